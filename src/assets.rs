@@ -1,0 +1,1 @@
+//! `templates/` and `schemas/` inside the binary, as trees.

@@ -1,0 +1,1 @@
+//! Directories ↔ trees; the only door to the file system.

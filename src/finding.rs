@@ -1,0 +1,173 @@
+//! What every check reports: a message at a place.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::Span;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; shown only when asked for.
+    Pedantic,
+    /// Likely a mistake; what it touches still works.
+    Warning,
+    /// It fails, deletes, lets somebody in, or removes a guard that tenancy relies on.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pedantic => "pedantic",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// A place and what is to be said of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What is there; may be empty at the main place of a finding, whose message says it.
+    pub message: String,
+}
+
+impl Label {
+    /// Names a place.
+    pub fn new(span: Span, message: impl Into<String>) -> Self {
+        Self { span, message: message.into() }
+    }
+}
+
+impl From<Span> for Label {
+    fn from(span: Span) -> Self {
+        Self::new(span, "")
+    }
+}
+
+/// The identity of a Kubernetes object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectRef {
+    /// `apiVersion` as written, for example `kustomize.toolkit.fluxcd.io/v1`.
+    pub api_version: Arc<str>,
+    /// `kind`, for example `Kustomization`.
+    pub kind: Arc<str>,
+    /// `metadata.namespace`; absent for objects without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Arc<str>>,
+    /// `metadata.name`.
+    pub name: Arc<str>,
+}
+
+impl fmt::Display for ObjectRef {
+    /// Writes ``Kind `namespace/name` ``, as messages name objects.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.namespace {
+            Some(namespace) => write!(f, "{} `{namespace}/{}`", self.kind, self.name),
+            None => write!(f, "{} `{}`", self.kind, self.name),
+        }
+    }
+}
+
+/// A fault in a user's file. It cannot be made without a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule that found it, for example `missing-service-account`.
+    pub rule: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// Where it is.
+    pub at: Label,
+    /// Other places that belong to it.
+    pub related: Vec<Label>,
+    /// Why it matters and what to do.
+    pub help: Option<String>,
+    /// The object it is about.
+    pub object: Option<ObjectRef>,
+    /// The clusters it concerns, sorted; empty when that is not known or not asked.
+    pub clusters: Vec<Arc<str>>,
+}
+
+impl Finding {
+    /// Makes an error; the builder methods add the rest.
+    pub fn error(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Self {
+        Self {
+            rule,
+            severity: Severity::Error,
+            message: message.into(),
+            at: at.into(),
+            related: Vec::new(),
+            help: None,
+            object: None,
+            clusters: Vec::new(),
+        }
+    }
+
+    /// Makes a warning.
+    pub fn warning(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(rule, at, message) }
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a place that belongs to it.
+    #[must_use]
+    pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.related.push(Label::new(span, message));
+        self
+    }
+
+    /// Names the object it is about.
+    #[must_use]
+    pub fn about(mut self, object: ObjectRef) -> Self {
+        self.object = Some(object);
+        self
+    }
+}
+
+/// Sorts findings by path, place and rule, and drops those that say the same at the same place.
+pub fn sort(findings: &mut Vec<Finding>) {
+    fn key(finding: &Finding) -> (&str, u32, u32, &str, &str) {
+        let (path, start, len) = finding.at.span.order();
+        (path, start, len, finding.rule, &finding.message)
+    }
+    findings.sort_by(|a, b| key(a).cmp(&key(b)));
+    findings.dedup_by(|a, b| key(a) == key(b));
+}
+
+/// The candidate that was probably meant by `typed`, if one is near enough.
+pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let score = |candidate: &str| {
+        let folded = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
+        strsim::damerau_levenshtein(&folded(typed), &folded(candidate))
+    };
+    let near = candidates.into_iter().map(|candidate| (score(candidate), candidate));
+    let allowed = (typed.chars().count() / 3).clamp(1, 4);
+    near.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_meant() {
+        assert_eq!(did_you_mean("dependson", ["path", "dependsOn"]), Some("dependsOn"));
+        assert_eq!(did_you_mean("stagging", ["production", "staging"]), Some("staging"));
+        assert_eq!(did_you_mean("colour", ["path", "prune"]), None);
+    }
+}

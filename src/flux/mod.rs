@@ -1,0 +1,1 @@
+//! A Flux repository, understood.

@@ -1,0 +1,80 @@
+//! A Kubernetes object as written.
+
+use crate::finding::ObjectRef;
+use crate::text::Span;
+use crate::yaml::{Name, Node};
+
+/// A mapping with `apiVersion`, `kind` and a name. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Object {
+    /// The whole object.
+    pub node: Node,
+}
+
+impl Object {
+    /// Takes a node that says it is an object: a mapping whose `apiVersion` and `kind` are strings that Kubernetes
+    /// could know. Talos, Ansible and others use the words too, with versions that Kubernetes cannot have.
+    pub fn new(node: Node) -> Option<Self> {
+        let version = node.get("apiVersion")?.text()?;
+        let kind = node.get("kind")?.text()?;
+        let known = version == "v1" || version.split_once('/').is_some_and(|(group, _)| !group.is_empty());
+        (known && !kind.is_empty()).then_some(Self { node })
+    }
+
+    /// `apiVersion`.
+    pub fn api_version(&self) -> &str {
+        self.node.get("apiVersion").and_then(Node::text).unwrap_or_default()
+    }
+
+    /// The group of `apiVersion`; empty for the core group.
+    pub fn group(&self) -> &str {
+        self.api_version().split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// `kind`.
+    pub fn kind(&self) -> &str {
+        self.node.get("kind").and_then(Node::text).unwrap_or_default()
+    }
+
+    /// `metadata.name`; empty when it has none.
+    pub fn name(&self) -> &str {
+        self.text_at(&["metadata", "name"]).unwrap_or_default()
+    }
+
+    /// `metadata.namespace`, when it is there and not empty.
+    pub fn namespace(&self) -> Option<&str> {
+        self.text_at(&["metadata", "namespace"]).filter(|namespace| !namespace.is_empty())
+    }
+
+    /// The value of a label.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.text_at(&["metadata", "labels", key])
+    }
+
+    /// The text of the scalar at a path of keys; `None` for null.
+    pub fn text_at(&self, keys: &[&str]) -> Option<&str> {
+        self.node.at_keys(keys).filter(|node| !node.is_null())?.text()
+    }
+
+    /// Tells whether it is of a group and kind, whatever the version.
+    pub fn is(&self, group: &str, kind: &str) -> bool {
+        self.kind() == kind && self.group() == group
+    }
+
+    /// Its identity.
+    pub fn reference(&self) -> ObjectRef {
+        let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
+        ObjectRef {
+            api_version: shared(self.node.get("apiVersion")),
+            kind: shared(self.node.get("kind")),
+            namespace: self.namespace().map(Name::from),
+            name: shared(self.node.at_keys(&["metadata", "name"])),
+        }
+    }
+
+    /// The place to show for the object as a whole: its name, or its kind where it has none.
+    pub fn span(&self) -> &Span {
+        let name = self.node.at_keys(&["metadata", "name"]).or_else(|| self.node.get("kind"));
+        name.unwrap_or(&self.node).span()
+    }
+}

@@ -1,0 +1,1 @@
+//! `kustomize build`, in memory, keeping positions.

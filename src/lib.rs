@@ -1,0 +1,56 @@
+//! A compiler and a linter for GitOps fleets.
+//!
+//! One `fleet.yaml` becomes the repository that Flux reads, and any such repository is judged. The modules stand in
+//! order: each uses only those above it. A test reads this file and the sources and enforces it.
+
+// ground
+
+/// `templates/` and `schemas/` inside the binary, as trees.
+pub mod assets;
+/// What every check reports: a message at a place.
+pub mod finding;
+/// Bytes and positions: files, spans, edits, trees.
+pub mod text;
+
+// languages
+
+/// YAML with positions: nodes, a parser that never fails, a printer.
+pub mod yaml;
+
+// facts
+
+/// How the linter judges a repository: the `lint` section of fleet.yaml and `.fleetwright.yaml`.
+pub mod config;
+/// A Kubernetes object as written.
+pub mod kube;
+
+// compiler
+
+/// The language of fleet.yaml: nodes → a fleet, or findings.
+pub mod fleet;
+/// A fleet and a layout → the tree that Flux reads.
+pub mod render;
+
+// engines
+
+/// A Flux repository, understood.
+pub mod flux;
+/// `kustomize build`, in memory, keeping positions.
+pub mod kustomize;
+
+// judgement
+
+/// One repository → findings.
+pub mod lint;
+
+// output
+
+/// Findings and pages → text and the formats of other tools.
+pub mod report;
+
+// world
+
+/// One file per command.
+pub mod cli;
+/// Directories ↔ trees; the only door to the file system.
+pub mod disk;

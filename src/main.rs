@@ -1,0 +1,3 @@
+//! The `fleetwright` binary.
+
+fn main() {}

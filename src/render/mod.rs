@@ -1,0 +1,1 @@
+//! A fleet and a layout → the tree that Flux reads.

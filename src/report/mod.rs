@@ -1,0 +1,1 @@
+//! Findings and pages → text and the formats of other tools.

@@ -1,0 +1,225 @@
+//! A file's text with its path, and ranges in it.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// A text file: its path in the tree (`/` between segments, no leading `/`) and its text. Cheap to clone.
+#[derive(Clone)]
+pub struct File(Arc<Inner>);
+
+struct Inner {
+    path: Box<str>,
+    text: Box<str>,
+    line_starts: OnceLock<Box<[u32]>>,
+}
+
+/// Says why bytes are not text that a YAML reader would accept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// Neither UTF-8 nor UTF-16 with a byte order mark.
+    #[error("it is not text: neither UTF-8 nor UTF-16 with a byte order mark")]
+    NotText,
+    /// Offsets are 32 bits wide.
+    #[error("it is larger than {} MiB", File::MAX_LEN >> 20)]
+    TooLarge,
+}
+
+/// A place counted as editors count: line and column from 1, the column in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl File {
+    /// The largest file that is read, in bytes.
+    pub const MAX_LEN: usize = 64 << 20;
+
+    /// Makes a file of a text that is known to be below [`File::MAX_LEN`]; a longer one is cut at a character.
+    pub fn new(path: impl Into<Box<str>>, text: impl Into<Box<str>>) -> Self {
+        let mut text: Box<str> = text.into();
+        if text.len() > Self::MAX_LEN {
+            text = text[..text.floor_char_boundary(Self::MAX_LEN)].into();
+        }
+        Self(Arc::new(Inner { path: path.into(), text, line_starts: OnceLock::new() }))
+    }
+
+    /// Decodes bytes as YAML readers do: UTF-8, or UTF-16 when a byte order mark says so.
+    ///
+    /// A UTF-8 byte order mark stays in the text, so that offsets are those of the file. The offsets of a UTF-16 file
+    /// are those of its text in UTF-8; lines and columns are the file's own.
+    pub fn decode(path: impl Into<Box<str>>, bytes: Vec<u8>) -> Result<Self, DecodeError> {
+        if bytes.len() > Self::MAX_LEN {
+            return Err(DecodeError::TooLarge);
+        }
+        let utf16 = |decode: fn([u8; 2]) -> u16| {
+            let (units, rest) = bytes[2..].as_chunks::<2>();
+            if !rest.is_empty() {
+                return Err(DecodeError::NotText);
+            }
+            let units: Vec<u16> = units.iter().map(|unit| decode(*unit)).collect();
+            String::from_utf16(&units).map_err(|_| DecodeError::NotText)
+        };
+        let text = match bytes.as_slice() {
+            [0xFF, 0xFE, ..] => utf16(u16::from_le_bytes)?,
+            [0xFE, 0xFF, ..] => utf16(u16::from_be_bytes)?,
+            _ => String::from_utf8(bytes).map_err(|_| DecodeError::NotText)?,
+        };
+        if text.contains('\0') {
+            return Err(DecodeError::NotText);
+        }
+        Ok(Self::new(path, text))
+    }
+
+    /// The path in the tree.
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// A span of this file; a range that is not one of the text is narrowed to characters that exist.
+    pub fn span(&self, range: Range<usize>) -> Span {
+        let text = self.text();
+        let start = text.floor_char_boundary(range.start.min(text.len()));
+        let end = text.floor_char_boundary(range.end.clamp(start, text.len()));
+        let narrow = |offset: usize| u32::try_from(offset).expect("a file is shorter than MAX_LEN");
+        Span { file: self.clone(), start: narrow(start), len: narrow(end - start) }
+    }
+
+    /// The span of the first line, for findings about the file as a whole.
+    pub fn first_line(&self) -> Span {
+        self.span(0..self.text().find('\n').unwrap_or(self.text().len()))
+    }
+
+    /// Line and column of a byte offset.
+    pub fn position(&self, offset: usize) -> Position {
+        let offset = self.text().floor_char_boundary(offset.min(self.text().len()));
+        let starts = self.line_starts();
+        let line = starts.partition_point(|start| *start as usize <= offset).max(1);
+        let start = starts[line - 1] as usize;
+        let column = self.text()[start..offset].chars().filter(|c| *c != '\u{FEFF}').count() + 1;
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Position { line: narrow(line), column: narrow(column) }
+    }
+
+    /// The byte range of a line (from 1), without its line break; `None` past the end.
+    pub fn line(&self, line: u32) -> Option<Range<usize>> {
+        let index = (line as usize).checked_sub(1)?;
+        let starts = self.line_starts();
+        let start = *starts.get(index)? as usize;
+        let end = starts.get(index + 1).map_or(self.text().len(), |next| *next as usize);
+        let kept = self.text()[start..end].trim_end_matches(['\n', '\r']).len();
+        Some(start..start + kept)
+    }
+
+    fn line_starts(&self) -> &[u32] {
+        self.0.line_starts.get_or_init(|| {
+            let breaks = self.text().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            let starts = breaks.map(|(at, _)| u32::try_from(at + 1).expect("a file is shorter than MAX_LEN"));
+            std::iter::once(0).chain(starts).collect()
+        })
+    }
+}
+
+impl PartialEq for File {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || (self.path() == other.path() && self.text() == other.text())
+    }
+}
+
+impl Eq for File {}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "File({:?}, {} bytes)", self.path(), self.text().len())
+    }
+}
+
+/// A range of bytes in a file; always on character boundaries.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Span {
+    file: File,
+    start: u32,
+    len: u32,
+}
+
+impl Span {
+    /// The file it lies in.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The byte range in the file's text.
+    pub fn range(&self) -> Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
+
+    /// The text it covers.
+    pub fn text(&self) -> &str {
+        &self.file.text()[self.range()]
+    }
+
+    /// Line and column of its first character.
+    pub fn position(&self) -> Position {
+        self.file.position(self.start as usize)
+    }
+
+    /// Line and column just past its last character.
+    pub fn end_position(&self) -> Position {
+        self.file.position(self.range().end)
+    }
+
+    /// The key that findings are sorted by: path, then offset.
+    pub fn order(&self) -> (&str, u32, u32) {
+        (self.file.path(), self.start, self.len)
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Position { line, column } = self.position();
+        write!(f, "{}:{line}:{column} {:?}", self.file.path(), self.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters_from_one() {
+        let file = File::new("a.yaml", "é: 1\r\nb: 2\n");
+        assert_eq!(file.span(7..8).position(), Position { line: 2, column: 1 });
+        assert_eq!(file.position(4), Position { line: 1, column: 4 });
+        assert_eq!(file.line(1), Some(0..5));
+        assert_eq!(file.line(3), Some(12..12));
+        assert_eq!(file.line(4), None);
+    }
+
+    #[test]
+    fn a_byte_order_mark_takes_no_column() {
+        let file = File::decode("a.yaml", b"\xEF\xBB\xBFkey: 1".to_vec()).unwrap();
+        assert_eq!(file.position(3), Position { line: 1, column: 1 });
+    }
+
+    #[test]
+    fn utf_16_is_read_and_binary_is_not() {
+        let bytes: Vec<u8> = "\u{FEFF}a: 1".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(File::decode("a.yaml", bytes).unwrap().text(), "a: 1");
+        assert_eq!(File::decode("a.yaml", vec![0x1F, 0x8B, 0x08]), Err(DecodeError::NotText));
+        assert_eq!(File::decode("a.yaml", b"a\0b".to_vec()), Err(DecodeError::NotText));
+    }
+
+    #[test]
+    fn a_span_never_splits_a_character() {
+        let file = File::new("a.yaml", "é");
+        assert_eq!(file.span(1..9).text(), "é");
+    }
+}

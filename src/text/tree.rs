@@ -1,0 +1,193 @@
+//! A directory of files in memory: the type that every stage of the pipeline takes and gives.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::{DecodeError, File};
+
+/// A directory of files: path → file. Paths use `/`, start at the root and never leave it.
+///
+/// Files that were not read yet are read through the tree's loader when they are asked for.
+#[derive(Clone, Default)]
+pub struct Tree {
+    entries: BTreeMap<Arc<str>, Entry>,
+    loader: Option<Arc<dyn Load>>,
+}
+
+/// What a tree knows of a path.
+#[derive(Debug, Clone)]
+pub enum Entry {
+    /// A file that was read.
+    Text(File),
+    /// A file that is text of no known kind; it is read when asked for.
+    Deferred,
+    /// A file that was read and is no text, or that could not be read.
+    Opaque(LoadError),
+}
+
+/// Why a file's text cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// The tree has no such file.
+    #[error("there is no such file")]
+    Missing,
+    /// It is not text.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The operating system refused.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+/// Reads the files that a tree deferred; `disk` has the implementation.
+pub trait Load: Send + Sync {
+    /// The text of a file of the tree.
+    fn load(&self, path: &str) -> Result<File, LoadError>;
+}
+
+impl Tree {
+    /// A tree whose deferred files are read through `loader`.
+    pub fn with_loader(loader: Arc<dyn Load>) -> Self {
+        Self { entries: BTreeMap::new(), loader: Some(loader) }
+    }
+
+    /// Puts a file at its own path, over what stood there.
+    pub fn insert(&mut self, file: File) {
+        self.entries.insert(file.path().into(), Entry::Text(file));
+    }
+
+    /// Puts what is known of a path.
+    pub fn insert_entry(&mut self, path: &str, entry: Entry) {
+        self.entries.insert(path.into(), entry);
+    }
+
+    /// Takes a path out.
+    pub fn remove(&mut self, path: &str) {
+        self.entries.remove(path);
+    }
+
+    /// The file at a path, read now if it was deferred.
+    pub fn file(&self, path: &str) -> Result<File, LoadError> {
+        match (self.entries.get(path), &self.loader) {
+            (Some(Entry::Text(file)), _) => Ok(file.clone()),
+            (Some(Entry::Opaque(error)), _) => Err(error.clone()),
+            (Some(Entry::Deferred), Some(loader)) => loader.load(path),
+            (Some(Entry::Deferred), None) | (None, _) => Err(LoadError::Missing),
+        }
+    }
+
+    /// What is known of a path, without reading it.
+    pub fn entry(&self, path: &str) -> Option<&Entry> {
+        self.entries.get(path)
+    }
+
+    /// Tells whether a file stands at a path.
+    pub fn has_file(&self, path: &str) -> bool {
+        self.entries.contains_key(path)
+    }
+
+    /// Tells whether a folder stands at a path; the root, the empty path, always does.
+    pub fn has_folder(&self, path: &str) -> bool {
+        path.is_empty() || self.under(path).next().is_some()
+    }
+
+    /// Every path with what is known of it, sorted by path.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.entries.iter().map(|(path, entry)| (&**path, entry))
+    }
+
+    /// The files that were read, sorted by path.
+    pub fn files(&self) -> impl Iterator<Item = &File> {
+        self.entries.values().filter_map(|entry| match entry {
+            Entry::Text(file) => Some(file),
+            Entry::Deferred | Entry::Opaque(_) => None,
+        })
+    }
+
+    /// The paths below a folder, sorted; all paths for the root, the empty path.
+    pub fn under(&self, folder: &str) -> impl Iterator<Item = &str> {
+        let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let bounds = (Bound::Included(start.as_str()), Bound::Unbounded);
+        let paths = self.entries.range::<str, _>(bounds).map(|(path, _)| &**path);
+        paths.take_while(move |path| path.starts_with(&start))
+    }
+
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Tells whether there is no file.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl fmt::Debug for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries.keys()).finish()
+    }
+}
+
+impl FromIterator<File> for Tree {
+    fn from_iter<I: IntoIterator<Item = File>>(files: I) -> Self {
+        let mut tree = Self::default();
+        files.into_iter().for_each(|file| tree.insert(file));
+        tree
+    }
+}
+
+/// The folder that a path lies in; the root is the empty path.
+pub fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Resolves a path as written in a file of `folder` (`./x`, `../y`): `None` when it leads out of the root.
+///
+/// A leading `/` is read as the root's, as Flux does with `spec.path`.
+pub fn join(folder: &str, path: &str) -> Option<String> {
+    let folder = if path.starts_with('/') { "" } else { folder };
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in folder.split('/').chain(path.split('/')) {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop()?;
+            }
+            other => segments.push(other),
+        }
+    }
+    Some(segments.join("/"))
+}
+
+/// Resolves a path from the root; `None` when it leads out of it.
+pub fn normalize(path: &str) -> Option<String> {
+    join("", path)
+}
+
+/// Tells whether `path` is `folder` or lies below it; both normalized.
+pub fn is_inside(path: &str, folder: &str) -> bool {
+    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_resolved_and_never_leave_the_root() {
+        assert_eq!(join("a/b", "../c/./d").as_deref(), Some("a/c/d"));
+        assert_eq!(join("a", "../.."), None);
+        assert_eq!(join("a/b", "/c").as_deref(), Some("c"));
+        assert!(is_inside("a/b", "a") && is_inside("a", "a") && !is_inside("ab", "a"));
+    }
+
+    #[test]
+    fn under_lists_a_folder_and_not_its_neighbours() {
+        let tree: Tree = ["a/x", "a/y/z", "a.b", "ab/x"].map(|path| File::new(path, "")).into_iter().collect();
+        assert_eq!(tree.under("a").collect::<Vec<_>>(), ["a/x", "a/y/z"]);
+        assert!(tree.has_folder("a/y") && !tree.has_folder("a/x"));
+    }
+}
