@@ -49,12 +49,51 @@ pub(super) fn mark(value: &Value, out: &mut impl Write) -> Result<(), String> {
         ValueKind::String => marked(out, 's', value.as_str().unwrap_or_default()),
         ValueKind::Bool | ValueKind::Number => write!(out, "{value}"),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
-            let json = serde_json::to_string(value).map_err(|error| error.to_string())?;
-            marked(out, 'j', &json)
+            marked(out, 'j', &json(value)?.to_string())
         }
         other => return Err(format!("a {other} cannot be written")),
     };
     written.map_err(|error| error.to_string())
+}
+
+/// How deep a value may be nested.
+const MAX_DEPTH: usize = 64;
+
+/// The JSON of a value.
+pub(super) fn json(value: &Value) -> Result<serde_json::Value, String> {
+    nested(value, MAX_DEPTH)
+}
+
+fn nested(value: &Value, depth: usize) -> Result<serde_json::Value, String> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(format!("a value is nested more than {MAX_DEPTH} levels deep"));
+    };
+    Ok(match value.kind() {
+        ValueKind::None => serde_json::Value::Null,
+        ValueKind::Bool => value.is_true().into(),
+        ValueKind::Number => number(value),
+        ValueKind::String => plain(value.as_str().unwrap_or_default()).into(),
+        ValueKind::Seq | ValueKind::Iterable => {
+            let items = value.try_iter().map_err(|error| error.to_string())?;
+            serde_json::Value::Array(items.map(|item| nested(&item, depth)).collect::<Result<_, _>>()?)
+        }
+        ValueKind::Map => {
+            let mut fields = serde_json::Map::new();
+            for key in value.try_iter().map_err(|error| error.to_string())? {
+                let field = value.get_item(&key).map_err(|error| error.to_string())?;
+                fields.insert(key.to_string(), nested(&field, depth)?);
+            }
+            fields.into()
+        }
+        other => return Err(format!("a {other} cannot be written")),
+    })
+}
+
+fn number(value: &Value) -> serde_json::Value {
+    let whole = value.as_i64().map(serde_json::Value::from);
+    let large = || u64::try_from(value.clone()).ok().map(serde_json::Value::from);
+    let float = || f64::try_from(value.clone()).ok().and_then(serde_json::Number::from_f64).map(Into::into);
+    whole.filter(|_| value.is_integer()).or_else(large).or_else(float).unwrap_or(serde_json::Value::Null)
 }
 
 /// Replaces the marks in a text that is not YAML; a value that is none is written as nothing.
@@ -69,6 +108,15 @@ pub(super) fn plain(text: &str) -> String {
         }
     }
     result
+}
+
+/// A rendered line without the values in it, to be compared with the line of the template.
+pub(super) fn skeleton(line: &str) -> String {
+    let texts = pieces(line).filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text),
+        Piece::Mark(_) => None,
+    });
+    texts.collect::<String>().trim().to_owned()
 }
 
 /// Replaces the marks in a node. `None` when nothing is left of it: it is none, or a collection that none emptied.

@@ -1,6 +1,7 @@
 //! The templates of a layout, compiled once, and what goes wrong in them.
 
-use minijinja::value::{Kwargs, Serde, Value, ValueKind};
+use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::splice;
@@ -8,7 +9,7 @@ use super::INVALID_TEMPLATE;
 use crate::finding::Finding;
 use crate::fleet::{Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};
-use crate::yaml::{from_json, parse, print};
+use crate::yaml::{Reader, from_json, parse, print, to_json};
 
 /// How many instructions one template may take: a hundred times what the largest file of a built-in layout needs.
 const FUEL: u64 = 10_000_000;
@@ -31,11 +32,13 @@ impl Templates {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_fuel(Some(FUEL));
-        environment.set_trim_blocks(true);
-        environment.set_lstrip_blocks(true);
-        environment.set_keep_trailing_newline(true);
+        // A line with nothing but a statement leaves nothing behind.
+        let mut syntax = SyntaxConfig::builder();
+        if let Ok(syntax) = syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build() {
+            environment.set_syntax(syntax);
+        }
         // With an escape of our own, captured text is told from values: it is `safe`.
-        environment.set_auto_escape_callback(|_| AutoEscape::Custom("fleetwright"));
+        environment.set_auto_escape_callback(|_| AutoEscape::Custom("fleetwright".into()));
         environment.set_formatter(|out, _, value| {
             splice::mark(value, out).map_err(|message| Error::new(ErrorKind::BadSerialization, message))
         });
@@ -147,8 +150,7 @@ fn to_yaml(value: &Value) -> Result<String, Error> {
     if let Some(text) = value.as_str() {
         return Ok(splice::plain(text));
     }
-    let json = serde_json::to_value(value).map_err(|error| invalid(error.to_string()))?;
-    Ok(print(&[from_json(&json, &File::new("", "").first_line())]))
+    Ok(print(&[from_json(&splice::json(value).map_err(invalid)?, &File::new("", "").first_line())]))
 }
 
 /// `text | parse`: the value of YAML text; what is no text stays as it is. Text that is no YAML is none.
@@ -156,9 +158,7 @@ fn from_yaml(value: &Value) -> Value {
     let Some(text) = value.as_str() else { return value.clone() };
     let parsed = parse(&File::new("", text));
     match (parsed.documents.as_slice(), parsed.findings.as_slice()) {
-        ([document], []) => {
-            Value::from(Serde(crate::yaml::to_json(&document.node, crate::yaml::Reader::Kubernetes)))
-        }
+        ([document], []) => super::value::of(to_json(&document.node, Reader::Kubernetes)),
         _ => Value::from(()),
     }
 }

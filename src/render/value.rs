@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use minijinja::Value;
-use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr, Serde};
+use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr};
 
 use super::place::Scope;
 use crate::fleet::Fleet;
@@ -58,7 +58,7 @@ impl Values {
             component: component.map(|(component, _)| component.clone()),
             stage: component.zip(scope.stage).and_then(|((_, stages), index)| stages.get(index)).cloned(),
             namespace: tenant.zip(scope.namespace).and_then(|(tenant, index)| tenant.namespaces.get(index)).cloned(),
-            siblings: siblings.map(|names| Value::from(Serde(names))),
+            siblings: siblings.map(|names| names.iter().map(String::as_str).map(Value::from).collect()),
         };
         Value::from_object(known)
     }
@@ -105,11 +105,20 @@ fn words() -> Words {
     Arc::new(words)
 }
 
+/// A value that is no part of the fleet.
+pub(super) fn of(json: serde_json::Value) -> Value {
+    value(json, &Words::default())
+}
+
 fn value(json: serde_json::Value, words: &Words) -> Value {
     match json {
         serde_json::Value::Null => Value::from(()),
         serde_json::Value::Bool(bool) => Value::from(bool),
-        serde_json::Value::Number(number) => Value::from(Serde(number)),
+        serde_json::Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(whole), _) => Value::from(whole),
+            (None, Some(whole)) => Value::from(whole),
+            (None, None) => Value::from(number.as_f64().unwrap_or_default()),
+        },
         serde_json::Value::String(text) => Value::from(text),
         serde_json::Value::Array(items) => items.into_iter().map(|item| value(item, words)).collect(),
         serde_json::Value::Object(fields) => {
