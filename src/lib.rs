@@ -23,6 +23,8 @@ pub mod yaml;
 pub mod config;
 /// A Kubernetes object as written.
 pub mod kube;
+/// A node against a JSON Schema: every mistake at its place.
+pub mod schema;
 
 // compiler
 

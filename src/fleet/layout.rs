@@ -54,7 +54,7 @@ impl Layout {
     fn own(name: &str, at: &Span, tree: &Tree) -> Result<Tree, Box<Finding>> {
         let Some(folder) = normalize(name) else {
             let message = format!("layout `{name}` leads out of the repository");
-            return Err(Box::new(Finding::error(super::load::PATH_OUTSIDE_REPOSITORY, at.clone(), message)));
+            return Err(Box::new(Finding::error(super::words::PATH_OUTSIDE_REPOSITORY, at.clone(), message)));
         };
         let files = below(tree, &folder);
         if files.is_empty() || folder.is_empty() {

@@ -9,8 +9,6 @@ use super::resolved::Fleet;
 
 /// The rule of mistakes against the schema.
 pub(super) const INVALID_FLEET: &str = "invalid-fleet";
-/// The rule of paths that leave the repository.
-pub(super) const PATH_OUTSIDE_REPOSITORY: &str = "path-outside-repository";
 
 /// What a fleet.yaml says.
 #[derive(Debug, Clone)]

@@ -5,8 +5,11 @@ mod load;
 pub mod model;
 pub mod resolved;
 mod scalar;
+mod schema;
+mod words;
 
 pub use layout::{Layout, MANIFEST};
 pub use load::{Loaded, load};
 pub use resolved::Fleet;
-pub use scalar::{DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
+pub use scalar::{ComponentPath, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
+pub use schema::{cluster_schema, schema, tenant_schema};
