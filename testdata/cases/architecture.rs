@@ -189,7 +189,9 @@ fn child_file(file: &Path, module: &[String], child: &[String]) -> (PathBuf, Vec
 }
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("the sources can be listed").map(|entry| entry.expect("an entry can be read").path());
+    let entries = fs::read_dir(folder)
+        .expect("the sources can be listed")
+        .map(|entry| entry.expect("an entry can be read").path());
     let files = entries.flat_map(|path| match path.is_dir() {
         true => rust_files(&path),
         false if path.extension().is_some_and(|extension| extension == "rs") => vec![path],
