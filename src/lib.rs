@@ -33,10 +33,11 @@ pub mod render;
 
 // engines
 
-/// A Flux repository, understood.
-pub mod flux;
 /// `kustomize build`, in memory, keeping positions.
 pub mod kustomize;
+
+/// A Flux repository, understood.
+pub mod flux;
 
 // judgement
 
