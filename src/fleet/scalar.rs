@@ -33,13 +33,13 @@ pub struct VariableName(#[schemars(regex(pattern = r"^[_a-zA-Z][_a-zA-Z0-9]*$"))
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct Text(pub String);
+pub struct Text(#[serde(deserialize_with = "crate::yaml::text")] pub String);
 
 /// A part of a Kubernetes object, kept as Kubernetes reads it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct Raw(pub serde_json::Value);
+pub struct Raw(#[serde(deserialize_with = "crate::yaml::raw")] pub serde_json::Value);
 
 /// A kustomize patch with the objects that it targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -248,6 +248,11 @@ impl Entry {
         file.span(start..start + len)
     }
 
+    /// Tells whether the key was written plain: then its token is its text, without quotes.
+    pub fn is_plain(&self) -> bool {
+        !self.key.is_empty() && self.key_span().text() == &*self.key
+    }
+
     /// The same key with another value.
     #[must_use]
     pub fn with_node(&self, node: Node) -> Self {

@@ -1,0 +1,47 @@
+//! The order in which people write the fields of an object.
+
+use super::{Entry, Node, Value};
+
+const OBJECT: &[&str] = &["apiVersion", "kind", "metadata", "spec"];
+const METADATA: &[&str] = &["name", "generateName", "namespace", "labels", "annotations"];
+
+/// An object with its first fields in conventional order: `apiVersion`, `kind`, `metadata`, `spec`, then the others as
+/// they stand; likewise `name`, `namespace`, `labels` and `annotations` in its metadata. Other nodes are left as they are.
+#[must_use]
+pub fn conventional(node: &Node) -> Node {
+    if node.get("apiVersion").is_none() || node.get("kind").is_none() {
+        return node.clone();
+    }
+    let mut node = first(node, OBJECT);
+    if let Some(entry) = node.entry("metadata") {
+        node = node.with(entry.with_node(first(&entry.node, METADATA)));
+    }
+    node
+}
+
+/// A mapping with these keys first, in this order.
+fn first(node: &Node, keys: &[&str]) -> Node {
+    let Value::Map(entries) = &node.value else { return node.clone() };
+    let rank = |entry: &Entry| keys.iter().position(|key| *key == &*entry.key).unwrap_or(keys.len());
+    if entries.is_sorted_by_key(rank) {
+        return node.clone();
+    }
+    let mut entries = entries.to_vec();
+    entries.sort_by_key(rank);
+    Node { value: Value::Map(entries.into()), origin: node.origin.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+    use crate::yaml::{parse, print};
+
+    #[test]
+    fn the_fields_of_an_object_stand_in_the_order_people_expect() {
+        let text = "data: {}\nspec: 1\nmetadata:\n  labels: {}\n  uid: 1\n  name: a\nkind: B\napiVersion: v1\n";
+        let node = parse(&File::new("a.yaml", text)).documents.remove(0).node;
+        let expected = "apiVersion: v1\nkind: B\nmetadata:\n  name: a\n  labels: {}\n  uid: 1\nspec: 1\ndata: {}\n";
+        assert_eq!(print(&[conventional(&node)]), expected);
+    }
+}

@@ -1,0 +1,100 @@
+//! Nodes ↔ JSON.
+
+use serde_json::{Map, Number};
+
+use super::resolve::resolve_plain;
+use super::{Entry, Node, Reader, Scalar, Style, Value};
+use crate::text::Span;
+
+/// The value as JSON, as a reader resolves its scalars.
+///
+/// JSON has no infinities and no `.nan`; they become their text. A key is its text, and what Kubernetes makes of it
+/// where that is not the same: `yes: 1` has the key `true`.
+pub fn to_json(node: &Node, reader: Reader) -> serde_json::Value {
+    match &node.value {
+        Value::Scalar(text, style) => {
+            let scalar = if *style == Style::Plain { resolve_plain(text, reader) } else { Scalar::String(text) };
+            scalar_to_json(scalar, text)
+        }
+        Value::Seq(items) => serde_json::Value::Array(items.iter().map(|item| to_json(item, reader)).collect()),
+        Value::Map(entries) => {
+            let pairs = entries.iter().map(|entry| (key_to_json(entry, reader), to_json(&entry.node, reader)));
+            serde_json::Value::Object(pairs.collect::<Map<_, _>>())
+        }
+    }
+}
+
+/// JSON as a node; every piece of it stands at the same place.
+pub fn from_json(value: &serde_json::Value, at: &Span) -> Node {
+    let value = match value {
+        serde_json::Value::Null => Value::Scalar("null".into(), Style::Plain),
+        serde_json::Value::Bool(value) => Value::Scalar(value.to_string().into(), Style::Plain),
+        serde_json::Value::Number(number) => Value::Scalar(number.to_string().into(), Style::Plain),
+        serde_json::Value::String(text) => Value::Scalar(text.as_str().into(), Style::Double),
+        serde_json::Value::Array(items) => Value::Seq(items.iter().map(|item| from_json(item, at)).collect()),
+        serde_json::Value::Object(pairs) => {
+            let entry = |(key, value): (&String, _)| Entry::new(key.as_str(), at, from_json(value, at));
+            Value::Map(pairs.iter().map(entry).collect())
+        }
+    };
+    Node::at(value, at.clone())
+}
+
+pub(super) fn scalar_to_json(scalar: Scalar<'_>, text: &str) -> serde_json::Value {
+    match scalar {
+        Scalar::Null => serde_json::Value::Null,
+        Scalar::Bool(value) => value.into(),
+        Scalar::Int(value) => int_to_json(value),
+        // Go writes 1e3 as 1000, and then it is read as a whole number.
+        #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+        Scalar::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => (value as i64).into(),
+        Scalar::Float(value) => Number::from_f64(value).map_or_else(|| text.into(), serde_json::Value::Number),
+        Scalar::String(text) => text.into(),
+    }
+}
+
+fn int_to_json(value: i128) -> serde_json::Value {
+    #[expect(clippy::cast_precision_loss, reason = "JSON has no longer whole numbers")]
+    let float = || Number::from_f64(value as f64).map_or(serde_json::Value::Null, serde_json::Value::Number);
+    let signed = i64::try_from(value).map(serde_json::Value::from);
+    signed.or_else(|_| u64::try_from(value).map(serde_json::Value::from)).unwrap_or_else(|_| float())
+}
+
+fn key_to_json(entry: &Entry, reader: Reader) -> String {
+    let scalar = resolve_plain(&entry.key, reader);
+    if reader == Reader::Core || matches!(scalar, Scalar::String(_)) || !entry.is_plain() {
+        return entry.key.to_string();
+    }
+    match scalar_to_json(scalar, &entry.key) {
+        serde_json::Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+    use crate::yaml::parse;
+
+    fn read(text: &str) -> Node {
+        parse(&File::new("a.yaml", text)).documents.remove(0).node
+    }
+
+    #[test]
+    fn scalars_become_what_the_reader_makes_of_them() {
+        let node = read("{a: 0775, b: yes, c: 1.10, d: '1', e: , f: 1e3, on: .inf, 'off': 1}");
+        let expected = r#"{"a":509,"b":true,"c":1.1,"d":"1","e":null,"f":1000,"true":".inf","off":1}"#;
+        assert_eq!(to_json(&node, Reader::Kubernetes).to_string(), expected);
+        let expected = r#"{"a":775,"b":"yes","c":1.1,"d":"1","e":null,"f":1000,"on":".inf","off":1}"#;
+        assert_eq!(to_json(&node, Reader::Core).to_string(), expected);
+    }
+
+    #[test]
+    fn json_comes_back_as_it_was() {
+        let value = serde_json::json!({"a": [1, -2.5, "x", "yes", null, true], "b": {"": {}}});
+        let node = from_json(&value, &File::new("a.json", "").span(0..0));
+        assert_eq!(to_json(&node, Reader::Kubernetes), value);
+        assert_eq!(to_json(&node, Reader::Core), value);
+    }
+}

@@ -1,0 +1,183 @@
+//! Nodes → text, as Flux users write it.
+
+use std::fmt::Write as _;
+
+use super::quote::{Place, block, double, is_plain_text, is_plain_word};
+use super::{Entry, Node, Style, Value};
+
+/// A key that is longer cannot be written as `key: value`.
+const MAX_SIMPLE_KEY: usize = 1000;
+
+/// Prints documents in house style: two spaces of indentation, sequences indented under their key, strings quoted only
+/// where a reader of YAML 1.1 or 1.2 needs it, `---` between documents, one line break at the end.
+///
+/// Keys keep their order. A plain scalar keeps its text: `0755` stays `0755`, and `1.10` stays `1.10`.
+pub fn print(documents: &[Node]) -> String {
+    let mut out = String::new();
+    for (at, node) in documents.iter().enumerate() {
+        if at > 0 {
+            out.push_str("---\n");
+        }
+        match &node.value {
+            Value::Map(entries) if !entries.is_empty() => mapping(&mut out, entries, 0),
+            Value::Seq(items) if !items.is_empty() => sequence(&mut out, items, 0),
+            _ => {
+                let start = out.len();
+                inline(&mut out, node, 0);
+                // An empty document would be none.
+                if out.len() == start {
+                    out.push_str("null");
+                }
+                end_line(&mut out);
+            }
+        }
+    }
+    out
+}
+
+/// Writes the entries of a mapping; the cursor stands where the first key begins.
+fn mapping(out: &mut String, entries: &[Entry], indent: usize) {
+    for (at, entry) in entries.iter().enumerate() {
+        if at > 0 {
+            pad(out, indent);
+        }
+        let long = entry.key.len() > MAX_SIMPLE_KEY;
+        if long {
+            out.push_str("? ");
+        }
+        key(out, entry);
+        if long {
+            out.push('\n');
+            pad(out, indent);
+        }
+        out.push(':');
+        match &entry.node.value {
+            Value::Map(entries) if !entries.is_empty() => {
+                out.push('\n');
+                pad(out, indent + 2);
+                mapping(out, entries, indent + 2);
+            }
+            Value::Seq(items) if !items.is_empty() => {
+                out.push('\n');
+                pad(out, indent + 2);
+                sequence(out, items, indent + 2);
+            }
+            _ => {
+                spaced(out, &entry.node, indent);
+                end_line(out);
+            }
+        }
+    }
+}
+
+/// Writes the items of a sequence; the cursor stands where the first dash begins.
+fn sequence(out: &mut String, items: &[Node], indent: usize) {
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            pad(out, indent);
+        }
+        out.push('-');
+        match &item.value {
+            Value::Map(entries) if !entries.is_empty() => {
+                out.push(' ');
+                mapping(out, entries, indent + 2);
+            }
+            Value::Seq(items) if !items.is_empty() => {
+                out.push(' ');
+                sequence(out, items, indent + 2);
+            }
+            _ => {
+                spaced(out, item, indent);
+                end_line(out);
+            }
+        }
+    }
+}
+
+/// Writes a space and what fits on the line; nothing at all for an empty value.
+fn spaced(out: &mut String, node: &Node, indent: usize) {
+    let start = out.len();
+    out.push(' ');
+    inline(out, node, indent);
+    if out.len() == start + 1 {
+        out.truncate(start);
+    }
+}
+
+/// Writes a scalar or an empty collection; a literal block is indented by two more than `indent`.
+fn inline(out: &mut String, node: &Node, indent: usize) {
+    match &node.value {
+        Value::Map(_) => out.push_str("{}"),
+        Value::Seq(_) => out.push_str("[]"),
+        Value::Scalar(text, style) => scalar(out, text, *style, indent),
+    }
+}
+
+fn scalar(out: &mut String, text: &str, style: Style, indent: usize) {
+    let plain = match style {
+        // Whatever type it has, it keeps it.
+        Style::Plain => text.is_empty() || is_plain_text(text, Place::Value),
+        _ => is_plain_word(text, Place::Value),
+    };
+    if plain {
+        out.push_str(text);
+    } else if !block(out, text, indent + 2) {
+        double(out, text);
+    }
+}
+
+fn key(out: &mut String, entry: &Entry) {
+    let text = &*entry.key;
+    let plain = is_plain_word(text, Place::Key) || (entry.is_plain() && is_plain_text(text, Place::Key));
+    if plain {
+        out.push_str(text);
+    } else {
+        double(out, text);
+    }
+}
+
+fn end_line(out: &mut String) {
+    if !out.ends_with('\n') {
+        out.push('\n');
+    }
+}
+
+fn pad(out: &mut String, indent: usize) {
+    let _ = write!(out, "{:indent$}", "");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+    use crate::yaml::parse;
+
+    fn printed(text: &str) -> String {
+        let nodes: Vec<Node> =
+            parse(&File::new("a.yaml", text)).documents.into_iter().map(|document| document.node).collect();
+        print(&nodes)
+    }
+
+    #[test]
+    fn collections_are_indented_by_two_and_documents_separated() {
+        let text = "a:\n- b: 1\n  c: [x, [y, z]]\n- {}\nd: []\n---\n- 1\n";
+        let expected = "a:\n  - b: 1\n    c:\n      - x\n      - - y\n        - z\n  - {}\nd: []\n---\n- 1\n";
+        assert_eq!(printed(text), expected);
+    }
+
+    #[test]
+    fn strings_are_quoted_where_a_reader_would_take_them_for_something_else() {
+        let text =
+            "{a: 'yes', b: \"1.10\", c: '1.1.0', d: 0755, e: 'a: b', f: '${X}', g: '', h: 'it''s', 'on': x, i: }";
+        let expected =
+            "a: \"yes\"\nb: \"1.10\"\nc: 1.1.0\nd: 0755\ne: \"a: b\"\nf: ${X}\ng: \"\"\nh: it's\n\"on\": x\ni:\n";
+        assert_eq!(printed(text), expected);
+    }
+
+    #[test]
+    fn lines_stay_lines() {
+        let text = r#"{a: "x\ny\n", b: "x\ny", c: "x\n\n", d: " x\ny\n", e: "x\r\n"}"#;
+        let expected = "a: |\n  x\n  y\nb: |-\n  x\n  y\nc: |+\n  x\n\nd: |2\n   x\n  y\ne: \"x\\r\\n\"\n";
+        assert_eq!(printed(text), expected);
+    }
+}

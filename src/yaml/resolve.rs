@@ -1,0 +1,179 @@
+//! What a plain scalar means: `0775` is 509 to Kubernetes and 775 to YAML 1.2.
+
+use super::{Node, Style, Value};
+
+/// What a scalar means to a reader.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scalar<'a> {
+    /// Nothing: an empty value, `~` or `null`.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A whole number.
+    Int(i128),
+    /// Any other number, infinities and `.nan` included.
+    Float(f64),
+    /// Everything else.
+    String(&'a str),
+}
+
+/// Whose rules decide what a plain scalar means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reader {
+    /// `sigs.k8s.io/yaml`, by which kubectl and the controllers turn YAML into JSON: YAML 1.1 as Go reads it.
+    Kubernetes,
+    /// The core schema of YAML 1.2.
+    Core,
+}
+
+impl Node {
+    /// What this scalar means to a reader; `None` for collections.
+    ///
+    /// A scalar in another style than plain is a string to every reader.
+    pub fn resolve(&self, reader: Reader) -> Option<Scalar<'_>> {
+        match &self.value {
+            Value::Scalar(text, Style::Plain) => Some(resolve_plain(text, reader)),
+            Value::Scalar(text, _) => Some(Scalar::String(text)),
+            Value::Seq(_) | Value::Map(_) => None,
+        }
+    }
+}
+
+/// What a text means in plain style.
+pub(super) fn resolve_plain(text: &str, reader: Reader) -> Scalar<'_> {
+    match reader {
+        Reader::Kubernetes => kubernetes(text),
+        Reader::Core => core(text),
+    }
+}
+
+/// Both readers agree on these words, whatever else they disagree on.
+fn word(text: &str) -> Option<Scalar<'static>> {
+    Some(match text {
+        "" | "~" | "null" | "Null" | "NULL" => Scalar::Null,
+        "true" | "True" | "TRUE" => Scalar::Bool(true),
+        "false" | "False" | "FALSE" => Scalar::Bool(false),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => Scalar::Float(f64::INFINITY),
+        "-.inf" | "-.Inf" | "-.INF" => Scalar::Float(f64::NEG_INFINITY),
+        ".nan" | ".NaN" | ".NAN" => Scalar::Float(f64::NAN),
+        _ => return None,
+    })
+}
+
+fn core(text: &str) -> Scalar<'_> {
+    if let Some(scalar) = word(text) {
+        return scalar;
+    }
+    let radix = |prefix: &str, radix: u32| {
+        let digits = text.strip_prefix(prefix)?;
+        digits.bytes().all(|byte| char::from(byte).is_digit(radix)).then(|| i128::from_str_radix(digits, radix).ok())?
+    };
+    let (_, unsigned) = split_sign(text);
+    let decimal = || {
+        let all_digits = !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit());
+        all_digits.then(|| text.parse().ok())?
+    };
+    if let Some(int) = radix("0o", 8).or_else(|| radix("0x", 16)).or_else(decimal) {
+        return Scalar::Int(int);
+    }
+    if is_decimal_float(text)
+        && let Ok(float) = text.parse()
+    {
+        return Scalar::Float(float);
+    }
+    Scalar::String(text)
+}
+
+fn kubernetes(text: &str) -> Scalar<'_> {
+    if let Some(scalar) = word(text) {
+        return scalar;
+    }
+    match text {
+        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Scalar::Bool(true),
+        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Scalar::Bool(false),
+        _ => {}
+    }
+    // Go's reader looks at the first character, and drops every underscore of what may be a number.
+    match text.as_bytes().first() {
+        Some(b'.') => finite(text).map_or(Scalar::String(text), Scalar::Float),
+        Some(b'+' | b'-' | b'0'..=b'9') => {
+            let plain = text.replace('_', "");
+            if let Some(int) = go_int(&plain) {
+                return Scalar::Int(int);
+            }
+            let float = is_decimal_float(&plain).then(|| finite(&plain)).flatten();
+            float.map_or(Scalar::String(text), Scalar::Float)
+        }
+        _ => Scalar::String(text),
+    }
+}
+
+/// A whole number as Go writes literals: `0x1F`, `0b11`, `0o17`, and `017` for fifteen; within 64 bits.
+fn go_int(text: &str) -> Option<i128> {
+    let (negative, digits) = split_sign(text);
+    let lower = digits.get(..2).unwrap_or("").to_ascii_lowercase();
+    let (digits, radix) = match &*lower {
+        "0x" => (digits.get(2..)?, 16),
+        "0b" => (digits.get(2..)?, 2),
+        "0o" => (digits.get(2..)?, 8),
+        _ if digits.len() > 1 && digits.starts_with('0') => (digits.get(1..)?, 8),
+        _ => (digits, 10),
+    };
+    if !digits.bytes().all(|byte| char::from(byte).is_digit(radix)) {
+        return None;
+    }
+    let value = i128::from_str_radix(digits, radix).ok()?;
+    let value = if negative { -value } else { value };
+    // A sign, even a plus, rules out the upper half of the unsigned range.
+    let most = if split_sign(text).1.len() == text.len() { i128::from(u64::MAX) } else { i128::from(i64::MAX) };
+    (i128::from(i64::MIN)..=most).contains(&value).then_some(value)
+}
+
+fn split_sign(text: &str) -> (bool, &str) {
+    match (text.strip_prefix('-'), text.strip_prefix('+')) {
+        (Some(rest), _) => (true, rest),
+        (None, Some(rest)) => (false, rest),
+        (None, None) => (false, text),
+    }
+}
+
+/// A number that Go's `ParseFloat` accepts: what does not fit is no number to it.
+fn finite(text: &str) -> Option<f64> {
+    let digits = is_decimal_float(text).then_some(text)?;
+    digits.parse().ok().filter(|float: &f64| float.is_finite())
+}
+
+/// Tells whether a text is digits with a point or an exponent: `1.5`, `.5`, `5.`, `1e3`.
+fn is_decimal_float(text: &str) -> bool {
+    let (_, unsigned) = split_sign(text);
+    let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
+        Some(at) => (unsigned.get(..at).unwrap_or(""), unsigned.get(at + 1..)),
+        None => (unsigned, None),
+    };
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let mantissa_is = match mantissa.split_once('.') {
+        Some((whole, fraction)) => digits(whole) && digits(fraction) && !(whole.is_empty() && fraction.is_empty()),
+        None => !mantissa.is_empty() && digits(mantissa),
+    };
+    let exponent_is = exponent.is_none_or(|text| {
+        let (_, power) = split_sign(text);
+        !power.is_empty() && digits(power)
+    });
+    mantissa_is && exponent_is
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readers_differ_where_yaml_1_1_does() {
+        let both = |text| (resolve_plain(text, Reader::Kubernetes), resolve_plain(text, Reader::Core));
+        assert_eq!(both("0775"), (Scalar::Int(509), Scalar::Int(775)));
+        assert_eq!(both("yes"), (Scalar::Bool(true), Scalar::String("yes")));
+        assert_eq!(both("1_000"), (Scalar::Int(1000), Scalar::String("1_000")));
+        assert_eq!(both("089"), (Scalar::Float(89.0), Scalar::Int(89)));
+        assert_eq!(both("1e400").0, Scalar::String("1e400"));
+        assert_eq!(both("1:20"), (Scalar::String("1:20"), Scalar::String("1:20")));
+    }
+}
