@@ -1,7 +1,7 @@
 //! A layout: a folder of templates and its `layout.yaml`, built in or the user's own.
 
 use crate::finding::{Finding, did_you_mean};
-use crate::text::{File, Span, Tree, normalize};
+use crate::text::{File, Span, Tree, join};
 use crate::yaml::{Node, Value};
 
 use super::load::INVALID_FLEET;
@@ -21,11 +21,12 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Loads the layout that fleet.yaml names at `at`: a built-in one, or a folder of the tree when it starts with `./`.
+    /// Loads the layout that fleet.yaml names at `at`: a built-in one, or a folder of the tree when it starts with `./`,
+    /// relative to the folder of fleet.yaml.
     ///
     /// The findings are mistakes of the name or of `layout.yaml`; there is no layout when the name is wrong.
-    pub fn load(name: &str, at: &Span, tree: &Tree) -> (Option<Self>, Vec<Finding>) {
-        let found = if name.starts_with("./") { Self::own(name, at, tree) } else { Self::built_in(name, at) };
+    pub fn load(name: &str, at: &Span, folder: &str, tree: &Tree) -> (Option<Self>, Vec<Finding>) {
+        let found = if name.starts_with("./") { Self::own(name, at, folder, tree) } else { Self::built_in(name, at) };
         let files = match found {
             Ok(files) => files,
             Err(finding) => return (None, vec![*finding]),
@@ -51,8 +52,8 @@ impl Layout {
         Err(Box::new(Finding::error(INVALID_FLEET, at.clone(), format!("there is no layout `{name}`")).help(help)))
     }
 
-    fn own(name: &str, at: &Span, tree: &Tree) -> Result<Tree, Box<Finding>> {
-        let Some(folder) = normalize(name) else {
+    fn own(name: &str, at: &Span, folder: &str, tree: &Tree) -> Result<Tree, Box<Finding>> {
+        let Some(folder) = join(folder, name) else {
             let message = format!("layout `{name}` leads out of the repository");
             return Err(Box::new(Finding::error(super::words::PATH_OUTSIDE_REPOSITORY, at.clone(), message)));
         };

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::model::{
-    ClusterSettings, Flux, NetworkPolicy, PodSecurity, Reconcile, Repository, Role, SourceRef, TenantSettings, Verify,
+    ClusterSettings, Flux, NetworkPolicy, PodSecurity, Provider, Reconcile, Repository, Role, SourceRef,
+    TenantSettings, Verify,
 };
 use super::scalar::{Duration, Raw, Text};
 use crate::text::Span;
@@ -149,7 +150,7 @@ pub struct Source {
     pub timeout: Option<Duration>,
     /// Who proves who we are.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<String>,
+    pub provider: Option<Provider>,
     /// Who must have signed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
