@@ -155,7 +155,9 @@ impl<'a> Builder<'a> {
                 patch.apply(&mut partial.resources, complete, &mut partial.findings);
             }
         }
-        if let Some(entry) = definition.entry("namespace").filter(|entry| entry.node.text().is_some_and(|text| !text.is_empty())) {
+        if let Some(entry) =
+            definition.entry("namespace").filter(|entry| entry.node.text().is_some_and(|text| !text.is_empty()))
+        {
             for resource in &mut partial.resources.list {
                 namespace::apply(resource, &entry.key_span(), &entry.node);
             }
@@ -207,7 +209,9 @@ impl<'a> Builder<'a> {
             .map(|name| if wanted.contains('/') { name } else { name.split('/').next().unwrap_or(name) })
             .collect();
         let help = match did_you_mean(wanted, names.iter().copied()) {
-            Some(meant) => format!("did you mean `{meant}`? kustomize refuses to build a folder with a path that is not there"),
+            Some(meant) => {
+                format!("did you mean `{meant}`? kustomize refuses to build a folder with a path that is not there")
+            }
             None => "correct the path or remove the line: kustomize refuses to build the folder".to_string(),
         };
         Finding::error(MISSING_RESOURCE, item.span().clone(), message).help(help)
