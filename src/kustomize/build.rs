@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::definition::{Definition, FIELDS, FILE_NAMES, Support, file_in, read};
 use super::resources::{Id, Resource, Resources};
-use super::{Files, labels, namespace, patches, references};
+use super::{Files, labels, namespace, order, patches, references};
 use crate::finding::{Finding, did_you_mean};
 use crate::kube::Object;
 use crate::text::{Index, Tree, is_inside, join};
@@ -71,6 +71,8 @@ impl<'a> Builder<'a> {
         let mut findings = partial.findings.clone();
         references::follow_accounts(&mut resources, &mut findings);
         resources.list.retain(|resource| !is_local(&resource.node));
+        let definition = file_in(self.files, folder).first().and_then(|path| read(self.files, path));
+        order::sort(&mut resources, definition.as_ref());
         crate::finding::sort(&mut findings);
         Build {
             objects: resources.list.into_iter().map(|resource| Object { node: resource.node }).collect(),
