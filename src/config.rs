@@ -107,7 +107,7 @@ fn said(_: &str) -> Option<Fault> {
 
 /// The schema of `.fleetwright.yaml`.
 pub fn schema() -> serde_json::Value {
-    publish::<Config>("config", PATH, "How fleetwright judges a repository.")
+    publish::<Config>(PATH, "How fleetwright judges a repository.")
 }
 
 static CHECKER: LazyLock<Checker> = LazyLock::new(|| Checker::new(schema(), INVALID_CONFIG, WORDS));

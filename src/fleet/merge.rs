@@ -25,7 +25,7 @@
 use super::expression::Expressions;
 use super::input::Input;
 use super::layout::Layout;
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::text::Index;
 use crate::yaml::{Entry, Node, Style, Value};
 
@@ -130,7 +130,10 @@ impl Merged {
         let merger = Merger { root: &input.root, head, lowest, flux: &flux };
         let clusters = input.clusters.iter().map(|cluster| merger.cluster(cluster, &mut expressions)).collect();
         let tenants = input.tenants.iter().map(|tenant| merger.tenant(tenant, &mut expressions)).collect();
-        findings.extend(expressions.finish());
+        // A value that is missing in fleet.yaml breaks the layout's expressions too; that is one mistake, not two.
+        let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
+        let mistakes = expressions.finish().into_iter();
+        findings.extend(mistakes.filter(|mistake| !failed || mistake.at.span.file() != manifest.span().file()));
         Self { clusters, tenants, flux }
     }
 }

@@ -40,7 +40,7 @@ fn fault(rule: Option<&'static str>, message: String, help: impl Into<String>) -
     Some(Fault { rule, message, help: help.into() })
 }
 
-fn is_dns_label(text: &str) -> bool {
+pub(super) fn is_dns_label(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&text.len()) && text.bytes().all(allowed) && !text.starts_with('-') && !text.ends_with('-')
 }
@@ -98,7 +98,7 @@ fn variable(text: &str) -> Option<Fault> {
     let fixed = if fixed.starts_with(|c: char| c.is_ascii_digit()) { format!("_{fixed}") } else { fixed };
     let help =
         format!("letters, digits and `_`, not beginning with a digit, for example `{fixed}`: Flux replaces no other");
-    fault(Some(INVALID_NAME), "is no name of a variable".into(), help)
+    fault(Some(INVALID_NAME), format!("is `{text}`, which is no name of a variable"), help)
 }
 
 fn dependency(text: &str) -> Option<Fault> {
