@@ -91,12 +91,14 @@ fn reason_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "minLength": 1, "pattern": SAID })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
 fn rule_id(text: &str) -> Option<Fault> {
     let message = format!("is `{text}`, which is no rule's id");
     let help = "ids are words with `-` between them, as findings show them: `missing-prune`";
     Some(Fault { rule: None, message, help: help.into() })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
 fn said(_: &str) -> Option<Fault> {
     Some(Fault {
         rule: None,

@@ -180,14 +180,12 @@ impl Checker {
                     && std::ptr::eq(Place::find(document, error.instance_path()).node, place.node)
             })
         });
-        match attempted {
-            Some(errors) => errors.iter().for_each(|error| self.explain(document, error, findings)),
-            None => {
-                let message =
-                    format!("{} is {}, which is none of the forms it can have", place.field, kind_of(place.node));
-                findings.push(Finding::error(self.rule, place.span(), message));
-            }
+        if let Some(errors) = attempted {
+            errors.iter().for_each(|error| self.explain(document, error, findings));
+            return;
         }
+        let message = format!("{} is {}, which is none of the forms it can have", place.field, kind_of(place.node));
+        findings.push(Finding::error(self.rule, place.span(), message));
     }
 
     fn parent(&self, keyword: &Location) -> Option<&Value> {

@@ -84,7 +84,7 @@ struct Parts<'a> {
 struct ComponentParts<'a> {
     /// The vertices of its stages; one of a component without stages.
     stages: Vec<(&'a str, usize)>,
-    staged: bool,
+    has_stages: bool,
 }
 
 impl<'a> Graph<'a> {
@@ -108,8 +108,8 @@ impl<'a> Graph<'a> {
                     }
                     stages.push((stage_name, vertex));
                 }
-                let staged = !stages.is_empty();
-                if !staged {
+                let has_stages = !stages.is_empty();
+                if !has_stages {
                     stages.push(("", graph.vertex(format!("{tenant_name}/{component_name}"))));
                 }
                 for (_, vertex) in &stages {
@@ -120,7 +120,7 @@ impl<'a> Graph<'a> {
                 }
                 parts.names.push(component_name);
                 if !parts.components.contains(component_name) {
-                    parts.components.insert(component_name, ComponentParts { stages, staged });
+                    parts.components.insert(component_name, ComponentParts { stages, has_stages });
                 }
             }
             graph.tenant_names.push(tenant_name);
@@ -200,16 +200,16 @@ impl<'a> Graph<'a> {
         match stage {
             None => {
                 let (stage, vertex) = found.stages.last().expect("a component has a vertex for itself or its stages");
-                Ok((*vertex, found.staged.then_some(*stage)))
+                Ok((*vertex, found.has_stages.then_some(*stage)))
             }
             Some(stage) => {
-                if let Some((stage, vertex)) = found.stages.iter().find(|(own, _)| found.staged && own == stage) {
+                if let Some((stage, vertex)) = found.stages.iter().find(|(own, _)| found.has_stages && own == stage) {
                     return Ok((*vertex, Some(*stage)));
                 }
                 let finding = dangling(format!("component `{tenant}/{component}` has no stage `{stage}`"));
                 let stages: Vec<&str> = found.stages.iter().map(|(stage, _)| *stage).collect();
                 let help = match did_you_mean(stage, stages.iter().copied()) {
-                    _ if !found.staged => "it has no stages".to_owned(),
+                    _ if !found.has_stages => "it has no stages".to_owned(),
                     Some(meant) => format!("did you mean `{component}/{meant}`?"),
                     None => format!("its stages: {}", listed(&stages)),
                 };

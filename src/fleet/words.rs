@@ -36,8 +36,8 @@ pub(super) const WORDS: &[Word] = &[
     crate::config::WORDS[1],
 ];
 
-fn fault(rule: Option<&'static str>, message: String, help: impl Into<String>) -> Option<Fault> {
-    Some(Fault { rule, message, help: help.into() })
+fn fault(rule: Option<&'static str>, message: String, help: impl Into<String>) -> Fault {
+    Fault { rule, message, help: help.into() }
 }
 
 pub(super) fn is_dns_label(text: &str) -> bool {
@@ -54,10 +54,8 @@ fn as_dns_label(text: &str) -> Option<String> {
                 .get(..at)
                 .and_then(|before| before.chars().next_back())
                 .is_some_and(|last| last.is_ascii_lowercase());
-        if starts_word || !character.is_ascii_alphanumeric() {
-            if !label.ends_with('-') {
-                label.push('-');
-            }
+        if (starts_word || !character.is_ascii_alphanumeric()) && !label.ends_with('-') {
+            label.push('-');
         }
         if character.is_ascii_alphanumeric() {
             label.push(character.to_ascii_lowercase());
@@ -77,7 +75,7 @@ fn dns_label(text: &str) -> Option<Fault> {
         Some(label) => format!("for example `{label}`: {rule}"),
         None => rule.to_owned(),
     };
-    fault(Some(INVALID_NAME), format!("is `{text}`, which is no DNS label"), help)
+    Some(fault(Some(INVALID_NAME), format!("is `{text}`, which is no DNS label"), help))
 }
 
 fn duration(text: &str) -> Option<Fault> {
@@ -89,7 +87,7 @@ fn duration(text: &str) -> Option<Fault> {
     } else {
         "numbers with units `h`, `m`, `s` or `ms`, without spaces: `90s`, `10m`, `1h30m`".to_owned()
     };
-    fault(None, format!("is `{text}`, which is no duration"), help)
+    Some(fault(None, format!("is `{text}`, which is no duration"), help))
 }
 
 fn variable(text: &str) -> Option<Fault> {
@@ -98,36 +96,33 @@ fn variable(text: &str) -> Option<Fault> {
     let fixed = if fixed.starts_with(|c: char| c.is_ascii_digit()) { format!("_{fixed}") } else { fixed };
     let help =
         format!("letters, digits and `_`, not beginning with a digit, for example `{fixed}`: Flux replaces no other");
-    fault(Some(INVALID_NAME), format!("is `{text}`, which is no name of a variable"), help)
+    Some(fault(Some(INVALID_NAME), format!("is `{text}`, which is no name of a variable"), help))
 }
 
 fn dependency(text: &str) -> Option<Fault> {
     let help = "write `component`, `component/stage`, or for another tenant `{tenant: …, component: …}`";
-    fault(None, format!("is `{text}`, which names no component"), help)
+    Some(fault(None, format!("is `{text}`, which names no component"), help))
 }
 
 fn component(text: &str) -> Option<Fault> {
-    fault(None, format!("is `{text}`, which names no component"), "write `tenant/component`")
+    Some(fault(None, format!("is `{text}`, which names no component"), "write `tenant/component`"))
 }
 
 fn repository_path(text: &str) -> Option<Fault> {
     let rule = Some(PATH_OUTSIDE_REPOSITORY);
     if text.starts_with('/') {
         let help = format!("paths start at the root of the repository: `{}`", text.trim_start_matches('/'));
-        return fault(rule, format!("is `{text}`, an absolute path"), help);
+        return Some(fault(rule, format!("is `{text}`, an absolute path"), help));
     }
     if normalize(text).is_none() {
-        return fault(
-            rule,
-            format!("is `{text}`, which leads out of the repository"),
-            "paths start at the root of the repository and stay in it",
-        );
+        let help = "paths start at the root of the repository and stay in it";
+        return Some(fault(rule, format!("is `{text}`, which leads out of the repository"), help));
     }
     None
 }
 
 fn source_url(text: &str) -> Option<Fault> {
-    let invalid = |message: &str, help: String| fault(None, format!("is `{text}`, {message}"), help);
+    let invalid = |message: &str, help: String| Some(fault(None, format!("is `{text}`, {message}"), help));
     let schemes = "`https://`, `http://`, `ssh://` or `oci://`";
     let Some((scheme, rest)) = text.split_once("://") else {
         // git@github.com:acme/fleet.git

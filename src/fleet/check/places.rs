@@ -58,7 +58,7 @@ fn clusters(input: &Input, merged: &Merged, own: &str, findings: &mut Vec<Findin
     }
     // In sorted order a folder's subfolders come after it, though others (`a-b` between `a` and `a/b`) may stand between.
     for (folder, (name, at)) in &folders {
-        let above = folder.match_indices('/').filter_map(|(end, _)| folders.get_key_value(folder.get(..end)?)).next();
+        let above = folder.match_indices('/').find_map(|(end, _)| folders.get_key_value(folder.get(..end)?));
         if let Some((outer, (other, outer_at))) = above {
             let message = format!("cluster `{other}` syncs `{outer}`, in which the folder of `{name}` lies");
             let finding =
