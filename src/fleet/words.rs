@@ -78,6 +78,7 @@ fn dns_label(text: &str) -> Option<Fault> {
     Some(fault(Some(INVALID_NAME), format!("is `{text}`, which is no DNS label"), help))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
 fn duration(text: &str) -> Option<Fault> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let help = if digits && !text.is_empty() {
@@ -90,6 +91,7 @@ fn duration(text: &str) -> Option<Fault> {
     Some(fault(None, format!("is `{text}`, which is no duration"), help))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
 fn variable(text: &str) -> Option<Fault> {
     let fixed: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
@@ -99,11 +101,13 @@ fn variable(text: &str) -> Option<Fault> {
     Some(fault(Some(INVALID_NAME), format!("is `{text}`, which is no name of a variable"), help))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
 fn dependency(text: &str) -> Option<Fault> {
     let help = "write `component`, `component/stage`, or for another tenant `{tenant: …, component: …}`";
     Some(fault(None, format!("is `{text}`, which names no component"), help))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
 fn component(text: &str) -> Option<Fault> {
     Some(fault(None, format!("is `{text}`, which names no component"), "write `tenant/component`"))
 }
