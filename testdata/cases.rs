@@ -1,5 +1,8 @@
 //! Runs the cases of `testdata/`: what a user sees, folder by folder.
+#![expect(clippy::unwrap_used, reason = "clippy knows test functions, and not those that they share")]
 
+#[path = "cases/action.rs"]
+mod action;
 #[path = "cases/architecture.rs"]
 mod architecture;
 #[path = "cases/cli.rs"]

@@ -1,0 +1,74 @@
+//! What stands at a path of a tree, without ever leaving the root.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::error::{DiskError, shown};
+
+/// What stands at a path.
+pub(super) enum Place {
+    /// Nothing, or nothing that can be looked at.
+    Nothing,
+    /// A file: the path that it is read from.
+    File(PathBuf),
+    /// A folder.
+    Folder,
+    /// A link out of the root, to a folder, or to nothing.
+    Link,
+}
+
+/// Looks at a path below `root`, which is canonical. Links are followed to files below it, and nowhere else.
+pub(super) fn find(root: &Path, path: &str) -> Place {
+    if !is_relative(path) {
+        return Place::Nothing;
+    }
+    let full = root.join(path);
+    let Ok(metadata) = fs::symlink_metadata(&full) else { return Place::Nothing };
+    let Ok(target) = fs::canonicalize(&full) else { return Place::Link };
+    if target == full && metadata.is_file() {
+        return Place::File(full);
+    }
+    if target == full && metadata.is_dir() {
+        return Place::Folder;
+    }
+    let is_inside = target.strip_prefix(root).is_ok_and(|inside| !inside.iter().any(|segment| segment == ".git"));
+    if is_inside && fs::metadata(&target).is_ok_and(|metadata| metadata.is_file()) {
+        return Place::File(target);
+    }
+    Place::Link
+}
+
+/// The full path of a file to be written below `root`, which is canonical: every folder on its way is looked at.
+pub(super) fn target(root: &Path, path: &str) -> Result<PathBuf, DiskError> {
+    let forbidden = || DiskError::Forbidden(path.to_owned());
+    if !is_relative(path) || path.split('/').any(|segment| segment.eq_ignore_ascii_case(".git")) {
+        return Err(forbidden());
+    }
+    let full = root.join(path);
+    let mut folder = root.to_owned();
+    let parents = Path::new(path).parent().ok_or_else(forbidden)?;
+    for segment in parents {
+        folder.push(segment);
+        let Ok(metadata) = fs::symlink_metadata(&folder) else { break };
+        if metadata.is_symlink() && !fs::canonicalize(&folder).is_ok_and(|target| target.starts_with(root)) {
+            return Err(DiskError::LeadsOut { path: path.to_owned(), link: shown(&folder) });
+        }
+        if !fs::metadata(&folder).is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a file", at: shown(&folder) });
+        }
+    }
+    if fs::symlink_metadata(&full).is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a folder", at: shown(&full) });
+    }
+    Ok(full)
+}
+
+/// A path relative to the root, with `/` between segments; `None` when it is not UTF-8.
+pub(super) fn slashed(path: &Path) -> Option<String> {
+    let segments: Option<Vec<&str>> = path.components().map(|segment| segment.as_os_str().to_str()).collect();
+    segments.map(|segments| segments.join("/"))
+}
+
+fn is_relative(path: &str) -> bool {
+    !path.is_empty() && Path::new(path).components().all(|segment| matches!(segment, Component::Normal(_)))
+}
