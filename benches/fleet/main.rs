@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode};
 use fleetwright::fleet::{self, Fleet, Layout};
+use fleetwright::lint::{self, Options};
 use fleetwright::render;
 use fleetwright::text::{File, Tree};
 
@@ -40,6 +41,7 @@ fn main() {
 fn bench(criterion: &mut Criterion) {
     let inputs = inputs();
     let fleets: Vec<(Fleet, Layout)> = inputs.iter().map(load).collect();
+    let trees: Vec<Tree> = fleets.iter().map(|(fleet, layout)| render::render(fleet, layout).tree).collect();
     let mut group = criterion.benchmark_group("fleet");
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
     for input in &inputs {
@@ -48,6 +50,10 @@ fn bench(criterion: &mut Criterion) {
     for (input, (fleet, layout)) in inputs.iter().zip(&fleets) {
         let id = BenchmarkId::new("render", &input.name);
         group.bench_function(id, |bencher| bencher.iter(|| render::render(fleet, layout)));
+    }
+    for (input, tree) in inputs.iter().zip(&trees) {
+        let id = BenchmarkId::new("lint", &input.name);
+        group.bench_function(id, |bencher| bencher.iter(|| lint::run(tree, &Options::default())));
     }
     group.finish();
 }
