@@ -15,8 +15,11 @@ pub(crate) fn fleet(clusters: usize) -> String {
         let environment = ["staging", "production-eu", "production-us"][cluster % 3];
         writeln!(text, "  - name: cluster-{cluster:04}").expect("a String takes everything");
         writeln!(text, "    environment: {environment}").expect("a String takes everything");
-        writeln!(text, "    runtimeInfo: {{CLUSTER_NAME: cluster-{cluster:04}, CLUSTER_DOMAIN: c{cluster}.example.com}}")
-            .expect("a String takes everything");
+        writeln!(
+            text,
+            "    runtimeInfo: {{CLUSTER_NAME: cluster-{cluster:04}, CLUSTER_DOMAIN: c{cluster}.example.com}}"
+        )
+        .expect("a String takes everything");
     }
     text.push_str("tenants:\n");
     for tenant in 0..TENANTS {
