@@ -21,11 +21,11 @@ pub mod yaml;
 
 // facts
 
-/// A node against a JSON Schema: every mistake at its place.
-pub mod schema;
-
 /// A Kubernetes object as written.
 pub mod kube;
+
+/// A node against a JSON Schema: every mistake at its place.
+pub mod schema;
 
 /// How the linter judges a repository: the `lint` section of fleet.yaml and `.fleetwright.yaml`.
 pub mod config;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::definition::{Definition, FIELDS, FILE_NAMES, Support, file_in, read};
 use super::resources::{Id, Resource, Resources};
-use super::{Files, labels, namespace, patches, references};
+use super::{Files, labels, namespace, order, patches, references};
 use crate::finding::{Finding, did_you_mean};
 use crate::kube::Object;
 use crate::text::{Index, Tree, is_inside, join};
@@ -71,6 +71,8 @@ impl<'a> Builder<'a> {
         let mut findings = partial.findings.clone();
         references::follow_accounts(&mut resources, &mut findings);
         resources.list.retain(|resource| !is_local(&resource.node));
+        let definition = file_in(self.files, folder).first().and_then(|path| read(self.files, path));
+        order::sort(&mut resources, definition.as_ref());
         crate::finding::sort(&mut findings);
         Build {
             objects: resources.list.into_iter().map(|resource| Object { node: resource.node }).collect(),
@@ -155,7 +157,9 @@ impl<'a> Builder<'a> {
                 patch.apply(&mut partial.resources, complete, &mut partial.findings);
             }
         }
-        if let Some(entry) = definition.entry("namespace").filter(|entry| entry.node.text().is_some_and(|text| !text.is_empty())) {
+        if let Some(entry) =
+            definition.entry("namespace").filter(|entry| entry.node.text().is_some_and(|text| !text.is_empty()))
+        {
             for resource in &mut partial.resources.list {
                 namespace::apply(resource, &entry.key_span(), &entry.node);
             }
@@ -207,7 +211,9 @@ impl<'a> Builder<'a> {
             .map(|name| if wanted.contains('/') { name } else { name.split('/').next().unwrap_or(name) })
             .collect();
         let help = match did_you_mean(wanted, names.iter().copied()) {
-            Some(meant) => format!("did you mean `{meant}`? kustomize refuses to build a folder with a path that is not there"),
+            Some(meant) => {
+                format!("did you mean `{meant}`? kustomize refuses to build a folder with a path that is not there")
+            }
             None => "correct the path or remove the line: kustomize refuses to build the folder".to_string(),
         };
         Finding::error(MISSING_RESOURCE, item.span().clone(), message).help(help)

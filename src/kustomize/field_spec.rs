@@ -29,13 +29,7 @@ impl FieldSpec {
     }
 }
 
-fn reach(
-    node: &Node,
-    segments: &[&str],
-    create: bool,
-    span: &Span,
-    change: &dyn Fn(&Node) -> Node,
-) -> Option<Node> {
+fn reach(node: &Node, segments: &[&str], create: bool, span: &Span, change: &dyn Fn(&Node) -> Node) -> Option<Node> {
     let Some((first, rest)) = segments.split_first() else { return Some(change(node)) };
     match &node.value {
         Value::Seq(items) => {

@@ -10,9 +10,8 @@ pub(super) fn parse_inside(scalar: &Node) -> (Vec<Document>, Vec<crate::finding:
     let parsed = parse(&inner);
     let places = Places::new(text, *style, scalar.span());
     let documents = parsed.documents.iter();
-    let documents = documents
-        .map(|document| Document { node: places.node(&document.node), complete: document.complete })
-        .collect();
+    let documents =
+        documents.map(|document| Document { node: places.node(&document.node), complete: document.complete }).collect();
     let findings = parsed.findings.into_iter().map(|mut finding| {
         finding.at.span = places.span(&finding.at.span);
         for label in &mut finding.related {
@@ -59,7 +58,9 @@ impl<'a> Places<'a> {
             Value::Scalar(..) => node.value.clone(),
             Value::Seq(items) => Value::Seq(items.iter().map(|item| self.node(item)).collect()),
             Value::Map(entries) => {
-                let entry = |entry: &Entry| Entry::new(entry.key.clone(), &self.span(&entry.key_span()), self.node(&entry.node));
+                let entry = |entry: &Entry| {
+                    Entry::new(entry.key.clone(), &self.span(&entry.key_span()), self.node(&entry.node))
+                };
                 Value::Map(entries.iter().map(entry).collect())
             }
         };

@@ -148,7 +148,9 @@ fn edit(node: &Node, path: &[String], change: &Change<'_>, span: &Span) -> Resul
 fn edit_entry(node: &Node, key: &str, change: &Change<'_>, span: &Span) -> Result<Node, String> {
     let old = node.entry(key);
     match (change, old) {
-        (Change::Add(value) | Change::Replace(value), Some(old)) => Ok(node.with(old.with_node(replaced(&old.node, value)))),
+        (Change::Add(value) | Change::Replace(value), Some(old)) => {
+            Ok(node.with(old.with_node(replaced(&old.node, value))))
+        }
         (Change::Add(value), None) => Ok(node.with(Entry::new(key, span, (*value).clone()))),
         (Change::Remove, Some(_)) => Ok(node.without(key)),
         (Change::Replace(_) | Change::Remove, None) => Err(format!("`{key}` is not there")),

@@ -65,8 +65,7 @@ pub(super) fn read(definition: &Definition) -> Vec<LabelSet> {
 
 fn read_one(node: &Node) -> LabelSet {
     let says = |field: &str| node.get(field).and_then(Node::text) == Some("true");
-    let mut specs: Vec<FieldSpec> =
-        node.get("fields").map_or(&[][..], Node::items).iter().map(read_field).collect();
+    let mut specs: Vec<FieldSpec> = node.get("fields").map_or(&[][..], Node::items).iter().map(read_field).collect();
     if says("includeSelectors") {
         specs.extend(selectors_and_templates());
     } else if says("includeTemplates") {

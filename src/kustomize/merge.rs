@@ -159,32 +159,36 @@ fn merge_lists(old: &Node, patch: &Node, kind: Type, list: ListMerge) -> Result<
     }
 }
 
-/// Merges items with equal keys. The patch's items come first, in its order: that is where kustomize puts them.
+/// Merges items with equal keys.
+///
+/// Where one key tells items apart, the patch's items come first, in its order. Where several do (ports by number and
+/// protocol), what only the patch has comes first and the object's items keep their order; and an item of the patch
+/// that gives other keys than the object's item of the same number is lost, as in kustomize 5.8.
 fn merge_by_keys(old: &Node, patch: &Node, kind: Type, keys: &[&str]) -> Result<Node, Mismatch> {
-    let mut rest: Vec<Option<&Node>> = old.items().iter().map(Some).collect();
-    let mut items: Vec<Node> = Vec::with_capacity(rest.len() + patch.items().len());
+    let items = || old.items().iter().chain(patch.items());
+    let used: Vec<&str> = keys.iter().copied().filter(|key| items().any(|item| key_of(item, key).is_some())).collect();
+    let mut kept: Vec<Option<Node>> = old.items().iter().cloned().map(Some).collect();
+    let mut first: Vec<Node> = Vec::with_capacity(patch.items().len());
     for item in patch.items().iter().filter(|item| !is_list_directive(item)) {
-        let same = rest.iter().position(|old| old.is_some_and(|old| same_keys(old, item, keys)));
-        match same.and_then(|at| rest[at].take()) {
-            Some(old) => items.extend(merge_node(old, item, kind, ListMerge::Replace)?),
-            None => items.extend(added(item, kind, ListMerge::Replace)),
+        let equal = |old: &Node| used.iter().all(|key| key_of(old, key) == key_of(item, key));
+        let same = kept.iter().position(|old| old.as_ref().is_some_and(equal)).filter(|_| !used.is_empty());
+        match same.and_then(|at| Some((at, kept[at].take()?))) {
+            Some((at, old)) if used.len() > 1 => kept[at] = merge_node(&old, item, kind, ListMerge::Replace)?,
+            Some((_, old)) => first.extend(merge_node(&old, item, kind, ListMerge::Replace)?),
+            None if used.len() > 1 && kept.iter().flatten().any(|old| overlap(old, item, &used)) => {}
+            None => first.extend(added(item, kind, ListMerge::Replace)),
         }
     }
-    items.extend(rest.into_iter().flatten().cloned());
-    Ok(Node { value: Value::Seq(items.into()), origin: old.origin.clone() })
+    first.extend(kept.into_iter().flatten());
+    Ok(Node { value: Value::Seq(first.into()), origin: old.origin.clone() })
 }
 
-/// Tells whether two items are the same one: a key in common, and none that differs. A key that only one of them has
-/// does not tell them apart: `containerPort: 80` is `containerPort: 80, protocol: TCP`.
-fn same_keys(old: &Node, patch: &Node, keys: &[&str]) -> bool {
-    let mut common = false;
-    for key in keys {
-        let text = |node: &Node| node.get(key).and_then(Node::shared_text).filter(|text| !text.is_empty());
-        match (text(old), text(patch)) {
-            (Some(a), Some(b)) if a == b => common = true,
-            (Some(_), Some(_)) => return false,
-            _ => {}
-        }
-    }
-    common
+fn key_of<'a>(item: &'a Node, key: &str) -> Option<&'a str> {
+    item.get(key).and_then(Node::text).filter(|text| !text.is_empty())
+}
+
+/// Tells whether two items have a key in common and none that differs, though not the same keys.
+fn overlap(old: &Node, patch: &Node, keys: &[&str]) -> bool {
+    let pairs = || keys.iter().map(|key| (key_of(old, key), key_of(patch, key)));
+    pairs().any(|(a, b)| a.is_some() && a == b) && pairs().all(|(a, b)| a == b || a.is_none() || b.is_none())
 }

@@ -13,6 +13,7 @@ mod labels;
 mod merge;
 mod merge_keys;
 mod namespace;
+mod order;
 mod patches;
 mod references;
 mod resources;

@@ -51,7 +51,11 @@ fn read_one(files: &Files<'_>, definition: &Definition, item: &Node, findings: &
         }
         (None, Some(path)) => read_file(files, definition, path, findings)?,
         (both, _) => {
-            let message = if both.is_some() { "a patch has both `patch` and `path`" } else { "a patch has neither `patch` nor `path`" };
+            let message = if both.is_some() {
+                "a patch has both `patch` and `path`"
+            } else {
+                "a patch has neither `patch` nor `path`"
+            };
             findings.push(Finding::error(FAILED_BUILD, item.span().clone(), message).help("give one of the two"));
             return None;
         }
@@ -80,7 +84,9 @@ fn read_file(
     let parsed = join(&definition.folder, text).and_then(|path| files.get(&path));
     if parsed.is_none() {
         let message = format!("there is no patch file `{text}`");
-        findings.push(Finding::error(MISSING_RESOURCE, path.span().clone(), message).help("correct the path or remove the line"));
+        findings.push(
+            Finding::error(MISSING_RESOURCE, path.span().clone(), message).help("correct the path or remove the line"),
+        );
     }
     parsed.map(|parsed| parsed.documents.clone())
 }
@@ -111,7 +117,8 @@ impl Patch {
             }
             [_, second, ..] => {
                 let message = "a patch with a `target` holds several documents; kustomize takes one";
-                findings.push(Finding::error(FAILED_BUILD, second.span().clone(), message).help("make an entry of each"));
+                findings
+                    .push(Finding::error(FAILED_BUILD, second.span().clone(), message).help("make an entry of each"));
             }
         }
     }
@@ -209,7 +216,8 @@ impl Patch {
             Err(Mismatch { patch, message }) => {
                 let message = format!("the patch does not fit {kind} `{}`: {message}", resource.id.name);
                 let place = resource.node.span().clone();
-                findings.push(Finding::error(FAILED_BUILD, patch.span().clone(), message).related(place, "this object"));
+                findings
+                    .push(Finding::error(FAILED_BUILD, patch.span().clone(), message).related(place, "this object"));
             }
         }
     }
