@@ -15,7 +15,7 @@ use crate::finding::Finding;
 use crate::text::{File, Index, Span};
 
 /// Aliases may expand a file to this many nodes in all.
-const MAX_ALIASED_NODES: usize = 500_000;
+const MAX_ALIASED_NODES: usize = 100_000;
 /// A mapping with fewer keys is searched; the keys of a longer one are indexed.
 const MAX_SEARCHED_KEYS: usize = 16;
 

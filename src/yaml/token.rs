@@ -18,7 +18,11 @@ pub(super) fn empty_value(text: &str, gap: Range<usize>) -> usize {
         }
         line_start += line.len();
     }
-    place
+    // The value of `key :` is reported right behind its key.
+    let rest = text.get(place..).unwrap_or("");
+    let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    let colon = place == start && rest.get(blanks..).is_some_and(|rest| rest.starts_with(':'));
+    if colon { place + blanks + 1 } else { place }
 }
 
 /// The part of a line before its comment; there are no scalars in it.
@@ -50,7 +54,12 @@ pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value
     let keep = without_comment(header_line).contains('+');
     let content = value.trim_end_matches('\n');
     let ends_in_blanks = !content.is_empty() && content.rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
-    let mut kept = strip_break(token);
+    // The reported end is behind the indentation of what follows.
+    let whole = match token.rsplit_once('\n') {
+        Some((before, rest)) if rest.trim().is_empty() => token.get(..=before.len()).unwrap_or(token),
+        _ => token,
+    };
+    let mut kept = strip_break(whole);
     // With `+` empty lines are content, and so is a line of blanks that is indented further than the others.
     while !keep && !ends_in_blanks {
         let Some((before, line)) = kept.rsplit_once('\n') else { break };
