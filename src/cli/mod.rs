@@ -4,6 +4,7 @@ mod bug;
 mod completions;
 mod error;
 mod exit;
+mod explain;
 mod init;
 mod judge;
 mod lint;
@@ -21,13 +22,6 @@ use error::Error;
 use exit::Exit;
 use streams::Streams;
 
-/// What every command's help says of exit codes.
-const EXIT_CODES: &str = "\
-Exit codes:
-  0  clean: nothing to report, the tree is current
-  1  findings at or above --fail-on, a stale tree, or a decision that is yours
-  2  the work could not be done: bad arguments, no such folder, a fleet.yaml with mistakes";
-
 /// A compiler and a linter for Flux fleet repositories: one fleet.yaml becomes the repository that Flux reads.
 #[derive(Debug, Parser)]
 #[command(name = "fleetwright", version, max_term_width = 100, arg_required_else_help = true)]
@@ -35,7 +29,11 @@ Exit codes:
     "Examples:\n",
     "  fleetwright init fleet && cd fleet   a commented fleet.yaml\n",
     "  fleetwright render                   writes the repository that it describes\n",
-    "  fleetwright lint                     judges the repository, whoever wrote it",
+    "  fleetwright lint                     judges the repository, whoever wrote it\n\n",
+    "Exit codes, of every command:\n",
+    "  0  clean: nothing to report, the tree is current\n",
+    "  1  findings at or above --fail-on, a stale tree, or something that you have to decide\n",
+    "  2  the work could not be done: bad arguments, no such folder, a fleet.yaml with mistakes",
 ))]
 struct Cli {
     /// Colours: on a terminal, always or never; NO_COLOR turns them off too.

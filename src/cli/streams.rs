@@ -19,7 +19,8 @@ impl Streams {
         let of = |choice_for: ColorChoice| if choice == ColorChoice::Auto { choice_for } else { choice };
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let (out, err) = (of(AutoStream::choice(&stdout)), of(AutoStream::choice(&stderr)));
-        Self { out: stream(stdout.lock(), out), err: stream(stderr.lock(), err) }
+        // Standard error stays unlocked: a panic on another thread has to be able to say so.
+        Self { out: stream(stdout.lock(), out), err: stream(stderr, err) }
     }
 
     /// Says something beside the results, after the results so far.

@@ -53,6 +53,8 @@ struct Partial {
     resources: Resources,
     findings: Vec<Finding>,
     not_done: BTreeMap<String, usize>,
+    /// The same without what its bases say.
+    own_not_done: BTreeMap<String, usize>,
     folders: BTreeSet<String>,
     /// Whether objects may be missing or other ones because something was not done or was wrong.
     uncertain: bool,
@@ -80,6 +82,15 @@ impl<'a> Builder<'a> {
             not_done: partial.not_done.clone(),
             folders: partial.folders.clone(),
         }
+    }
+
+    /// What the folders built so far ask for and was not done, each folder counted once.
+    pub fn not_done(&self) -> BTreeMap<String, usize> {
+        let mut all = BTreeMap::new();
+        for (what, count) in self.built.values().flat_map(|partial| &partial.own_not_done) {
+            *all.entry(what.clone()).or_default() += count;
+        }
+        all
     }
 
     /// The folder's build; `None` when it has no kustomization file.
@@ -312,7 +323,12 @@ impl Partial {
 
     fn skip(&mut self, what: &str) {
         self.uncertain = true;
+        self.count(what);
+    }
+
+    fn count(&mut self, what: &str) {
         *self.not_done.entry(what.to_string()).or_default() += 1;
+        *self.own_not_done.entry(what.to_string()).or_default() += 1;
     }
 
     /// Takes over what is to be said of a base.
@@ -388,7 +404,7 @@ fn count_fields(definition: &Definition, partial: &mut Partial) {
         match support {
             Support::Done => {}
             _ if empty => {}
-            Support::Harmless => *partial.not_done.entry((*name).to_string()).or_default() += 1,
+            Support::Harmless => partial.count(name),
             Support::Changes => partial.skip(name),
         }
     }

@@ -60,7 +60,8 @@ fn check_tokens(node: &Node) {
             if slice.starts_with(['|', '>']) && slice.lines().next().unwrap().contains(|c: char| c.is_ascii_digit()) {
                 return;
             }
-            let again = alone(&format!("- {slice}"), 0).unwrap_or_else(|| panic!("{slice:?} is no scalar in\n{}", span.file().text()));
+            let again = alone(&format!("- {slice}"), 0)
+                .unwrap_or_else(|| panic!("{slice:?} is no scalar in\n{}", span.file().text()));
             let again = &again.items()[0];
             assert_eq!(again.text(), node.text(), "of {slice:?}");
             let tagged = span.file().text()[..span.range().start].trim_end().ends_with("!!str");
@@ -70,7 +71,8 @@ fn check_tokens(node: &Node) {
             let overruns = slice.ends_with(char::is_whitespace) && !ends_in_breaks(node);
             assert!(!overruns, "{slice:?} in\n{}", span.file().text());
             if !slice.contains(['*', '&']) {
-                let again = alone(slice, column).unwrap_or_else(|| panic!("{slice:?} at {column} is no collection in\n{}", span.file().text()));
+                let again = alone(slice, column)
+                    .unwrap_or_else(|| panic!("{slice:?} at {column} is no collection in\n{}", span.file().text()));
                 assert!(again == *node, "{slice:?} says something else in\n{}", span.file().text());
             }
         }
