@@ -10,7 +10,6 @@ use super::judge;
 use super::source::{self, FLEET, Source, or_here};
 use super::streams::Streams;
 use crate::disk;
-use crate::finding::{Finding, Severity};
 use crate::render::{self, Change, LOCK, Lock, Plan, Rendered};
 use crate::report::{diff, printable};
 use crate::text::{File, Tree};
@@ -61,9 +60,12 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
     let target = Target::read(&folder, &rendered, args.force, streams)?;
-    if judge::rendered(&source, &rendered, &target, streams)? {
-        let message = "nothing was written: the linter refuses what fleet.yaml asks for";
-        streams.say(message);
+    let shown = folder.display().to_string();
+    let options = judge::options(&target.existing, &shown, Some(&source), streams)?;
+    if judge::rendered(&rendered.tree, &options, &shown, streams)? {
+        streams.say(
+            "nothing was written: change fleet.yaml, or accept the finding there with an exception and its reason",
+        );
         return Ok(Exit::Found);
     }
     let plan = render::plan(&rendered, &target.existing, &target.lock);
@@ -84,21 +86,17 @@ fn compile(source: &Source, streams: &mut Streams) -> Result<Option<Rendered>, E
         loaded.fleet.as_ref().zip(loaded.layout.as_ref()).map(|(fleet, layout)| render::render(fleet, layout));
     let mut findings = loaded.findings.clone();
     findings.extend(rendered.iter().flat_map(|rendered| rendered.findings.iter().cloned()));
-    let failed = has_errors(&findings);
+    let failed = judge::has_errors(&findings);
     judge::show(findings, &source.folder, streams)?;
     Ok(rendered.filter(|_| !failed))
 }
 
-fn has_errors(findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| finding.severity == Severity::Error)
-}
-
 /// The folder that is written into, as far as it matters.
-pub(super) struct Target {
+struct Target {
     /// As the user would type it.
-    pub folder: PathBuf,
+    folder: PathBuf,
     /// The files that stand where something is rendered, or was.
-    pub existing: Tree,
+    existing: Tree,
     /// Which files are ours.
     lock: Lock,
     /// The lock's file, when there is one.

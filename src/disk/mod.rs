@@ -8,6 +8,7 @@ mod walk;
 mod write;
 
 pub use error::DiskError;
+pub use place::{is_file, relative};
 pub use read::{list, read, read_some};
 pub use write::{Changes, Lock, clean, create, write};
 

@@ -6,6 +6,17 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::{DiskError, shown};
 
+/// Tells whether a path names a file.
+pub fn is_file(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// A folder's path from another one that it lies in, with `/` between segments; empty for that folder itself.
+pub fn relative(folder: &Path, from: &Path) -> Option<String> {
+    let (folder, from) = (fs::canonicalize(folder).ok()?, fs::canonicalize(from).ok()?);
+    slashed(folder.strip_prefix(from).ok()?)
+}
+
 /// What stands at a path.
 pub(super) enum Place {
     /// Nothing, or nothing that can be looked at.

@@ -39,12 +39,7 @@ pub fn list(folder: &Path) -> Result<Tree, DiskError> {
     let files = walk::files(&root)?;
     let mut tree = Tree::with_loader(Arc::new(Folder { root }));
     for (path, found) in files {
-        let entry = match found {
-            Found::File => Entry::Deferred,
-            Found::Link => Entry::Opaque(LoadError::Linked),
-            Found::Unreadable(why) => Entry::Opaque(LoadError::Unreadable(why)),
-        };
-        tree.insert_entry(&path, entry);
+        tree.insert_entry(&path, unread(found));
     }
     Ok(tree)
 }
@@ -89,11 +84,18 @@ fn read_alone(path: &Path, target: &Path) -> Result<Tree, DiskError> {
 fn read_found(root: &Path, path: String, found: Found) -> (String, Entry) {
     let entry = match found {
         Found::File if is_yaml(&path) => read_place(root, &path).unwrap_or(Entry::Opaque(LoadError::Missing)),
-        Found::File => Entry::Deferred,
-        Found::Link => Entry::Opaque(LoadError::Linked),
-        Found::Unreadable(why) => Entry::Opaque(LoadError::Unreadable(why)),
+        other => unread(other),
     };
     (path, entry)
+}
+
+fn unread(found: Found) -> Entry {
+    match found {
+        Found::File => Entry::Deferred,
+        Found::Link => Entry::Opaque(LoadError::Linked),
+        Found::NoFile => Entry::Opaque(LoadError::Decode(DecodeError::NotText)),
+        Found::Unreadable(why) => Entry::Opaque(LoadError::Unreadable(why)),
+    }
 }
 
 /// The file at a path; where there is none, a file on the way to it, or one of the folder that stands there.
@@ -238,7 +240,7 @@ mod tests {
         let pipe = folder.path().join("pipe.yaml");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let tree = read(folder.path()).unwrap();
-        assert!(matches!(tree.entry("pipe.yaml"), Some(Entry::Opaque(LoadError::Unreadable(_)))));
+        assert!(matches!(tree.entry("pipe.yaml"), Some(Entry::Opaque(LoadError::Decode(_)))));
         assert!(matches!(read(&pipe), Err(DiskError::Special(_))));
     }
 }
