@@ -46,7 +46,8 @@ impl Applier {
         }
         let path = object.text_at(&["spec", "path"]).unwrap_or_default();
         // A variable may stand for anything: the folder before it is what is known.
-        let known = path.split_once('$').map_or(path, |(before, _)| before.rsplit_once('/').map_or("", |(folder, _)| folder));
+        let known =
+            path.split_once('$').map_or(path, |(before, _)| before.rsplit_once('/').map_or("", |(folder, _)| folder));
         let mut patches = String::new();
         let fields = ["patches", "patchesStrategicMerge", "patchesJson6902"];
         for field in fields {

@@ -46,13 +46,16 @@ impl Tenancy {
         let mut tenancy = Self { lockdown: lockdown(repo), flux_namespaces: flux_namespaces(repo), ..Self::default() };
         for built in &repo.objects {
             tenancy.take_binding(&built.object, built.namespace());
-            let remote = is_kustomization(&built.object) && built.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
+            let remote =
+                is_kustomization(&built.object) && built.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
             if let Some(namespace) = built.namespace().filter(|_| remote) {
                 tenancy.hubs.insert(namespace.to_string());
             }
         }
         tenancy.tenants = match declared {
-            Some(declared) => declared.iter().map(|(namespace, name)| (namespace.clone(), Some(name.clone()))).collect(),
+            Some(declared) => {
+                declared.iter().map(|(namespace, name)| (namespace.clone(), Some(name.clone()))).collect()
+            }
             None => tenancy.infer(repo),
         };
         tenancy.multi_tenant = governed || tenancy.lockdown.is_some() || !tenancy.tenants.is_empty();
@@ -187,7 +190,8 @@ fn take_argument(line: &str, found: &mut Option<Lockdown>) {
     if value("--no-cross-namespace-refs").is_some_and(|value| value == "true") {
         found.get_or_insert_default();
     }
-    if let Some(account) = value("--default-service-account").filter(|account| account != "true" && !account.is_empty()) {
+    if let Some(account) = value("--default-service-account").filter(|account| account != "true" && !account.is_empty())
+    {
         found.get_or_insert_default().default_account = Some(account);
     }
 }

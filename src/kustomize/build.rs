@@ -61,6 +61,8 @@ struct Partial {
     /// The same without what its bases say.
     own_not_done: BTreeMap<String, usize>,
     folders: BTreeSet<String>,
+    /// Whether it is a Component, which can be built but not be a resource.
+    component: bool,
     /// What is wrong with a kustomization that says nothing, once another one includes it.
     empty: Option<Finding>,
     /// Whether objects may be missing or other ones because something was not done or was wrong.
@@ -109,11 +111,7 @@ impl<'a> Builder<'a> {
         let mut partial = Partial::default();
         let definition = self.definition(folder, &mut partial)?;
         if let Some(definition) = definition {
-            if definition.is_component() {
-                let message = "a Component cannot be built alone or be a resource";
-                let place = definition.entry("kind").map_or(definition.node.span(), |entry| entry.node.span());
-                partial.fail(Finding::error(FAILED_BUILD, place.clone(), message).help("name it in `components`"));
-            }
+            partial.component = definition.is_component();
             self.accumulate(&definition, &mut partial);
         }
         let partial = Arc::new(partial);
@@ -273,6 +271,10 @@ impl<'a> Builder<'a> {
             return;
         };
         partial.absorb(&base, item);
+        if base.component {
+            let message = format!("`{text}` is a Component, which cannot be a resource");
+            partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("name it in `components`"));
+        }
         for resource in &base.resources.list {
             partial.add(resource.clone(), item);
         }

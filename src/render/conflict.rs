@@ -38,10 +38,8 @@ pub(super) fn paths(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
 ///
 /// What no cluster's folder holds is shared by all clusters that run its tenant; it meets each cluster's own.
 pub(super) fn objects(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
-    let kustomizations: BTreeMap<&str, &Kustomization> = jobs
-        .iter()
-        .filter_map(|job| Some((folder_of(&job.path), job.made.kustomization.as_ref()?)))
-        .collect();
+    let kustomizations: BTreeMap<&str, &Kustomization> =
+        jobs.iter().filter_map(|job| Some((folder_of(&job.path), job.made.kustomization.as_ref()?))).collect();
     let mut shared: Index<Key, Vec<&Job>> = Index::default();
     let mut own: Index<(usize, Key), &Job> = Index::default();
     let (in_clusters, in_all): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| job.scope.cluster.is_some());
@@ -60,7 +58,8 @@ pub(super) fn objects(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) 
     for job in in_clusters {
         let Some(cluster) = job.scope.cluster else { continue };
         for key in keys(job, &kustomizations) {
-            let beside = shared.get(&key).and_then(|jobs| jobs.iter().find(|other| other.scope.reaches(cluster, fleet)));
+            let beside =
+                shared.get(&key).and_then(|jobs| jobs.iter().find(|other| other.scope.reaches(cluster, fleet)));
             if let Some(other) = beside.copied().or_else(|| own.get(&(cluster, key.clone())).copied()) {
                 findings.push(twice(&key, job, other, fleet));
             }

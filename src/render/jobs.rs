@@ -215,7 +215,9 @@ impl Renderer<'_> {
 
 /// Paths that no layout may write: git's own folder, and the lock.
 fn is_allowed(path: &str) -> bool {
-    !path.is_empty() && path != LOCK && path.split('/').all(|segment| !segment.eq_ignore_ascii_case(".git"))
+    !path.is_empty()
+        && path != LOCK
+        && path.split('/').all(|segment| !segment.eq_ignore_ascii_case(".git"))
         && !path.contains(|c: char| c.is_control() || c == '\\')
 }
 

@@ -75,7 +75,8 @@ impl Lock {
                 }
                 None => {
                     let message = "this line of the lock is no digest with a path";
-                    let help = "resolve the conflict by keeping the lines of both sides: several digests of one path are fine";
+                    let help =
+                        "resolve the conflict by keeping the lines of both sides: several digests of one path are fine";
                     findings.push(Finding::error(INVALID_LOCK, place(), message).help(help));
                 }
             }

@@ -72,17 +72,23 @@ pub(super) fn make(path: &str, rendered: &str) -> Made {
     let mut misplaced = Vec::new();
     let nodes: Vec<Node> =
         parsed.documents.iter().filter_map(|document| splice::settle(&document.node, &mut misplaced)).collect();
-    made.faults.extend(misplaced.into_iter().map(|Misplaced { span, message }| Fault {
-        message: message.into(),
-        line: line_of(&span),
-    }));
+    made.faults.extend(
+        misplaced
+            .into_iter()
+            .map(|Misplaced { span, message }| Fault { message: message.into(), line: line_of(&span) }),
+    );
     let nodes: Vec<Node> = nodes.iter().map(conventional).collect();
     for node in &nodes {
         let Some(object) = Object::new(node.clone()) else { continue };
         if object.group() == "kustomize.config.k8s.io" {
             made.kustomization = Some(Kustomization {
                 namespace: node.get("namespace").and_then(Node::shared_text),
-                resources: node.get("resources").map_or(&[][..], Node::items).iter().filter_map(Node::shared_text).collect(),
+                resources: node
+                    .get("resources")
+                    .map_or(&[][..], Node::items)
+                    .iter()
+                    .filter_map(Node::shared_text)
+                    .collect(),
             });
         } else {
             made.objects.push(Identity::of(&object));

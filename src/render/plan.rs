@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Rendered;
 use super::lock::{Digest, LOCK, Lock};
 use super::made::HEADER;
 use super::removed::{Removed, removed};
-use super::Rendered;
 use crate::text::{File, LoadError, Tree, folder_of};
 use crate::yaml::{Reader, parse, to_json};
 
@@ -144,7 +144,8 @@ impl Plan {
             self.edited.push(change(Some(old), None));
         } else {
             let carries_header = old.text().starts_with(HEADER);
-            let note = "fleetwright made it, but the lock does not list it: it was edited, or the lock is not this folder's";
+            let note =
+                "fleetwright made it, but the lock does not list it: it was edited, or the lock is not this folder's";
             self.in_the_way.push(change(Some(old), carries_header.then_some(note)));
         }
     }
@@ -185,7 +186,8 @@ fn canonical(text: &str) -> String {
         return text.to_owned();
     }
     let values = parsed.documents.iter().map(|document| to_json(&document.node, Reader::Kubernetes));
-    let mut objects: Vec<String> = values.filter(|value| !value.is_null()).map(|value| sorted(value).to_string()).collect();
+    let mut objects: Vec<String> =
+        values.filter(|value| !value.is_null()).map(|value| sorted(value).to_string()).collect();
     objects.sort();
     objects.join("\n")
 }

@@ -41,8 +41,7 @@ pub(super) fn removed<'a>(changes: impl Iterator<Item = &'a Change>, before: &Tr
             folders.entry(folder_of(path).to_owned()).or_default().push(object.clone());
         }
     }
-    let mut result: Vec<Removed> =
-        folders.into_iter().map(|(folder, objects)| Removed { folder, objects }).collect();
+    let mut result: Vec<Removed> = folders.into_iter().map(|(folder, objects)| Removed { folder, objects }).collect();
     result.iter_mut().for_each(|removed| removed.objects.sort());
     result
 }

@@ -48,9 +48,7 @@ pub(super) fn mark(value: &Value, out: &mut impl Write) -> Result<(), String> {
         ValueKind::String if value.is_safe() => out.write_str(value.as_str().unwrap_or_default()),
         ValueKind::String => marked(out, 's', value.as_str().unwrap_or_default()),
         ValueKind::Bool | ValueKind::Number => write!(out, "{value}"),
-        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
-            marked(out, 'j', &json(value)?.to_string())
-        }
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => marked(out, 'j', &json(value)?.to_string()),
         other => return Err(format!("a {other} cannot be written")),
     };
     written.map_err(|error| error.to_string())
@@ -140,7 +138,11 @@ pub(super) fn settle(node: &Node, misplaced: &mut Vec<Misplaced>) -> Option<Node
 
 fn settle_entry(entry: &Entry, misplaced: &mut Vec<Misplaced>) -> Option<Entry> {
     let node = settle(&entry.node, misplaced)?;
-    if entry.key.contains(OPEN) { Some(Entry::new(plain(&entry.key), &entry.key_span(), node)) } else { Some(entry.with_node(node)) }
+    if entry.key.contains(OPEN) {
+        Some(Entry::new(plain(&entry.key), &entry.key_span(), node))
+    } else {
+        Some(entry.with_node(node))
+    }
 }
 
 fn scalar(node: &Node, text: &str, style: Style, misplaced: &mut Vec<Misplaced>) -> Option<Node> {
@@ -233,7 +235,9 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
             rest = rest.strip_prefix(before).unwrap_or_default();
             return Some(Piece::Text(before));
         }
-        let Some((inside, behind)) = after.split_once(CLOSE) else { return Some(Piece::Text(std::mem::take(&mut rest))) };
+        let Some((inside, behind)) = after.split_once(CLOSE) else {
+            return Some(Piece::Text(std::mem::take(&mut rest)));
+        };
         rest = behind;
         Some(decode(inside).map_or(Piece::Text(inside), Piece::Mark))
     })

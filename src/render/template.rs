@@ -1,11 +1,11 @@
 //! The templates of a layout, compiled once, and what goes wrong in them.
 
-use minijinja::value::{Kwargs, Value, ValueKind};
 use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Kwargs, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
-use super::splice;
 use super::INVALID_TEMPLATE;
+use super::splice;
 use crate::finding::Finding;
 use crate::fleet::{Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};

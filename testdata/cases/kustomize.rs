@@ -146,7 +146,8 @@ fn agrees_with_the_real_program() {
             continue;
         }
         let arguments = ["build", "--load-restrictor", "LoadRestrictionsNone"];
-        let real = std::process::Command::new(&program).args(arguments).arg(Path::new(&root).join(folder)).output().unwrap();
+        let real =
+            std::process::Command::new(&program).args(arguments).arg(Path::new(&root).join(folder)).output().unwrap();
         let output = String::from_utf8_lossy(&real.stdout).into_owned();
         let expected = parse(&File::new("expected.yaml", output));
         let expected: Vec<_> =
@@ -158,7 +159,11 @@ fn agrees_with_the_real_program() {
             (real_succeeds, _) => {
                 counts[2] += 1;
                 let first = got.iter().zip(&expected).find(|(a, b)| a != b);
-                println!("{folder}: {real_succeeds} {} {}", String::from_utf8_lossy(&real.stderr), lines(&ours.findings));
+                println!(
+                    "{folder}: {real_succeeds} {} {}",
+                    String::from_utf8_lossy(&real.stderr),
+                    lines(&ours.findings)
+                );
                 if let (true, Some((got, expected))) = (real_succeeds, first) {
                     let pretty = |value| serde_json::to_string_pretty(&sorted(value)).unwrap();
                     let (got, expected) = (pretty(got), pretty(expected));
