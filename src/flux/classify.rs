@@ -44,10 +44,9 @@ pub(super) fn chart_folders(tree: &Tree) -> BTreeSet<String> {
 pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     let mut folder = folder_of(path);
     loop {
-        if folder == "templates" || folder.ends_with("/templates") {
-            if charts.contains(folder_of(folder)) {
-                return true;
-            }
+        let is_templates = folder == "templates" || folder.ends_with("/templates");
+        if is_templates && charts.contains(folder_of(folder)) {
+            return true;
         }
         if folder.is_empty() {
             return false;
