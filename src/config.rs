@@ -91,12 +91,14 @@ fn reason_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "minLength": 1, "pattern": SAID })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
 fn rule_id(text: &str) -> Option<Fault> {
     let message = format!("is `{text}`, which is no rule's id");
     let help = "ids are words with `-` between them, as findings show them: `missing-prune`";
     Some(Fault { rule: None, message, help: help.into() })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
 fn said(_: &str) -> Option<Fault> {
     Some(Fault {
         rule: None,
@@ -107,7 +109,7 @@ fn said(_: &str) -> Option<Fault> {
 
 /// The schema of `.fleetwright.yaml`.
 pub fn schema() -> serde_json::Value {
-    publish::<Config>("config", PATH, "How fleetwright judges a repository.")
+    publish::<Config>(PATH, "How fleetwright judges a repository.")
 }
 
 static CHECKER: LazyLock<Checker> = LazyLock::new(|| Checker::new(schema(), INVALID_CONFIG, WORDS));

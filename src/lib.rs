@@ -23,6 +23,7 @@ pub mod yaml;
 
 /// A Kubernetes object as written.
 pub mod kube;
+
 /// A node against a JSON Schema: every mistake at its place.
 pub mod schema;
 

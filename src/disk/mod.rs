@@ -8,7 +8,8 @@ mod walk;
 mod write;
 
 pub use error::DiskError;
-pub use read::{read, read_some};
+pub use place::{is_file, relative};
+pub use read::{list, read, read_some};
 pub use write::{Changes, Lock, clean, create, write};
 
 /// Where files are made before they are renamed to their places; in the root, so that a rename can reach them.

@@ -9,7 +9,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::error::{DiskError, reason, shown};
 use super::place::{self, Place};
 use super::walk::{self, Found};
-use crate::text::{DecodeError, Entry, File, Load, LoadError, Tree};
+use crate::text::{DecodeError, Entry, File, Load, LoadError, Tree, folder_of};
 
 /// Reads a folder: its YAML files now, all others when they are asked for.
 ///
@@ -33,7 +33,19 @@ pub fn read(path: &Path) -> Result<Tree, DiskError> {
     Ok(tree)
 }
 
-/// Reads those of `paths` that are files below a folder; a folder that does not exist has none.
+/// Lists a folder: all of its files are read when they are asked for.
+pub fn list(folder: &Path) -> Result<Tree, DiskError> {
+    let root = fs::canonicalize(folder).map_err(|error| missing(folder, error))?;
+    let files = walk::files(&root)?;
+    let mut tree = Tree::with_loader(Arc::new(Folder { root }));
+    for (path, found) in files {
+        tree.insert_entry(&path, unread(found));
+    }
+    Ok(tree)
+}
+
+/// Reads those of `paths` that are files below a folder, and what stands in their way; a folder that does not exist has
+/// nothing.
 pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Tree, DiskError> {
     let mut tree = Tree::default();
     let Ok(metadata) = fs::metadata(root) else { return Ok(tree) };
@@ -42,10 +54,10 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
     }
     let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
     let paths: Vec<&str> = paths.into_iter().collect();
-    let entries: Vec<Option<(&str, Entry)>> =
-        paths.into_par_iter().map(|path| Some((path, read_place(&root, path)?))).collect();
+    let entries: Vec<Option<(String, Entry)>> =
+        paths.into_par_iter().map(|path| read_or_obstacle(&root, path)).collect();
     for (path, entry) in entries.into_iter().flatten() {
-        tree.insert_entry(path, entry);
+        tree.insert_entry(&path, entry);
     }
     Ok(tree)
 }
@@ -72,11 +84,38 @@ fn read_alone(path: &Path, target: &Path) -> Result<Tree, DiskError> {
 fn read_found(root: &Path, path: String, found: Found) -> (String, Entry) {
     let entry = match found {
         Found::File if is_yaml(&path) => read_place(root, &path).unwrap_or(Entry::Opaque(LoadError::Missing)),
-        Found::File => Entry::Deferred,
-        Found::Link => Entry::Opaque(LoadError::Linked),
-        Found::Unreadable(why) => Entry::Opaque(LoadError::Unreadable(why)),
+        other => unread(other),
     };
     (path, entry)
+}
+
+fn unread(found: Found) -> Entry {
+    match found {
+        Found::File => Entry::Deferred,
+        Found::Link => Entry::Opaque(LoadError::Linked),
+        Found::NoFile => Entry::Opaque(LoadError::Decode(DecodeError::NotText)),
+        Found::Unreadable(why) => Entry::Opaque(LoadError::Unreadable(why)),
+    }
+}
+
+/// The file at a path; where there is none, a file on the way to it, or one of the folder that stands there.
+fn read_or_obstacle(root: &Path, path: &str) -> Option<(String, Entry)> {
+    match place::find(root, path) {
+        Place::File(_) | Place::Link => Some((path.to_owned(), read_place(root, path)?)),
+        Place::Folder => {
+            let first =
+                fs::read_dir(root.join(path)).ok()?.filter_map(Result::ok).map(|entry| entry.file_name()).min()?;
+            Some((format!("{path}/{}", first.to_string_lossy()), Entry::Deferred))
+        }
+        Place::Nothing => {
+            let folders = std::iter::successors(Some(folder_of(path)), |folder| Some(folder_of(folder)));
+            let mut folders = folders.take_while(|folder| !folder.is_empty());
+            folders.find_map(|folder| match place::find(root, folder) {
+                Place::File(_) => Some((folder.to_owned(), read_place(root, folder)?)),
+                Place::Link | Place::Folder | Place::Nothing => None,
+            })
+        }
+    }
 }
 
 fn read_place(root: &Path, path: &str) -> Option<Entry> {
@@ -187,6 +226,8 @@ mod tests {
         for path in ["out.yaml", "folder", "same", "dangling.yaml"] {
             assert_eq!(tree.file(path).unwrap_err(), LoadError::Linked, "{path}");
         }
+        let blocked = read_some(folder.path(), ["a", "a/a.yaml/b.yaml"]).unwrap();
+        assert!(blocked.has_folder("a") && blocked.file("a/a.yaml").is_ok());
         let some = read_some(folder.path(), ["out.yaml", "folder/secret.yaml", "a/a.yaml", "../x", "b"]).unwrap();
         assert_eq!(paths(&some), ["a/a.yaml", "folder/secret.yaml", "out.yaml"]);
         assert_eq!(some.files().count(), 1);
@@ -199,7 +240,7 @@ mod tests {
         let pipe = folder.path().join("pipe.yaml");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let tree = read(folder.path()).unwrap();
-        assert!(matches!(tree.entry("pipe.yaml"), Some(Entry::Opaque(LoadError::Unreadable(_)))));
+        assert!(matches!(tree.entry("pipe.yaml"), Some(Entry::Opaque(LoadError::Decode(_)))));
         assert!(matches!(read(&pipe), Err(DiskError::Special(_))));
     }
 }

@@ -15,6 +15,8 @@ pub(super) enum Found {
     File,
     /// A link that nobody follows.
     Link,
+    /// A pipe, a socket, a device, or a name that is no text.
+    NoFile,
     /// Something that could not be looked at.
     Unreadable(String),
 }
@@ -77,13 +79,13 @@ fn look(root: &Path, entry: &DirEntry) -> Option<(String, Found)> {
     }
     let Some(path) = place::slashed(relative) else {
         let path = relative.to_string_lossy().replace('\\', "/");
-        return Some((path, Found::Unreadable("its name is not UTF-8".to_owned())));
+        return Some((path, Found::NoFile));
     };
     if kind.is_file() {
         return Some((path, Found::File));
     }
     if !kind.is_symlink() {
-        return Some((path, Found::Unreadable("it is neither a file nor a folder".to_owned())));
+        return Some((path, Found::NoFile));
     }
     let found = if matches!(place::find(root, &path), Place::File(_)) { Found::File } else { Found::Link };
     Some((path, found))

@@ -31,6 +31,17 @@ pub struct Lock {
     pub after: String,
 }
 
+impl Changes {
+    /// Tells whether a file to remove stands where a folder of a file to write goes, or below such a file.
+    fn blocks(&self, path: &str) -> bool {
+        let below = format!("{path}/");
+        let is_folder =
+            self.write.range(below.clone()..).next().is_some_and(|(written, _)| written.starts_with(&below));
+        is_folder
+            || path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(|up| self.write.contains_key(up)))
+    }
+}
+
 /// Writes changes into a folder, which is made when it does not exist.
 ///
 /// Everything that can be refused is asked for before the first file changes.
@@ -79,7 +90,7 @@ type Before<'a> = &'a mut dyn FnMut(Step) -> Result<(), DiskError>;
 fn write_in_steps(root: &Path, changes: &Changes, before: Before<'_>) -> Result<(), DiskError> {
     let mut targets = BTreeMap::new();
     for path in changes.write.keys().chain(&changes.remove).chain([&changes.lock.path]) {
-        targets.insert(path.as_str(), place::target(root, path)?);
+        targets.insert(path.as_str(), place::target(root, path, &changes.remove)?);
     }
     clean(root)?;
     let folders: BTreeSet<&Path> = targets.values().map(|target| existing_folder(root, target)).collect();
@@ -105,6 +116,12 @@ fn write_in_steps(root: &Path, changes: &Changes, before: Before<'_>) -> Result<
         before(Step::Lock)?;
         rename(&during, &lock)?;
     }
+    let (early, late): (Vec<&str>, Vec<&str>) =
+        changes.remove.iter().map(String::as_str).partition(|path| changes.blocks(path));
+    for path in early {
+        before(Step::Remove)?;
+        remove(root, targets.get(path).expect("it was put there above"), before)?;
+    }
     for (staged, target) in files {
         before(Step::Rename)?;
         if let Some(folder) = target.parent() {
@@ -112,9 +129,9 @@ fn write_in_steps(root: &Path, changes: &Changes, before: Before<'_>) -> Result<
         }
         rename(&staged, target)?;
     }
-    for path in &changes.remove {
+    for path in late {
         before(Step::Remove)?;
-        remove(root, targets.get(path.as_str()).expect("it was put there above"), before)?;
+        remove(root, targets.get(path).expect("it was put there above"), before)?;
     }
     before(Step::Lock)?;
     rename(&after, &lock)?;
@@ -269,6 +286,20 @@ mod tests {
         assert!(matches!(&error, DiskError::Blocked { obstacle: "a file", .. }), "{error}");
         assert_eq!(text(folder.path(), "a.yaml").as_deref(), Some("old"));
         assert_eq!(text(folder.path(), LOCK).as_deref(), Some("old"));
+    }
+
+    #[test]
+    fn a_file_becomes_a_folder_and_a_folder_a_file() {
+        let folder = before();
+        let file = |path: &str| (path.to_owned(), "new".to_owned());
+        let changes = Changes {
+            write: [file("a.yaml/b.yaml"), file("old")].into(),
+            remove: ["a.yaml".to_owned(), "old/deep/c.yaml".to_owned()].into(),
+            lock: changes().lock,
+        };
+        write(folder.path(), &changes).unwrap();
+        assert_eq!(text(folder.path(), "a.yaml/b.yaml").as_deref(), Some("new"));
+        assert_eq!(text(folder.path(), "old").as_deref(), Some("new"));
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Lines {
                 self.wait(&subject, stage, resolved.reconcile.wait);
                 if index > 0 {
                     let before = resolved.depends_on.first().map(written).unwrap_or_default();
-                    self.derived(&subject, "dependsOn[0]", before, "the stage before it");
+                    self.derived(&subject, "dependsOn", before, "the stage before it");
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! What waits for what: tenants, components and stages, with the place where each of them says so.
 
 use super::merge::Merged;
+use super::words::is_dns_label;
 use crate::finding::{Finding, did_you_mean};
 use crate::text::{Index, Span};
 use crate::yaml::Node;
@@ -27,6 +28,10 @@ pub(super) fn wanted<'a>(item: &'a Node, own_tenant: &'a str) -> Option<Wanted<'
             Some((component, stage)) => (component, Some(stage)),
             None => (text, None),
         };
+        // What is no name at all is a mistake that the schema reports.
+        if !is_dns_label(component) || !stage.is_none_or(is_dns_label) {
+            return None;
+        }
         return Some(Wanted { tenant: own_tenant, component, stage, ready_expr: None, at: item.span() });
     }
     let text = |key: &str| item.get(key).filter(|node| !node.is_null()).and_then(Node::text);
@@ -47,7 +52,7 @@ pub(super) fn name(node: &Node) -> Option<&str> {
 
 /// A vertex of the graph.
 struct Vertex {
-    /// How messages name it; empty for the two that stand for a tenant's own Kustomization.
+    /// How messages name it; the two of a tenant have one name.
     label: String,
     edges: Vec<Edge>,
 }
@@ -79,7 +84,7 @@ struct Parts<'a> {
 struct ComponentParts<'a> {
     /// The vertices of its stages; one of a component without stages.
     stages: Vec<(&'a str, usize)>,
-    staged: bool,
+    has_stages: bool,
 }
 
 impl<'a> Graph<'a> {
@@ -89,7 +94,7 @@ impl<'a> Graph<'a> {
         for tenant in &merged.tenants {
             let Some(tenant_name) = name(&tenant.node) else { continue };
             let begins = graph.vertex(format!("tenant {tenant_name}"));
-            let ready = graph.vertex(String::new());
+            let ready = graph.vertex(format!("tenant {tenant_name}"));
             graph.edge(ready, begins, None);
             let mut parts = Parts { begins, ready, components: Index::default(), names: Vec::new() };
             for component in &tenant.components {
@@ -103,8 +108,8 @@ impl<'a> Graph<'a> {
                     }
                     stages.push((stage_name, vertex));
                 }
-                let staged = !stages.is_empty();
-                if !staged {
+                let has_stages = !stages.is_empty();
+                if !has_stages {
                     stages.push(("", graph.vertex(format!("{tenant_name}/{component_name}"))));
                 }
                 for (_, vertex) in &stages {
@@ -115,7 +120,7 @@ impl<'a> Graph<'a> {
                 }
                 parts.names.push(component_name);
                 if !parts.components.contains(component_name) {
-                    parts.components.insert(component_name, ComponentParts { stages, staged });
+                    parts.components.insert(component_name, ComponentParts { stages, has_stages });
                 }
             }
             graph.tenant_names.push(tenant_name);
@@ -195,16 +200,16 @@ impl<'a> Graph<'a> {
         match stage {
             None => {
                 let (stage, vertex) = found.stages.last().expect("a component has a vertex for itself or its stages");
-                Ok((*vertex, found.staged.then_some(*stage)))
+                Ok((*vertex, found.has_stages.then_some(*stage)))
             }
             Some(stage) => {
-                if let Some((stage, vertex)) = found.stages.iter().find(|(own, _)| found.staged && own == stage) {
+                if let Some((stage, vertex)) = found.stages.iter().find(|(own, _)| found.has_stages && own == stage) {
                     return Ok((*vertex, Some(*stage)));
                 }
                 let finding = dangling(format!("component `{tenant}/{component}` has no stage `{stage}`"));
                 let stages: Vec<&str> = found.stages.iter().map(|(stage, _)| *stage).collect();
                 let help = match did_you_mean(stage, stages.iter().copied()) {
-                    _ if !found.staged => "it has no stages".to_owned(),
+                    _ if !found.has_stages => "it has no stages".to_owned(),
                     Some(meant) => format!("did you mean `{component}/{meant}`?"),
                     None => format!("its stages: {}", listed(&stages)),
                 };
@@ -283,19 +288,18 @@ impl<'a> Graph<'a> {
             Some(tenant) => format!("tenant `{tenant}`"),
             None => format!("`{}`", self.vertices[vertex].label),
         };
-        let named = |vertex: usize| !self.vertices[vertex].label.is_empty();
-        let mut names: Vec<String> =
-            circle.iter().map(|(vertex, _)| *vertex).filter(|vertex| named(*vertex)).map(label).collect();
-        names.extend(names.first().cloned());
+        let around = circle.iter().chain(circle.first());
+        let mut names: Vec<String> = around.map(|(vertex, _)| label(*vertex)).collect();
+        if circle.len() > 1 {
+            names.dedup();
+        }
         let at = edge(circle[0]).at.clone()?;
         let mut finding =
             Finding::error(DEPENDENCY_CYCLE, at, format!("these wait for one another: {}", names.join(" → ")))
                 .help("none of them would ever be ready; take one of the `dependsOn` away");
         for (step, next) in circle.iter().zip(circle.iter().cycle().skip(1)).skip(1) {
             let Some(at) = edge(*step).at.clone() else { continue };
-            // The vertex that stands for a tenant being ready has no name; the tenant's own follows it.
-            let to = if named(next.0) { label(next.0) } else { label(next.0 - 1) };
-            finding = finding.related(at, format!("{} waits for {to}", label(step.0)));
+            finding = finding.related(at, format!("{} waits for {}", label(step.0), label(next.0)));
         }
         Some(finding)
     }

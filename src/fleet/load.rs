@@ -45,7 +45,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let layout = layout(&input, tree, &mut findings);
     let merged = Merged::of(&input, layout.as_ref(), &mut findings);
     let graph = Graph::of(&merged, &mut findings);
-    check::check(&input, &merged, &graph, path, &mut findings);
+    check::check(&input, &merged, &graph, path, layout.as_ref(), &mut findings);
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
     let fleet = if failed { None } else { resolve(&input, &merged, &graph, &mut findings) };
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);

@@ -25,7 +25,7 @@
 use super::expression::Expressions;
 use super::input::Input;
 use super::layout::Layout;
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::text::Index;
 use crate::yaml::{Entry, Node, Style, Value};
 
@@ -130,8 +130,11 @@ impl Merged {
         let merger = Merger { root: &input.root, head, lowest, flux: &flux };
         let clusters = input.clusters.iter().map(|cluster| merger.cluster(cluster, &mut expressions)).collect();
         let tenants = input.tenants.iter().map(|tenant| merger.tenant(tenant, &mut expressions)).collect();
-        findings.extend(expressions.finish());
-        Self { clusters, tenants, flux }
+        // A value that is missing in fleet.yaml breaks the layout's expressions too; that is one mistake, not two.
+        let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
+        let mistakes = expressions.finish().into_iter();
+        findings.extend(mistakes.filter(|mistake| !failed || mistake.at.span.file() != manifest.span().file()));
+        Self { flux, clusters, tenants }
     }
 }
 
@@ -181,7 +184,7 @@ impl Merger<'_> {
         let own = tenant.get("defaults");
         let whole = levels(tenant, [common_defaults, role_defaults, component, of_tenants, own]);
         let below = [common_defaults, role_defaults, common_staged, role_staged, component, of_tenants, own];
-        let staged = levels(tenant, below);
+        let in_stages = levels(tenant, below);
 
         let components = tenant.get("components").map(Node::items).unwrap_or_default().iter();
         let components = components.map(|component| {
@@ -189,7 +192,7 @@ impl Merger<'_> {
             let fleet = ("fleet", &self.head);
             let stages = component.get("stages").map(Node::items).unwrap_or_default().iter();
             let stages = stages.map(|stage| {
-                let merged = levels(stage, [Some(&staged), Some(&without(component, &OWN)), Some(stage)]);
+                let merged = levels(stage, [Some(&in_stages), Some(&without(component, &OWN)), Some(stage)]);
                 expressions.fill(&merged, &[("tenant", &node), ("component", component), ("stage", stage), fleet])
             });
             let stages: Vec<Node> = stages.collect();

@@ -25,8 +25,8 @@ pub(super) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, finding
     let flux: model::Flux = decode(&merged.flux, findings)?;
     let namespace = flux.namespace.as_ref().map_or(FLUX_NAMESPACE, |namespace| namespace.0.as_str()).to_owned();
     let repository: model::Repository = decode(input.root.get("repository")?, findings)?;
-    let waited = Waited::of(merged, graph);
-    let resolver = Resolver { graph, waited: &waited, namespace: &namespace };
+    let waits = Waited::of(merged, graph);
+    let resolver = Resolver { graph, waits: &waits, namespace: &namespace };
     let mut tenants = Vec::new();
     for tenant in &merged.tenants {
         tenants.extend(resolver.tenant(tenant, findings));
@@ -80,9 +80,9 @@ impl<'a> Waited<'a> {
                 }
                 for node in std::iter::once(&component.node).chain(&component.stages) {
                     for item in depends_on(node) {
-                        let Some(wanted) = wanted(item, own) else { continue };
-                        let Ok((_, stage)) = graph.find(&wanted) else { continue };
-                        waited.parts.insert((wanted.tenant, wanted.component, stage.unwrap_or_default()), ());
+                        let Some(item) = wanted(item, own) else { continue };
+                        let Ok((_, stage)) = graph.find(&item) else { continue };
+                        waited.parts.insert((item.tenant, item.component, stage.unwrap_or_default()), ());
                     }
                 }
             }
@@ -103,7 +103,7 @@ impl<'a> Waited<'a> {
 
 struct Resolver<'a> {
     graph: &'a Graph<'a>,
-    waited: &'a Waited<'a>,
+    waits: &'a Waited<'a>,
     /// Flux's namespace.
     namespace: &'a str,
 }
@@ -114,7 +114,7 @@ impl Resolver<'_> {
         let mut settings: TenantSettings = decode(&merged.node, findings)?;
         let role: Role = decode(merged.node.get("role")?, findings)?;
         let depends_on = settings.depends_on.take().unwrap_or_default().into_iter().map(|tenant| tenant.0).collect();
-        let depended_on = self.waited.tenant(&name);
+        let depended_on = self.waits.tenant(&name);
         let mut sync = settings.sync.take().unwrap_or_default();
         sync.wait = sync.wait.or(depended_on.then_some(true));
         settings.sync = Some(sync);
@@ -177,12 +177,12 @@ impl Resolver<'_> {
                 }
             }
             let mut reconcile: Reconcile = decode(stage, findings)?;
-            let waited = self.waited.part(tenant, &name, &stage_name);
+            let waited = self.waits.part(tenant, &name, &stage_name);
             reconcile.wait = reconcile.wait.or(waited.then_some(true));
             stages.push(Stage { name: stage_name, component: name.clone(), depends_on, reconcile, span });
         }
         let mut reconcile: Reconcile = decode(&merged.node, findings)?;
-        let waited = stages.is_empty() && self.waited.part(tenant, &name, "");
+        let waited = stages.is_empty() && self.waits.part(tenant, &name, "");
         reconcile.wait = reconcile.wait.or(waited.then_some(true));
         let (tenant, source, depends_on) = (tenant.to_owned(), source.clone(), own);
         let home = false;

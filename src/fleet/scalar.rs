@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::words;
 
@@ -98,25 +98,15 @@ fn patch(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// Something that must be ready first: `component`, `component/stage`, or a mapping that names the tenant too.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DependsOn {
-    /// The tenant; the same one when left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tenant: Option<DnsLabel>,
-    /// The component.
-    pub component: DnsLabel,
-    /// The stage; the last one when left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stage: Option<DnsLabel>,
-    /// A CEL expression that decides when it counts as ready.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ready_expr: Option<String>,
-}
+///
+/// For the schema only: a dependency is resolved from its node, which knows its place.
+#[derive(Debug, Clone, Copy)]
+pub struct DependsOn;
 
 /// Something that must be ready first, in full.
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "the schema is generated from it")]
 struct Dependency {
     /// The tenant; the same one when left out.
     #[serde(default)]
@@ -133,30 +123,6 @@ struct Dependency {
     #[serde(default)]
     #[schemars(example = &"dep.status.observedGeneration >= 0")]
     ready_expr: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WrittenDependency {
-    Short(String),
-    Full(Dependency),
-}
-
-impl<'de> Deserialize<'de> for DependsOn {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match WrittenDependency::deserialize(deserializer)? {
-            WrittenDependency::Short(text) => {
-                let (component, stage) = match text.split_once('/') {
-                    Some((component, stage)) => (component.to_owned(), Some(DnsLabel(stage.to_owned()))),
-                    None => (text, None),
-                };
-                Self { tenant: None, component: DnsLabel(component), stage, ready_expr: None }
-            }
-            WrittenDependency::Full(Dependency { tenant, component, stage, ready_expr }) => {
-                Self { tenant, component, stage, ready_expr }
-            }
-        })
-    }
 }
 
 impl JsonSchema for DependsOn {

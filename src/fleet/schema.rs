@@ -14,17 +14,17 @@ use crate::yaml::Reader;
 
 /// The schema of fleet.yaml.
 pub fn schema() -> Value {
-    published::<model::Fleet>("fleet", "fleet.yaml", "A fleet of Kubernetes clusters that Flux reconciles.")
+    published::<model::Fleet>("fleet.yaml", "A fleet of Kubernetes clusters that Flux reconciles.")
 }
 
 /// The schema of an included file with clusters.
 pub fn cluster_schema() -> Value {
-    published::<model::Cluster>("cluster", "Cluster", "A cluster of a fleet, in a file that fleet.yaml includes.")
+    published::<model::Cluster>("Cluster", "A cluster of a fleet, in a file that fleet.yaml includes.")
 }
 
 /// The schema of an included file with tenants.
 pub fn tenant_schema() -> Value {
-    published::<model::Tenant>("tenant", "Tenant", "A tenant of a fleet, in a file that fleet.yaml includes.")
+    published::<model::Tenant>("Tenant", "A tenant of a fleet, in a file that fleet.yaml includes.")
 }
 
 pub(super) static FLEET: LazyLock<Checker> = LazyLock::new(|| checker(schema()));
@@ -35,21 +35,32 @@ fn checker(schema: Value) -> Checker {
     Checker::new(schema, INVALID_FLEET, words::WORDS)
 }
 
-fn published<T: JsonSchema>(name: &str, title: &str, description: &str) -> Value {
-    let mut schema = publish::<T>(name, title, description);
+/// Where the layout's defaults belong: definition, place below `defaults`.
+const LEVELS: &[(&str, &str)] = &[
+    ("Flux", "/flux"),
+    ("Operator", "/flux/operator"),
+    ("Tuning", "/flux/tuning"),
+    ("Limits", "/flux/tuning/limits"),
+    ("HelmCache", "/flux/tuning/helmCache"),
+    ("ClusterSettings", "/cluster"),
+    ("Cluster", "/cluster"),
+    ("ObjectMetadata", "/cluster/runtimeInfoMetadata"),
+    ("TenantSettings", "/tenant"),
+    ("Tenant", "/tenant"),
+    ("ImageAutomation", "/tenant/imageAutomation"),
+    ("Source", "/source"),
+];
+
+fn published<T: JsonSchema>(title: &str, description: &str) -> Value {
+    let mut schema = publish::<T>(title, description);
     let defaults = layout_defaults(&crate::assets::templates());
-    for (definition, level) in [
-        ("Flux", "flux"),
-        ("ClusterSettings", "cluster"),
-        ("Cluster", "cluster"),
-        ("TenantSettings", "tenant"),
-        ("Tenant", "tenant"),
-    ] {
-        let Some(values) = defaults.get(level).and_then(Value::as_object) else { continue };
+    for (definition, level) in LEVELS {
+        let Some(values) = defaults.pointer(level).and_then(Value::as_object) else { continue };
         if let Some(object) = schema.pointer_mut(&format!("/definitions/{definition}")) {
             fill(object, values);
         }
-        if schema.get("title").and_then(Value::as_str) == Some(definition) {
+        // An included file's schema is the definition itself.
+        if title == *definition {
             fill(&mut schema, values);
         }
     }

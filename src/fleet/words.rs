@@ -36,11 +36,11 @@ pub(super) const WORDS: &[Word] = &[
     crate::config::WORDS[1],
 ];
 
-fn fault(rule: Option<&'static str>, message: String, help: impl Into<String>) -> Option<Fault> {
-    Some(Fault { rule, message, help: help.into() })
+fn fault(rule: Option<&'static str>, message: String, help: impl Into<String>) -> Fault {
+    Fault { rule, message, help: help.into() }
 }
 
-fn is_dns_label(text: &str) -> bool {
+pub(super) fn is_dns_label(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&text.len()) && text.bytes().all(allowed) && !text.starts_with('-') && !text.ends_with('-')
 }
@@ -54,10 +54,8 @@ fn as_dns_label(text: &str) -> Option<String> {
                 .get(..at)
                 .and_then(|before| before.chars().next_back())
                 .is_some_and(|last| last.is_ascii_lowercase());
-        if starts_word || !character.is_ascii_alphanumeric() {
-            if !label.ends_with('-') {
-                label.push('-');
-            }
+        if (starts_word || !character.is_ascii_alphanumeric()) && !label.ends_with('-') {
+            label.push('-');
         }
         if character.is_ascii_alphanumeric() {
             label.push(character.to_ascii_lowercase());
@@ -77,9 +75,10 @@ fn dns_label(text: &str) -> Option<Fault> {
         Some(label) => format!("for example `{label}`: {rule}"),
         None => rule.to_owned(),
     };
-    fault(Some(INVALID_NAME), format!("is `{text}`, which is no DNS label"), help)
+    Some(fault(Some(INVALID_NAME), format!("is `{text}`, which is no DNS label"), help))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
 fn duration(text: &str) -> Option<Fault> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let help = if digits && !text.is_empty() {
@@ -89,45 +88,45 @@ fn duration(text: &str) -> Option<Fault> {
     } else {
         "numbers with units `h`, `m`, `s` or `ms`, without spaces: `90s`, `10m`, `1h30m`".to_owned()
     };
-    fault(None, format!("is `{text}`, which is no duration"), help)
+    Some(fault(None, format!("is `{text}`, which is no duration"), help))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
 fn variable(text: &str) -> Option<Fault> {
     let fixed: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
     let fixed = if fixed.starts_with(|c: char| c.is_ascii_digit()) { format!("_{fixed}") } else { fixed };
     let help =
         format!("letters, digits and `_`, not beginning with a digit, for example `{fixed}`: Flux replaces no other");
-    fault(Some(INVALID_NAME), "is no name of a variable".into(), help)
+    Some(fault(Some(INVALID_NAME), format!("is `{text}`, which is no name of a variable"), help))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
 fn dependency(text: &str) -> Option<Fault> {
     let help = "write `component`, `component/stage`, or for another tenant `{tenant: …, component: …}`";
-    fault(None, format!("is `{text}`, which names no component"), help)
+    Some(fault(None, format!("is `{text}`, which names no component"), help))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
 fn component(text: &str) -> Option<Fault> {
-    fault(None, format!("is `{text}`, which names no component"), "write `tenant/component`")
+    Some(fault(None, format!("is `{text}`, which names no component"), "write `tenant/component`"))
 }
 
 fn repository_path(text: &str) -> Option<Fault> {
     let rule = Some(PATH_OUTSIDE_REPOSITORY);
     if text.starts_with('/') {
         let help = format!("paths start at the root of the repository: `{}`", text.trim_start_matches('/'));
-        return fault(rule, format!("is `{text}`, an absolute path"), help);
+        return Some(fault(rule, format!("is `{text}`, an absolute path"), help));
     }
     if normalize(text).is_none() {
-        return fault(
-            rule,
-            format!("is `{text}`, which leads out of the repository"),
-            "paths start at the root of the repository and stay in it",
-        );
+        let help = "paths start at the root of the repository and stay in it";
+        return Some(fault(rule, format!("is `{text}`, which leads out of the repository"), help));
     }
     None
 }
 
 fn source_url(text: &str) -> Option<Fault> {
-    let invalid = |message: &str, help: String| fault(None, format!("is `{text}`, {message}"), help);
+    let invalid = |message: &str, help: String| Some(fault(None, format!("is `{text}`, {message}"), help));
     let schemes = "`https://`, `http://`, `ssh://` or `oci://`";
     let Some((scheme, rest)) = text.split_once("://") else {
         // git@github.com:acme/fleet.git

@@ -65,7 +65,7 @@ pub enum SummaryLine {
     Talk,
 }
 
-/// Every format; the first is the default.
+/// Every format; the first is the default, and the one that a person reads.
 pub const FORMATS: &[Format] = &[
     Format { name: "text", about: "source lines for people", write: text::write, summary: SummaryLine::Result },
     Format { name: "json", about: "JSON for programs", write: json::write, summary: SummaryLine::Talk },

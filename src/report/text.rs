@@ -17,13 +17,13 @@ const CLUSTERS_SHOWN: usize = 5;
 /// Places of one file that are this near to one another are shown in one piece.
 const NEAR: u32 = 12;
 
-/// Writes one block per finding and the summary line.
+/// Writes one block per finding, with an empty line after each.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
     for finding in &report.findings {
         writeln!(out, "{}\n", block(report, finding, &mut masks))?;
     }
-    writeln!(out, "{}", report.summary)
+    Ok(())
 }
 
 fn block(report: &Report, finding: &Finding, masks: &mut Masks) -> String {

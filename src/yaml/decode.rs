@@ -95,19 +95,19 @@ impl<'a> Decoder<'a> {
     fn fields(self) -> Entries<'a> {
         Entries { skip_nulls: true, ..self.entries() }
     }
+}
 
-    fn scalar<'de, V: Visitor<'de>>(self, scalar: Scalar<'_>, visitor: V) -> Result<V::Value, Fault> {
-        match scalar {
-            Scalar::Null => visitor.visit_unit(),
-            Scalar::Bool(value) => visitor.visit_bool(value),
-            Scalar::Int(value) => match (i64::try_from(value), u64::try_from(value)) {
-                (Ok(value), _) => visitor.visit_i64(value),
-                (_, Ok(value)) => visitor.visit_u64(value),
-                _ => visitor.visit_i128(value),
-            },
-            Scalar::Float(value) => visitor.visit_f64(value),
-            Scalar::String(text) => visitor.visit_str(text),
-        }
+fn visit_scalar<'de, V: Visitor<'de>>(scalar: Scalar<'_>, visitor: V) -> Result<V::Value, Fault> {
+    match scalar {
+        Scalar::Null => visitor.visit_unit(),
+        Scalar::Bool(value) => visitor.visit_bool(value),
+        Scalar::Int(value) => match (i64::try_from(value), u64::try_from(value)) {
+            (Ok(value), _) => visitor.visit_i64(value),
+            (_, Ok(value)) => visitor.visit_u64(value),
+            _ => visitor.visit_i128(value),
+        },
+        Scalar::Float(value) => visitor.visit_f64(value),
+        Scalar::String(text) => visitor.visit_str(text),
     }
 }
 
@@ -157,7 +157,7 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
             Value::Scalar(text, Style::Plain) if is_buffer::<V>() && !says_it_all(text) => {
                 visitor.visit_bytes(text.as_bytes())
             }
-            Value::Scalar(text, Style::Plain) => self.scalar(resolve_plain(text, self.reader), visitor),
+            Value::Scalar(text, Style::Plain) => visit_scalar(resolve_plain(text, self.reader), visitor),
             Value::Scalar(text, _) => visitor.visit_str(text),
         }
     }

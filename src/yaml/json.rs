@@ -3,18 +3,25 @@
 use serde_json::{Map, Number};
 
 use super::resolve::resolve_plain;
+use super::timestamp::rfc3339;
 use super::{Entry, Node, Reader, Scalar, Style, Value};
 use crate::text::Span;
 
 /// The value as JSON, as a reader resolves its scalars.
 ///
-/// JSON has no infinities and no `.nan`; they become their text. A key is its text, and what Kubernetes makes of it
-/// where that is not the same: `yes: 1` has the key `true`.
+/// JSON has no infinities and no `.nan`; they become their text. A plain key of [`Reader::Kubernetes`] is what that
+/// makes of it: `yes: 1` has the key `true`. A plain date of [`Reader::Kustomize`] is a time: `2001-01-01` becomes the
+/// string `2001-01-01T00:00:00Z`.
 pub fn to_json(node: &Node, reader: Reader) -> serde_json::Value {
     match &node.value {
         Value::Scalar(text, style) => {
             let scalar = if *style == Style::Plain { resolve_plain(text, reader) } else { Scalar::String(text) };
-            scalar_to_json(scalar, text)
+            match (scalar, style, reader) {
+                (Scalar::String(text), Style::Plain, Reader::Kustomize) => {
+                    rfc3339(text).unwrap_or_else(|| text.into()).into()
+                }
+                _ => scalar_to_json(scalar, text),
+            }
         }
         Value::Seq(items) => serde_json::Value::Array(items.iter().map(|item| to_json(item, reader)).collect()),
         Value::Map(entries) => {
@@ -47,7 +54,7 @@ pub(super) fn scalar_to_json(scalar: Scalar<'_>, text: &str) -> serde_json::Valu
         Scalar::Int(value) => int_to_json(value),
         // Go writes 1e3 as 1000, and then it is read as a whole number.
         #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
-        Scalar::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => (value as i64).into(),
+        Scalar::Float(value) if value.fract() == 0.0 && value.abs() < 9e18 => (value as i64).into(),
         Scalar::Float(value) => Number::from_f64(value).map_or_else(|| text.into(), serde_json::Value::Number),
         Scalar::String(text) => text.into(),
     }
@@ -61,13 +68,38 @@ fn int_to_json(value: i128) -> serde_json::Value {
 }
 
 fn key_to_json(entry: &Entry, reader: Reader) -> String {
-    let scalar = resolve_plain(&entry.key, reader);
-    if reader == Reader::Core || matches!(scalar, Scalar::String(_)) || !entry.is_plain() {
-        return entry.key.to_string();
+    let key = &*entry.key;
+    if reader != Reader::Kubernetes {
+        return key.into();
     }
-    match scalar_to_json(scalar, &entry.key) {
-        serde_json::Value::String(text) => text,
-        other => other.to_string(),
+    match resolve_plain(key, reader) {
+        Scalar::Null | Scalar::String(_) => key.into(),
+        _ if !entry.is_plain() => key.into(),
+        Scalar::Bool(value) => value.to_string(),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Float(value) => float_key(value),
+    }
+}
+
+/// A number as Kubernetes' reader writes it for a key: in single precision, with an exponent from a million on.
+fn float_key(value: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "single precision is what the reader writes")]
+    let value = value as f32;
+    if !value.is_finite() {
+        return if value.is_nan() {
+            ".nan"
+        } else if value > 0.0 {
+            ".inf"
+        } else {
+            "-.inf"
+        }
+        .into();
+    }
+    let scientific = format!("{value:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    match exponent.parse::<i32>().unwrap_or(0) {
+        -4..6 => value.to_string(),
+        exponent => format!("{digits}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs()),
     }
 }
 

@@ -1,7 +1,9 @@
 //! YAML with positions: nodes that know where they came from, a parser that never fails, a printer.
 
+mod build;
 mod conventional;
 mod decode;
+mod fault;
 mod json;
 mod node;
 mod parse;
@@ -9,6 +11,9 @@ mod path;
 mod print;
 mod quote;
 mod resolve;
+mod tag;
+mod timestamp;
+mod token;
 
 pub use conventional::conventional;
 pub use decode::{DecodeError, decode, raw, text};

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::quote::{Place, block, double, is_plain_text, is_plain_word};
-use super::{Entry, Node, Style, Value};
+use super::resolve::resolve_plain;
+use super::{Entry, Node, Reader, Scalar, Style, Value};
 
 /// A key that is longer cannot be written as `key: value`.
 const MAX_SIMPLE_KEY: usize = 1000;
@@ -128,7 +129,10 @@ fn scalar(out: &mut String, text: &str, style: Style, indent: usize) {
 
 fn key(out: &mut String, entry: &Entry) {
     let text = &*entry.key;
-    let plain = is_plain_word(text, Place::Key) || (entry.is_plain() && is_plain_text(text, Place::Key));
+    // A plain key keeps what it is, but nobody can read one that is null.
+    let typed =
+        || entry.is_plain() && is_plain_text(text, Place::Key) && resolve_plain(text, Reader::Core) != Scalar::Null;
+    let plain = is_plain_word(text, Place::Key) || typed();
     if plain {
         out.push_str(text);
     } else {

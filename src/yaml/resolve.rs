@@ -22,6 +22,9 @@ pub enum Scalar<'a> {
 pub enum Reader {
     /// `sigs.k8s.io/yaml`, by which kubectl and the controllers turn YAML into JSON: YAML 1.1 as Go reads it.
     Kubernetes,
+    /// kustomize, which builds all that Flux applies: as Kubernetes, but `yes`, `no`, `on` and `off` are strings, keys
+    /// keep their text, and a date becomes a time (see [`to_json`](super::to_json)).
+    Kustomize,
     /// The core schema of YAML 1.2.
     Core,
 }
@@ -42,7 +45,8 @@ impl Node {
 /// What a text means in plain style.
 pub(super) fn resolve_plain(text: &str, reader: Reader) -> Scalar<'_> {
     match reader {
-        Reader::Kubernetes => kubernetes(text),
+        Reader::Kubernetes => old_bool(text).map_or_else(|| go(text), Scalar::Bool),
+        Reader::Kustomize => go(text),
         Reader::Core => core(text),
     }
 }
@@ -84,18 +88,22 @@ fn core(text: &str) -> Scalar<'_> {
     Scalar::String(text)
 }
 
-fn kubernetes(text: &str) -> Scalar<'_> {
+/// The booleans that YAML 1.1 knows beside `true` and `false`.
+fn old_bool(text: &str) -> Option<bool> {
+    match text {
+        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Some(true),
+        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => Some(false),
+        _ => None,
+    }
+}
+
+fn go(text: &str) -> Scalar<'_> {
     if let Some(scalar) = word(text) {
         return scalar;
     }
-    match text {
-        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Scalar::Bool(true),
-        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Scalar::Bool(false),
-        _ => {}
-    }
     // Go's reader looks at the first character, and drops every underscore of what may be a number.
     match text.as_bytes().first() {
-        Some(b'.') => finite(text).map_or(Scalar::String(text), Scalar::Float),
+        Some(b'.') => fraction(text).map_or(Scalar::String(text), Scalar::Float),
         Some(b'+' | b'-' | b'0'..=b'9') => {
             let plain = text.replace('_', "");
             if let Some(int) = go_int(&plain) {
@@ -141,6 +149,15 @@ fn split_sign(text: &str) -> (bool, &str) {
 fn finite(text: &str) -> Option<f64> {
     let digits = is_decimal_float(text).then_some(text)?;
     digits.parse().ok().filter(|float: &f64| float.is_finite())
+}
+
+/// A number that begins with its point: there Go allows underscores between digits only.
+fn fraction(text: &str) -> Option<f64> {
+    let between = |at: usize| {
+        let digit = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_digit);
+        digit(at.checked_sub(1)) && digit(Some(at + 1))
+    };
+    text.match_indices('_').all(|(at, _)| between(at)).then(|| finite(&text.replace('_', "")))?
 }
 
 /// Tells whether a text is digits with a point or an exponent: `1.5`, `.5`, `5.`, `1e3`.

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read has failed")]
 
 use fleetwright::finding::{Finding, ObjectRef, Severity};
-use fleetwright::report::{FORMATS, Judged, Report, json};
+use fleetwright::report::{FORMATS, Judged, Report, SummaryLine, json};
 use fleetwright::text::{File, Span};
 use snapbox::{Data, IntoData, assert_data_eq};
 
@@ -67,7 +67,11 @@ fn written(format: &str) -> String {
     let format = FORMATS.iter().find(|known| known.name == format).unwrap();
     let mut out = Vec::new();
     (format.write)(&report(), &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    let mut written = String::from_utf8(out).unwrap();
+    if format.summary == SummaryLine::Result {
+        written += &format!("{}\n", report().summary);
+    }
+    written
 }
 
 #[test]

@@ -18,20 +18,18 @@ pub(super) fn check(input: &Input, merged: &Merged, path: &str, findings: &mut V
     namespaces(input, merged, findings);
 }
 
-/// Where to point for a cluster's path: where it is said, or the cluster where it is derived.
-fn place<'a>(input: &Input, cluster: &'a Node, path: &'a Node) -> &'a Span {
-    let written = path.span();
-    let ours = written.file() == input.root.span().file() || input.included.contains_key(written.file().path());
-    if ours { written } else { cluster.get("name").unwrap_or(cluster).span() }
+/// Where to point for a cluster's path: where the cluster says it, or its name where it inherits it.
+fn place<'a>(written: &'a Node, path: &'a Node) -> &'a Span {
+    written.get("path").or_else(|| written.get("name")).unwrap_or(path).span()
 }
 
 fn clusters(input: &Input, merged: &Merged, own: &str, findings: &mut Vec<Finding>) {
     let mut folders: std::collections::BTreeMap<String, (&str, &Span)> = std::collections::BTreeMap::new();
-    for cluster in &merged.clusters {
+    for (written, cluster) in input.clusters.iter().zip(&merged.clusters) {
         let (Some(name), Some(path)) = (name(cluster), cluster.get("path")) else { continue };
-        let Some(text) = path.text() else { continue };
+        let Some(text) = path.text().filter(|text| !text.contains("{{")) else { continue };
         let Some(folder) = join(&input.folder, text) else { continue };
-        let at = place(input, cluster, path);
+        let at = place(written, path);
         let is_inside = |path: &str| crate::text::is_inside(path, &folder);
         let included = input.included.iter().find(|(path, _)| is_inside(path));
         let found =
@@ -46,6 +44,9 @@ fn clusters(input: &Input, merged: &Merged, own: &str, findings: &mut Vec<Findin
             });
         }
         if let Some((other, first)) = folders.get(&folder) {
+            if *other == name {
+                continue;
+            }
             let message = format!("clusters `{other}` and `{name}` sync one folder, `{text}`");
             let help = "each would apply what is meant for the other; a path can say `{{ cluster.name }}`";
             findings.push(
@@ -57,7 +58,7 @@ fn clusters(input: &Input, merged: &Merged, own: &str, findings: &mut Vec<Findin
     }
     // In sorted order a folder's subfolders come after it, though others (`a-b` between `a` and `a/b`) may stand between.
     for (folder, (name, at)) in &folders {
-        let above = folder.match_indices('/').filter_map(|(end, _)| folders.get_key_value(folder.get(..end)?)).next();
+        let above = folder.match_indices('/').find_map(|(end, _)| folders.get_key_value(folder.get(..end)?));
         if let Some((outer, (other, outer_at))) = above {
             let message = format!("cluster `{other}` syncs `{outer}`, in which the folder of `{name}` lies");
             let finding =

@@ -62,7 +62,7 @@ impl<'a> Environments<'a> {
     }
 
     fn require(&self, environment: Option<&str>, at: &Span, findings: &mut Vec<Finding>) {
-        let Some(environment) = environment else { return };
+        let Some(environment) = environment.filter(|name| !name.is_empty()) else { return };
         if self.known.contains(environment) {
             return;
         }

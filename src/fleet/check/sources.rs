@@ -3,6 +3,7 @@
 use super::names::DUPLICATE_NAME;
 use crate::finding::Finding;
 use crate::fleet::graph::name;
+use crate::fleet::layout::Layout;
 use crate::fleet::load::INVALID_FLEET;
 use crate::fleet::merge::Merged;
 use crate::fleet::resolve::kind_of;
@@ -10,12 +11,16 @@ use crate::fleet::resolved::SourceKind;
 use crate::text::Index;
 use crate::yaml::Node;
 
-pub(super) fn check(merged: &Merged, findings: &mut Vec<Finding>) {
+pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
     let mut of_platform: Index<&str, (&str, &Node)> = Index::default();
     for tenant in &merged.tenants {
         let platform = tenant.node.get("role").and_then(Node::text) == Some("platform");
-        for source in &tenant.sources {
+        for (index, source) in tenant.sources.iter().enumerate() {
             source_fits(source, findings);
+            // The layout names the first source; without a layout nobody can know.
+            if index > 0 || layout.is_some() {
+                is_named(source, findings);
+            }
             let (Some(own), Some(tenant)) = (name(source), name(&tenant.node)) else { continue };
             let at = source.get("url").unwrap_or(source);
             match of_platform.get(own).copied() {
@@ -34,14 +39,16 @@ pub(super) fn check(merged: &Merged, findings: &mut Vec<Finding>) {
     }
 }
 
+fn is_named(source: &Node, findings: &mut Vec<Finding>) {
+    let Some(url) = source.get("url").filter(|_| name(source).is_none()) else { return };
+    let message = format!("source `{}` has no `name`", url.text().unwrap_or_default());
+    let help = "components choose it by its name: `name: charts`";
+    findings.push(Finding::error(INVALID_FLEET, url.span().clone(), message).help(help));
+}
+
 fn source_fits(source: &Node, findings: &mut Vec<Finding>) {
     let Some(url) = source.get("url").and_then(Node::text) else { return };
     let kind = kind_of(url);
-    if name(source).is_none() {
-        let help = "components choose it by its name: `name: charts`";
-        let at = source.get("url").unwrap_or(source).span().clone();
-        findings.push(Finding::error(INVALID_FLEET, at, format!("source `{url}` has no `name`")).help(help));
-    }
     let changes = source.get("environments").map(Node::entries).unwrap_or_default();
     let levels = std::iter::once(source).chain(changes.iter().map(|entry| &entry.node));
     for level in levels {

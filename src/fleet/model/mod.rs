@@ -33,7 +33,7 @@ use super::scalar::{DnsLabel, Duration};
 pub struct Fleet {
     /// `fleetwright.dev/v1alpha1`.
     #[schemars(example = &"fleetwright.dev/v1alpha1")]
-    pub api_version: ApiVersion,
+    pub api_version: crate::config::ApiVersion,
     /// `Fleet`.
     #[schemars(example = &"Fleet")]
     pub kind: FleetKind,
@@ -82,14 +82,6 @@ pub(super) const DEFAULT_LAYOUT: &str = "d1";
 
 fn default_layout() -> String {
     DEFAULT_LAYOUT.into()
-}
-
-/// The version of the language.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-pub enum ApiVersion {
-    /// The first.
-    #[serde(rename = "fleetwright.dev/v1alpha1")]
-    V1Alpha1,
 }
 
 /// The kind of a fleet.yaml.

@@ -67,7 +67,7 @@ pub struct TenantSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"clusterRole": "edit"}))]
     pub bind: Option<Bind>,
-    /// Whether the HelmReleases and Kustomizations inside get the tenant's account, whatever they say.
+    /// Whether the `HelmRelease`s and Kustomizations inside get the tenant's account, whatever they say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub enforce_service_account: Option<bool>,
@@ -266,6 +266,6 @@ pub struct Policies {
 pub enum HelmSources {
     /// Any HelmRepository.
     Any,
-    /// HelmRepositories of type `oci` only.
+    /// `HelmRepository` objects of type `oci` only.
     Oci,
 }

@@ -21,6 +21,12 @@ impl Mask {
         Self { ranges: merged(secrets(file, 0)) }
     }
 
+    /// Tells whether some of a place is secret.
+    pub fn hides(&self, place: Range<usize>) -> bool {
+        let first = self.ranges.partition_point(|secret| secret.end <= place.start);
+        self.ranges.get(first).is_some_and(|secret| secret.start < place.end)
+    }
+
     /// A line (from 1) with each secret character as `*`; `None` past the end. Columns stay as they are.
     pub fn line<'a>(&self, file: &'a File, line: u32) -> Option<Cow<'a, str>> {
         let range = file.line(line)?;

@@ -1,5 +1,7 @@
 //! Checks a node against a JSON Schema: every mistake at its place, in words for the person who made it.
 
+mod publish;
+
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::paths::{Location, LocationSegment};
@@ -8,6 +10,8 @@ use serde_json::Value;
 use crate::finding::{Finding, did_you_mean};
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar};
+
+pub use publish::publish;
 
 /// The rule of fields that a schema does not know.
 pub const UNKNOWN_FIELD: &str = "unknown-field";
@@ -89,7 +93,17 @@ impl Checker {
                 };
                 findings.push(Finding::error(self.rule, at, format!("{of} has no `{property}`")).help(help));
             }
-            ValidationErrorKind::Type { kind } => findings.push(wrong_type(&place, kind, invalid)),
+            ValidationErrorKind::Type { kind } => {
+                // A bare number may be half of what is meant: `10` for `10m`.
+                let pattern = self.parent(error.schema_path()).and_then(|schema| schema.get("pattern")?.as_str());
+                let word = self.words.iter().find(|word| Some(word.mark) == pattern);
+                let fault = word.filter(|_| !said.is_empty()).and_then(|word| (word.fault)(said));
+                let finding = wrong_type(&place, kind, invalid);
+                findings.push(match fault {
+                    Some(fault) => finding.help(fault.help),
+                    None => finding,
+                });
+            }
             ValidationErrorKind::Enum { options } => {
                 let options: Vec<String> = options.as_array().into_iter().flatten().map(plain).collect();
                 findings.push(not_one_of(&place, &options, invalid));
@@ -98,13 +112,15 @@ impl Checker {
                 findings.push(not_one_of(&place, &[plain(expected_value)], invalid));
             }
             ValidationErrorKind::Pattern { pattern } => {
-                if !said.is_empty() {
-                    findings.push(self.misfit(&place, pattern, said));
-                }
+                findings.push(if said.is_empty() {
+                    empty(&invalid, field)
+                } else {
+                    self.misfit(&place, pattern, said)
+                });
             }
             ValidationErrorKind::Format { format } => findings.push(self.misfit(&place, format, said)),
             ValidationErrorKind::MinLength { .. } | ValidationErrorKind::MinItems { .. } => {
-                findings.push(invalid(format!("{field} is empty")).help("say something, or leave the field out"));
+                findings.push(empty(&invalid, field));
             }
             ValidationErrorKind::MaxLength { limit } => {
                 let length = said.chars().count();
@@ -130,7 +146,7 @@ impl Checker {
             keys.into_iter().flat_map(|keys| keys.keys().map(String::as_str)).collect::<Vec<_>>()
         };
         if let [pattern] = keys("patternProperties").as_slice() {
-            let place = Place { field: format!("`{name}`"), at: Some(at), node: place.node };
+            let place = Place { field: "this key".into(), at: Some(at), node: place.node };
             return self.misfit(&place, pattern, name);
         }
         let known = keys("properties");
@@ -168,14 +184,14 @@ impl Checker {
                     && std::ptr::eq(Place::find(document, error.instance_path()).node, place.node)
             })
         });
-        match attempted {
-            Some(errors) => errors.iter().for_each(|error| self.explain(document, error, findings)),
-            None => {
-                let message =
-                    format!("{} is {}, which is none of the forms it can have", place.field, kind_of(place.node));
-                findings.push(Finding::error(self.rule, place.span(), message));
+        if let Some(errors) = attempted {
+            for error in errors {
+                self.explain(document, error, findings);
             }
+            return;
         }
+        let message = format!("{} is {}, which is none of the forms it can have", place.field, kind_of(place.node));
+        findings.push(Finding::error(self.rule, place.span(), message));
     }
 
     fn parent(&self, keyword: &Location) -> Option<&Value> {
@@ -194,76 +210,6 @@ impl std::fmt::Debug for Checker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Checker").field("rule", &self.rule).finish_non_exhaustive()
     }
-}
-
-/// The schema of a type in the form that we publish.
-///
-/// Draft 7, which the YAML language server knows best. Objects are closed: a field that is not known is a mistake.
-/// Nothing is null, since a field that is left out is left out.
-pub fn publish<T: schemars::JsonSchema>(name: &str, title: &str, description: &str) -> Value {
-    let generator = schemars::generate::SchemaSettings::draft07().into_generator();
-    let mut schema = generator.into_root_schema_for::<T>().to_value();
-    tidy(&mut schema);
-    let id = format!("https://raw.githubusercontent.com/fleetwright/fleetwright/main/schemas/{name}.schema.json");
-    if let Some(root) = schema.as_object_mut() {
-        root.insert("$id".into(), id.into());
-        root.insert("title".into(), title.into());
-        root.insert("description".into(), description.into());
-    }
-    schema
-}
-
-/// Closes objects, drops nulls, and turns lists of constants into enumerations.
-fn tidy(schema: &mut Value) {
-    match schema {
-        Value::Array(items) => items.iter_mut().for_each(tidy),
-        Value::Object(object) => {
-            let examples = object.remove("examples");
-            drop_null(object);
-            enumerate(object);
-            if object.contains_key("properties") && !object.contains_key("additionalProperties") {
-                object.insert("additionalProperties".into(), Value::Bool(false));
-            }
-            object.values_mut().for_each(tidy);
-            if let Some(examples) = examples {
-                object.insert("examples".into(), examples);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn drop_null(object: &mut serde_json::Map<String, Value>) {
-    if object.get("default").is_some_and(|default| {
-        default.is_null()
-            || default.as_object().is_some_and(serde_json::Map::is_empty)
-            || default == &Value::Array(vec![])
-    }) {
-        object.remove("default");
-    }
-    if let Some(Value::Array(types)) = object.get_mut("type") {
-        types.retain(|name| name != "null");
-        if let [only] = types.as_slice() {
-            let only = only.clone();
-            object.insert("type".into(), only);
-        }
-    }
-    if let Some(Value::Array(options)) = object.get_mut("enum") {
-        options.retain(|option| !option.is_null());
-    }
-    let Some(Value::Array(mut forms)) = object.remove("anyOf") else { return };
-    forms.retain(|form| form.get("type").and_then(Value::as_str) != Some("null"));
-    let keyword = if forms.len() == 1 { "allOf" } else { "anyOf" };
-    object.insert(keyword.into(), Value::Array(forms));
-}
-
-fn enumerate(object: &mut serde_json::Map<String, Value>) {
-    let Some(Value::Array(forms)) = object.get("oneOf") else { return };
-    let constants: Option<Vec<Value>> = forms.iter().map(|form| form.get("const").cloned()).collect();
-    let Some(constants) = constants else { return };
-    object.remove("oneOf");
-    object.insert("type".into(), "string".into());
-    object.insert("enum".into(), Value::Array(constants));
 }
 
 /// A node that a schema complains about, and how a message calls it.
@@ -329,6 +275,10 @@ fn instance(node: &Node) -> Value {
         return Value::Array(node.items().iter().map(instance).collect());
     }
     crate::yaml::to_json(node, Reader::Core)
+}
+
+fn empty(invalid: &impl Fn(String) -> Finding, field: &str) -> Finding {
+    invalid(format!("{field} is empty")).help("say something, or leave the field out")
 }
 
 fn wrong_type(place: &Place<'_>, wanted: &TypeKind, invalid: impl Fn(String) -> Finding) -> Finding {

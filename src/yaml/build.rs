@@ -1,0 +1,412 @@
+//! Events → nodes.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use granit_parser::{ScalarStyle, Tag};
+
+use super::fault::Surroundings;
+use super::parse::{DUPLICATE_KEY, INVALID_YAML, MAX_DEPTH};
+use super::resolve::resolve_plain;
+use super::tag::tagged;
+use super::token;
+use super::{Entry, Name, Node, Reader, Scalar, Style, Value};
+use crate::finding::Finding;
+use crate::text::{File, Index, Span};
+
+/// Aliases may expand a file to this many nodes in all.
+const MAX_ALIASED_NODES: usize = 100_000;
+/// A mapping with fewer keys is searched; the keys of a longer one are indexed.
+const MAX_SEARCHED_KEYS: usize = 16;
+
+/// Builds the nodes of a file, document by document.
+pub(super) struct Builder<'a> {
+    pub(super) file: &'a File,
+    pub(super) findings: Vec<Finding>,
+    names: Index<Name, Name>,
+    expanded: usize,
+    anchors: Index<usize, Built>,
+    stack: Vec<Open>,
+    root: Option<Node>,
+    /// The end of the last token that was read.
+    last: usize,
+}
+
+/// A finished node, with its measures.
+#[derive(Clone)]
+struct Built {
+    node: Node,
+    /// How many nodes it has.
+    size: usize,
+    /// How deep its collections nest; 0 for scalars.
+    height: usize,
+}
+
+/// A collection that is still open.
+struct Open {
+    start: usize,
+    /// Where its last child ends: the end span of a block collection runs on into what follows.
+    end: usize,
+    flow: bool,
+    anchor: usize,
+    size: usize,
+    height: usize,
+    kind: OpenKind,
+}
+
+enum OpenKind {
+    Seq(Vec<Node>),
+    Map(OpenMap),
+}
+
+#[derive(Default)]
+struct OpenMap {
+    entries: Vec<Entry>,
+    /// The values of `<<`, and the place of the first.
+    merges: Vec<Node>,
+    merge_key: Option<Span>,
+    /// Positions of keys in `entries`; only filled for long mappings.
+    index: Index<Name, usize>,
+    key: Option<PendingKey>,
+}
+
+enum PendingKey {
+    Named(Name, Span),
+    Merge(Span),
+    /// A key that is no scalar: its value is read and dropped.
+    Dropped,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(file: &'a File) -> Self {
+        Self {
+            file,
+            findings: Vec::new(),
+            names: Index::default(),
+            expanded: 0,
+            anchors: Index::default(),
+            stack: Vec::new(),
+            root: None,
+            last: 0,
+        }
+    }
+
+    /// Begins a document whose content stands after `at`.
+    pub(super) fn start_document(&mut self, at: usize) {
+        self.last = at;
+        self.anchors = Index::default();
+    }
+
+    /// Ends the document; `None` when it says nothing.
+    pub(super) fn finish(&mut self) -> Option<Node> {
+        self.root.take().filter(|node| !node.is_null())
+    }
+
+    /// Ends the document at an error, with what stood before it.
+    pub(super) fn abandon(&mut self) -> Option<Node> {
+        while let Some(open) = self.stack.pop() {
+            let built = self.built(open);
+            self.place(built, true);
+        }
+        self.finish()
+    }
+
+    /// What an error's message has to know.
+    pub(super) fn surroundings(&self) -> Surroundings {
+        let flow = self.stack.iter().rev().find(|open| open.flow).map(|open| open.start);
+        let block_seq = self.stack.last().is_some_and(|open| !open.flow && matches!(open.kind, OpenKind::Seq(_)));
+        Surroundings { last: self.last, flow, block_seq }
+    }
+
+    pub(super) fn scalar(
+        &mut self,
+        value: &str,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        range: Range<usize>,
+    ) {
+        let text = self.file.text();
+        let gap = self.last;
+        let empty = range.is_empty() && style == ScalarStyle::Plain;
+        let written = written_style(style);
+        let (value, range) = match written {
+            _ if empty => {
+                // An empty key stands right before its colon.
+                let at = if self.wants_key() { range.start } else { token::empty_value(text, gap..range.start) };
+                ("", at..at)
+            }
+            Style::Literal | Style::Folded => (value, token::block_scalar(text, gap, range, value)),
+            _ => (value, range),
+        };
+        self.last = self.last.max(range.end);
+        if !empty {
+            self.check_tab(range.start);
+        }
+        let span = self.file.span(range);
+        let meant = tagged(value, written, tag);
+        if let Some(message) = meant.fault {
+            let finding = Finding::error(INVALID_YAML, span.clone(), message)
+                .help("remove the tag, or write a value of its type; Kubernetes and kustomize refuse the file");
+            self.findings.push(finding);
+        }
+        if anchor == 0 && self.wants_key() {
+            let name = self.name(&meant.text);
+            return self.put_key(name, span, meant.style == Style::Plain);
+        }
+        let text = if self.wants_key() { self.name(&meant.text) } else { Arc::from(&*meant.text) };
+        let built = Built { node: Node::scalar(text, meant.style, span), size: 1, height: 0 };
+        self.anchor(anchor, &built);
+        self.place(built, meant.style == Style::Plain);
+    }
+
+    pub(super) fn open_seq(&mut self, flow: bool, anchor: usize, range: Range<usize>) {
+        // A sequence that is indented no deeper than its key is reported to start after its first dash.
+        let value = self
+            .stack
+            .last()
+            .is_some_and(|open| matches!(&open.kind, OpenKind::Map(map) if !open.flow && map.key.is_some()));
+        let start =
+            if value && !flow { token::first_dash(self.file.text(), self.last, range.start) } else { range.start };
+        self.open(flow, anchor, start, &range, OpenKind::Seq(Vec::new()));
+    }
+
+    pub(super) fn open_map(&mut self, flow: bool, anchor: usize, range: Range<usize>) {
+        self.open(flow, anchor, range.start, &range, OpenKind::Map(OpenMap::default()));
+    }
+
+    fn open(&mut self, flow: bool, anchor: usize, start: usize, range: &Range<usize>, kind: OpenKind) {
+        self.check_tab(start);
+        if flow {
+            self.last = self.last.max(range.end);
+        }
+        // A block collection reaches as far as its children.
+        let end = if flow { range.end } else { start };
+        self.stack.push(Open { start, end, flow, anchor, size: 1, height: 0, kind });
+    }
+
+    pub(super) fn close(&mut self, range: &Range<usize>) {
+        let Some(mut open) = self.stack.pop() else { return };
+        if open.flow {
+            open.end = range.end;
+            self.last = self.last.max(range.end);
+        }
+        let anchor = open.anchor;
+        let built = self.built(open);
+        self.anchor(anchor, &built);
+        self.place(built, false);
+    }
+
+    /// The value of an alias: its content is the anchor's, its own place is the alias.
+    pub(super) fn alias(&mut self, id: usize, range: Range<usize>) {
+        self.last = self.last.max(range.end);
+        let span = self.file.span(range);
+        let Some(target) = self.anchors.get(&id).cloned() else {
+            return self.refuse_alias(span, "this alias stands inside its own anchor".into());
+        };
+        self.expanded = self.expanded.saturating_add(target.size);
+        if self.expanded > MAX_ALIASED_NODES {
+            let message = format!("the aliases of this file expand to more than {MAX_ALIASED_NODES} nodes");
+            return self.refuse_alias(span, message);
+        }
+        if self.stack.len() + target.height > MAX_DEPTH {
+            let message = format!("with this alias collections nest more than {MAX_DEPTH} deep");
+            return self.refuse_alias(span, message);
+        }
+        self.place(Built { node: Node::at(target.node.value, span), ..target }, false);
+    }
+
+    pub(super) fn unknown_alias(&mut self, name: &str, range: Range<usize>) {
+        self.last = self.last.max(range.end);
+        let span = self.file.span(range);
+        let message = format!("alias `*{name}` names no anchor that stands before it in this document");
+        let finding = Finding::error(INVALID_YAML, span.clone(), message)
+            .help(format!("mark the value that it repeats with `&{name}`, or quote it if it is text"));
+        self.findings.push(finding);
+        self.place(Built { node: Node::scalar("", Style::Plain, span), size: 1, height: 0 }, false);
+    }
+
+    fn refuse_alias(&mut self, span: Span, message: String) {
+        self.findings.push(Finding::error(INVALID_YAML, span.clone(), message));
+        self.place(Built { node: Node::scalar("", Style::Plain, span), size: 1, height: 0 }, false);
+    }
+
+    fn anchor(&mut self, anchor: usize, built: &Built) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, built.clone());
+        }
+    }
+
+    fn wants_key(&self) -> bool {
+        matches!(self.stack.last(), Some(Open { kind: OpenKind::Map(map), .. }) if map.key.is_none())
+    }
+
+    /// Puts a finished node where it belongs: under the open collection, or at the root.
+    fn place(&mut self, built: Built, plain: bool) {
+        if self.wants_key() {
+            return self.key(&built.node, plain);
+        }
+        let node = built.node;
+        let Some(open) = self.stack.last_mut() else {
+            self.root = Some(node);
+            return;
+        };
+        open.end = open.end.max(node.span().range().end);
+        open.size += built.size;
+        open.height = open.height.max(built.height);
+        let map = match &mut open.kind {
+            OpenKind::Seq(items) => return items.push(node),
+            OpenKind::Map(map) => map,
+        };
+        match map.key.take() {
+            None | Some(PendingKey::Dropped) => {}
+            Some(PendingKey::Merge(span)) => {
+                if let Some(first) = &map.merge_key {
+                    self.findings
+                        .push(duplicate("<<", span, first.clone()).help("write `<<: [*a, *b]` to merge several"));
+                } else {
+                    map.merge_key = Some(span);
+                }
+                map.merges.push(node);
+            }
+            Some(PendingKey::Named(name, span)) => {
+                if let Some(first) = map.find(&name) {
+                    self.findings.push(
+                        duplicate(&name, span, first.key_span())
+                            .help("keep one of them; kustomize and Flux refuse the file"),
+                    );
+                } else {
+                    map.push(Entry::new(name, &span, node));
+                }
+            }
+        }
+    }
+
+    fn key(&mut self, node: &Node, plain: bool) {
+        let span = node.span().clone();
+        if let Some(text) = node.text() {
+            let name = self.name(text);
+            return self.put_key(name, span, plain);
+        }
+        self.findings.push(token::template_at(&span).unwrap_or_else(|| {
+            let message = "a mapping's key is a collection";
+            Finding::error(INVALID_YAML, span.clone(), message)
+                .help("write a scalar; Kubernetes' readers accept no other key")
+        }));
+        self.set_key(PendingKey::Dropped, &span);
+    }
+
+    fn put_key(&mut self, name: Name, span: Span, plain: bool) {
+        let place = span.clone();
+        if plain && resolve_plain(&name, Reader::Core) == Scalar::Null {
+            let finding = Finding::error(INVALID_YAML, span.clone(), "a mapping's key is null")
+                .help("quote it; Kubernetes' reader refuses the file, and kustomize drops the entry");
+            self.findings.push(finding);
+        }
+        let key = if plain && &*name == "<<" { PendingKey::Merge(span) } else { PendingKey::Named(name, span) };
+        self.set_key(key, &place);
+    }
+
+    fn set_key(&mut self, key: PendingKey, span: &Span) {
+        if let Some(Open { kind: OpenKind::Map(map), end, .. }) = self.stack.last_mut() {
+            map.key = Some(key);
+            *end = (*end).max(span.range().end);
+        }
+    }
+
+    fn name(&mut self, text: &str) -> Name {
+        if let Some(name) = self.names.get(text) {
+            return name.clone();
+        }
+        let name = Name::from(text);
+        self.names.insert(name.clone(), name.clone());
+        name
+    }
+
+    fn built(&mut self, open: Open) -> Built {
+        let span = self.file.span(open.start..open.end.max(open.start));
+        let mut size = open.size;
+        let value = match open.kind {
+            OpenKind::Seq(items) => Value::Seq(items.into()),
+            OpenKind::Map(mut map) => {
+                // After an error a key may be left without its value.
+                if let Some(PendingKey::Named(name, span)) = map.key.take()
+                    && map.find(&name).is_none()
+                {
+                    let end = span.range().end;
+                    map.push(Entry::new(name, &span, Node::scalar("", Style::Plain, self.file.span(end..end))));
+                }
+                for merged in std::mem::take(&mut map.merges) {
+                    size += self.merge(&merged, &mut map);
+                }
+                Value::Map(map.entries.into())
+            }
+        };
+        Built { node: Node::at(value, span), size, height: open.height + 1 }
+    }
+
+    /// Adds what `<<` brings: keys that the mapping does not have itself, the first of several sources winning.
+    fn merge(&mut self, merged: &Node, map: &mut OpenMap) -> usize {
+        let before = map.entries.len();
+        let sources = if merged.is_seq() { merged.items() } else { std::slice::from_ref(merged) };
+        for source in sources {
+            if !source.is_map() {
+                let message = "`<<` merges mappings only";
+                let finding = Finding::error(INVALID_YAML, source.span().clone(), message)
+                    .help("give it the alias of a mapping, or quote the key if it is meant as a name");
+                self.findings.push(finding);
+            }
+            for entry in source.entries() {
+                if map.find(&entry.key).is_none() {
+                    map.push(entry.clone());
+                }
+            }
+        }
+        map.entries.len() - before
+    }
+
+    /// Go's scanner takes a tab for the start of a token wherever a collection may begin.
+    fn check_tab(&mut self, start: usize) {
+        if self.stack.iter().any(|open| open.flow) {
+            return;
+        }
+        let Some(tab) = token::tab_after_dash(self.file.text(), start) else { return };
+        let span = self.file.span(tab..tab + 1);
+        let finding = Finding::error(INVALID_YAML, span, "a tab after an indicator: Kubernetes' readers refuse it")
+            .help("write a space");
+        self.findings.push(finding);
+    }
+}
+
+impl OpenMap {
+    fn find(&self, key: &Name) -> Option<&Entry> {
+        if self.index.is_empty() {
+            return self.entries.iter().find(|entry| Arc::ptr_eq(&entry.key, key) || entry.key == *key);
+        }
+        self.index.get(key).and_then(|at| self.entries.get(*at))
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if self.index.is_empty() && self.entries.len() == MAX_SEARCHED_KEYS {
+            self.index = self.entries.iter().enumerate().map(|(at, entry)| (entry.key.clone(), at)).collect();
+        }
+        if !self.index.is_empty() {
+            self.index.insert(entry.key.clone(), self.entries.len());
+        }
+        self.entries.push(entry);
+    }
+}
+
+fn duplicate(key: &str, at: Span, first: Span) -> Finding {
+    Finding::error(DUPLICATE_KEY, at, format!("key `{key}` stands twice in this mapping")).related(first, "first here")
+}
+
+fn written_style(style: ScalarStyle) -> Style {
+    match style {
+        ScalarStyle::Plain => Style::Plain,
+        ScalarStyle::SingleQuoted => Style::Single,
+        ScalarStyle::DoubleQuoted => Style::Double,
+        ScalarStyle::Literal => Style::Literal,
+        ScalarStyle::Folded => Style::Folded,
+    }
+}

@@ -1,0 +1,360 @@
+//! Syntax errors in words that say what to do.
+
+use std::ops::Range;
+
+use granit_parser::ErrorKind;
+
+use super::parse::{INVALID_YAML, MAX_DEPTH};
+use super::token;
+use crate::finding::Finding;
+use crate::text::File;
+
+/// What stands around an error.
+pub(super) struct Surroundings {
+    /// The end of the last token that was read.
+    pub(super) last: usize,
+    /// The bracket of the innermost flow collection that is open.
+    pub(super) flow: Option<usize>,
+    /// Whether a block sequence is open innermost.
+    pub(super) block_seq: bool,
+}
+
+/// Says what an error is: the event parser knows the place and the kind, the text tells what was probably meant.
+pub(super) fn explain(file: &File, at: usize, kind: &ErrorKind, around: &Surroundings) -> Finding {
+    let text = file.text();
+    let at = text.floor_char_boundary(at.min(text.len()));
+    let error = Error { file, text, at, line: line_of(file, at), around };
+    error.template().or_else(|| error.tab(kind)).unwrap_or_else(|| error.by_kind(kind))
+}
+
+struct Error<'a> {
+    file: &'a File,
+    text: &'a str,
+    at: usize,
+    /// The line of the error, without its line break.
+    line: Range<usize>,
+    around: &'a Surroundings,
+}
+
+impl Error<'_> {
+    fn finding(&self, range: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Finding {
+        Finding::error(INVALID_YAML, self.file.span(range), message).help(help)
+    }
+
+    /// A `{{ … }}` or `{% … %}` on the line of the error, or of the bracket that it is in.
+    fn template(&self) -> Option<Finding> {
+        let lines = [self.around.flow.map(|flow| line_of(self.file, flow)), Some(self.line.clone())];
+        lines.into_iter().flatten().find_map(|line| {
+            let content = self.text.get(line.clone())?;
+            let (opens, close) = [("{{", "}}"), ("{%", "%}")]
+                .into_iter()
+                .find_map(|(open, close)| Some((content.find(open)?, close)))?;
+            // Inside quotes it is text; then the error is another.
+            if content.get(..opens)?.ends_with(['"', '\'']) {
+                return None;
+            }
+            let length = content.get(opens..)?.find(close).map_or(2, |length| length + 2);
+            Some(token::template(&self.file.span(line.start + opens..line.start + opens + length)))
+        })
+    }
+
+    fn tab(&self, kind: &ErrorKind) -> Option<Finding> {
+        let kinds = matches!(
+            kind,
+            ErrorKind::TabNotAllowed
+                | ErrorKind::TabInBlockIndentation
+                | ErrorKind::TabInIndentation
+                | ErrorKind::TabInPlainScalar
+                | ErrorKind::TabAtBlockScalarStart
+        );
+        let here = tab_in_indentation(self.text, self.line.clone());
+        // A plain scalar that runs on over a tab is reported at its start.
+        let found = here.or_else(|| {
+            let below = self.text.get(self.at..).filter(|_| kinds)?;
+            let mut start = self.at;
+            below.split_inclusive('\n').take(64).find_map(|line| {
+                let range = start..start + line.len();
+                start = range.end;
+                tab_in_indentation(self.text, range)
+            })
+        });
+        if let Some(tab) = found {
+            let message = "a tab in the indentation: YAML allows spaces only";
+            return Some(self.finding(tab..tab + 1, message, "replace each tab by two spaces"));
+        }
+        let tab = self.text.get(self.at..self.line.end.max(self.at)).filter(|_| kinds)?.find('\t')? + self.at;
+        Some(self.finding(tab..tab + 1, "a tab where YAML allows spaces only", "replace it by a space"))
+    }
+
+    fn by_kind(&self, kind: &ErrorKind) -> Finding {
+        use ErrorKind as E;
+        match kind {
+            E::MappingValueNotAllowed | E::InvalidColonPlacement if self.around.flow.is_some() => {
+                self.unclosed_bracket()
+            }
+            E::MappingValueNotAllowed | E::InvalidColonPlacement | E::InvalidMappingValueWhitespace => self.colon(),
+            E::UnclosedFlowCollection { .. }
+            | E::UnexpectedEofFlowSequence
+            | E::UnexpectedEofFlowMapping
+            | E::UnexpectedEofImplicitFlowMapping
+            | E::ExpectedFlowMappingSeparator
+            | E::ExpectedFlowSequenceSeparator
+            | E::BlockEntryInFlowCollection
+            | E::InvalidFlowScalarIndent => self.unclosed_bracket(),
+            E::MisplacedFlowCollectionEnd => self.finding(
+                self.character(),
+                format!("this `{}` closes nothing", self.character_text()),
+                "remove it, or quote the value that it belongs to",
+            ),
+            E::MismatchedFlowCollectionEnd { open, close } => self.finding(
+                self.character(),
+                format!("this `{open}` is closed by a `{close}`"),
+                "close it with the bracket of its kind",
+            ),
+            E::UnclosedQuotedScalar | E::InvalidQuotedScalarIndent | E::DocumentIndicatorInQuotedScalar => {
+                self.unclosed_quote()
+            }
+            E::InvalidTrailingSingleQuotedScalar | E::InvalidTrailingDoubleQuotedScalar => self.after_quote(),
+            E::UnknownQuotedScalarEscape
+            | E::InvalidQuotedScalarHexEscape
+            | E::InvalidLowSurrogateHexEscape
+            | E::InvalidLowSurrogate
+            | E::MissingLowSurrogate
+            | E::UnpairedLowSurrogate
+            | E::InvalidUnicodeEscape => self.escape(),
+            E::SimpleKeyExpected | E::InvalidSimpleKey | E::MappingKeyNotAllowed => self.finding(
+                self.content_of_line(),
+                "this line is neither `key: value` nor a part of the value above it",
+                "add the colon, or indent the line below the key that it belongs to",
+            ),
+            E::BlockSequenceEntryNotAllowed => self.finding(
+                self.character(),
+                "a list cannot begin on the line of its key",
+                "put the `- ` on a line of its own, or write `[…]`",
+            ),
+            E::ExpectedBlockMappingKey | E::ExpectedBlockSequenceEntry | E::InvalidIndentation => self.indentation(),
+            E::UnexpectedCharacter { character } => {
+                self.finding(self.character(), format!("a value cannot begin with `{character}`"), "quote the value")
+            }
+            E::RecursionLimitExceeded => self.finding(
+                self.character(),
+                format!("collections nest more than {MAX_DEPTH} deep"),
+                "no reader of Kubernetes' objects needs that many",
+            ),
+            E::MissingAnchorOrAliasName => self.finding(
+                self.character(),
+                format!("a `{}` without a name", self.character_text()),
+                "name the anchor, or quote the value if it is text",
+            ),
+            _ => self.other(kind),
+        }
+    }
+
+    fn other(&self, kind: &ErrorKind) -> Finding {
+        use ErrorKind as E;
+        let (message, help) = match kind {
+            E::UndeclaredTagHandle
+            | E::ExpectedTagBang
+            | E::ExpectedTagDirectiveBang
+            | E::InvalidGlobalTagCharacter
+            | E::InvalidTagTerminator
+            | E::MissingTagUri
+            | E::UnclosedVerbatimTag
+            | E::InvalidTagEscape
+            | E::InvalidTagUtf8
+            | E::InvalidTagUtf8LeadingByte
+            | E::InvalidTagUtf8TrailingByte => {
+                ("this tag is malformed or was not declared", "quote the value if the `!` is part of it")
+            }
+            E::DuplicateVersionDirective
+            | E::UnsupportedYamlMajorVersion
+            | E::DuplicateTagDirective
+            | E::MissingDocumentEndBeforeDirective
+            | E::InvalidDirectiveTerminator
+            | E::MissingYamlVersionSeparator
+            | E::MissingDirectiveName
+            | E::InvalidDirectiveName
+            | E::DirectiveByteLimitExceeded { .. }
+            | E::YamlVersionTooLong
+            | E::MissingYamlVersion
+            | E::InvalidTagDirectiveTerminator => (
+                "this directive is malformed or not supported",
+                "remove it, or quote the text if the `%` is part of it",
+            ),
+            E::ZeroBlockScalarIndent | E::InvalidBlockScalarHeader => {
+                ("this header of a block of text is malformed", "write only `|`, `>`, and `-` or `+` behind it")
+            }
+            E::InvalidBlockScalarIndent => {
+                ("this block of text begins with a line that is indented too far", "give all its lines one indentation")
+            }
+            E::ExpectedDocumentStart | E::InvalidDocumentEnd => {
+                ("text after the end of the document", "begin the next document with `---`")
+            }
+            E::CommentInterceptedScalar | E::CommentNotSeparated => {
+                ("a comment where it breaks the value", "put it behind the value, after a space, or on a line above")
+            }
+            _ => ("this is not what YAML expects here", "look for a missing quote, colon or indentation before it"),
+        };
+        self.finding(self.character(), message, help)
+    }
+
+    fn colon(&self) -> Finding {
+        let before = self.text.get(self.line.start..self.at).unwrap_or("");
+        let earlier = before.find(": ").or_else(|| before.find(":\t"));
+        if let Some(colon) = earlier
+            && !before.get(..colon).unwrap_or("").contains(['"', '\''])
+        {
+            return self.finding(
+                self.character(),
+                "a second `: ` on this line",
+                "quote the value if the colon is part of it, or put the inner key on a line of its own",
+            );
+        }
+        let key = self.line.start + indent_of(before)..self.at.max(self.line.start + indent_of(before));
+        self.finding(
+            key,
+            "this key runs on from the value above it",
+            "align it with the keys that it belongs to, or end the line above with a colon",
+        )
+    }
+
+    fn indentation(&self) -> Finding {
+        let content = self.content_of_line();
+        let dash = self.text.get(content.clone()).is_some_and(|text| text == "-" || text.starts_with("- "));
+        let (message, help) = match (dash, self.around.block_seq) {
+            (true, false) => {
+                ("a list item where a key is expected", "indent it below the key whose list it belongs to")
+            }
+            (false, true) => ("a key where a list item is expected", "align it with the key that it stands beside"),
+            _ => ("the indentation of this line fits nothing above it", "align it with the lines that it belongs to"),
+        };
+        self.finding(content, message, help)
+    }
+
+    fn unclosed_bracket(&self) -> Finding {
+        let Some(flow) = self.around.flow else {
+            // The error came before the bracket was reported: it is the bracket itself.
+            let place = self.character();
+            return self.finding(place, "this bracket is not closed", "close it, or quote the value");
+        };
+        let bracket = self.text.get(flow..flow + 1).unwrap_or("[");
+        let close = if bracket == "{" { "}" } else { "]" };
+        let message = format!("this `{bracket}` is not closed");
+        let finding = self.finding(flow..flow + 1, message, format!("add `{close}` or a comma, or quote the value"));
+        let place = self.file.span(self.character());
+        if self.at < self.text.len() && self.at != flow {
+            return finding.related(place, "reading stops here");
+        }
+        finding
+    }
+
+    fn unclosed_quote(&self) -> Finding {
+        let quote = token::open_quote(self.text, self.around.last, self.at).unwrap_or(self.at);
+        let message = "this quote is not closed";
+        let place =
+            quote..quote + self.text.get(quote..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        let finding = self.finding(place, message, "close it; lines that it runs over must be indented");
+        if line_of(self.file, quote).start == self.line.start || self.at >= self.text.len() {
+            return finding;
+        }
+        finding.related(self.file.span(self.character()), "reading stops here")
+    }
+
+    fn after_quote(&self) -> Finding {
+        let quote = token::open_quote(self.text, self.around.last, self.at);
+        if let Some(quote) = quote.filter(|quote| line_of(self.file, *quote).start < self.line.start) {
+            if self.character_text() == ":" {
+                let message = "a key that runs over several lines";
+                return self.finding(quote..self.at, message, "write it on one line");
+            }
+            return self.unclosed_quote();
+        }
+        let rest = self.at..self.line.end.max(self.at);
+        self.finding(
+            rest,
+            "text after the closing quote",
+            "put it inside the quotes, or quote the whole value in the other kind",
+        )
+    }
+
+    fn escape(&self) -> Finding {
+        let quote = token::open_quote(self.text, self.around.last, self.at).unwrap_or(self.at);
+        let rest = self.text.get(quote..).unwrap_or("");
+        let mut at = None;
+        let mut chars = rest.char_indices().skip(1);
+        while let Some((offset, c)) = chars.next() {
+            match c {
+                '"' => break,
+                '\\' => {
+                    let Some((_, escaped)) = chars.next() else { break };
+                    if !matches!(
+                        escaped,
+                        '0' | 'a'
+                            | 'b'
+                            | 't'
+                            | '\t'
+                            | 'n'
+                            | 'v'
+                            | 'f'
+                            | 'r'
+                            | 'e'
+                            | ' '
+                            | '"'
+                            | '/'
+                            | '\\'
+                            | 'N'
+                            | '_'
+                            | 'L'
+                            | 'P'
+                            | '\n'
+                            | '\r'
+                    ) {
+                        at = Some((quote + offset, escaped.len_utf8()));
+                        if !matches!(escaped, 'x' | 'u' | 'U') {
+                            break;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        let range = at.map_or(self.character(), |(at, length)| at..at + 1 + length);
+        let shown = self.text.get(range.clone()).unwrap_or("\\").to_string();
+        self.finding(
+            range,
+            format!("`{shown}` is no escape that YAML knows"),
+            "write `\\\\` for a backslash, or use single quotes, in which it stands for itself",
+        )
+    }
+
+    /// The character at the error.
+    fn character(&self) -> Range<usize> {
+        let length = self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        self.at..self.at + length
+    }
+
+    fn character_text(&self) -> &str {
+        self.text.get(self.character()).unwrap_or("")
+    }
+
+    /// The line of the error without its indentation.
+    fn content_of_line(&self) -> Range<usize> {
+        let line = self.text.get(self.line.clone()).unwrap_or("");
+        let start = self.line.start + indent_of(line);
+        start..start + line.trim().len()
+    }
+}
+
+fn line_of(file: &File, at: usize) -> Range<usize> {
+    file.line(file.position(at).line).unwrap_or(at..at)
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+fn tab_in_indentation(text: &str, line: Range<usize>) -> Option<usize> {
+    let content = text.get(line.clone())?;
+    let indentation = content.get(..indent_of(content))?;
+    indentation.find('\t').map(|tab| line.start + tab)
+}

@@ -1,0 +1,138 @@
+//! Where tokens begin and end, where the event parser's spans say less or more.
+
+use std::ops::Range;
+
+use super::parse::INVALID_YAML;
+use crate::finding::Finding;
+use crate::text::Span;
+
+/// The place of a value that is not there: behind the colon, dash, anchor or tag that stands last in the gap.
+pub(super) fn empty_value(text: &str, gap: Range<usize>) -> usize {
+    let start = gap.start.min(gap.end);
+    let mut place = start;
+    let mut line_start = start;
+    for line in text.get(start..gap.end).unwrap_or("").split_inclusive('\n') {
+        let said = without_comment(line).trim_end();
+        if !said.is_empty() {
+            place = line_start + said.len();
+        }
+        line_start += line.len();
+    }
+    // The value of `key :` is reported right behind its key.
+    let rest = text.get(place..).unwrap_or("");
+    let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    let colon = place == start && rest.get(blanks..).is_some_and(|rest| rest.starts_with(':'));
+    if colon { place + blanks + 1 } else { place }
+}
+
+/// The part of a line before its comment; there are no scalars in it.
+fn without_comment(line: &str) -> &str {
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        if c == '#' && before.is_whitespace() {
+            return line.get(..at).unwrap_or(line);
+        }
+        before = c;
+    }
+    line
+}
+
+/// The first dash between a key and its sequence; `reported` when there is none.
+pub(super) fn first_dash(text: &str, key_end: usize, reported: usize) -> usize {
+    let at = skip_to(text, key_end, |rest| {
+        rest.strip_prefix('-').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
+    });
+    at.filter(|at| *at <= reported).unwrap_or(reported)
+}
+
+/// The range of a block scalar: from its header to the end of its last line; with `+` the empty lines belong to it.
+pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value: &str) -> Range<usize> {
+    let header = skip_to(text, gap, |rest| rest.starts_with(['|', '>']));
+    let start = header.filter(|at| *at <= reported.end).unwrap_or(reported.start);
+    let token = text.get(start..reported.end).unwrap_or("");
+    let header_line = token.lines().next().unwrap_or("");
+    let keep = without_comment(header_line).contains('+');
+    let content = value.trim_end_matches('\n');
+    let ends_in_blanks = !content.is_empty() && content.rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
+    // The reported end is behind the indentation of what follows.
+    let whole = match token.rsplit_once('\n') {
+        Some((before, rest)) if rest.trim().is_empty() => token.get(..=before.len()).unwrap_or(token),
+        _ => token,
+    };
+    let mut kept = strip_break(whole);
+    // With `+` empty lines are content, and so is a line of blanks that is indented further than the others.
+    while !keep && !ends_in_blanks {
+        let Some((before, line)) = kept.rsplit_once('\n') else { break };
+        if !line.trim().is_empty() {
+            break;
+        }
+        kept = strip_break_end(before);
+    }
+    start..start + kept.len()
+}
+
+fn strip_break(text: &str) -> &str {
+    text.strip_suffix('\n').map_or(text, strip_break_end)
+}
+
+fn strip_break_end(text: &str) -> &str {
+    text.strip_suffix('\r').unwrap_or(text)
+}
+
+/// Skips blanks, comments, anchors, tags and indicators up to what is looked for; `None` when something else comes.
+fn skip_to(text: &str, from: usize, found: impl Fn(&str) -> bool) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let rest = text.get(at..)?;
+        if found(rest) {
+            return Some(at);
+        }
+        let length = match rest.chars().next()? {
+            ' ' | '\t' | '\r' | '\n' | ':' | '?' | '-' | ',' | '[' | '{' | '\u{FEFF}' => {
+                rest.chars().next()?.len_utf8()
+            }
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            '&' | '!' => rest.find([' ', '\t', '\r', '\n']).unwrap_or(rest.len()),
+            _ => return None,
+        };
+        at += length;
+    }
+}
+
+/// The quote of a scalar that was begun after `from` and not finished.
+pub(super) fn open_quote(text: &str, from: usize, before: usize) -> Option<usize> {
+    let at = skip_to(text, from, |rest| rest.starts_with(['"', '\'']));
+    at.filter(|at| *at <= before)
+}
+
+/// A tab between `start` and the dash, `?` or `:` before it on its line.
+pub(super) fn tab_after_dash(text: &str, start: usize) -> Option<usize> {
+    let before = text.get(..start)?;
+    // Nearly every token follows a letter, a space or a line break: stop at once where no tab stands.
+    let blanks = before.len() - before.trim_end_matches([' ', '\t']).len();
+    let gap = before.get(before.len() - blanks..)?;
+    let tab = gap.find('\t')?;
+    let indicator = before.get(..before.len() - blanks)?;
+    let dash = indicator.strip_suffix(['-', '?'])?;
+    dash.is_empty().then_some(()).or_else(|| dash.ends_with([' ', '\t', '\n']).then_some(()))?;
+    Some(before.len() - blanks + tab)
+}
+
+/// A finding for `{{ … }}`, which YAML takes for a mapping in a mapping's key; `inner` is the inner one.
+pub(super) fn template_at(inner: &Span) -> Option<Finding> {
+    let text = inner.file().text();
+    let range = inner.range();
+    let opens = inner.text().starts_with('{') && text.get(..range.start)?.ends_with('{');
+    if !opens {
+        return None;
+    }
+    let closes = text.get(range.end..)?.starts_with('}');
+    Some(template(&inner.file().span(range.start - 1..range.end + usize::from(closes))))
+}
+
+/// A finding for a template's expression at a place.
+pub(super) fn template(span: &Span) -> Finding {
+    let first = span.text().lines().next().unwrap_or("");
+    Finding::error(INVALID_YAML, span.clone(), format!("`{first}` is a template's expression, not YAML"))
+        .help("quote it if it is meant as text; Flux renders no templates of this kind")
+}
