@@ -101,7 +101,11 @@ impl Repo {
 
     fn count_unread(&mut self, tree: &Tree, charts: &BTreeSet<String>) {
         for (path, entry) in tree.entries() {
-            if !is_yaml(path) || is_hidden(path) {
+            if !is_yaml(path) || path.split('/').any(|segment| segment == ".git") {
+                continue;
+            }
+            if is_hidden(path) {
+                self.skipped.count(Reason::Hidden);
                 continue;
             }
             match entry {
