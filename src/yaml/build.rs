@@ -88,6 +88,7 @@ impl<'a> Builder<'a> {
             _ if empty => {
                 // An empty key stands right before its colon.
                 let at = if self.wants_key() { range.start } else { token::empty_value(text, gap..range.start) };
+                let at = self.stack.last().map_or(at, |open| at.max(open.start));
                 ("", at..at)
             }
             Style::Literal | Style::Folded => (value, token::block_scalar(text, gap, range, value)),
