@@ -5,12 +5,14 @@
 
 // ground
 
-/// `templates/` and `schemas/` inside the binary, as trees.
-pub mod assets;
-/// What every check reports: a message at a place.
-pub mod finding;
 /// Bytes and positions: files, spans, edits, trees.
 pub mod text;
+
+/// What every check reports: a message at a place.
+pub mod finding;
+
+/// `templates/` and `schemas/` inside the binary, as trees.
+pub mod assets;
 
 // languages
 
@@ -19,24 +21,30 @@ pub mod yaml;
 
 // facts
 
-/// How the linter judges a repository: the `lint` section of fleet.yaml and `.fleetwright.yaml`.
-pub mod config;
 /// A Kubernetes object as written.
 pub mod kube;
+
+/// A node against a JSON Schema: every mistake at its place.
+pub mod schema;
+
+/// How the linter judges a repository: the `lint` section of fleet.yaml and `.fleetwright.yaml`.
+pub mod config;
 
 // compiler
 
 /// The language of fleet.yaml: nodes → a fleet, or findings.
 pub mod fleet;
+
 /// A fleet and a layout → the tree that Flux reads.
 pub mod render;
 
 // engines
 
-/// A Flux repository, understood.
-pub mod flux;
 /// `kustomize build`, in memory, keeping positions.
 pub mod kustomize;
+
+/// A Flux repository, understood.
+pub mod flux;
 
 // judgement
 
@@ -50,7 +58,8 @@ pub mod report;
 
 // world
 
-/// One file per command.
-pub mod cli;
 /// Directories ↔ trees; the only door to the file system.
 pub mod disk;
+
+/// One file per command.
+pub mod cli;

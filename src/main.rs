@@ -1,3 +1,5 @@
 //! The `fleetwright` binary.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    fleetwright::cli::run()
+}

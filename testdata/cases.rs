@@ -1,5 +1,8 @@
 //! Runs the cases of `testdata/`: what a user sees, folder by folder.
+#![expect(clippy::unwrap_used, reason = "clippy knows test functions, and not those that they share")]
 
+#[path = "cases/action.rs"]
+mod action;
 #[path = "cases/architecture.rs"]
 mod architecture;
 #[path = "cases/cli.rs"]
@@ -10,6 +13,8 @@ mod fleet;
 mod kustomize;
 #[path = "cases/lint.rs"]
 mod lint;
+#[path = "cases/readme.rs"]
+mod readme;
 #[path = "cases/render.rs"]
 mod render;
 #[path = "cases/report.rs"]

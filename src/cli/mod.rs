@@ -1,1 +1,134 @@
-//! One file per command.
+//! The command line: one file per command, its arguments and what it runs.
+
+mod bug;
+mod completions;
+mod error;
+mod exit;
+mod explain;
+mod init;
+mod judge;
+mod lint;
+mod render;
+mod rule;
+mod schema;
+mod source;
+mod streams;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use error::Error;
+use exit::Exit;
+use streams::Streams;
+
+/// A compiler and a linter for Flux fleet repositories: one fleet.yaml becomes the repository that Flux reads.
+#[derive(Debug, Parser)]
+#[command(name = "fleetwright", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  fleetwright init fleet && cd fleet   a commented fleet.yaml\n",
+    "  fleetwright render                   writes the repository that it describes\n",
+    "  fleetwright lint                     judges the repository, whoever wrote it\n\n",
+    "Exit codes, of every command:\n",
+    "  0  clean: nothing to report, the tree is current\n",
+    "  1  findings at or above --fail-on, a stale tree, or something that you have to decide\n",
+    "  2  the work could not be done: bad arguments, no such folder, a fleet.yaml with mistakes",
+))]
+struct Cli {
+    /// Colours: on a terminal, always or never; NO_COLOR turns them off too.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
+    color: Color,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Color {
+    /// On a terminal.
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Render(render::Args),
+    Lint(lint::Args),
+    #[command(visible_aliases = ["rules", "explain"])]
+    Rule(rule::Args),
+    Schema(schema::Args),
+    Init(init::Args),
+    Completions(completions::Args),
+}
+
+/// Runs the command that the arguments of this process name.
+pub fn run() -> ExitCode {
+    bug::guard(|| {
+        let cli = match Cli::try_parse() {
+            Ok(cli) => cli,
+            Err(error) => return refuse(&error).into(),
+        };
+        let mut streams = Streams::standard(cli.color.into());
+        let result = dispatch(&cli.command, &mut streams).and_then(|exit| {
+            streams.out.flush()?;
+            Ok(exit)
+        });
+        match result {
+            Ok(exit) => exit.into(),
+            Err(error) => error.report(&mut streams).into(),
+        }
+    })
+}
+
+fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
+    match command {
+        Command::Render(args) => render::run(args, streams),
+        Command::Lint(args) => lint::run(args, streams),
+        Command::Rule(args) => rule::run(args, streams),
+        Command::Schema(args) => schema::run(args, streams),
+        Command::Init(args) => init::run(args, streams),
+        Command::Completions(args) => completions::run(args, &mut Cli::command(), streams),
+    }
+}
+
+/// Answers what clap took for itself: help and the version are results, mistakes in the arguments are not.
+fn refuse(error: &clap::Error) -> Exit {
+    let mut streams = Streams::standard(anstream::ColorChoice::Auto);
+    let text = error.render().ansi().to_string();
+    if error.use_stderr() {
+        streams.say(text.trim_end());
+        return Exit::Failed;
+    }
+    let written = streams.out.write_all(text.as_bytes()).and_then(|()| streams.out.flush());
+    written.map_or_else(|error| Error::from(error).report(&mut streams), |()| Exit::Clean)
+}
+
+impl From<Color> for anstream::ColorChoice {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound_and_every_command_shows_an_example() {
+        let mut cli = Cli::command();
+        cli.build();
+        cli.clone().debug_assert();
+        for command in cli.get_subcommands().filter(|command| command.get_name() != "help") {
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after.contains("Examples:") && after.contains("Exit codes:"), "{}", command.get_name());
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+        }
+    }
+}

@@ -1,6 +1,23 @@
 //! The language of fleet.yaml: nodes → a fleet, or findings.
 
+mod check;
+mod explain;
+mod expression;
+mod graph;
+mod input;
+mod layout;
+mod load;
+mod merge;
 pub mod model;
+mod resolve;
+pub mod resolved;
 mod scalar;
+mod schema;
+mod words;
 
-pub use scalar::{DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
+pub use explain::{Explained, Provenance, explain};
+pub use layout::{Layout, MANIFEST};
+pub use load::{Loaded, load};
+pub use resolved::Fleet;
+pub use scalar::{ComponentPath, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
+pub use schema::{cluster_schema, schema, tenant_schema};

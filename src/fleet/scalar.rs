@@ -1,45 +1,84 @@
 //! The scalars of fleet.yaml: what text may stand where.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// A DNS label, as Kubernetes names namespaces: lower case letters, digits and `-`, at most 63 characters.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-pub struct DnsLabel(
-    #[schemars(length(min = 1, max = 63), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))] pub String,
+use super::words;
+
+macro_rules! text {
+    ($(#[$doc:meta])* $name:ident, $schema:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(#[serde(deserialize_with = "crate::yaml::text")] pub String);
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    };
+}
+
+text!(
+    /// A DNS label, as Kubernetes names namespaces: lower case letters, digits and `-`, at most 63 characters.
+    DnsLabel,
+    json_schema!({ "type": "string", "pattern": words::DNS_LABEL })
+);
+text!(
+    /// A duration as Flux writes it: `10m`, `1h30m`.
+    Duration,
+    json_schema!({ "type": "string", "pattern": words::DURATION })
+);
+text!(
+    /// A path in a repository: relative, and never above its root.
+    RepoPath,
+    json_schema!({ "type": "string", "minLength": 1, "format": words::REPOSITORY_PATH })
+);
+text!(
+    /// The name of a variable that Flux substitutes.
+    VariableName,
+    json_schema!({ "type": "string", "pattern": words::VARIABLE })
+);
+text!(
+    /// A component with its tenant: `tenant/component`.
+    ComponentPath,
+    json_schema!({ "type": "string", "pattern": words::COMPONENT })
+);
+text!(
+    /// A scalar that is kept as it is written, quoted or not: `1.10` stays `1.10`.
+    Text,
+    json_schema!({ "type": ["string", "number", "boolean"] })
 );
 
-/// A duration as Flux writes it: `10m`, `1h30m`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-pub struct Duration(#[schemars(regex(pattern = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$"))] pub String);
-
-/// A path in a repository: relative, and never above its root.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-pub struct RepoPath(pub String);
-
-/// The name of a variable that Flux substitutes.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-pub struct VariableName(#[schemars(regex(pattern = r"^[_a-zA-Z][_a-zA-Z0-9]*$"))] pub String);
-
-/// A scalar that is kept as it is written, quoted or not: `1.10` stays `1.10`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline)]
-pub struct Text(#[serde(deserialize_with = "crate::yaml::text")] pub String);
-
 /// A part of a Kubernetes object, kept as Kubernetes reads it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-#[schemars(inline)]
 pub struct Raw(#[serde(deserialize_with = "crate::yaml::raw")] pub serde_json::Value);
+
+impl JsonSchema for Raw {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Raw".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object" })
+    }
+}
 
 /// A kustomize patch with the objects that it targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,24 +86,54 @@ pub struct Raw(#[serde(deserialize_with = "crate::yaml::raw")] pub serde_json::V
 pub struct Patch {
     /// Which objects, as kustomize selects them; the patch names its object itself when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({"kind": "Deployment", "name": "backend"}))]
     pub target: Option<Raw>,
     /// A strategic merge patch or a list of JSON 6902 operations: YAML, or text that is YAML.
+    #[schemars(schema_with = "patch", example = serde_json::json!([{"op": "remove", "path": "/spec/replicas"}]))]
     pub patch: Raw,
 }
 
+fn patch(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "object", "array"] })
+}
+
 /// Something that must be ready first: `component`, `component/stage`, or a mapping that names the tenant too.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+///
+/// For the schema only: a dependency is resolved from its node, which knows its place.
+#[derive(Debug, Clone, Copy)]
+pub struct DependsOn;
+
+/// Something that must be ready first, in full.
+#[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct DependsOn {
+#[expect(dead_code, reason = "the schema is generated from it")]
+struct Dependency {
     /// The tenant; the same one when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant: Option<DnsLabel>,
+    #[serde(default)]
+    #[schemars(example = &"infra")]
+    tenant: Option<DnsLabel>,
     /// The component.
-    pub component: DnsLabel,
+    #[schemars(example = &"monitoring")]
+    component: DnsLabel,
     /// The stage; the last one when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stage: Option<DnsLabel>,
-    /// A CEL expression that decides when it counts as ready.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ready_expr: Option<String>,
+    #[serde(default)]
+    #[schemars(example = &"controllers")]
+    stage: Option<DnsLabel>,
+    /// A CEL expression that decides when it counts as ready; `dep` is the one that is waited for, `self` the one that waits.
+    #[serde(default)]
+    #[schemars(example = &"dep.status.observedGeneration >= 0")]
+    ready_expr: Option<String>,
+}
+
+impl JsonSchema for DependsOn {
+    fn schema_name() -> Cow<'static, str> {
+        "DependsOn".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Something that must be ready first: `component`, `component/stage`, or a mapping that names the tenant too.",
+            "anyOf": [{ "type": "string", "pattern": words::DEPENDENCY }, generator.subschema_for::<Dependency>()],
+        })
+    }
 }

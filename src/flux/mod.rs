@@ -1,1 +1,22 @@
-//! A Flux repository, understood.
+//! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
+
+mod classify;
+mod completion;
+mod repo;
+mod tenancy;
+
+pub use completion::Completion;
+pub use repo::{Built, Repo, Skipped};
+pub use tenancy::{Lockdown, Tenancy};
+
+use crate::kube::Object;
+
+/// Whether an object is of one of Flux's kinds, sources, deliveries and the operator's sets.
+pub fn is_flux(object: &Object) -> bool {
+    object.group().ends_with(".toolkit.fluxcd.io") || object.is("fluxcd.controlplane.io", "ResourceSet")
+}
+
+/// Flux's own Kustomization, of any version.
+pub fn is_kustomization(object: &Object) -> bool {
+    object.is("kustomize.toolkit.fluxcd.io", "Kustomization")
+}

@@ -1,1 +1,68 @@
 //! A fleet and a layout → the tree that Flux reads.
+//!
+//! A layout is a folder that looks like what it renders: every file in it is a template, and `[cluster]`, `[tenant]`,
+//! `[component]`, `[stage]` or `[namespace]` in a path repeats. Nothing here knows a layout's own folders or names.
+
+mod conflict;
+mod jobs;
+mod lock;
+mod made;
+mod manifest;
+mod place;
+mod plan;
+mod removed;
+mod splice;
+mod template;
+mod value;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::Finding;
+use crate::fleet::{Fleet, Layout};
+use crate::text::{File, Tree};
+
+pub use lock::{Digest, INVALID_LOCK, LOCK, Lock};
+pub use made::HEADER;
+pub use plan::{Change, Plan, plan};
+pub use removed::Removed;
+
+/// The rule of mistakes in a layout.
+pub const INVALID_TEMPLATE: &str = "invalid-template";
+/// The rule of what a layout says it cannot do.
+pub const LAYOUT_REFUSES: &str = "layout-refuses";
+/// The rule of two things that would be rendered to one path.
+pub const DUPLICATE_PATH: &str = "duplicate-path";
+/// The rule of two things that would be rendered as one object.
+pub const DUPLICATE_OBJECT: &str = "duplicate-object";
+/// The rule of paths that leave the repository.
+pub const PATH_OUTSIDE_REPOSITORY: &str = "path-outside-repository";
+
+/// What a fleet renders to.
+#[derive(Debug)]
+pub struct Rendered {
+    /// The files.
+    pub tree: Tree,
+    /// Files that another program writes too: equal objects count as equal files.
+    pub shared: BTreeSet<String>,
+    /// Files that another program writes alone.
+    pub external: globset::GlobSet,
+    /// Mistakes, sorted; with an error among them the tree is not complete.
+    pub findings: Vec<Finding>,
+}
+
+/// Renders a fleet with a layout.
+pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
+    let mut findings = Vec::new();
+    let manifest = manifest::Manifest::read(layout, &mut findings);
+    let all = jobs::render(fleet, layout, &manifest, &mut findings);
+    conflict::paths(&all, fleet, &mut findings);
+    conflict::objects(&all, fleet, &mut findings);
+    crate::finding::sort(&mut findings);
+    // A later file of one path would hide the earlier one; that is a finding already.
+    let written: BTreeMap<&str, &jobs::Job> =
+        all.iter().filter(|job| !job.made.text.is_empty()).map(|job| (job.path.as_str(), job)).collect();
+    let shared = written.keys().filter(|path| manifest.shared.is_match(path)).map(|path| (*path).to_owned()).collect();
+    let kept = written.iter().filter(|(path, _)| !manifest.external.is_match(path));
+    let tree = kept.map(|(path, job)| File::new(*path, job.made.text.as_str())).collect();
+    Rendered { tree, shared, external: manifest.external, findings }
+}

@@ -33,6 +33,9 @@ pub enum LoadError {
     /// The tree has no such file.
     #[error("there is no such file")]
     Missing,
+    /// It is a link that nobody follows.
+    #[error("it is a link out of the folder or to a folder; such links are not followed")]
+    Linked,
     /// It is not text.
     #[error(transparent)]
     Decode(#[from] DecodeError),

@@ -1,1 +1,113 @@
-//! Cases of lint.
+//! Cases of lint: a small tree for each fault and each pattern that must stay silent.
+
+use std::path::{Path, PathBuf};
+
+use fleetwright::config::Lint;
+use fleetwright::lint::{Options, Outcome, RULES, Rule, run};
+use fleetwright::text::{File, Tree};
+
+use super::kustomize::{lines, tree_of};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/lint")
+}
+
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+fn judge(tree: &Tree, rule: &str, lint: Lint) -> Outcome {
+    run(tree, &Options { only: vec![rule.into()], pedantic: true, lint, ..Options::default() })
+}
+
+/// A case is a tree and `expected.txt`: the findings of its rule, one a line. `exceptions.json`, where there is one,
+/// holds the exceptions of the run.
+#[test]
+fn each_rule_finds_what_its_cases_say() {
+    for rule in folders(&folder()) {
+        for case in folders(&rule) {
+            let mut tree = tree_of(&case);
+            tree.remove("expected.txt");
+            tree.remove("exceptions.json");
+            let exceptions = std::fs::read_to_string(case.join("exceptions.json")).ok();
+            let lint = exceptions.map_or_else(Lint::default, |text| serde_json::from_str(&text).unwrap());
+            let outcome = judge(&tree, rule.file_name().unwrap().to_str().unwrap(), lint);
+            let mut report = lines(&outcome.findings);
+            if outcome.excepted > 0 {
+                report += &format!("{} excepted\n", outcome.excepted);
+            }
+            for exception in &outcome.unused {
+                report += &format!("unused: {}\n", exception.reason);
+            }
+            snapbox::assert_data_eq!(report, snapbox::Data::read_from(&case.join("expected.txt"), None));
+        }
+    }
+}
+
+/// The fenced YAML below a heading of a rule's page.
+fn example(rule: &Rule, heading: &str) -> String {
+    let page = rule.page();
+    let (_, rest) = page.split_once(&format!("## {heading}\n")).unwrap_or_else(|| panic!("{}: no {heading}", rule.id));
+    let (_, rest) = rest.split_once("```yaml\n").unwrap_or_else(|| panic!("{}: no example", rule.id));
+    rest.split_once("```").unwrap().0.to_string()
+}
+
+/// An example alone in a folder, under the name that its kind asks for.
+fn tree_with(example: &str) -> Tree {
+    let name = if example.contains("kustomize.config.k8s.io/") { "kustomization.yaml" } else { "example.yaml" };
+    [File::new(name, example)].into_iter().collect()
+}
+
+#[test]
+fn the_bad_example_of_a_page_is_found_and_the_good_one_is_not() {
+    for rule in RULES {
+        let options = Options::default();
+        let bad = run(&tree_with(&example(rule, "Bad")), &options).findings;
+        assert!(!bad.is_empty(), "{}: the bad example is not found", rule.id);
+        assert!(bad.iter().all(|finding| finding.rule == rule.id), "{}", lines(&bad));
+        let good = run(&tree_with(&example(rule, "Good")), &options).findings;
+        assert!(good.is_empty(), "{}: {}", rule.id, lines(&good));
+    }
+}
+
+#[test]
+fn every_rule_has_a_page_and_cases_and_every_folder_a_rule() {
+    let cases: Vec<String> =
+        folders(&folder()).iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_string()).collect();
+    let rules: Vec<String> = RULES.iter().map(|rule| rule.id.to_string()).collect();
+    assert_eq!(rules, cases, "a rule is one file, one line and one folder of cases");
+    let sources = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lint/rules")).unwrap();
+    let mut sources: Vec<String> =
+        sources.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().replace('_', "-")).collect();
+    sources.sort();
+    assert_eq!(rules, sources, "every file of `rules/` has a line in `rules!`");
+    for rule in RULES {
+        let page = rule.page();
+        for heading in ["## Why", "## How to fix it", "## Bad", "## Good", "## Source"] {
+            assert!(page.contains(heading), "{}: the page has no `{heading}`", rule.id);
+        }
+        assert!(!rule.summary.ends_with('.'), "{}", rule.id);
+        assert!(folders(&folder().join(rule.id)).len() > 1, "{}: too few cases", rule.id);
+    }
+}
+
+/// Judges a folder outside of the repository: `TREE=path cargo test --test cases lint::judges_a_tree -- --ignored`.
+#[test]
+#[ignore = "judges the folder that TREE names"]
+fn judges_a_tree() {
+    let Ok(root) = std::env::var("TREE") else { return };
+    let tree = tree_of(Path::new(&root));
+    let start = std::time::Instant::now();
+    let options = Options { pedantic: std::env::var("PEDANTIC").is_ok(), ..Options::default() };
+    let outcome = run(&tree, &options);
+    let elapsed = start.elapsed();
+    print!("{}", lines(&outcome.findings));
+    for finding in &outcome.findings {
+        println!("  {}", finding.help.as_deref().unwrap_or_default());
+    }
+    println!("{} files, {} objects in {elapsed:?}", tree.len(), outcome.objects);
+    println!("skipped {:?}\nnot done {:?}", outcome.skipped, outcome.not_done);
+}

@@ -1,1 +1,119 @@
-//! Cases of report.
+//! Cases of report: the same findings in every format.
+
+#![expect(clippy::unwrap_used, reason = "a case that cannot be read has failed")]
+
+use fleetwright::finding::{Finding, ObjectRef, Severity};
+use fleetwright::report::{FORMATS, Judged, Report, SummaryLine, json};
+use fleetwright::text::{File, Span};
+use snapbox::{Data, IntoData, assert_data_eq};
+
+fn file(path: &str) -> File {
+    let source = format!("{}/testdata/report/{path}", env!("CARGO_MANIFEST_DIR"));
+    File::new(path, std::fs::read_to_string(source).unwrap())
+}
+
+fn place(file: &File, text: &str) -> Span {
+    let start = file.text().find(text).unwrap();
+    file.span(start..start + text.len())
+}
+
+/// A finding of each severity, with everything that a finding can have; one of them in a Secret.
+fn report() -> Report {
+    let (sync, secret) = (file("sync.yaml"), file("secret.yaml"));
+    let object = ObjectRef {
+        api_version: "kustomize.toolkit.fluxcd.io/v1".into(),
+        kind: "Kustomization".into(),
+        namespace: Some("backend".into()),
+        name: "flux-backend".into(),
+    };
+    let mut account = Finding::error(
+        "missing-service-account",
+        place(&sync, "flux-backend"),
+        "Kustomization `backend/flux-backend` has no `spec.serviceAccountName`",
+    )
+    .help("set it to a ServiceAccount of namespace `backend`; without it Flux applies with its own rights")
+    .about(object.clone());
+    account.clusters = ["a", "b", "c", "d", "e", "f", "g"].map(Into::into).to_vec();
+    let target = Finding::warning(
+        "target-namespace-mismatch",
+        place(&sync, "spec:\n  interval: 12h"),
+        "Kustomization `backend/flux-backend` has no `spec.targetNamespace`",
+    )
+    .related(place(&sync, "namespace: backend"), "its namespace")
+    .related(place(&secret, "webhook"), "100% elsewhere, on\nanother line")
+    .about(object);
+    let twice = Finding::error("duplicate-key", file_end(&secret, "token"), "key `token` stands twice in this mapping")
+        .related(place(&secret, "token"), "first here")
+        .help("keep one of them; Flux and kustomize refuse the file");
+    let mut pedantic =
+        Finding::warning("missing-timeout", File::new("empty.yaml", "").first_line(), "there is \x1b[1mnothing");
+    pedantic.severity = Severity::Pedantic;
+    let judged = Judged {
+        files: 3,
+        objects: 2,
+        excepted: 1,
+        skipped: [("not a manifest".to_owned(), 4)].into(),
+        not_done: [("replacements".to_owned(), 1)].into(),
+    };
+    Report::new(vec![account, target, twice, pedantic], judged, "fleet")
+}
+
+fn file_end(file: &File, text: &str) -> Span {
+    let start = file.text().rfind(text).unwrap();
+    file.span(start..start + text.len())
+}
+
+fn written(format: &str) -> String {
+    let format = FORMATS.iter().find(|known| known.name == format).unwrap();
+    let mut out = Vec::new();
+    (format.write)(&report(), &mut out).unwrap();
+    let mut written = String::from_utf8(out).unwrap();
+    if format.summary == SummaryLine::Result {
+        written += &format!("{}\n", report().summary);
+    }
+    written
+}
+
+#[test]
+fn text_shows_each_finding_with_its_source_line() {
+    let plain = anstream::adapter::strip_str(&written("text")).to_string();
+    assert!(!plain.contains("hunter"), "a Secret's value is shown");
+    assert_data_eq!(plain.into_data().raw(), snapbox::file!["../report/all.text"].raw());
+}
+
+#[test]
+fn github_gets_one_command_per_finding() {
+    assert_data_eq!(written("github").into_data().raw(), snapbox::file!["../report/all.github"].raw());
+}
+
+#[test]
+fn json_is_the_document_that_its_schema_describes() {
+    let json = written("json");
+    let schema = jsonschema::draft202012::new(&json::schema()).unwrap();
+    let document = serde_json::from_str(&json).unwrap();
+    let errors: Vec<String> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    assert_data_eq!(Data::text(json).raw(), snapbox::file!["../report/all.json": Text].raw());
+}
+
+#[test]
+fn the_schema_of_the_report_is_current() {
+    let schema = format!("{}\n", serde_json::to_string_pretty(&json::schema()).unwrap());
+    assert_data_eq!(schema.into_data().raw(), snapbox::file!["../../schemas/report.schema.json": Text].raw());
+}
+
+#[test]
+fn every_property_of_the_report_is_described() {
+    fn check(value: &serde_json::Value, path: &str, missing: &mut Vec<String>) {
+        let Some(object) = value.as_object() else { return };
+        for (name, property) in object.get("properties").and_then(|it| it.as_object()).into_iter().flatten() {
+            if property.get("description").is_none() {
+                missing.push(format!("{path}.{name}"));
+            }
+        }
+        object.iter().for_each(|(key, value)| check(value, &format!("{path}.{key}"), missing));
+    }
+    let mut missing = Vec::new();
+    check(&json::schema(), "", &mut missing);
+    assert!(missing.is_empty(), "{missing:?}");
+}

@@ -1,0 +1,30 @@
+//! `completions`: what a shell completes.
+
+use clap_complete::Shell;
+
+use super::error::Error;
+use super::exit::Exit;
+use super::streams::Streams;
+
+/// Prints completions for a shell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  fleetwright completions bash > ~/.local/share/bash-completion/completions/fleetwright\n",
+    "  fleetwright completions fish > ~/.config/fish/completions/fleetwright.fish\n\n",
+    "Exit codes:\n",
+    "  0  printed\n",
+    "  2  no such shell",
+))]
+pub(super) struct Args {
+    /// The shell.
+    shell: Shell,
+}
+
+pub(super) fn run(args: &Args, command: &mut clap::Command, streams: &mut Streams) -> Result<Exit, Error> {
+    // The generator cannot return an error of the stream, so it writes into memory.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, command, "fleetwright", &mut script);
+    streams.out.write_all(&script)?;
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,118 @@
+//! Judging a tree, for the commands that do: what governs it, and what is said of the outcome.
+
+use std::collections::BTreeMap;
+
+use super::error::Error;
+use super::source::Source;
+use super::streams::Streams;
+use crate::config::{self, Exception, Lint};
+use crate::finding::{Finding, Severity, did_you_mean};
+use crate::lint::{Options, Outcome, RULES, rule};
+use crate::report::{FORMATS, Judged, Report, printable};
+use crate::text::Tree;
+
+/// Shows findings to a person, beside the results.
+pub(super) fn show(findings: Vec<Finding>, folder: &str, streams: &mut Streams) -> Result<(), Error> {
+    if findings.is_empty() {
+        return Ok(());
+    }
+    let report = Report::new(findings, Judged::default(), folder);
+    streams.say(text(&report)?);
+    Ok(())
+}
+
+/// A report's findings as a person reads them, with an empty line after each.
+fn text(report: &Report) -> Result<String, Error> {
+    let mut text = Vec::new();
+    if let Some(format) = FORMATS.first() {
+        (format.write)(report, &mut text)?;
+    }
+    let text = String::from_utf8_lossy(&text);
+    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
+/// How a tree is judged: by the fleet.yaml that governs it, and by its own `.fleetwright.yaml`.
+pub(super) fn options(
+    tree: &Tree,
+    folder: &str,
+    source: Option<&Source>,
+    streams: &mut Streams,
+) -> Result<Options, Error> {
+    let (own, findings) = config::load(tree);
+    let failed = has_errors(&findings);
+    show(findings, folder, streams)?;
+    if failed {
+        return Err(Error::Shown(format!("nothing was judged: `{}` has mistakes", config::PATH)));
+    }
+    let mut exceptions = source.map(|source| source.loaded.lint.exceptions.clone()).unwrap_or_default();
+    exceptions.extend(own.exceptions);
+    let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
+    Ok(Options {
+        lint: Lint { exceptions },
+        governed: source.is_some(),
+        tenants: fleet.map(crate::fleet::Fleet::tenant_namespaces),
+        ..Options::default()
+    })
+}
+
+/// Tells whether an error stands among findings.
+pub(super) fn has_errors(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Error)
+}
+
+/// The report of an outcome.
+pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
+    let judged = Judged {
+        files: tree.files().count(),
+        objects: outcome.objects,
+        excepted: outcome.excepted,
+        skipped: outcome.skipped.0.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect(),
+        not_done: outcome.not_done,
+    };
+    Report::new(outcome.findings, judged, folder)
+}
+
+/// Says which exceptions accept nothing: the fault is repaired, or the exception never worked.
+pub(super) fn say_unused(exceptions: &[Exception], streams: &mut Streams) {
+    for exception in exceptions {
+        let id = printable(&exception.rule);
+        let why = match rule(&exception.rule) {
+            Some(_) => "accepts nothing; remove it".to_owned(),
+            None => match did_you_mean(&exception.rule, RULES.iter().map(|rule| rule.id)) {
+                Some(meant) => format!("names no rule; did you mean `{meant}`?"),
+                None => "names no rule; `fleetwright rules` lists them".to_owned(),
+            },
+        };
+        let narrowed: Vec<String> =
+            exception.objects.iter().chain(&exception.paths).map(|text| format!("`{}`", printable(text))).collect();
+        let narrowed = if narrowed.is_empty() { String::new() } else { format!(" for {}", narrowed.join(", ")) };
+        streams.say(format_args!("warning: the exception of `{id}`{narrowed} {why}"));
+    }
+}
+
+/// Lints what was rendered and shows what it finds; tells whether there are errors.
+pub(super) fn rendered(tree: &Tree, options: &Options, folder: &str, streams: &mut Streams) -> Result<bool, Error> {
+    let outcome = crate::lint::run(tree, options);
+    let failed = has_errors(&outcome.findings);
+    say_unused(&outcome.unused, streams);
+    let report = report(outcome, tree, folder);
+    if !report.findings.is_empty() {
+        streams.say(text(&report)?);
+        streams.say(&report.summary);
+    }
+    Ok(failed)
+}
+
+/// Says what was not judged, and why.
+pub(super) fn say_left_out(judged: &Judged, streams: &mut Streams) {
+    if judged.skipped.is_empty() && judged.not_done.is_empty() {
+        streams.say("skipped: nothing");
+    }
+    let mut say = |what: &str, counts: &BTreeMap<String, usize>| {
+        for (reason, count) in counts {
+            streams.say(format_args!("{what}: {count} {}", printable(reason)));
+        }
+    };
+    say("skipped", &judged.skipped);
+    say("not done", &judged.not_done);
+}

@@ -1,0 +1,189 @@
+//! `lint`: a repository, whoever wrote it → findings.
+
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+use super::exit::Exit;
+use super::judge;
+use super::source::{self, FLEET, Source, folder_of};
+use super::streams::Streams;
+use crate::disk;
+use crate::finding::{Severity, did_you_mean};
+use crate::lint::RULES;
+use crate::report::{FORMATS, Format, Report, SummaryLine};
+use crate::text::{Entry, LoadError, Tree, join};
+
+/// Judges a Flux repository as its clusters would receive it.
+///
+/// The exceptions of the fleet.yaml in the folder count, and those of its .fleetwright.yaml.
+#[derive(Debug, clap::Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  fleetwright lint                                   this folder\n",
+    "  fleetwright lint ../fleet --only invalid-yaml      one rule alone; may be repeated\n",
+    "  fleetwright lint --format json > report.json       for a program; `schema report` describes it\n",
+    "  fleetwright lint out --fleet fleet.yaml            with the exceptions of a fleet.yaml elsewhere\n\n",
+    "Exit codes:\n",
+    "  0  no finding at or above --fail-on\n",
+    "  1  findings at or above --fail-on\n",
+    "  2  the work could not be done: no such folder, an unreadable file, a fleet.yaml with mistakes",
+))]
+pub(super) struct Args {
+    /// The folder, or a single file.
+    #[arg(default_value = ".")]
+    dir: PathBuf,
+    /// How findings are written.
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
+    format: &'static Format,
+    /// Runs this rule alone; may be repeated.
+    #[arg(long, value_name = "RULE")]
+    only: Vec<String>,
+    /// From which severity on findings make the command exit with 1.
+    #[arg(long, value_name = "SEVERITY", default_value = "error")]
+    fail_on: FailOn,
+    /// The fleet.yaml that governs the folder, when it lies elsewhere.
+    #[arg(long, value_name = "FILE")]
+    fleet: Option<PathBuf>,
+    /// Shows pedantic findings too.
+    #[arg(long)]
+    pedantic: bool,
+    /// Says what was not judged, and why.
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum FailOn {
+    Error,
+    Warning,
+    Never,
+}
+
+fn format(name: &str) -> Result<&'static Format, String> {
+    let known = || FORMATS.iter().map(|format| format.name);
+    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| match did_you_mean(name, known()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("the formats are {}", known().collect::<Vec<_>>().join(", ")),
+    })
+}
+
+pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
+    check_rules(&args.only)?;
+    let mut tree = disk::read(&args.dir)?;
+    let folder = if disk::is_file(&args.dir) { folder_of(&args.dir) } else { args.dir.clone() };
+    let shown = shown(&folder, args.format);
+    let source = governing(args, &tree, &folder)?;
+    if let Some(source) = &source {
+        judge::show(source.loaded.findings.clone(), &source.folder, streams)?;
+        if source.loaded.fleet.is_none() {
+            let message = format!("nothing was judged: the `{FLEET}` that governs it has mistakes");
+            return Err(Error::Shown(message));
+        }
+        leave_templates_out(&mut tree, source);
+    }
+    let mut options = judge::options(&tree, &shown, source.as_ref(), streams)?;
+    (options.only, options.pedantic) = (args.only.clone(), args.pedantic);
+    let outcome = crate::lint::run(&tree, &options);
+    judge::say_unused(&outcome.unused, streams);
+    let report = judge::report(outcome, &tree, &shown);
+    (args.format.write)(&report, &mut streams.out)?;
+    match args.format.summary {
+        SummaryLine::Result => writeln!(streams.out, "{}", report.summary)?,
+        SummaryLine::Talk => streams.say(&report.summary),
+    }
+    if args.verbose {
+        judge::say_left_out(&report.summary.judged, streams);
+    }
+    say_nothing_to_judge(&report, &tree, &args.dir, streams);
+    refuse_unreadable(&tree, &report)?;
+    Ok(exit(&report, args.fail_on))
+}
+
+fn check_rules(only: &[String]) -> Result<(), Error> {
+    for id in only {
+        if crate::lint::rule(id).is_none() {
+            return Err(unknown_rule(id));
+        }
+    }
+    Ok(())
+}
+
+/// An id that names no rule, and what was probably meant.
+pub(super) fn unknown_rule(id: &str) -> Error {
+    let help = match did_you_mean(id, RULES.iter().map(|rule| rule.id)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`fleetwright rules` lists them".to_owned(),
+    };
+    Error::said(format!("there is no rule `{id}`"), help)
+}
+
+/// What findings' paths start with: the folder as it was typed. GitHub wants paths from the root of the checkout.
+fn shown(folder: &Path, format: &Format) -> String {
+    if format.name == "github"
+        && let Some(checkout) = std::env::var_os("GITHUB_WORKSPACE")
+        && let Some(relative) = disk::relative(folder, Path::new(&checkout))
+    {
+        return relative;
+    }
+    let typed = folder.to_string_lossy().replace('\\', "/");
+    let typed = typed.strip_prefix("./").unwrap_or(&typed);
+    if typed == "." { String::new() } else { typed.to_owned() }
+}
+
+/// The fleet.yaml that governs the folder. Others use the name too, Rancher's Fleet for one.
+fn governing(args: &Args, tree: &Tree, folder: &Path) -> Result<Option<Source>, Error> {
+    if let Some(file) = &args.fleet {
+        return source::load(file).map(Some);
+    }
+    let is_ours =
+        !disk::is_file(&args.dir) && tree.file(FLEET).is_ok_and(|file| file.text().contains("fleetwright.dev/"));
+    if !is_ours {
+        return Ok(None);
+    }
+    source::load(&folder.join(FLEET)).map(Some)
+}
+
+/// A layout of the user's own lies in the repository, and its templates are no manifests.
+fn leave_templates_out(tree: &mut Tree, source: &Source) {
+    let Some(layout) = source.loaded.layout.as_ref().filter(|layout| layout.name.starts_with("./")) else { return };
+    let Some(folder) = join("", &layout.name) else { return };
+    let templates: Vec<String> = tree.under(&folder).map(str::to_owned).collect();
+    templates.iter().for_each(|path| tree.remove(path));
+}
+
+/// Says plainly when a clean result means that there was nothing to judge.
+fn say_nothing_to_judge(report: &Report, tree: &Tree, dir: &Path, streams: &mut Streams) {
+    let dir = dir.display();
+    let names_flux = |text: &str| text.contains("fluxcd.io/") || text.contains("fluxcd.controlplane.io/");
+    if tree.is_empty() {
+        streams.say(format_args!("nothing to judge: `{dir}` is empty"));
+    } else if report.summary.judged.objects == 0 {
+        streams.say(format_args!("nothing to judge: there is no Kubernetes object in `{dir}`"));
+    } else if !tree.files().any(|file| names_flux(file.text())) {
+        streams.say(format_args!("there is no Flux object in `{dir}`: most rules have nothing to judge"));
+    }
+}
+
+/// A file that could not be read was not judged, so the result is not one of the whole folder.
+fn refuse_unreadable(tree: &Tree, report: &Report) -> Result<(), Error> {
+    let mut unreadable = tree.entries().filter_map(|(path, entry)| match entry {
+        Entry::Opaque(LoadError::Unreadable(why)) => Some(format!("`{}`: {why}", report.shown_path(path))),
+        Entry::Opaque(_) | Entry::Text(_) | Entry::Deferred => None,
+    });
+    let Some(first) = unreadable.next() else { return Ok(()) };
+    let more = unreadable.count();
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    Err(Error::said(
+        format!("cannot read {first}{more}"),
+        "all else was judged; make it readable, or ignore it in .gitignore",
+    ))
+}
+
+fn exit(report: &Report, fail_on: FailOn) -> Exit {
+    let from = match fail_on {
+        FailOn::Error => Severity::Error,
+        FailOn::Warning => Severity::Warning,
+        FailOn::Never => return Exit::Clean,
+    };
+    if report.findings.iter().any(|finding| finding.severity >= from) { Exit::Found } else { Exit::Clean }
+}

@@ -1,0 +1,113 @@
+//! `rule`: the rules of the linter, and the page of each.
+
+use anstyle::Style;
+use serde::Serialize;
+
+use super::error::Error;
+use super::exit::Exit;
+use super::lint::unknown_rule;
+use super::streams::Streams;
+use crate::finding::Severity;
+use crate::lint::{RULES, Rule, rule};
+
+/// Lists the rules of the linter, or prints the page of one.
+#[derive(Debug, clap::Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  fleetwright rules                          all of them\n",
+    "  fleetwright rule missing-service-account   why, an example of the fault, and its repair\n",
+    "  fleetwright rules --format json            for a program\n\n",
+    "Exit codes:\n",
+    "  0  printed\n",
+    "  2  no such rule",
+))]
+pub(super) struct Args {
+    /// The rule; all are listed when it is left out.
+    id: Option<String>,
+    /// How it is printed.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For documents.
+    Markdown,
+}
+
+/// A rule as JSON.
+#[derive(Serialize)]
+struct Described {
+    id: &'static str,
+    severity: Severity,
+    summary: &'static str,
+    page: String,
+}
+
+impl From<&Rule> for Described {
+    fn from(rule: &Rule) -> Self {
+        Self { id: rule.id, severity: rule.severity, summary: rule.summary, page: rule.page() }
+    }
+}
+
+pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
+    let out = &mut streams.out;
+    match &args.id {
+        None => match args.format {
+            Format::Text => {
+                let width = RULES.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
+                for rule in RULES {
+                    writeln!(out, "{:width$}  {:8}  {}", rule.id, rule.severity.to_string(), rule.summary)?;
+                }
+            }
+            Format::Json => {
+                let all: Vec<Described> = RULES.iter().map(Described::from).collect();
+                writeln!(out, "{}", json(&all)?)?;
+            }
+            Format::Markdown => {
+                writeln!(out, "| rule | severity | fault |\n|---|---|---|")?;
+                for rule in RULES {
+                    writeln!(out, "| `{}` | {} | {} |", rule.id, rule.severity, rule.summary)?;
+                }
+            }
+        },
+        Some(id) => {
+            let rule = rule(id).ok_or_else(|| unknown_rule(id))?;
+            match args.format {
+                Format::Text => write!(out, "{}", plain(rule))?,
+                Format::Json => writeln!(out, "{}", json(&Described::from(rule))?)?,
+                Format::Markdown => write!(out, "# {}\n\n{}", rule.id, rule.page())?,
+            }
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+fn json(value: &impl Serialize) -> Result<String, std::io::Error> {
+    Ok(serde_json::to_string_pretty(value)?)
+}
+
+const HEADING: Style = Style::new().bold();
+const CODE: Style = Style::new().dimmed();
+
+/// A rule's page for a terminal: headings stand out, code is indented, fences are gone.
+fn plain(rule: &Rule) -> String {
+    let mut text = format!("{HEADING}{}{HEADING:#} ({})\n\n", rule.id, rule.severity);
+    let mut in_code = false;
+    for line in rule.page().lines() {
+        if line.starts_with("```") {
+            in_code = !in_code;
+        } else if in_code {
+            text += &if line.is_empty() { "\n".to_owned() } else { format!("    {CODE}{line}{CODE:#}\n") };
+        } else if let Some(heading) = line.strip_prefix('#') {
+            text += &format!("{HEADING}{}{HEADING:#}\n", heading.trim_start_matches('#').trim());
+        } else {
+            text += &format!("{line}\n");
+        }
+    }
+    text
+}

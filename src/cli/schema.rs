@@ -1,0 +1,47 @@
+//! `schema`: the JSON Schemas of what is read and written.
+
+use super::error::Error;
+use super::exit::Exit;
+use super::streams::Streams;
+
+/// Prints a JSON Schema: of fleet.yaml, of the files it includes, of .fleetwright.yaml, or of a report.
+#[derive(Debug, clap::Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  fleetwright schema fleet > .fleetwright.schema.json   for the editor; see the first line of fleet.yaml\n",
+    "  fleetwright schema report                             of `lint --format json`\n\n",
+    "Exit codes:\n",
+    "  0  printed\n",
+    "  2  no such schema",
+))]
+pub(super) struct Args {
+    /// Which schema.
+    #[arg(default_value = "fleet")]
+    name: Name,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Name {
+    /// fleet.yaml.
+    Fleet,
+    /// An included file with a cluster.
+    Cluster,
+    /// An included file with a tenant.
+    Tenant,
+    /// .fleetwright.yaml.
+    Config,
+    /// What `lint --format json` writes.
+    Report,
+}
+
+pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
+    let schema = match args.name {
+        Name::Fleet => crate::fleet::schema(),
+        Name::Cluster => crate::fleet::cluster_schema(),
+        Name::Tenant => crate::fleet::tenant_schema(),
+        Name::Config => crate::config::schema(),
+        Name::Report => crate::report::json::schema(),
+    };
+    writeln!(streams.out, "{schema:#}")?;
+    Ok(Exit::Clean)
+}

@@ -1,1 +1,0 @@
-//! Directories ↔ trees; the only door to the file system.

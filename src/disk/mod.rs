@@ -1,0 +1,16 @@
+//! Directories ↔ trees; the only door to the file system, and only inside the folders that it is given.
+
+mod error;
+mod git;
+mod place;
+mod read;
+mod walk;
+mod write;
+
+pub use error::DiskError;
+pub use place::{is_file, relative};
+pub use read::{list, read, read_some};
+pub use write::{Changes, Lock, clean, create, write};
+
+/// Where files are made before they are renamed to their places; in the root, so that a rename can reach them.
+const STAGE: &str = ".fleetwright.tmp";

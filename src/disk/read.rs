@@ -1,0 +1,246 @@
+//! Directories → trees.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use super::error::{DiskError, reason, shown};
+use super::place::{self, Place};
+use super::walk::{self, Found};
+use crate::text::{DecodeError, Entry, File, Load, LoadError, Tree, folder_of};
+
+/// Reads a folder: its YAML files now, all others when they are asked for.
+///
+/// A path that is a file makes a tree of that file alone, whose root is the folder that it lies in.
+pub fn read(path: &Path) -> Result<Tree, DiskError> {
+    let metadata = fs::metadata(path).map_err(|error| missing(path, error))?;
+    let root = fs::canonicalize(path).map_err(DiskError::refused("read", path))?;
+    if metadata.is_file() {
+        return read_alone(path, &root);
+    }
+    if !metadata.is_dir() {
+        return Err(DiskError::Special(shown(path)));
+    }
+    let files = walk::files(&root)?;
+    let entries: Vec<(String, Entry)> =
+        files.into_par_iter().map(|(path, found)| read_found(&root, path, found)).collect();
+    let mut tree = Tree::with_loader(Arc::new(Folder { root }));
+    for (path, entry) in entries {
+        tree.insert_entry(&path, entry);
+    }
+    Ok(tree)
+}
+
+/// Lists a folder: all of its files are read when they are asked for.
+pub fn list(folder: &Path) -> Result<Tree, DiskError> {
+    let root = fs::canonicalize(folder).map_err(|error| missing(folder, error))?;
+    let files = walk::files(&root)?;
+    let mut tree = Tree::with_loader(Arc::new(Folder { root }));
+    for (path, found) in files {
+        tree.insert_entry(&path, unread(found));
+    }
+    Ok(tree)
+}
+
+/// Reads those of `paths` that are files below a folder, and what stands in their way; a folder that does not exist has
+/// nothing.
+pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Tree, DiskError> {
+    let mut tree = Tree::default();
+    let Ok(metadata) = fs::metadata(root) else { return Ok(tree) };
+    if !metadata.is_dir() {
+        return Err(DiskError::Blocked { path: shown(root), obstacle: "a file", at: shown(root) });
+    }
+    let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
+    let paths: Vec<&str> = paths.into_iter().collect();
+    let entries: Vec<Option<(String, Entry)>> =
+        paths.into_par_iter().map(|path| read_or_obstacle(&root, path)).collect();
+    for (path, entry) in entries.into_iter().flatten() {
+        tree.insert_entry(&path, entry);
+    }
+    Ok(tree)
+}
+
+fn missing(path: &Path, error: std::io::Error) -> DiskError {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => DiskError::Missing(shown(path)),
+        _ => DiskError::refused("read", path)(error),
+    }
+}
+
+/// A file that was named on its own; who names a link means what it leads to.
+fn read_alone(path: &Path, target: &Path) -> Result<Tree, DiskError> {
+    let name = path.file_name().unwrap_or(target.as_os_str()).to_string_lossy().into_owned();
+    let mut tree = Tree::default();
+    match read_file(&name, target) {
+        Ok(file) => tree.insert(file),
+        Err(LoadError::Unreadable(why)) => return Err(DiskError::refused("read", path)(std::io::Error::other(why))),
+        Err(error) => tree.insert_entry(&name, Entry::Opaque(error)),
+    }
+    Ok(tree)
+}
+
+fn read_found(root: &Path, path: String, found: Found) -> (String, Entry) {
+    let entry = match found {
+        Found::File if is_yaml(&path) => read_place(root, &path).unwrap_or(Entry::Opaque(LoadError::Missing)),
+        other => unread(other),
+    };
+    (path, entry)
+}
+
+fn unread(found: Found) -> Entry {
+    match found {
+        Found::File => Entry::Deferred,
+        Found::Link => Entry::Opaque(LoadError::Linked),
+        Found::NoFile => Entry::Opaque(LoadError::Decode(DecodeError::NotText)),
+        Found::Unreadable(why) => Entry::Opaque(LoadError::Unreadable(why)),
+    }
+}
+
+/// The file at a path; where there is none, a file on the way to it, or one of the folder that stands there.
+fn read_or_obstacle(root: &Path, path: &str) -> Option<(String, Entry)> {
+    match place::find(root, path) {
+        Place::File(_) | Place::Link => Some((path.to_owned(), read_place(root, path)?)),
+        Place::Folder => {
+            let first =
+                fs::read_dir(root.join(path)).ok()?.filter_map(Result::ok).map(|entry| entry.file_name()).min()?;
+            Some((format!("{path}/{}", first.to_string_lossy()), Entry::Deferred))
+        }
+        Place::Nothing => {
+            let folders = std::iter::successors(Some(folder_of(path)), |folder| Some(folder_of(folder)));
+            let mut folders = folders.take_while(|folder| !folder.is_empty());
+            folders.find_map(|folder| match place::find(root, folder) {
+                Place::File(_) => Some((folder.to_owned(), read_place(root, folder)?)),
+                Place::Link | Place::Folder | Place::Nothing => None,
+            })
+        }
+    }
+}
+
+fn read_place(root: &Path, path: &str) -> Option<Entry> {
+    match place::find(root, path) {
+        Place::File(full) => Some(read_file(path, &full).map_or_else(Entry::Opaque, Entry::Text)),
+        Place::Link => Some(Entry::Opaque(LoadError::Linked)),
+        Place::Folder | Place::Nothing => None,
+    }
+}
+
+fn read_file(path: &str, full: &Path) -> Result<File, LoadError> {
+    let unreadable = |error: std::io::Error| LoadError::Unreadable(reason(&error));
+    let metadata = fs::metadata(full).map_err(unreadable)?;
+    if metadata.len() > File::MAX_LEN as u64 {
+        return Err(DecodeError::TooLarge.into());
+    }
+    Ok(File::decode(path, fs::read(full).map_err(unreadable)?)?)
+}
+
+fn is_yaml(path: &str) -> bool {
+    let path = Path::new(path);
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+        || path.file_name().is_some_and(|name| name == "Kustomization")
+}
+
+/// Reads the files of a folder that were not read yet.
+struct Folder {
+    root: PathBuf,
+}
+
+impl Load for Folder {
+    fn load(&self, path: &str) -> Result<File, LoadError> {
+        match place::find(&self.root, path) {
+            Place::File(full) => read_file(path, &full),
+            Place::Link => Err(LoadError::Linked),
+            Place::Folder | Place::Nothing => Err(LoadError::Missing),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let full = folder.path().join(path);
+            fs::create_dir_all(full.parent().unwrap()).unwrap();
+            fs::write(full, text).unwrap();
+        }
+        folder
+    }
+
+    fn paths(tree: &Tree) -> Vec<&str> {
+        tree.entries().map(|(path, _)| path).collect()
+    }
+
+    #[test]
+    fn yaml_is_read_and_other_files_wait() {
+        let folder = folder(&[("a.yaml", "a: 1"), ("b/Kustomization", "{}"), (".c.yml", ""), ("d.json", "{}")]);
+        let tree = read(folder.path()).unwrap();
+        assert_eq!(paths(&tree), [".c.yml", "a.yaml", "b/Kustomization", "d.json"]);
+        assert!(matches!(tree.entry("d.json"), Some(Entry::Deferred)));
+        assert_eq!(tree.file("d.json").unwrap().text(), "{}");
+    }
+
+    #[test]
+    fn ignored_files_are_left_out_and_git_is_too() {
+        let ignore = ("x/.gitignore", "*.local.yaml\n");
+        let folder = folder(&[ignore, ("x/a.local.yaml", ""), ("a.local.yaml", ""), (".git/a.yaml", "")]);
+        assert_eq!(paths(&read(folder.path()).unwrap()), ["a.local.yaml", "x/.gitignore"]);
+    }
+
+    #[test]
+    fn what_git_tracks_counts_even_when_it_is_ignored() {
+        let folder = folder(&[(".gitignore", "*.yaml\n"), ("tracked.yaml", "a: 1"), ("other.yaml", "")]);
+        let git = |args: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            git.arg("-C").arg(folder.path()).args(args).env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE");
+            assert!(git.output().unwrap().status.success(), "{args:?}");
+        };
+        git(&["init", "-q"]);
+        git(&["add", "-f", "tracked.yaml"]);
+        assert_eq!(paths(&read(folder.path()).unwrap()), [".gitignore", "tracked.yaml"]);
+    }
+
+    #[test]
+    fn a_file_is_a_tree_of_its_own() {
+        let folder = folder(&[("a.txt", "a: 1"), ("b.yaml", "")]);
+        assert_eq!(paths(&read(&folder.path().join("a.txt")).unwrap()), ["a.txt"]);
+        assert!(matches!(read(&folder.path().join("c")), Err(DiskError::Missing(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_to_files_inside_and_nowhere_else() {
+        let outside = folder(&[("secret.yaml", "a: 1")]);
+        let folder = folder(&[("a/a.yaml", "a: 1")]);
+        let link = |target: &Path, name: &str| std::os::unix::fs::symlink(target, folder.path().join(name)).unwrap();
+        link(Path::new("a/a.yaml"), "in.yaml");
+        link(&outside.path().join("secret.yaml"), "out.yaml");
+        link(outside.path(), "folder");
+        link(Path::new("a"), "same");
+        link(Path::new("nowhere"), "dangling.yaml");
+        let tree = read(folder.path()).unwrap();
+        assert_eq!(tree.file("in.yaml").unwrap().text(), "a: 1");
+        for path in ["out.yaml", "folder", "same", "dangling.yaml"] {
+            assert_eq!(tree.file(path).unwrap_err(), LoadError::Linked, "{path}");
+        }
+        let blocked = read_some(folder.path(), ["a", "a/a.yaml/b.yaml"]).unwrap();
+        assert!(blocked.has_folder("a") && blocked.file("a/a.yaml").is_ok());
+        let some = read_some(folder.path(), ["out.yaml", "folder/secret.yaml", "a/a.yaml", "../x", "b"]).unwrap();
+        assert_eq!(paths(&some), ["a/a.yaml", "folder/secret.yaml", "out.yaml"]);
+        assert_eq!(some.files().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        let folder = folder(&[("a.yaml", "")]);
+        let pipe = folder.path().join("pipe.yaml");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let tree = read(folder.path()).unwrap();
+        assert!(matches!(tree.entry("pipe.yaml"), Some(Entry::Opaque(LoadError::Decode(_)))));
+        assert!(matches!(read(&pipe), Err(DiskError::Special(_))));
+    }
+}

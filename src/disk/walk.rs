@@ -1,0 +1,100 @@
+//! Which files a folder has.
+
+use std::path::Path;
+
+use ignore::{DirEntry, WalkBuilder};
+
+use super::STAGE;
+use super::error::{DiskError, reason, shown};
+use super::git;
+use super::place::{self, Place};
+
+/// What stands at a path below the root.
+pub(super) enum Found {
+    /// A file that may be read.
+    File,
+    /// A link that nobody follows.
+    Link,
+    /// A pipe, a socket, a device, or a name that is no text.
+    NoFile,
+    /// Something that could not be looked at.
+    Unreadable(String),
+}
+
+/// The files below `root`, which is canonical, in any order.
+///
+/// Hidden files count, `.git` does not. The .gitignore files below the root are honoured and no others, so that two
+/// machines see the same files; what Git tracks counts even when they name it.
+pub(super) fn files(root: &Path) -> Result<Vec<(String, Found)>, DiskError> {
+    let mut walk = WalkBuilder::new(root);
+    walk.hidden(false)
+        .parents(false)
+        .ignore(false)
+        .git_global(false)
+        .git_exclude(false)
+        .git_ignore(true)
+        .require_git(false)
+        .follow_links(false)
+        .filter_entry(is_wanted);
+    let mut found = Vec::new();
+    let mut ignores = false;
+    for entry in walk.build() {
+        match entry {
+            Ok(entry) => {
+                ignores |= entry.file_name() == ".gitignore";
+                found.extend(look(root, &entry));
+            }
+            Err(error) => match path_of(&error).and_then(|path| path.strip_prefix(root).ok()) {
+                Some(path) if !path.as_os_str().is_empty() => {
+                    let why = error.io_error().map_or_else(|| error.to_string(), reason);
+                    found.extend(place::slashed(path).map(|path| (path, Found::Unreadable(why))));
+                }
+                _ => {
+                    let source = error.into_io_error().unwrap_or_else(|| std::io::Error::other("it cannot be listed"));
+                    return Err(DiskError::Refused { action: "read", path: shown(root), source });
+                }
+            },
+        }
+    }
+    if ignores {
+        let tracked = git::tracked_but_ignored(root);
+        found.extend(tracked.into_iter().filter_map(|path| match place::find(root, &path) {
+            Place::File(_) => Some((path, Found::File)),
+            Place::Link => Some((path, Found::Link)),
+            Place::Nothing | Place::Folder => None,
+        }));
+    }
+    Ok(found)
+}
+
+fn is_wanted(entry: &DirEntry) -> bool {
+    entry.file_name() != ".git" && !(entry.depth() == 1 && entry.file_name() == STAGE)
+}
+
+fn look(root: &Path, entry: &DirEntry) -> Option<(String, Found)> {
+    let relative = entry.path().strip_prefix(root).ok()?;
+    let kind = entry.file_type()?;
+    if relative.as_os_str().is_empty() || kind.is_dir() {
+        return None;
+    }
+    let Some(path) = place::slashed(relative) else {
+        let path = relative.to_string_lossy().replace('\\', "/");
+        return Some((path, Found::NoFile));
+    };
+    if kind.is_file() {
+        return Some((path, Found::File));
+    }
+    if !kind.is_symlink() {
+        return Some((path, Found::NoFile));
+    }
+    let found = if matches!(place::find(root, &path), Place::File(_)) { Found::File } else { Found::Link };
+    Some((path, found))
+}
+
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
+        _ => None,
+    }
+}

@@ -1,0 +1,336 @@
+//! Trees → directories. Whenever it is interrupted, each file is the old one or the new one, and the lock names both.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::STAGE;
+use super::error::DiskError;
+use super::place;
+
+/// What is to change in a folder. Paths use `/` and start at its root.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    /// Files to write, with their text.
+    pub write: BTreeMap<String, String>,
+    /// Files to remove; those that are gone already only leave their empty folders behind.
+    pub remove: BTreeSet<String>,
+    /// The file that says which files are ours.
+    pub lock: Lock,
+}
+
+/// The states of the file that says which files are ours.
+#[derive(Debug, Clone, Default)]
+pub struct Lock {
+    /// Its path.
+    pub path: String,
+    /// What it says while files change: it knows the old and the new ones.
+    pub during: String,
+    /// What it says afterwards.
+    pub after: String,
+}
+
+impl Changes {
+    /// Tells whether a file to remove stands where a folder of a file to write goes, or below such a file.
+    fn blocks(&self, path: &str) -> bool {
+        let below = format!("{path}/");
+        let is_folder =
+            self.write.range(below.clone()..).next().is_some_and(|(written, _)| written.starts_with(&below));
+        is_folder
+            || path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(|up| self.write.contains_key(up)))
+    }
+}
+
+/// Writes changes into a folder, which is made when it does not exist.
+///
+/// Everything that can be refused is asked for before the first file changes.
+pub fn write(root: &Path, changes: &Changes) -> Result<(), DiskError> {
+    fs::create_dir_all(root).map_err(DiskError::refused("make the folder", root))?;
+    let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
+    let written = write_in_steps(&root, changes, &mut |_| Ok(()));
+    let cleaned = clean(&root);
+    written.and(cleaned)
+}
+
+/// Removes what an interrupted run left behind.
+pub fn clean(root: &Path) -> Result<(), DiskError> {
+    let stage = root.join(STAGE);
+    match fs::symlink_metadata(&stage) {
+        Err(_) => Ok(()),
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&stage).map_err(DiskError::refused("remove", &stage)),
+        Ok(_) => fs::remove_file(&stage).map_err(DiskError::refused("remove", &stage)),
+    }
+}
+
+/// Writes a new file, never over another, and the folders that it lies in.
+pub fn create(path: &Path, text: &str) -> Result<(), DiskError> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(DiskError::refused("make the folder", folder))?;
+    }
+    let refused = DiskError::refused("write", path);
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(&refused)?;
+    file.write_all(text.as_bytes()).map_err(&refused)
+}
+
+/// What is done next; a test interrupts the work there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Stage,
+    Lock,
+    Rename,
+    Remove,
+    RemoveFolder,
+    Unstage,
+}
+
+/// Asked before each step: an error ends the work there, as if the process had been killed.
+type Before<'a> = &'a mut dyn FnMut(Step) -> Result<(), DiskError>;
+
+fn write_in_steps(root: &Path, changes: &Changes, before: Before<'_>) -> Result<(), DiskError> {
+    let mut targets = BTreeMap::new();
+    for path in changes.write.keys().chain(&changes.remove).chain([&changes.lock.path]) {
+        targets.insert(path.as_str(), place::target(root, path, &changes.remove)?);
+    }
+    clean(root)?;
+    let folders: BTreeSet<&Path> = targets.values().map(|target| existing_folder(root, target)).collect();
+    for folder in folders {
+        // A nameless file asks whether the folder may be written to, and leaves no trace.
+        tempfile::tempfile_in(folder).map_err(DiskError::refused("write to the folder", folder))?;
+    }
+
+    before(Step::Stage)?;
+    let stage = root.join(STAGE);
+    fs::create_dir(&stage).map_err(DiskError::refused("make the folder", &stage))?;
+    let lock = targets.get(changes.lock.path.as_str()).expect("it was put there above").clone();
+    let (during, after) = (staged(&stage, &changes.lock.during)?, staged(&stage, &changes.lock.after)?);
+    let mut files = Vec::with_capacity(changes.write.len());
+    for (path, text) in &changes.write {
+        let target = targets.get(path.as_str()).expect("it was put there above");
+        before(Step::Stage)?;
+        files.push((staged(&stage, text)?, target));
+    }
+
+    let changes_files = !files.is_empty() || !changes.remove.is_empty();
+    if changes_files {
+        before(Step::Lock)?;
+        rename(&during, &lock)?;
+    }
+    let (early, late): (Vec<&str>, Vec<&str>) =
+        changes.remove.iter().map(String::as_str).partition(|path| changes.blocks(path));
+    for path in early {
+        before(Step::Remove)?;
+        remove(root, targets.get(path).expect("it was put there above"), before)?;
+    }
+    for (staged, target) in files {
+        before(Step::Rename)?;
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder).map_err(DiskError::refused("make the folder", folder))?;
+        }
+        rename(&staged, target)?;
+    }
+    for path in late {
+        before(Step::Remove)?;
+        remove(root, targets.get(path).expect("it was put there above"), before)?;
+    }
+    before(Step::Lock)?;
+    rename(&after, &lock)?;
+    before(Step::Unstage)
+}
+
+/// The nearest folder on the way to a file that exists.
+fn existing_folder<'a>(root: &'a Path, target: &'a Path) -> &'a Path {
+    target.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(root)
+}
+
+/// Makes a file of a text in the stage; its name is nobody else's, even when two runs meet.
+fn staged(stage: &Path, text: &str) -> Result<PathBuf, DiskError> {
+    let refused = DiskError::refused("write to the folder", stage);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("").disable_cleanup(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The user's umask takes from this what it takes from every new file.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(stage).map_err(&refused)?;
+    file.write_all(text.as_bytes()).map_err(&refused)?;
+    Ok(file.path().to_owned())
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), DiskError> {
+    if let Ok(metadata) = fs::symlink_metadata(to)
+        && metadata.is_file()
+    {
+        // A file keeps its mode: Git would show a changed one.
+        fs::set_permissions(from, metadata.permissions()).map_err(DiskError::refused("write", to))?;
+    }
+    fs::rename(from, to).map_err(DiskError::refused("write", to))
+}
+
+/// Removes a file and the folders that it leaves empty.
+fn remove(root: &Path, target: &Path, before: Before<'_>) -> Result<(), DiskError> {
+    match fs::remove_file(target) {
+        Err(error) if !matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            return Err(DiskError::refused("remove", target)(error));
+        }
+        _ => {}
+    }
+    for folder in target.ancestors().skip(1).take_while(|folder| *folder != root && folder.starts_with(root)) {
+        let empty = match fs::read_dir(folder) {
+            Ok(mut entries) => entries.next().is_none(),
+            // What a run before this one removed already may have an empty parent still.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(_) => false,
+        };
+        if !empty || fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_symlink()) {
+            break;
+        }
+        before(Step::RemoveFolder)?;
+        fs::remove_dir(folder).map_err(DiskError::refused("remove", folder))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCK: &str = ".lock";
+
+    fn changes() -> Changes {
+        let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+        Changes {
+            write: [file("a.yaml", "new"), file("new/deep/b.yaml", "new")].into(),
+            remove: ["old/deep/c.yaml".to_owned()].into(),
+            lock: Lock { path: LOCK.into(), during: "both".into(), after: "new".into() },
+        }
+    }
+
+    fn before() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("old/deep")).unwrap();
+        for path in ["a.yaml", "old/deep/c.yaml", "other.yaml", LOCK] {
+            fs::write(folder.path().join(path), "old").unwrap();
+        }
+        folder
+    }
+
+    fn text(root: &Path, path: &str) -> Option<String> {
+        fs::read_to_string(root.join(path)).ok()
+    }
+
+    fn is_done(root: &Path) -> bool {
+        let names: BTreeSet<_> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names == ["a.yaml", "new", "other.yaml", LOCK].map(Into::into).into()
+            && text(root, "a.yaml").as_deref() == Some("new")
+            && text(root, "new/deep/b.yaml").as_deref() == Some("new")
+            && text(root, LOCK).as_deref() == Some("new")
+            && text(root, "other.yaml").as_deref() == Some("old")
+    }
+
+    #[test]
+    fn changes_are_written_and_empty_folders_go() {
+        let folder = before();
+        write(folder.path(), &changes()).unwrap();
+        assert!(is_done(folder.path()));
+    }
+
+    #[test]
+    fn a_run_killed_anywhere_leaves_old_or_new_files_and_the_next_one_repairs() {
+        let mut steps = 0;
+        for kill_at in 0.. {
+            let folder = before();
+            let root = folder.path().canonicalize().unwrap();
+            let mut step = 0;
+            let killed = write_in_steps(&root, &changes(), &mut |_| {
+                step += 1;
+                if step > kill_at { Err(DiskError::Missing("killed".into())) } else { Ok(()) }
+            });
+            let a = text(&root, "a.yaml").unwrap();
+            let lock = text(&root, LOCK).unwrap();
+            let pruned = text(&root, "old/deep/c.yaml").is_none();
+            assert!(a == "old" || a == "new");
+            assert!(text(&root, "new/deep/b.yaml").is_none_or(|text| text == "new"));
+            // The lock must know every state that it may find: the old lock goes with old files only.
+            assert!(lock != "old" || (a == "old" && !pruned), "at step {kill_at}");
+            assert!(lock != "new" || (a == "new" && pruned), "at step {kill_at}");
+            write(&root, &changes()).unwrap();
+            assert!(is_done(&root), "at step {kill_at}");
+            if killed.is_ok() {
+                break;
+            }
+            steps += 1;
+        }
+        assert!(steps > 8, "only {steps} steps were interrupted");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_a_link_that_leads_out() {
+        let outside = tempfile::tempdir().unwrap();
+        let folder = before();
+        std::os::unix::fs::symlink(outside.path(), folder.path().join("new")).unwrap();
+        let error = write(folder.path(), &changes()).unwrap_err();
+        assert!(matches!(&error, DiskError::LeadsOut { link, .. } if link.ends_with("new")), "{error}");
+        assert_eq!(text(folder.path(), "a.yaml").as_deref(), Some("old"));
+        assert!(fs::read_dir(outside.path()).unwrap().next().is_none());
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_named_before_anything_is_written() {
+        let folder = before();
+        fs::write(folder.path().join("new"), "").unwrap();
+        let error = write(folder.path(), &changes()).unwrap_err();
+        assert!(matches!(&error, DiskError::Blocked { obstacle: "a file", .. }), "{error}");
+        assert_eq!(text(folder.path(), "a.yaml").as_deref(), Some("old"));
+        assert_eq!(text(folder.path(), LOCK).as_deref(), Some("old"));
+    }
+
+    #[test]
+    fn a_file_becomes_a_folder_and_a_folder_a_file() {
+        let folder = before();
+        let file = |path: &str| (path.to_owned(), "new".to_owned());
+        let changes = Changes {
+            write: [file("a.yaml/b.yaml"), file("old")].into(),
+            remove: ["a.yaml".to_owned(), "old/deep/c.yaml".to_owned()].into(),
+            lock: changes().lock,
+        };
+        write(folder.path(), &changes).unwrap();
+        assert_eq!(text(folder.path(), "a.yaml/b.yaml").as_deref(), Some("new"));
+        assert_eq!(text(folder.path(), "old").as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn no_path_leads_out_or_into_git() {
+        for path in ["../a", "/a", "a/../../b", ".git/config", "x/.GIT/hooks/a", ""] {
+            let changes = Changes { write: [(path.to_owned(), String::new())].into(), ..changes() };
+            let error = write(before().path(), &changes).unwrap_err();
+            assert!(matches!(error, DiskError::Forbidden(_)), "{path}: {error}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn new_files_get_the_usual_mode_and_old_ones_keep_theirs() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = before();
+        let usual = folder.path().join("usual");
+        fs::write(&usual, "").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let usual = mode(&usual);
+        fs::set_permissions(folder.path().join("a.yaml"), fs::Permissions::from_mode(0o640)).unwrap();
+        write(folder.path(), &changes()).unwrap();
+        assert_eq!(mode(&folder.path().join("new/deep/b.yaml")), usual);
+        assert_eq!(mode(&folder.path().join("a.yaml")), 0o640);
+    }
+
+    #[test]
+    fn a_new_file_never_replaces_one() {
+        let folder = before();
+        assert!(create(&folder.path().join("a.yaml"), "new").is_err());
+        create(&folder.path().join("x/y.yaml"), "new").unwrap();
+        assert_eq!(text(folder.path(), "x/y.yaml").as_deref(), Some("new"));
+    }
+}

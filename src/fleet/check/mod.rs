@@ -1,0 +1,32 @@
+//! What a schema cannot see: names that stand twice, references that lead nowhere, places that collide.
+//!
+//! Every check passes over what is broken, since the schema has reported it, so that all mistakes come in one run.
+
+mod names;
+mod places;
+mod references;
+mod roles;
+mod sources;
+
+use super::graph::Graph;
+use super::input::Input;
+use super::layout::Layout;
+use super::merge::Merged;
+use crate::finding::Finding;
+
+/// Checks what was written, as written and as merged.
+pub(super) fn check(
+    input: &Input,
+    merged: &Merged,
+    graph: &Graph<'_>,
+    path: &str,
+    layout: Option<&Layout>,
+    findings: &mut Vec<Finding>,
+) {
+    graph.cycles(findings);
+    names::check(input, merged, findings);
+    references::check(input, merged, graph, findings);
+    places::check(input, merged, path, findings);
+    sources::check(merged, layout, findings);
+    roles::check(input, findings);
+}

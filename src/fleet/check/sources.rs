@@ -1,0 +1,103 @@
+//! Sources whose revision or signature does not fit their kind.
+
+use super::names::DUPLICATE_NAME;
+use crate::finding::Finding;
+use crate::fleet::graph::name;
+use crate::fleet::layout::Layout;
+use crate::fleet::load::INVALID_FLEET;
+use crate::fleet::merge::Merged;
+use crate::fleet::resolve::kind_of;
+use crate::fleet::resolved::SourceKind;
+use crate::text::Index;
+use crate::yaml::Node;
+
+pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
+    let mut of_platform: Index<&str, (&str, &Node)> = Index::default();
+    for tenant in &merged.tenants {
+        let platform = tenant.node.get("role").and_then(Node::text) == Some("platform");
+        for (index, source) in tenant.sources.iter().enumerate() {
+            source_fits(source, findings);
+            // The layout names the first source; without a layout nobody can know.
+            if index > 0 || layout.is_some() {
+                is_named(source, findings);
+            }
+            let (Some(own), Some(tenant)) = (name(source), name(&tenant.node)) else { continue };
+            let at = source.get("url").unwrap_or(source);
+            match of_platform.get(own).copied() {
+                Some((other, first)) if platform && other != tenant => {
+                    let message = format!("the platform tenants `{other}` and `{tenant}` both have a source `{own}`");
+                    let finding = Finding::error(DUPLICATE_NAME, at.span().clone(), message);
+                    let help = "both would be one object in the namespace of Flux; name one of them differently";
+                    findings.push(finding.related(first.span().clone(), "the other one").help(help));
+                }
+                None if platform => {
+                    of_platform.insert(own, (tenant, at));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn is_named(source: &Node, findings: &mut Vec<Finding>) {
+    let Some(url) = source.get("url").filter(|_| name(source).is_none()) else { return };
+    let message = format!("source `{}` has no `name`", url.text().unwrap_or_default());
+    let help = "components choose it by its name: `name: charts`";
+    findings.push(Finding::error(INVALID_FLEET, url.span().clone(), message).help(help));
+}
+
+fn source_fits(source: &Node, findings: &mut Vec<Finding>) {
+    let Some(url) = source.get("url").and_then(Node::text) else { return };
+    let kind = kind_of(url);
+    let changes = source.get("environments").map(Node::entries).unwrap_or_default();
+    let levels = std::iter::once(source).chain(changes.iter().map(|entry| &entry.node));
+    for level in levels {
+        if let Some(reference) = level.get("ref") {
+            reference_fits(reference, kind, findings);
+        }
+        if let Some(verify) = level.get("verify") {
+            verify_fits(verify, kind, findings);
+        }
+    }
+}
+
+fn reference_fits(reference: &Node, kind: SourceKind, findings: &mut Vec<Finding>) {
+    let said: Vec<_> = reference.entries().iter().filter(|entry| !entry.node.is_null()).collect();
+    if reference.is_map() && said.is_empty() {
+        let finding = Finding::error(INVALID_FLEET, reference.span().clone(), "`ref` names no revision");
+        findings.push(finding.help("say one of `branch`, `tag`, `semver`, `commit` and `digest`, or leave `ref` out"));
+    }
+    if let [first, second, ..] = said.as_slice() {
+        let message = format!("`ref` says `{}` and `{}`; one of them names the revision", first.key, second.key);
+        let finding = Finding::error(INVALID_FLEET, second.key_span(), message);
+        findings.push(finding.related(first.key_span(), "the other one").help("keep one: Flux would silently choose"));
+    }
+    for entry in said {
+        let (fits, what, instead) = match kind {
+            SourceKind::GitRepository => (&*entry.key != "digest", "a Git repository has no digests", "`commit`"),
+            SourceKind::OCIRepository => (
+                !matches!(&*entry.key, "branch" | "commit"),
+                "an OCI artifact has no branches or commits",
+                "`tag`, `semver` or `digest`",
+            ),
+        };
+        if !fits {
+            let finding =
+                Finding::error(INVALID_FLEET, entry.key_span(), format!("`{}` does not fit: {what}", entry.key));
+            findings.push(finding.help(format!("use {instead}")));
+        }
+    }
+}
+
+fn verify_fits(verify: &Node, kind: SourceKind, findings: &mut Vec<Finding>) {
+    for entry in verify.entries().iter().filter(|entry| !entry.node.is_null()) {
+        let (fits, of) = match kind {
+            SourceKind::GitRepository => (matches!(&*entry.key, "mode" | "secret"), "an OCI artifact"),
+            SourceKind::OCIRepository => (&*entry.key != "mode", "a Git repository"),
+        };
+        if !fits {
+            let message = format!("`{}` does not fit: it is for the signature of {of}", entry.key);
+            findings.push(Finding::error(INVALID_FLEET, entry.key_span(), message));
+        }
+    }
+}

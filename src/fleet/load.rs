@@ -1,0 +1,71 @@
+//! fleet.yaml → a fleet and a layout, or findings.
+
+use super::check;
+use super::graph::Graph;
+use super::input::Input;
+use super::layout::Layout;
+use super::merge::Merged;
+use super::model::DEFAULT_LAYOUT;
+use super::resolve::resolve;
+use super::resolved::Fleet;
+use crate::config::{Lint, lint};
+use crate::finding::{Finding, Severity};
+use crate::text::Tree;
+use crate::yaml::Node;
+
+/// The rule of mistakes against the schema.
+pub(super) const INVALID_FLEET: &str = "invalid-fleet";
+
+/// What a fleet.yaml says.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The fleet; `None` when an error stands among the findings.
+    pub fleet: Option<Fleet>,
+    /// The layout, when its name is right.
+    pub layout: Option<Layout>,
+    /// How the linter judges what is rendered; read even when the rest has errors.
+    pub lint: Lint,
+    /// Every mistake, sorted by place.
+    pub findings: Vec<Finding>,
+    /// The paths that were read: fleet.yaml, then the included files, sorted.
+    pub inputs: Vec<String>,
+    /// The merged levels, which know where each value came from.
+    pub(super) merged: Option<Merged>,
+}
+
+/// Loads the fleet that the file at `path` of a tree describes.
+pub fn load(tree: &Tree, path: &str) -> Loaded {
+    let (input, mut findings) = Input::read(tree, path);
+    let mut inputs = vec![path.to_owned()];
+    let Some(input) = input else {
+        crate::finding::sort(&mut findings);
+        return Loaded { fleet: None, layout: None, lint: Lint::default(), findings, inputs, merged: None };
+    };
+    inputs.extend(input.included.keys().cloned());
+    let layout = layout(&input, tree, &mut findings);
+    let merged = Merged::of(&input, layout.as_ref(), &mut findings);
+    let graph = Graph::of(&merged, &mut findings);
+    check::check(&input, &merged, &graph, path, layout.as_ref(), &mut findings);
+    let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
+    let fleet = if failed { None } else { resolve(&input, &merged, &graph, &mut findings) };
+    let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
+    let fleet = fleet.filter(|_| !failed);
+    crate::finding::sort(&mut findings);
+    let lint = input.root.get("lint").map_or_else(Lint::default, lint);
+    Loaded { fleet, layout, lint, findings, inputs, merged: Some(merged) }
+}
+
+fn layout(input: &Input, tree: &Tree, findings: &mut Vec<Finding>) -> Option<Layout> {
+    let said = input.root.get("layout").filter(|layout| !layout.is_null());
+    // A layout that is no text is a mistake that the schema has reported.
+    let (name, at) = match said {
+        Some(said) => (said.text()?, said.span().clone()),
+        None => (
+            DEFAULT_LAYOUT,
+            input.root.get("name").map_or_else(|| input.root.span().clone(), |name| Node::span(name).clone()),
+        ),
+    };
+    let (layout, mistakes) = Layout::load(name, &at, &input.folder, tree);
+    findings.extend(mistakes);
+    layout
+}

@@ -1,0 +1,278 @@
+//! A repository: every file read once, every kustomization built once, every object found once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::classify::{
+    Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
+};
+use super::completion::{Applier, Completion, completion};
+use super::is_kustomization;
+use crate::finding::{Finding, ObjectRef, sort};
+use crate::kube::Object;
+use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, references_of};
+use crate::text::{Entry, Index, Tree, folder_of, join};
+use crate::yaml::Parsed;
+
+/// What a repository holds.
+#[derive(Debug, Clone, Default)]
+pub struct Repo {
+    /// The objects, as built where a kustomization builds them and as written elsewhere; each once.
+    pub objects: Vec<Built>,
+    /// What is wrong with its files and builds; each finding names its rule.
+    pub problems: Vec<Finding>,
+    /// The files that were not judged.
+    pub skipped: Skipped,
+    /// What kustomizations ask for and was not done, counted by name.
+    pub not_done: BTreeMap<String, usize>,
+    /// The text of the patches that kustomizations lay over Flux's own installation.
+    pub installation_patches: Vec<String>,
+}
+
+/// An object and how it came to be.
+#[derive(Debug, Clone)]
+pub struct Built {
+    /// The object.
+    pub object: Object,
+    /// The folder that it is applied from: the kustomization's, or the file's.
+    pub folder: Arc<str>,
+    /// What Flux adds to it, as far as this repository says.
+    pub completion: Completion,
+    /// Whether a transformer that was not run may have set any field of it.
+    pub settled: bool,
+}
+
+impl Built {
+    /// The namespace it lands in, as far as that is known: an applier's `targetNamespace` overrides its own, but
+    /// where the two differ, the applier may be that of another repository.
+    pub fn namespace(&self) -> Option<&str> {
+        let known = |namespace: &&str| !namespace.contains('$');
+        match (self.completion.target_namespace.as_deref(), self.object.namespace()) {
+            (Some(applied), Some(own)) if applied != own => None,
+            (applied, own) => own.or(applied).filter(known),
+        }
+    }
+}
+
+/// Files that were not judged, counted by reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skipped(pub BTreeMap<&'static str, usize>);
+
+impl Skipped {
+    fn count(&mut self, reason: Reason) {
+        *self.0.entry(reason.text()).or_default() += 1;
+    }
+
+    /// How many files in all.
+    pub fn total(&self) -> usize {
+        self.0.values().sum()
+    }
+}
+
+/// Fields of a kustomization that can set any field of any object.
+const TRANSFORMERS: [&str; 5] = ["replacements", "transformers", "vars", "components: <url>", "configurations"];
+
+/// What kustomizations name, by path.
+#[derive(Default)]
+struct Named {
+    /// Folders that have a kustomization, and whether it is a Component.
+    folders: BTreeMap<String, bool>,
+    /// What kustomizations take objects from.
+    included: BTreeSet<String>,
+    /// What they read for something else.
+    others: BTreeSet<String>,
+}
+
+impl Repo {
+    /// Reads a tree.
+    pub fn load(tree: &Tree) -> Self {
+        let mut repo = Self::default();
+        let charts = chart_folders(tree);
+        let files = Files::read(tree, |file| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts));
+        repo.count_unread(tree, &charts);
+        let named = named(&files);
+        let appliers = appliers(&files);
+        repo.build(&files, &named);
+        repo.take_loose(&files, &named, &appliers);
+        repo.complete();
+        sort(&mut repo.problems);
+        repo
+    }
+
+    fn count_unread(&mut self, tree: &Tree, charts: &BTreeSet<String>) {
+        for (path, entry) in tree.entries() {
+            let yaml = path.ends_with(".yaml") || path.ends_with(".yml");
+            if !yaml || is_hidden(path) {
+                continue;
+            }
+            match entry {
+                Entry::Opaque(_) => self.skipped.count(Reason::Unreadable),
+                Entry::Text(_) if is_chart_template(path, charts) => self.skipped.count(Reason::ChartTemplate),
+                Entry::Text(_) | Entry::Deferred => {}
+            }
+        }
+    }
+
+    /// Builds every kustomization that no other one includes; those that include each other in a circle too.
+    fn build(&mut self, files: &Files<'_>, named: &Named) {
+        let mut builder = Builder::new(files);
+        let mut seen = Seen::default();
+        let mut covered: BTreeSet<String> = BTreeSet::new();
+        let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
+        let tops = buildable().filter(|folder| !named.included.contains(*folder));
+        let rest: Vec<&String> = buildable().filter(|folder| named.included.contains(*folder)).collect();
+        for folder in tops.chain(rest) {
+            if covered.contains(folder) {
+                continue;
+            }
+            let build = builder.build(folder);
+            covered.extend(build.folders);
+            let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
+            self.problems.extend(build.findings);
+            let folder: Arc<str> = folder.as_str().into();
+            for object in build.objects {
+                let object = Built { object, folder: folder.clone(), completion: Completion::default(), settled };
+                self.add(object, &mut seen);
+            }
+        }
+        self.not_done = builder.not_done();
+        for (folder, _) in &named.folders {
+            self.installation_patches.extend(installation_patches(files, folder));
+        }
+    }
+
+    /// Takes the objects of files that no kustomization is responsible for.
+    fn take_loose(&mut self, files: &Files<'_>, named: &Named, appliers: &[Applier]) {
+        let applied: BTreeSet<&str> = appliers.iter().map(Applier::folder).collect();
+        let mut seen = Seen::default();
+        for (path, parsed) in files.parsed() {
+            let is_kustomization = named.folders.contains_key(folder_of(path)) && is_kustomization_name(path);
+            let mentioned = named.included.contains(path) || named.others.contains(path);
+            let text = parsed.file.text();
+            let spoken_for = is_kustomization || mentioned;
+            if !parsed.findings.is_empty() {
+                let template = is_template(parsed);
+                if spoken_for || (!template && claims_to_be_manifest(text)) {
+                    self.problems.extend(parsed.findings.iter().cloned());
+                } else {
+                    self.skipped.count(if template { Reason::Template } else { Reason::NotYaml });
+                    continue;
+                }
+            }
+            if spoken_for {
+                continue;
+            }
+            if objects(parsed).next().is_none() {
+                self.skipped.count(Reason::NoManifest);
+                continue;
+            }
+            if !is_loose(path, named, &applied) {
+                continue;
+            }
+            let folder: Arc<str> = folder_of(path).into();
+            for object in objects(parsed) {
+                let built = Built { object, folder: folder.clone(), completion: Completion::default(), settled: true };
+                self.add(built, &mut seen);
+            }
+        }
+    }
+
+    /// Adds an object unless the same one, from the same place, is there already.
+    fn add(&mut self, built: Built, seen: &mut Seen) {
+        let reference = built.object.reference();
+        let span = built.object.node.span();
+        let key = (reference, span.file().path().to_string(), span.range().start);
+        let known = seen.entry(key);
+        if known.iter().any(|at| self.objects.get(*at).is_some_and(|other| other.object.node == built.object.node)) {
+            return;
+        }
+        known.push(self.objects.len());
+        self.objects.push(built);
+    }
+
+    /// Says of each object what its appliers do to it, once all of them are known as built.
+    fn complete(&mut self) {
+        let appliers: Vec<Applier> = self.objects.iter().filter_map(|built| Applier::of(&built.object)).collect();
+        let mut known: BTreeMap<Arc<str>, Completion> = BTreeMap::new();
+        for built in &mut self.objects {
+            let done = known.entry(built.folder.clone()).or_insert_with(|| completion(&built.folder, &appliers));
+            built.completion = done.clone();
+        }
+    }
+
+    /// The Kustomizations of Flux.
+    pub fn kustomizations(&self) -> impl Iterator<Item = &Built> {
+        self.objects.iter().filter(|built| is_kustomization(&built.object))
+    }
+}
+
+/// Where objects were seen: identity, path and offset → positions in the list.
+type Seen = Index<(ObjectRef, String, usize), Vec<usize>>;
+
+fn is_kustomization_name(path: &str) -> bool {
+    FILE_NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
+}
+
+fn named(files: &Files<'_>) -> Named {
+    let mut named = Named::default();
+    let folders: BTreeSet<&str> =
+        files.parsed().map(|(path, _)| path).filter(|path| is_kustomization_name(path)).map(folder_of).collect();
+    for folder in folders {
+        for path in file_in(files, folder) {
+            let component = files.get(&path).is_some_and(|parsed| kind_of(&parsed) == Some("Component".into()));
+            named.folders.insert(folder.to_string(), component);
+            let references = references_of(files, &path);
+            named.included.extend(references.included);
+            named.others.extend(references.named);
+        }
+    }
+    named
+}
+
+fn kind_of(parsed: &Parsed) -> Option<String> {
+    parsed.documents.first()?.node.get("kind")?.text().map(ToString::to_string)
+}
+
+/// The Flux Kustomizations as written: what they apply is known well enough from that to tell loose files.
+fn appliers(files: &Files<'_>) -> Vec<Applier> {
+    let parsed = files.parsed().map(|(_, parsed)| parsed);
+    parsed.flat_map(|parsed| objects(parsed).filter_map(|object| Applier::of(&object)).collect::<Vec<_>>()).collect()
+}
+
+/// Tells whether Flux takes a file by itself: walking a folder it stops where a kustomization takes over.
+fn is_loose(path: &str, named: &Named, applied: &BTreeSet<&str>) -> bool {
+    let mut folder = folder_of(path);
+    loop {
+        if named.folders.contains_key(folder) {
+            return false;
+        }
+        if folder.is_empty() || applied.contains(folder) {
+            return true;
+        }
+        folder = folder_of(folder);
+    }
+}
+
+/// The text of the patches of a kustomization that brings Flux's own installation. `gotk-components.yaml` itself is
+/// the flux CLI's file and may not be there yet.
+fn installation_patches(files: &Files<'_>, folder: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    for path in file_in(files, folder) {
+        let references = references_of(files, &path);
+        let installs = |path: &String| path.ends_with("gotk-components.yaml") || path.ends_with("gotk-sync.yaml");
+        if !references.included.iter().any(installs) {
+            continue;
+        }
+        let Some(parsed) = files.get(&path) else { continue };
+        let Some(document) = parsed.documents.first() else { continue };
+        for field in ["patches", "patchesJson6902", "patchesStrategicMerge"] {
+            for item in document.node.get(field).map_or(&[][..], |list| list.items()) {
+                let inline = item.get("patch").unwrap_or(item);
+                texts.extend(inline.text().map(ToString::to_string));
+                let path = item.get("path").unwrap_or(item).text().and_then(|path| join(folder, path));
+                texts.extend(path.and_then(|path| files.get(&path)).map(|parsed| parsed.file.text().to_string()));
+            }
+        }
+    }
+    texts
+}

@@ -1,0 +1,197 @@
+//! Who the tenants are, and what they rely on.
+//!
+//! Tenancy is a fact of each cluster; in this form it is one of the repository as a whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Repo, is_flux, is_kustomization};
+use crate::kube::Object;
+use crate::yaml::Node;
+
+/// The label that says whose a namespace or a Flux object is.
+const TENANT_LABEL: &str = "toolkit.fluxcd.io/tenant";
+/// The namespace that Flux is installed in where nothing says otherwise.
+const FLUX_NAMESPACE: &str = "flux-system";
+
+/// What a repository says about tenants.
+#[derive(Debug, Clone, Default)]
+pub struct Tenancy {
+    /// Whether the clusters are shared by tenants.
+    pub multi_tenant: bool,
+    /// How Flux is locked down, if it is.
+    pub lockdown: Option<Lockdown>,
+    /// The namespaces that Flux is installed in.
+    pub flux_namespaces: BTreeSet<String>,
+    /// The tenants' namespaces and whose they are, where that is said.
+    pub tenants: BTreeMap<String, Option<String>>,
+    /// Namespaces from which a hub reconciles other clusters.
+    pub hubs: BTreeSet<String>,
+    /// Who is bound to roles in which namespace: namespace of the binding, namespace and name of the account.
+    bound: BTreeSet<(String, String, String)>,
+    /// Accounts that a ClusterRoleBinding serves: namespace and name.
+    bound_everywhere: BTreeSet<(String, String)>,
+}
+
+/// How Flux is locked down.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lockdown {
+    /// The account that Flux impersonates where an object names none.
+    pub default_account: Option<String>,
+}
+
+impl Tenancy {
+    /// Reads the facts. `declared` are the tenants' namespaces and their tenants, where a fleet.yaml says them;
+    /// otherwise they are inferred. `governed` says that a fleet.yaml governs the repository.
+    pub fn of(repo: &Repo, declared: Option<&BTreeMap<String, String>>, governed: bool) -> Self {
+        let mut tenancy = Self { lockdown: lockdown(repo), flux_namespaces: flux_namespaces(repo), ..Self::default() };
+        for built in &repo.objects {
+            tenancy.take_binding(&built.object, built.namespace());
+            let remote =
+                is_kustomization(&built.object) && built.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
+            if let Some(namespace) = built.namespace().filter(|_| remote) {
+                tenancy.hubs.insert(namespace.to_string());
+            }
+        }
+        tenancy.tenants = match declared {
+            Some(declared) => {
+                declared.iter().map(|(namespace, name)| (namespace.clone(), Some(name.clone()))).collect()
+            }
+            None => tenancy.infer(repo),
+        };
+        tenancy.multi_tenant = governed || tenancy.lockdown.is_some() || !tenancy.tenants.is_empty();
+        tenancy
+    }
+
+    /// Tells whether the account that Flux falls back on can do something in a namespace: every namespace has an
+    /// account `default`, and another one must be made; either must be bound.
+    pub fn default_account_works(&self, namespace: &str) -> bool {
+        let account = self.lockdown.as_ref().and_then(|lockdown| lockdown.default_account.as_deref());
+        account.is_some_and(|account| self.is_bound(namespace, account) || self.is_bound_everywhere(namespace, account))
+    }
+
+    /// Tells whether a RoleBinding in a namespace serves an account of that namespace.
+    fn is_bound(&self, namespace: &str, account: &str) -> bool {
+        self.bound.contains(&(namespace.to_string(), namespace.to_string(), account.to_string()))
+    }
+
+    fn is_bound_everywhere(&self, namespace: &str, account: &str) -> bool {
+        self.bound_everywhere.contains(&(namespace.to_string(), account.to_string()))
+    }
+
+    fn take_binding(&mut self, object: &Object, namespace: Option<&str>) {
+        let everywhere = match object.kind() {
+            "RoleBinding" => false,
+            "ClusterRoleBinding" => true,
+            _ => return,
+        };
+        if object.group() != "rbac.authorization.k8s.io" {
+            return;
+        }
+        for subject in object.node.get("subjects").map_or(&[][..], Node::items) {
+            let text = |key: &str| subject.get(key).and_then(Node::text).filter(|text| !text.is_empty());
+            let (Some("ServiceAccount"), Some(name)) = (text("kind"), text("name")) else { continue };
+            // Without a namespace, the account is taken for one of the binding's namespace; kustomize writes it so.
+            let Some(of) = text("namespace").or(namespace) else { continue };
+            if everywhere {
+                self.bound_everywhere.insert((of.into(), name.into()));
+            } else if let Some(namespace) = namespace {
+                self.bound.insert((namespace.into(), of.into(), name.into()));
+            }
+        }
+    }
+
+    /// The namespaces that look like a tenant's: they hold Flux objects, and are labelled, or the account of these
+    /// objects has a RoleBinding there. Accounts that only a ClusterRoleBinding serves are the platform's.
+    fn infer(&self, repo: &Repo) -> BTreeMap<String, Option<String>> {
+        let mut found: BTreeMap<String, Candidate> = BTreeMap::new();
+        for built in &repo.objects {
+            let object = &built.object;
+            let namespace = if object.is("", "Namespace") { Some(object.name()) } else { built.namespace() };
+            let Some(namespace) = namespace.filter(|name| !name.contains('$')) else { continue };
+            if self.flux_namespaces.contains(namespace) || !(is_flux(object) || object.is("", "Namespace")) {
+                continue;
+            }
+            let candidate = found.entry(namespace.to_string()).or_default();
+            candidate.holds_flux |= is_flux(object);
+            if let Some(tenant) = object.label(TENANT_LABEL).filter(|tenant| !tenant.is_empty()) {
+                candidate.label = Some(tenant.to_string());
+            }
+            if let Some(account) = object.text_at(&["spec", "serviceAccountName"]).filter(|_| is_flux(object)) {
+                candidate.accounts.insert(account.to_string());
+            }
+        }
+        let tenants = found.into_iter().filter(|(namespace, candidate)| {
+            let bound = candidate.accounts.iter().any(|account| self.is_bound(namespace, account));
+            let platform = candidate.accounts.iter().any(|account| self.is_bound_everywhere(namespace, account));
+            candidate.holds_flux && (bound || (candidate.label.is_some() && !platform))
+        });
+        tenants.map(|(namespace, candidate)| (namespace, candidate.label)).collect()
+    }
+}
+
+/// What is known of a namespace that may be a tenant's.
+#[derive(Default)]
+struct Candidate {
+    holds_flux: bool,
+    label: Option<String>,
+    accounts: BTreeSet<String>,
+}
+
+fn flux_namespaces(repo: &Repo) -> BTreeSet<String> {
+    let of_sync = |object: &Object| object.node.span().file().path().ends_with("gotk-sync.yaml") && is_flux(object);
+    let installs = |object: &Object| object.is("fluxcd.controlplane.io", "FluxInstance") || of_sync(object);
+    let found = repo.objects.iter().filter(|built| installs(&built.object));
+    let mut found: BTreeSet<String> = found.filter_map(|built| built.namespace().map(ToString::to_string)).collect();
+    found.insert(FLUX_NAMESPACE.to_string());
+    found
+}
+
+/// Flux's lockdown: of a FluxInstance, of the controllers' arguments, or of patches that add them.
+fn lockdown(repo: &Repo) -> Option<Lockdown> {
+    let mut found: Option<Lockdown> = None;
+    for built in &repo.objects {
+        let object = &built.object;
+        if object.is("fluxcd.controlplane.io", "FluxInstance") {
+            if object.text_at(&["spec", "cluster", "multitenant"]) == Some("true") {
+                let account = object.text_at(&["spec", "cluster", "tenantDefaultServiceAccount"]).unwrap_or("default");
+                found.get_or_insert_default().default_account = Some(account.to_string());
+            }
+            for patch in object.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items) {
+                let text = patch.get("patch").and_then(Node::text).unwrap_or_default();
+                text.lines().for_each(|line| take_argument(line, &mut found));
+            }
+        }
+        if object.is("apps", "Deployment") && object.name().ends_with("-controller") {
+            let containers = object.node.at_keys(&["spec", "template", "spec", "containers"]);
+            for container in containers.map_or(&[][..], Node::items) {
+                let arguments = container.get("args").map_or(&[][..], Node::items);
+                arguments.iter().filter_map(Node::text).for_each(|text| take_argument(text, &mut found));
+            }
+        }
+    }
+    for text in &repo.installation_patches {
+        text.lines().for_each(|line| take_argument(line, &mut found));
+    }
+    found
+}
+
+/// Reads an argument of a controller, or the line of a patch that adds one.
+fn take_argument(line: &str, found: &mut Option<Lockdown>) {
+    let line = line.trim();
+    if line.starts_with('#') {
+        return;
+    }
+    let value = |flag: &str| {
+        let (_, rest) = line.split_once(flag)?;
+        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ']' | '}'));
+        let value = end.map_or(rest, |end| rest.get(..end).unwrap_or(rest));
+        Some(value.strip_prefix('=').unwrap_or("true").to_string())
+    };
+    if value("--no-cross-namespace-refs").is_some_and(|value| value == "true") {
+        found.get_or_insert_default();
+    }
+    if let Some(account) = value("--default-service-account").filter(|account| account != "true" && !account.is_empty())
+    {
+        found.get_or_insert_default().default_account = Some(account);
+    }
+}

@@ -1,0 +1,170 @@
+//! A kustomization.yaml: finding it, reading its fields, naming what it refers to.
+
+use std::sync::Arc;
+
+use super::Files;
+use crate::text::join;
+use crate::yaml::{Entry, Node, Parsed};
+
+/// The names that kustomize looks for in a folder.
+pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// What a kustomization.yaml may say, in kustomize's spelling; `done` are those that this engine carries out.
+pub(super) const FIELDS: &[(&str, Support)] = &[
+    ("apiVersion", Support::Done),
+    ("kind", Support::Done),
+    ("metadata", Support::Done),
+    ("resources", Support::Done),
+    ("bases", Support::Done),
+    ("components", Support::Done),
+    ("namespace", Support::Done),
+    ("labels", Support::Done),
+    ("commonLabels", Support::Done),
+    ("patches", Support::Done),
+    ("patchesStrategicMerge", Support::Done),
+    ("patchesJson6902", Support::Done),
+    ("sortOptions", Support::Harmless),
+    ("buildMetadata", Support::Harmless),
+    ("generatorOptions", Support::Harmless),
+    ("helmGlobals", Support::Harmless),
+    ("openapi", Support::Changes),
+    ("namePrefix", Support::Changes),
+    ("nameSuffix", Support::Changes),
+    ("commonAnnotations", Support::Changes),
+    ("images", Support::Changes),
+    ("imageTags", Support::Changes),
+    ("replacements", Support::Changes),
+    ("replicas", Support::Changes),
+    ("vars", Support::Changes),
+    ("crds", Support::Changes),
+    ("configMapGenerator", Support::Changes),
+    ("secretGenerator", Support::Changes),
+    ("helmCharts", Support::Changes),
+    ("helmChartInflationGenerator", Support::Changes),
+    ("configurations", Support::Changes),
+    ("generators", Support::Changes),
+    ("transformers", Support::Changes),
+    ("validators", Support::Changes),
+];
+
+/// What this engine does with a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Support {
+    /// It carries the field out.
+    Done,
+    /// It does not, and no object is another one for that.
+    Harmless,
+    /// It does not, and objects may be others, or missing, for that.
+    Changes,
+}
+
+/// One kustomization.yaml.
+pub(super) struct Definition {
+    /// Its root, a mapping.
+    pub(super) node: Node,
+    /// What was read of its file.
+    pub(super) parsed: Arc<Parsed>,
+    /// The folder it stands in.
+    pub(super) folder: String,
+}
+
+impl Definition {
+    /// The entry of a field. kustomize decodes by way of JSON in Go, which takes `apiversion` for `apiVersion`.
+    pub(super) fn entry(&self, field: &str) -> Option<&Entry> {
+        field_of(&self.node, field).filter(|entry| !entry.node.is_null())
+    }
+
+    /// The items of a field that holds a list.
+    pub(super) fn items(&self, field: &str) -> &[Node] {
+        self.entry(field).map_or(&[], |entry| entry.node.items())
+    }
+
+    /// Tells whether it is a component, which only other kustomizations can use.
+    pub(super) fn is_component(&self) -> bool {
+        self.entry("kind").is_some_and(|entry| entry.node.text() == Some("Component"))
+    }
+
+    /// Tells whether nothing is said: kustomize refuses that.
+    pub(super) fn is_empty(&self) -> bool {
+        let says = |entry: &Entry| {
+            !["apiVersion", "kind"].iter().any(|name| entry.key.eq_ignore_ascii_case(name)) && !entry.node.is_null()
+        };
+        !self.node.entries().iter().any(says)
+    }
+}
+
+/// The entry of a field, whatever the case of its letters.
+fn field_of<'a>(node: &'a Node, field: &str) -> Option<&'a Entry> {
+    let exact = node.entry(field);
+    exact.or_else(|| node.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(field)))
+}
+
+/// The kustomization files of a folder: those of the recognised names that do not hold another program's object.
+///
+/// A file called `kustomization.yaml` may well hold Flux's kind of that name.
+pub fn file_in(files: &Files<'_>, folder: &str) -> Vec<String> {
+    let paths = FILE_NAMES.iter().filter_map(|name| join(folder, name));
+    paths.filter(|path| files.tree().has_file(path)).filter(|path| is_kustomization(files, path)).collect()
+}
+
+fn is_kustomization(files: &Files<'_>, path: &str) -> bool {
+    let Some(parsed) = files.get(path) else { return true };
+    let Some(document) = parsed.documents.first() else { return true };
+    let text = |field| field_of(&document.node, field).and_then(|entry| entry.node.text()).unwrap_or_default();
+    let version = text("apiVersion");
+    version.is_empty() || !version.contains('/') || version.starts_with("kustomize.config.k8s.io/")
+}
+
+pub(super) fn read(files: &Files<'_>, path: &str) -> Option<Definition> {
+    let parsed = files.get(path)?;
+    let node = parsed.documents.first().map(|document| document.node.clone())?;
+    let folder = crate::text::folder_of(path).to_string();
+    Some(Definition { node, parsed, folder })
+}
+
+/// The paths, from the tree's root, of everything a kustomization file refers to: folders it includes, resources,
+/// patches, and the files of its generators and configurations.
+pub fn references_of(files: &Files<'_>, path: &str) -> References {
+    let mut references = References::default();
+    let Some(definition) = read(files, path) else { return references };
+    let target = |node: &Node| node.text().and_then(|text| join(&definition.folder, text));
+    for field in ["resources", "bases", "components"] {
+        references.included.extend(definition.items(field).iter().filter_map(target));
+    }
+    for field in ["patches", "patchesJson6902", "replacements"] {
+        let paths = definition.items(field).iter().filter_map(|item| item.get("path"));
+        references.named.extend(paths.filter_map(target));
+    }
+    for field in ["patchesStrategicMerge", "configurations", "crds", "generators", "transformers", "validators"] {
+        let short = definition.items(field).iter().filter(|node| node.text().is_some_and(|text| !text.contains('\n')));
+        references.named.extend(short.filter_map(target));
+    }
+    for chart in definition.items("helmCharts") {
+        references.named.extend(chart.get("valuesFile").and_then(target));
+        let more = chart.get("additionalValuesFiles").map_or(&[][..], Node::items);
+        references.named.extend(more.iter().filter_map(target));
+    }
+    for field in ["configMapGenerator", "secretGenerator"] {
+        for generator in definition.items(field) {
+            for list in ["files", "envs"] {
+                let items = generator.get(list).map_or(&[][..], Node::items);
+                let texts = items.iter().filter_map(Node::text);
+                let paths = texts.map(|text| text.split_once('=').map_or(text, |(_, path)| path));
+                references.named.extend(paths.filter_map(|path| join(&definition.folder, path)));
+            }
+        }
+    }
+    if let Some(openapi) = definition.entry("openapi") {
+        references.named.extend(openapi.node.get("path").and_then(target));
+    }
+    references
+}
+
+/// What a kustomization file refers to.
+#[derive(Debug, Clone, Default)]
+pub struct References {
+    /// Files and folders whose objects it takes.
+    pub included: Vec<String>,
+    /// Files it reads for something else: patches, values, configuration.
+    pub named: Vec<String>,
+}

@@ -1,0 +1,188 @@
+//! JSON patches (RFC 6902) on nodes, as evanphx/json-patch carries them out for kustomize.
+
+use crate::text::Span;
+use crate::yaml::{By, Entry, Node, Value};
+
+/// One operation of a patch.
+pub(super) struct Operation {
+    action: Action,
+    /// The place of `path`, for messages and for the keys it makes.
+    pub(super) span: Span,
+    path: Vec<String>,
+}
+
+enum Action {
+    Add(Node),
+    Replace(Node),
+    Remove,
+    Test(Node),
+    Move(Vec<String>),
+    Copy(Vec<String>),
+}
+
+/// A place in a patch that is wrong, and why.
+pub(super) type Fault = (Span, String);
+
+/// The operations of a patch: a list of mappings with `op` and `path`.
+pub(super) fn read(patch: &Node) -> Result<Vec<Operation>, Fault> {
+    patch.items().iter().map(read_one).collect()
+}
+
+fn read_one(node: &Node) -> Result<Operation, Fault> {
+    let missing = |field: &str| (node.span().clone(), format!("this operation has no `{field}`"));
+    let operation = node.get("op").ok_or_else(|| missing("op"))?;
+    let path = node.get("path").ok_or_else(|| missing("path"))?;
+    let value = || node.get("value").cloned().ok_or_else(|| missing("value"));
+    let from = || {
+        let from = node.get("from").ok_or_else(|| missing("from"))?;
+        pointer(from)
+    };
+    let action = match operation.text() {
+        Some("add") => Action::Add(value()?),
+        Some("replace") => Action::Replace(value()?),
+        Some("remove") => Action::Remove,
+        Some("test") => Action::Test(value()?),
+        Some("move") => Action::Move(from()?),
+        Some("copy") => Action::Copy(from()?),
+        other => {
+            let message = format!("`{}` is no operation of JSON patches", other.unwrap_or_default());
+            return Err((operation.span().clone(), message));
+        }
+    };
+    Ok(Operation { action, span: path.span().clone(), path: pointer(path)? })
+}
+
+fn pointer(node: &Node) -> Result<Vec<String>, Fault> {
+    let text = node.text().unwrap_or_default();
+    let Some(rest) = text.strip_prefix('/') else {
+        return Err((node.span().clone(), format!("`{text}` is no JSON pointer; it starts with `/`")));
+    };
+    Ok(rest.split('/').map(|segment| segment.replace("~1", "/").replace("~0", "~")).collect())
+}
+
+/// The object after every operation, or the first one that cannot be carried out.
+pub(super) fn apply(object: &Node, operations: &[Operation]) -> Result<Node, Fault> {
+    operations.iter().try_fold(object.clone(), |node, operation| operation.apply(&node))
+}
+
+impl Operation {
+    fn apply(&self, object: &Node) -> Result<Node, Fault> {
+        let fault = |message: String| (self.span.clone(), message);
+        let change = |change: Change<'_>, path: &[String]| edit(object, path, &change, &self.span).map_err(fault);
+        match &self.action {
+            Action::Add(value) => change(Change::Add(value), &self.path),
+            Action::Replace(value) => change(Change::Replace(value), &self.path),
+            Action::Remove => change(Change::Remove, &self.path),
+            Action::Test(value) => match find(object, &self.path) {
+                Some(found) if same_value(found, value) => Ok(object.clone()),
+                None if value.is_null() => Ok(object.clone()),
+                _ => Err(fault(format!("the test of `{}` fails", show(&self.path)))),
+            },
+            Action::Move(from) => {
+                let value = self.taken(object, from)?;
+                let without = change(Change::Remove, from)?;
+                edit(&without, &self.path, &Change::Add(&value), &self.span).map_err(fault)
+            }
+            Action::Copy(from) => {
+                let value = self.taken(object, from)?;
+                change(Change::Add(&value), &self.path)
+            }
+        }
+    }
+
+    /// The value at another place of the object, now standing where the patch says.
+    fn taken(&self, object: &Node, from: &[String]) -> Result<Node, Fault> {
+        let found = find(object, from);
+        let value = found.ok_or_else(|| (self.span.clone(), format!("`{}` is not there", show(from))))?;
+        Ok(Node::at(value.value.clone(), self.span.clone()))
+    }
+}
+
+enum Change<'a> {
+    Add(&'a Node),
+    Replace(&'a Node),
+    Remove,
+}
+
+fn show(path: &[String]) -> String {
+    path.iter().map(|segment| format!("/{segment}")).collect()
+}
+
+fn find<'a>(object: &'a Node, path: &[String]) -> Option<&'a Node> {
+    path.iter().try_fold(object, |node, segment| match &node.value {
+        Value::Map(_) => node.get(segment),
+        Value::Seq(items) => items.get(index_in(segment, items.len())?),
+        Value::Scalar(..) => None,
+    })
+}
+
+/// The index that a segment means; a negative one counts from the end.
+fn index_in(segment: &str, len: usize) -> Option<usize> {
+    match segment.strip_prefix('-') {
+        Some(back) => len.checked_sub(back.parse().ok()?),
+        None => segment.parse().ok(),
+    }
+}
+
+fn edit(node: &Node, path: &[String], change: &Change<'_>, span: &Span) -> Result<Node, String> {
+    let Some((first, rest)) = path.split_first() else { return Err("the whole object cannot be patched".into()) };
+    match &node.value {
+        Value::Map(_) if rest.is_empty() => edit_entry(node, first, change, span),
+        Value::Seq(items) if rest.is_empty() => edit_item(node, items, first, change),
+        Value::Map(_) => {
+            let entry = node.entry(first).filter(|entry| !entry.node.is_null());
+            let entry = entry.ok_or_else(|| format!("`{first}` is not there, so nothing can be put below it"))?;
+            Ok(node.with(entry.with_node(edit(&entry.node, rest, change, span)?)))
+        }
+        Value::Seq(items) => {
+            let at = index_in(first, items.len()).filter(|at| *at < items.len());
+            let at = at.ok_or_else(|| format!("the list has no item `{first}`"))?;
+            let mut items = items.to_vec();
+            items[at] = edit(&items[at], rest, change, span)?;
+            Ok(Node { value: Value::Seq(items.into()), origin: node.origin.clone() })
+        }
+        Value::Scalar(..) => Err(format!("`{first}` cannot be below a single value")),
+    }
+}
+
+fn edit_entry(node: &Node, key: &str, change: &Change<'_>, span: &Span) -> Result<Node, String> {
+    let old = node.entry(key);
+    match (change, old) {
+        (Change::Add(value) | Change::Replace(value), Some(old)) => {
+            Ok(node.with(old.with_node(replaced(&old.node, value))))
+        }
+        (Change::Add(value), None) => Ok(node.with(Entry::new(key, span, (*value).clone()))),
+        (Change::Remove, Some(_)) => Ok(node.without(key)),
+        (Change::Replace(_) | Change::Remove, None) => Err(format!("`{key}` is not there")),
+    }
+}
+
+fn edit_item(node: &Node, items: &[Node], segment: &str, change: &Change<'_>) -> Result<Node, String> {
+    let mut items = items.to_vec();
+    let no_item = || format!("the list has no item `{segment}`");
+    match change {
+        Change::Add(value) if segment == "-" => items.push((*value).clone()),
+        Change::Add(value) => {
+            let len = items.len() + usize::from(segment.starts_with('-'));
+            let at = index_in(segment, len).filter(|at| *at <= items.len()).ok_or_else(no_item)?;
+            items.insert(at, (*value).clone());
+        }
+        Change::Replace(value) => {
+            let at = index_in(segment, items.len()).filter(|at| *at < items.len()).ok_or_else(no_item)?;
+            items[at] = replaced(&items[at], value);
+        }
+        Change::Remove => {
+            let at = index_in(segment, items.len()).filter(|at| *at < items.len()).ok_or_else(no_item)?;
+            items.remove(at);
+        }
+    }
+    Ok(Node { value: Value::Seq(items.into()), origin: node.origin.clone() })
+}
+
+fn replaced(old: &Node, value: &Node) -> Node {
+    old.changed(value.value.clone(), By::Patch(value.span().clone()))
+}
+
+fn same_value(a: &Node, b: &Node) -> bool {
+    a == b || (a.is_null() && b.is_null())
+}

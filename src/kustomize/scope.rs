@@ -1,0 +1,31 @@
+//! Which kinds have no namespace, as far as kustomize knows.
+
+/// The kinds without namespace that kustomize's built-in schema knows, by group, versions and kinds. It matches
+/// versions exactly: an `apiVersion` it does not know gets a namespace.
+///
+/// Source: the schema of Kubernetes 1.21 that kustomize 5.8 carries.
+const CLUSTER_SCOPED: &[(&str, &[&str], &[&str])] = &[
+    ("", &["v1"], &["ComponentStatus", "Namespace", "Node", "NodeProxyOptions", "PersistentVolume"]),
+    (
+        "admissionregistration.k8s.io",
+        &["v1", "v1beta1"],
+        &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"],
+    ),
+    ("apiextensions.k8s.io", &["v1", "v1beta1"], &["CustomResourceDefinition"]),
+    ("apiregistration.k8s.io", &["v1", "v1beta1"], &["APIService"]),
+    ("certificates.k8s.io", &["v1", "v1beta1"], &["CertificateSigningRequest"]),
+    ("flowcontrol.apiserver.k8s.io", &["v1beta1"], &["FlowSchema", "PriorityLevelConfiguration"]),
+    ("networking.k8s.io", &["v1", "v1beta1"], &["IngressClass"]),
+    ("node.k8s.io", &["v1", "v1beta1"], &["RuntimeClass"]),
+    ("policy", &["v1beta1"], &["PodSecurityPolicy"]),
+    ("rbac.authorization.k8s.io", &["v1", "v1beta1"], &["ClusterRole", "ClusterRoleBinding"]),
+    ("scheduling.k8s.io", &["v1", "v1beta1"], &["PriorityClass"]),
+    ("storage.k8s.io", &["v1", "v1beta1"], &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
+];
+
+/// Tells whether kustomize knows that a kind has no namespace.
+pub fn is_cluster_scoped(group: &str, version: &str, kind: &str) -> bool {
+    CLUSTER_SCOPED
+        .iter()
+        .any(|(its_group, versions, kinds)| *its_group == group && versions.contains(&version) && kinds.contains(&kind))
+}

@@ -1,0 +1,127 @@
+use crate::finding::{Finding, Severity};
+use crate::flux::{Built, is_kustomization};
+use crate::kube::Object;
+use crate::lint::rule::{declare, missing_in_spec};
+use crate::lint::{Check, Context};
+
+declare! {
+    /// A Kustomization, HelmRelease or ResourceSet has no `serviceAccountName`.
+    ///
+    /// ## Why
+    ///
+    /// Without lockdown Flux then applies with its own rights, which are those of a cluster admin: whoever writes to
+    /// the tenant's repository owns the cluster. Under lockdown it falls back on a default account that may do
+    /// nothing, and the reconciliation fails.
+    ///
+    /// Error where tenants share the cluster, pedantic elsewhere. Platform namespaces count only under lockdown. Silent
+    /// where the lockdown's default account is bound in that namespace, where a patch on the way sets the account, and
+    /// with `kubeConfig`, whose identity acts on the other cluster.
+    ///
+    /// ## How to fix it
+    ///
+    /// Give the tenant's namespace a ServiceAccount and a RoleBinding, and name it in `spec.serviceAccountName`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: backend
+    ///   labels:
+    ///     toolkit.fluxcd.io/tenant: apps
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: backend
+    ///   namespace: backend
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./backend
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: apps
+    ///   targetNamespace: backend
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: backend
+    ///   labels:
+    ///     toolkit.fluxcd.io/tenant: apps
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: backend
+    ///   namespace: backend
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./backend
+    ///   prune: true
+    ///   serviceAccountName: flux
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: apps
+    ///   targetNamespace: backend
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: multi-tenancy lockdown](https://fluxcd.io/flux/installation/configuration/multitenancy/)
+    "missing-service-account", Error, "a Kustomization, HelmRelease or ResourceSet names no account to act as",
+    Check::Object(check),
+}
+
+fn check(built: &Built, context: &Context<'_>) -> Option<Finding> {
+    let object = &built.object;
+    if !is_judged(object) || !built.settled || built.completion.mentions("serviceAccountName") {
+        return None;
+    }
+    let named = object.text_at(&["spec", "serviceAccountName"]).is_some_and(|name| !name.is_empty());
+    if named || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
+        return None;
+    }
+    let tenancy = context.tenancy;
+    let namespace = built.namespace();
+    if namespace.is_some_and(|namespace| tenancy.default_account_works(namespace)) {
+        return None;
+    }
+    let is_tenant = namespace.is_some_and(|namespace| tenancy.tenants.contains_key(namespace));
+    // The operator does not take the lockdown of a FluxInstance for itself.
+    let locked = tenancy.lockdown.is_some() && namespace.is_some() && object.kind() != "ResourceSet";
+    let severity = if tenancy.multi_tenant && (is_tenant || locked) { Severity::Error } else { Severity::Pedantic };
+    let message = format!("{} has no `spec.serviceAccountName`", object.reference());
+    let account = match namespace {
+        Some(namespace) => format!("a ServiceAccount of namespace `{namespace}`"),
+        None => "a ServiceAccount of its namespace".to_string(),
+    };
+    let default = tenancy.lockdown.as_ref().and_then(|lockdown| lockdown.default_account.as_deref());
+    let why = match default.filter(|_| locked) {
+        Some(default) => format!("without it Flux acts as `{default}`, which no binding in that namespace serves"),
+        None => "without it Flux applies with its own rights".to_string(),
+    };
+    let tenant = namespace.and_then(|namespace| tenancy.tenants.get(namespace)).and_then(Option::as_deref);
+    let whose = tenant.map_or_else(String::new, |tenant| format!(", and the namespace is tenant `{tenant}`'s"));
+    let mut finding = Finding::error(RULE.id, missing_in_spec(object, "serviceAccountName"), message)
+        .related(object.span().clone(), format!("this {}", object.kind()))
+        .help(format!("set it to {account}; {why}{whose}"))
+        .about(object.reference());
+    finding.severity = severity;
+    Some(finding)
+}
+
+/// Tells whether an object is one of the kinds that act as an account, and whole: a parent may complete one that has
+/// no source.
+fn is_judged(object: &Object) -> bool {
+    let has = |field: &str| object.node.at_keys(&["spec", field]).is_some();
+    (is_kustomization(object) && has("sourceRef"))
+        || (object.is("helm.toolkit.fluxcd.io", "HelmRelease") && (has("chart") || has("chartRef")))
+        || (object.is("fluxcd.controlplane.io", "ResourceSet") && has("resources"))
+}

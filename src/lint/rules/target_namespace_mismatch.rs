@@ -1,0 +1,124 @@
+use crate::finding::{Finding, Label};
+use crate::flux::{Built, is_kustomization};
+use crate::lint::rule::{declare, missing_in_spec};
+use crate::lint::{Check, Context};
+use crate::yaml::Node;
+
+declare! {
+    /// A tenant's Kustomization has no `targetNamespace`, or one that is not its own namespace.
+    ///
+    /// ## Why
+    ///
+    /// Without it the tenant's repository chooses where its objects go: what names no namespace lands in `default`, and
+    /// what names another one is tried there, with whatever rights the account happens to have. With it, Flux puts
+    /// everything into the namespace that the tenant was given.
+    ///
+    /// A tenant is declared, or it is a namespace other than Flux's that holds Flux objects and is labelled
+    /// `toolkit.fluxcd.io/tenant`, or whose account has a RoleBinding there. Silent in namespaces from which a hub
+    /// reconciles other clusters (`kubeConfig`), and in platform namespaces, whose account has a ClusterRoleBinding.
+    ///
+    /// ## How to fix it
+    ///
+    /// Set `spec.targetNamespace` to the Kustomization's own namespace.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: backend
+    ///   labels:
+    ///     toolkit.fluxcd.io/tenant: apps
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: backend
+    ///   namespace: backend
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./backend
+    ///   prune: true
+    ///   serviceAccountName: flux
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: apps
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: backend
+    ///   labels:
+    ///     toolkit.fluxcd.io/tenant: apps
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: backend
+    ///   namespace: backend
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./backend
+    ///   prune: true
+    ///   serviceAccountName: flux
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: apps
+    ///   targetNamespace: backend
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: target namespace](https://fluxcd.io/flux/components/kustomize/kustomizations/#target-namespace)
+    "target-namespace-mismatch", Error, "a tenant's Kustomization does not keep its objects in its own namespace",
+    Check::Object(check),
+}
+
+fn check(built: &Built, context: &Context<'_>) -> Option<Finding> {
+    let object = &built.object;
+    let namespace = built.namespace()?;
+    let tenant = context.tenancy.tenants.get(namespace)?;
+    let is_whole = is_kustomization(object) && object.node.at_keys(&["spec", "sourceRef"]).is_some();
+    if !is_whole || context.tenancy.hubs.contains(namespace) {
+        return None;
+    }
+    if !built.settled || built.completion.mentions("targetNamespace") {
+        return None;
+    }
+    let whose = tenant.as_ref().map_or_else(|| "the tenant".to_string(), |tenant| format!("tenant `{tenant}`"));
+    let (at, message) = match object.node.at_keys(&["spec", "targetNamespace"]).filter(|node| !node.is_null()) {
+        None => {
+            let message = format!("{} has no `spec.targetNamespace`", object.reference());
+            (missing_in_spec(object, "targetNamespace"), message)
+        }
+        Some(node) => {
+            let target = node.text().unwrap_or_default();
+            if target == namespace || target.contains('$') || is_same_tenant(context, tenant.as_deref(), target) {
+                return None;
+            }
+            let message = format!("{} puts its objects into namespace `{target}`", object.reference());
+            (wrong(node, namespace), message)
+        }
+    };
+    let help = format!("set it to `{namespace}`, so that what {whose} writes in its repository stays in its namespace");
+    let finding = Finding::error(RULE.id, at, message)
+        .related(object.span().clone(), "this Kustomization")
+        .help(help)
+        .about(object.reference());
+    Some(finding)
+}
+
+fn wrong(node: &Node, namespace: &str) -> Label {
+    Label::new(node.span().clone(), format!("not its own namespace `{namespace}`"))
+}
+
+/// Tells whether a namespace is another one of the same tenant.
+fn is_same_tenant(context: &Context<'_>, tenant: Option<&str>, namespace: &str) -> bool {
+    let other = context.tenancy.tenants.get(namespace).and_then(Option::as_deref);
+    tenant.is_some() && tenant == other
+}

@@ -1,0 +1,144 @@
+//! Two things that would be rendered to one path, or that would make one object twice on a cluster.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::jobs::Job;
+use super::made::{Identity, Kustomization};
+use super::{DUPLICATE_OBJECT, DUPLICATE_PATH};
+use crate::finding::Finding;
+use crate::fleet::Fleet;
+use crate::text::{Index, Span, folder_of};
+
+/// Reports jobs with one path, and a file where another one needs a folder. The jobs are sorted by path.
+pub(super) fn paths(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
+    let written: Vec<&Job> = jobs.iter().filter(|job| !job.made.text.is_empty()).collect();
+    for pair in written.windows(2) {
+        if let [first, second] = pair
+            && first.path == second.path
+        {
+            let message = format!("two things would be rendered to `{}`", first.path);
+            findings.push(both(DUPLICATE_PATH, message, second.scope.span(fleet), first.scope.span(fleet)));
+        }
+    }
+    let files: Index<&str, &Job> = written.iter().map(|job| (job.path.as_str(), *job)).collect();
+    for job in &written {
+        let mut folder = folder_of(&job.path);
+        while !folder.is_empty() {
+            if let Some(file) = files.get(folder) {
+                let message = format!("`{folder}` would be rendered as a file and as the folder of `{}`", job.path);
+                findings.push(both(DUPLICATE_PATH, message, job.scope.span(fleet), file.scope.span(fleet)));
+            }
+            folder = folder_of(folder);
+        }
+    }
+}
+
+/// Reports objects that two places bring to one cluster.
+///
+/// What no cluster's folder holds is shared by all clusters that run its tenant; it meets each cluster's own.
+pub(super) fn objects(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
+    let kustomizations: BTreeMap<&str, &Kustomization> =
+        jobs.iter().filter_map(|job| Some((folder_of(&job.path), job.made.kustomization.as_ref()?))).collect();
+    let mut shared: Index<Key, Vec<&Job>> = Index::default();
+    let mut own: Index<(usize, Key), &Job> = Index::default();
+    let (in_clusters, in_all): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| job.scope.cluster.is_some());
+    for job in in_all {
+        for key in keys(job, &kustomizations) {
+            let known = shared.entry(key.clone());
+            let meets = |other: &&&Job| {
+                (0..fleet.clusters.len()).any(|at| job.scope.reaches(at, fleet) && other.scope.reaches(at, fleet))
+            };
+            if let Some(other) = known.iter().find(meets) {
+                findings.push(twice(&key, job, other, fleet));
+            }
+            known.push(job);
+        }
+    }
+    for job in in_clusters {
+        let Some(cluster) = job.scope.cluster else { continue };
+        for key in keys(job, &kustomizations) {
+            let beside =
+                shared.get(&key).and_then(|jobs| jobs.iter().find(|other| other.scope.reaches(cluster, fleet)));
+            if let Some(other) = beside.copied().or_else(|| own.get(&(cluster, key.clone())).copied()) {
+                findings.push(twice(&key, job, other, fleet));
+            }
+            own.insert((cluster, key), job);
+        }
+    }
+}
+
+/// An object with the namespace that it gets: group, kind, namespace, name.
+type Key = (Arc<str>, Arc<str>, Option<Arc<str>>, Arc<str>);
+
+fn keys(job: &Job, kustomizations: &BTreeMap<&str, &Kustomization>) -> Vec<Key> {
+    let namespace = namespace_of(&job.path, kustomizations);
+    let key = |object: &Identity| {
+        let effective = namespace.clone().or_else(|| object.namespace.clone());
+        let effective = effective.filter(|_| !is_cluster_scoped(&object.kind));
+        (object.group.clone(), object.kind.clone(), effective, object.name.clone())
+    };
+    job.made.objects.iter().map(key).collect()
+}
+
+/// The namespace that kustomizations give to what stands in a file: that of the outermost one that includes it.
+fn namespace_of(path: &str, kustomizations: &BTreeMap<&str, &Kustomization>) -> Option<Arc<str>> {
+    let mut folder = folder_of(path);
+    let mut namespace = kustomizations.get(folder)?.namespace.clone();
+    while !folder.is_empty() {
+        let name = folder.rsplit('/').next().unwrap_or_default();
+        folder = folder_of(folder);
+        let Some(outer) = kustomizations.get(folder) else { break };
+        if !outer.resources.iter().any(|resource| resource.trim_matches(['.', '/']) == name) {
+            break;
+        }
+        namespace = outer.namespace.clone().or(namespace);
+    }
+    namespace
+}
+
+/// Kinds without a namespace: those of Kubernetes, and those of other projects whose names say so.
+pub(super) fn is_cluster_scoped(kind: &str) -> bool {
+    const KINDS: &[&str] = &[
+        "APIService",
+        "CSIDriver",
+        "CSINode",
+        "CertificateSigningRequest",
+        "CustomResourceDefinition",
+        "FlowSchema",
+        "IngressClass",
+        "MutatingWebhookConfiguration",
+        "Namespace",
+        "Node",
+        "PersistentVolume",
+        "PriorityClass",
+        "PriorityLevelConfiguration",
+        "RuntimeClass",
+        "StorageClass",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration",
+        "VolumeAttachment",
+    ];
+    kind.starts_with("Cluster") || KINDS.contains(&kind)
+}
+
+fn twice(key: &Key, job: &Job, other: &Job, fleet: &Fleet) -> Finding {
+    let (_, kind, namespace, name) = key;
+    let object = match namespace {
+        Some(namespace) => format!("{kind} `{namespace}/{name}`"),
+        None => format!("{kind} `{name}`"),
+    };
+    let message = if job.path == other.path {
+        format!("{object} would be made twice, in `{}`", job.path)
+    } else {
+        format!("{object} would be made twice, in `{}` and `{}`", other.path, job.path)
+    };
+    both(DUPLICATE_OBJECT, message, job.scope.span(fleet), other.scope.span(fleet))
+        .help("Flux would apply one over the other, again and again")
+}
+
+fn both(rule: &'static str, message: String, at: &Span, other: &Span) -> Finding {
+    let finding = Finding::error(rule, at.clone(), message);
+    if at == other { finding } else { finding.related(other.clone(), "the other one is rendered for this") }
+}

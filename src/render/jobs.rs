@@ -1,0 +1,241 @@
+//! Renders every template at every place, those that look at their folder last.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::made::{Fault, Made, make};
+use super::manifest::Manifest;
+use super::place::{Pattern, Scope, is_partial};
+use super::template::{Templates, line};
+use super::value::Values;
+use super::{INVALID_TEMPLATE, LOCK, PATH_OUTSIDE_REPOSITORY, splice};
+use crate::finding::Finding;
+use crate::fleet::{Fleet, Layout, MANIFEST};
+use crate::text::{File, Index, Span, folder_of, normalize};
+
+/// The file that is rendered when the rest of its folder is known.
+const KUSTOMIZATION: &str = "kustomization.yaml";
+
+/// A template at one place.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// Where it lands.
+    pub path: String,
+    /// What it repeats over there.
+    pub scope: Scope,
+    /// What it rendered.
+    pub made: Arc<Made>,
+    template: Arc<str>,
+}
+
+/// Renders a layout; the jobs are sorted by path.
+pub(super) fn render(fleet: &Fleet, layout: &Layout, manifest: &Manifest, findings: &mut Vec<Finding>) -> Vec<Job> {
+    let values = Values::new(fleet);
+    let mut templates = Templates::compile(layout, values.fleet.clone(), findings);
+    for (index, folder) in manifest.folders().iter().enumerate() {
+        if let Err(error) = templates.add(&lands(index), &folder.lands) {
+            findings.push(templates.finding(&error, MANIFEST, Some(&folder.span)));
+        }
+    }
+    let renderer = Renderer { fleet, values, templates, manifest };
+    let jobs = renderer.jobs(layout, findings);
+    let (mut last, mut jobs): (Vec<Job>, Vec<Job>) =
+        jobs.into_iter().partition(|job| job.path.rsplit('/').next() == Some(KUSTOMIZATION));
+    renderer.run(&mut jobs, &BTreeMap::new(), findings);
+    // The innermost first: a folder that renders something is a sibling of what stands around it.
+    last.sort_by_key(|job| std::cmp::Reverse(job.path.matches('/').count()));
+    let mut siblings = Siblings::default();
+    jobs.iter().filter(|job| !job.made.text.is_empty()).for_each(|job| siblings.add(&job.path));
+    let depths: Vec<usize> = last.iter().map(|job| job.path.matches('/').count()).collect();
+    let mut done = 0;
+    for run in depths.chunk_by(|a, b| a == b) {
+        let wave = last.get_mut(done..done + run.len()).unwrap_or_default();
+        renderer.run(wave, &siblings.0, findings);
+        wave.iter().filter(|job| !job.made.text.is_empty()).for_each(|job| siblings.add(&job.path));
+        done += run.len();
+    }
+    jobs.append(&mut last);
+    jobs.sort_by(|a, b| (&a.path, a.scope, &a.template).cmp(&(&b.path, b.scope, &b.template)));
+    jobs
+}
+
+/// The name of the template that says where a folder lands; no file can have it.
+fn lands(index: usize) -> String {
+    format!("{MANIFEST}/folders/{index}")
+}
+
+/// What stands in each folder: names of files and folders.
+#[derive(Debug, Default)]
+struct Siblings(BTreeMap<String, BTreeSet<String>>);
+
+impl Siblings {
+    fn add(&mut self, path: &str) {
+        let mut path = path;
+        loop {
+            let folder = folder_of(path);
+            let name = path.rsplit('/').next().unwrap_or_default();
+            if name != KUSTOMIZATION && !self.0.entry(folder.to_owned()).or_default().insert(name.to_owned()) {
+                return;
+            }
+            if folder.is_empty() {
+                return;
+            }
+            path = folder;
+        }
+    }
+}
+
+/// Everything that rendering one template needs.
+struct Renderer<'a> {
+    fleet: &'a Fleet,
+    values: Values,
+    templates: Templates,
+    manifest: &'a Manifest,
+}
+
+impl Renderer<'_> {
+    /// Every template at every place that it repeats over.
+    fn jobs(&self, layout: &Layout, findings: &mut Vec<Finding>) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        for (path, _) in layout.files.entries() {
+            if path == MANIFEST || is_partial(path) || !self.templates.has(path) {
+                continue;
+            }
+            let Some(file) = self.templates.file(path) else { continue };
+            let scopes = Pattern::new(path).and_then(|pattern| Ok((pattern.scopes(self.fleet)?, pattern)));
+            let (scopes, pattern) = match scopes {
+                Ok(found) => found,
+                Err(message) => {
+                    findings.push(Finding::error(INVALID_TEMPLATE, file.first_line(), message));
+                    continue;
+                }
+            };
+            let template: Arc<str> = path.into();
+            let found: Vec<Result<Job, Finding>> =
+                scopes.into_par_iter().map(|scope| self.job(&template, &pattern, scope, &file)).collect();
+            for job in found {
+                match job {
+                    Ok(job) => jobs.push(job),
+                    Err(finding) => findings.push(finding),
+                }
+            }
+        }
+        jobs
+    }
+
+    fn job(&self, template: &Arc<str>, pattern: &Pattern, scope: Scope, file: &File) -> Result<Job, Finding> {
+        let asked = scope.span(self.fleet);
+        let written = match self.manifest.folder_of(template) {
+            None => pattern.path(scope, self.fleet),
+            Some(index) => {
+                let folder = self.manifest.folders().get(index).map_or("", |folder| &folder.path);
+                let context = self.values.context(scope, None);
+                let landed = self.templates.render(&lands(index), context);
+                let landed = landed.map_err(|error| self.folder_finding(index, &error, asked))?;
+                let inside = template.strip_prefix(folder).unwrap_or(template);
+                // The pattern of the whole path was read already, and this is its end.
+                let inside = Pattern::new(inside).map_or_else(|_| inside.to_owned(), |p| p.path(scope, self.fleet));
+                format!("{}{inside}", splice::plain(&landed))
+            }
+        };
+        let path = match normalize(&written) {
+            Some(path) if is_allowed(&path) && !written.starts_with('/') => path,
+            _ => {
+                let message = format!("`{written}` would be rendered outside of the repository's own files");
+                let finding = Finding::error(PATH_OUTSIDE_REPOSITORY, asked.clone(), message);
+                return Err(finding.related(file.first_line(), "by this template"));
+            }
+        };
+        Ok(Job { path, scope, template: template.clone(), made: Arc::default() })
+    }
+
+    fn folder_finding(&self, index: usize, error: &minijinja::Error, asked: &Span) -> Finding {
+        let mut finding = self.templates.finding(error, &lands(index), Some(asked));
+        if let Some(folder) = self.manifest.folders().get(index) {
+            finding.at = folder.span.clone().into();
+        }
+        finding
+    }
+
+    /// Renders jobs: each on its own, then what they made once for each distinct text.
+    fn run(&self, jobs: &mut [Job], siblings: &BTreeMap<String, BTreeSet<String>>, findings: &mut Vec<Finding>) {
+        let texts: Vec<Result<String, Finding>> = jobs.par_iter().map(|job| self.text(job, siblings)).collect();
+        // Clusters of one environment render much the same: the same text is parsed and printed once.
+        let mut known: Index<(&Arc<str>, &str), usize> = Index::default();
+        let mut distinct: Vec<(usize, &str)> = Vec::new();
+        let mut which: Vec<Option<usize>> = Vec::with_capacity(jobs.len());
+        for (at, (job, text)) in jobs.iter().zip(&texts).enumerate() {
+            let Ok(text) = text else {
+                which.push(None);
+                continue;
+            };
+            let index = known.get(&(&job.template, text.as_str())).copied().unwrap_or_else(|| {
+                known.insert((&job.template, text), distinct.len());
+                distinct.push((at, text));
+                distinct.len() - 1
+            });
+            which.push(Some(index));
+        }
+        let made: Vec<(usize, Arc<Made>)> = distinct
+            .par_iter()
+            .map(|(at, text)| (*at, Arc::new(make(jobs.get(*at).map_or("", |job| &job.path), text))))
+            .collect();
+        for (at, made) in &made {
+            let Some(job) = jobs.get(*at) else { continue };
+            findings.extend(made.faults.iter().map(|fault| self.fault(job, fault)));
+        }
+        for (job, index) in jobs.iter_mut().zip(which) {
+            if let Some((_, made)) = index.and_then(|index| made.get(index)) {
+                job.made = made.clone();
+            }
+        }
+        findings.extend(texts.into_iter().filter_map(Result::err));
+    }
+
+    fn text(&self, job: &Job, siblings: &BTreeMap<String, BTreeSet<String>>) -> Result<String, Finding> {
+        let is_last = job.path.rsplit('/').next() == Some(KUSTOMIZATION);
+        let names = siblings.get(folder_of(&job.path)).map(|names| names.iter().cloned().collect::<Vec<String>>());
+        let names = is_last.then(|| names.unwrap_or_default());
+        let context = self.values.context(job.scope, names.as_deref());
+        let rendered = self.templates.render(&job.template, context);
+        rendered.map_err(|error| self.templates.finding(&error, &job.template, Some(job.scope.span(self.fleet))))
+    }
+
+    fn fault(&self, job: &Job, fault: &Fault) -> Finding {
+        let asked = job.scope.span(self.fleet).clone();
+        let Some(file) = self.templates.file(&job.template) else {
+            return Finding::error(INVALID_TEMPLATE, asked, fault.message.clone());
+        };
+        let place = line(&file, nearest_line(&file, &fault.line));
+        Finding::error(INVALID_TEMPLATE, place, fault.message.clone()).related(asked, "it was rendered for this")
+    }
+}
+
+/// Paths that no layout may write: git's own folder, and the lock.
+fn is_allowed(path: &str) -> bool {
+    !path.is_empty()
+        && path != LOCK
+        && path.split('/').all(|segment| !segment.eq_ignore_ascii_case(".git"))
+        && !path.contains(|c: char| c.is_control() || c == '\\')
+}
+
+/// The line of a template that most likely rendered a line: the first whose text outside of `{{ … }}` is the same.
+fn nearest_line(file: &File, rendered: &str) -> usize {
+    let rendered = splice::skeleton(rendered);
+    let found = file.text().lines().position(|line| !line.trim().is_empty() && skeleton(line) == rendered);
+    found.or_else(|| file.text().lines().position(|line| skeleton(line).contains(&rendered))).map_or(1, |at| at + 1)
+}
+
+/// A line of a template without what it prints.
+fn skeleton(line: &str) -> String {
+    let mut result = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("{{") {
+        result.push_str(before);
+        rest = after.split_once("}}").map_or("", |(_, behind)| behind);
+    }
+    result.push_str(rest);
+    result.trim().to_owned()
+}

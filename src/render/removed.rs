@@ -1,0 +1,71 @@
+//! What a render takes away from running clusters.
+
+use std::collections::BTreeMap;
+
+use super::plan::Change;
+use crate::finding::ObjectRef;
+use crate::kube::Object;
+use crate::text::{File, Tree, folder_of};
+use crate::yaml::{Node, parse};
+
+/// The objects that a folder held and that are nowhere any longer: Flux deletes them where it prunes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removed {
+    /// The folder.
+    pub folder: String,
+    /// The objects, sorted; with the namespace that the folder's kustomization.yaml gave them.
+    pub objects: Vec<ObjectRef>,
+}
+
+/// Compares the objects of all changed files before and after. An object that moved to another file is not removed.
+pub(super) fn removed<'a>(changes: impl Iterator<Item = &'a Change>, before: &Tree, after: &Tree) -> Vec<Removed> {
+    let mut old: BTreeMap<ObjectRef, Vec<String>> = BTreeMap::new();
+    let mut new: BTreeMap<ObjectRef, Vec<String>> = BTreeMap::new();
+    for change in changes {
+        for (file, tree, places) in [(&change.old, before, &mut old), (&change.new, after, &mut new)] {
+            for object in file.iter().flat_map(|file| objects(file, tree)) {
+                places.entry(object).or_default().push(change.path.clone());
+            }
+        }
+    }
+    let mut folders: BTreeMap<String, Vec<ObjectRef>> = BTreeMap::new();
+    for (object, mut gone) in old {
+        let mut here = new.remove(&object).unwrap_or_default();
+        // The same object on many clusters stands in many files: each is paired with itself first, then with the files
+        // that it is new in.
+        gone.retain(|path| {
+            let kept = here.iter().position(|other| other == path);
+            kept.inspect(|at| drop(here.swap_remove(*at))).is_none()
+        });
+        for path in gone.iter().skip(here.len()) {
+            folders.entry(folder_of(path).to_owned()).or_default().push(object.clone());
+        }
+    }
+    let mut result: Vec<Removed> = folders.into_iter().map(|(folder, objects)| Removed { folder, objects }).collect();
+    result.iter_mut().for_each(|removed| removed.objects.sort());
+    result
+}
+
+fn objects(file: &File, tree: &Tree) -> Vec<ObjectRef> {
+    let namespace = kustomization_namespace(file.path(), tree);
+    let documents = parse(file).documents.into_iter();
+    let objects = documents.filter_map(|document| Object::new(document.node));
+    let applied = objects.filter(|object| object.group() != "kustomize.config.k8s.io");
+    let placed = applied.map(|object| {
+        let mut reference = object.reference();
+        if let Some(namespace) = &namespace
+            && !super::conflict::is_cluster_scoped(&reference.kind)
+        {
+            reference.namespace = Some(namespace.as_str().into());
+        }
+        reference
+    });
+    placed.collect()
+}
+
+fn kustomization_namespace(path: &str, tree: &Tree) -> Option<String> {
+    let folder = folder_of(path);
+    let beside = if folder.is_empty() { "kustomization.yaml".into() } else { format!("{folder}/kustomization.yaml") };
+    let document = parse(&tree.file(&beside).ok()?).documents.into_iter().next()?;
+    document.node.get("namespace").and_then(Node::text).map(str::to_owned)
+}

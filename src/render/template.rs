@@ -1,0 +1,211 @@
+//! The templates of a layout, compiled once, and what goes wrong in them.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
+
+use super::INVALID_TEMPLATE;
+use super::splice;
+use crate::finding::Finding;
+use crate::fleet::{Layout, MANIFEST};
+use crate::text::{Entry, File, Span, Tree};
+use crate::yaml::{Reader, from_json, parse, print, to_json};
+
+/// How many instructions one template may take: a hundred times what the largest file of a built-in layout needs.
+const FUEL: u64 = 10_000_000;
+
+/// The compiled templates of a layout.
+#[derive(Debug)]
+pub(super) struct Templates {
+    environment: Environment<'static>,
+    files: Tree,
+}
+
+/// What a template says with `fail(…)`: the layout cannot express what fleet.yaml asks for.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Refusal(String);
+
+impl Templates {
+    /// Compiles the files of a layout; those with mistakes are findings.
+    pub(super) fn compile(layout: &Layout, fleet: Value, findings: &mut Vec<Finding>) -> Self {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_fuel(Some(FUEL));
+        // A line with nothing but a statement leaves nothing behind.
+        let mut syntax = SyntaxConfig::builder();
+        if let Ok(syntax) = syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build() {
+            environment.set_syntax(syntax);
+        }
+        // With an escape of our own, captured text is told from values: it is `safe`.
+        environment.set_auto_escape_callback(|_| AutoEscape::Custom("fleetwright".into()));
+        environment.set_formatter(|out, _, value| {
+            splice::mark(value, out).map_err(|message| Error::new(ErrorKind::BadSerialization, message))
+        });
+        environment.add_global("fleet", fleet);
+        environment.add_filter("yaml", to_yaml);
+        environment.add_filter("parse", from_yaml);
+        environment.add_filter("merge", merge);
+        environment.add_filter("in_order", in_order);
+        environment.add_function("fail", fail);
+        let mut templates = Self { environment, files: layout.files.clone() };
+        for (path, entry) in layout.files.entries() {
+            match entry {
+                Entry::Text(_) if path == MANIFEST => {}
+                Entry::Text(file) => {
+                    if let Err(error) = templates.add(path, file.text()) {
+                        findings.push(templates.finding(&error, path, None));
+                    }
+                }
+                Entry::Opaque(error) => {
+                    let message = format!("`{path}` of layout `{}` is no template: {error}", layout.name);
+                    findings.push(Finding::error(INVALID_TEMPLATE, layout.manifest.span().clone(), message));
+                }
+                Entry::Deferred => {}
+            }
+        }
+        templates
+    }
+
+    /// Adds a template that is no file of the layout, such as an expression in `layout.yaml`.
+    pub(super) fn add(&mut self, name: &str, text: &str) -> Result<(), Error> {
+        self.environment.add_template_owned(name.to_owned(), text.to_owned())
+    }
+
+    /// Tells whether a template was compiled.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.environment.get_template(name).is_ok()
+    }
+
+    /// Renders a template; values are marks in the result.
+    pub(super) fn render(&self, name: &str, context: Value) -> Result<String, Error> {
+        self.environment.get_template(name)?.render(context)
+    }
+
+    /// The file of a template.
+    pub(super) fn file(&self, name: &str) -> Option<File> {
+        self.files.file(name).ok()
+    }
+
+    /// The finding of an error in the template `name`, which was rendered for the name at `asked` in fleet.yaml.
+    pub(super) fn finding(&self, error: &Error, name: &str, asked: Option<&Span>) -> Finding {
+        // An error in an included template is wrapped by that of the template that includes it.
+        let mut innermost = error;
+        let mut source = std::error::Error::source(error);
+        while let Some(inner) = source {
+            if let Some(refusal) = inner.downcast_ref::<Refusal>() {
+                return self.refusal(refusal, innermost, name, asked);
+            }
+            if let Some(inner) = inner.downcast_ref::<Error>() {
+                innermost = inner;
+            }
+            source = inner.source();
+        }
+        let message = match innermost.detail() {
+            Some(detail) => format!("{}: {detail}", innermost.kind()),
+            None => innermost.kind().to_string(),
+        };
+        let mut finding = Finding::error(INVALID_TEMPLATE, self.place(innermost, name, asked), message);
+        if let Some(asked) = asked {
+            finding = finding.related(asked.clone(), "it was rendered for this");
+        }
+        match innermost.kind() {
+            ErrorKind::UndefinedError => {
+                finding.help("a word of fleet.yaml that nobody said is none; this one is no word of it")
+            }
+            ErrorKind::OutOfFuel => finding.help(format!("a template may take {FUEL} steps")),
+            _ => finding,
+        }
+    }
+
+    fn refusal(&self, refusal: &Refusal, error: &Error, name: &str, asked: Option<&Span>) -> Finding {
+        let place = self.place(error, name, asked);
+        match asked {
+            Some(asked) => Finding::error(super::LAYOUT_REFUSES, asked.clone(), refusal.0.clone())
+                .related(place, "the layout says so here"),
+            None => Finding::error(super::LAYOUT_REFUSES, place, refusal.0.clone()),
+        }
+    }
+
+    fn place(&self, error: &Error, name: &str, asked: Option<&Span>) -> Span {
+        let file = error.name().and_then(|name| self.file(name)).or_else(|| self.file(name));
+        match (file, asked) {
+            (Some(file), _) => line(&file, error.line().unwrap_or(1)),
+            (None, Some(asked)) => asked.clone(),
+            (None, None) => File::new(name, "").first_line(),
+        }
+    }
+}
+
+/// A line of a file without its indentation.
+pub(super) fn line(file: &File, number: usize) -> Span {
+    let range = u32::try_from(number).ok().and_then(|number| file.line(number));
+    let Some(range) = range else { return file.first_line() };
+    let indentation = file.span(range.clone()).text().bytes().take_while(|byte| *byte == b' ').count();
+    file.span(range.start + indentation..range.end)
+}
+
+/// `value | yaml`: YAML text of a value, as a patch needs it; text is YAML already.
+fn to_yaml(value: &Value) -> Result<String, Error> {
+    if let Some(text) = value.as_str() {
+        return Ok(splice::plain(text));
+    }
+    Ok(print(&[from_json(&splice::json(value).map_err(invalid)?, &File::new("", "").first_line())]))
+}
+
+/// `text | parse`: the value of YAML text; what is no text stays as it is. Text that is no YAML is none.
+fn from_yaml(value: &Value) -> Value {
+    let Some(text) = value.as_str() else { return value.clone() };
+    let parsed = parse(&File::new("", text));
+    let mut misplaced = Vec::new();
+    let node = match (parsed.documents.as_slice(), parsed.findings.as_slice()) {
+        ([document], []) => splice::settle(&document.node, &mut misplaced),
+        _ => None,
+    };
+    match node {
+        Some(node) if misplaced.is_empty() => super::value::of(to_json(&node, Reader::Kubernetes)),
+        _ => Value::from(()),
+    }
+}
+
+/// `a | merge(b)`: the entries of `a`, and over them those of `b`; none counts as empty.
+fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
+    let mut entries: Vec<(Value, Value)> = Vec::new();
+    for map in [base, over].into_iter().filter(|map| !map.is_none()) {
+        if map.kind() != ValueKind::Map {
+            return Err(invalid("only mappings can be merged"));
+        }
+        for key in map.try_iter()? {
+            let value = map.get_item(&key)?;
+            match entries.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, old)) => *old = value,
+                None => entries.push((key, value)),
+            }
+        }
+    }
+    Ok(Value::from_pairs(entries))
+}
+
+/// `names | in_order([…])`: those that the list names in its order, then the others sorted.
+fn in_order(names: &Value, first: &Value) -> Result<Value, Error> {
+    let mut rest: Vec<Value> = names.try_iter()?.collect();
+    rest.sort();
+    let mut sorted = Vec::with_capacity(rest.len());
+    for name in first.try_iter()? {
+        if let Some(at) = rest.iter().position(|other| *other == name) {
+            sorted.push(rest.remove(at));
+        }
+    }
+    sorted.append(&mut rest);
+    Ok(Value::from(sorted))
+}
+
+/// `fail("…")`: says that the layout cannot do what fleet.yaml asks for.
+fn fail(message: String, options: Kwargs) -> Result<Value, Error> {
+    options.assert_all_used()?;
+    Err(invalid("refused").with_source(Refusal(message)))
+}
+
+fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
+    Error::new(ErrorKind::InvalidOperation, message)
+}

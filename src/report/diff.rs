@@ -1,0 +1,137 @@
+//! Unified diffs of files; what is secret on either side is masked.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use anstyle::{AnsiColor, Style};
+use similar::{DiffOp, TextDiff};
+
+use super::mask::Mask;
+use super::text::printable;
+use crate::text::File;
+
+/// Lines of context around a change.
+const CONTEXT: usize = 3;
+
+const HEADER: Style = Style::new().bold();
+const HUNK: Style = AnsiColor::Cyan.on_default();
+const REMOVED: Style = AnsiColor::Red.on_default();
+const ADDED: Style = AnsiColor::Green.on_default();
+
+/// Writes the unified diff between two states of a file; `None` where it does not exist. Equal states write nothing.
+pub fn write(out: &mut dyn Write, old: Option<&File>, new: Option<&File>) -> io::Result<()> {
+    let text = |file: Option<&File>| file.map_or(String::new(), |file| file.text().to_owned());
+    let (old_text, new_text) = (text(old), text(new));
+    if old_text == new_text && old.is_some() == new.is_some() {
+        return Ok(());
+    }
+    let name = |side: char, file: Option<&File>| {
+        file.map_or_else(|| "/dev/null".to_owned(), |file| format!("{side}/{}", printable(file.path())))
+    };
+    writeln!(out, "{HEADER}--- {}{HEADER:#}", name('a', old))?;
+    writeln!(out, "{HEADER}+++ {}{HEADER:#}", name('b', new))?;
+    let sides = Sides { old: Side::of(old), new: Side::of(new) };
+    let diff = TextDiff::from_lines(&old_text, &new_text);
+    for hunk in diff.grouped_ops(CONTEXT) {
+        sides.write_hunk(out, &hunk)?;
+    }
+    Ok(())
+}
+
+struct Sides<'a> {
+    old: Side<'a>,
+    new: Side<'a>,
+}
+
+impl Sides<'_> {
+    fn write_hunk(&self, out: &mut dyn Write, hunk: &[DiffOp]) -> io::Result<()> {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return Ok(()) };
+        let old = span(first.old_range().start..last.old_range().end);
+        let new = span(first.new_range().start..last.new_range().end);
+        writeln!(out, "{HUNK}@@ -{old} +{new} @@{HUNK:#}")?;
+        for op in hunk {
+            if matches!(op, DiffOp::Equal { .. }) {
+                self.new.write_lines(out, ' ', Style::new(), op.new_range())?;
+            } else {
+                self.old.write_lines(out, '-', REMOVED, op.old_range())?;
+                self.new.write_lines(out, '+', ADDED, op.new_range())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A range of lines as a hunk's head says it: the first line, and how many where it is not one.
+fn span(lines: Range<usize>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => (lines.start + 1).to_string(),
+        count => format!("{},{count}", lines.start + 1),
+    }
+}
+
+struct Side<'a> {
+    file: Option<&'a File>,
+    mask: Mask,
+}
+
+impl<'a> Side<'a> {
+    fn of(file: Option<&'a File>) -> Self {
+        Self { file, mask: file.map_or_else(Mask::default, Mask::of) }
+    }
+
+    fn write_lines(&self, out: &mut dyn Write, sign: char, style: Style, lines: Range<usize>) -> io::Result<()> {
+        let Some(file) = self.file else { return Ok(()) };
+        for line in lines {
+            let line = u32::try_from(line + 1).unwrap_or(u32::MAX);
+            let text = self.mask.line(file, line).unwrap_or_default();
+            let range = file.line(line).unwrap_or_default();
+            // A line may differ in its line break alone, which would otherwise look like no difference.
+            let carriage =
+                if file.text().get(range.end..).is_some_and(|rest| rest.starts_with("\r\n")) { "\r" } else { "" };
+            writeln!(out, "{style}{sign}{}{carriage}{style:#}", printable(&text))?;
+            if range.end == file.text().len() {
+                writeln!(out, "\\ No newline at end of file")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diff(old: Option<&str>, new: Option<&str>) -> String {
+        let file = |text: &str| File::new("a.yaml", text);
+        let mut out = Vec::new();
+        write(&mut out, old.map(file).as_ref(), new.map(file).as_ref()).unwrap();
+        anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
+    }
+
+    #[test]
+    fn a_change_is_shown_with_three_lines_around_it() {
+        let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+        let expected = "--- a/a.yaml\n+++ b/a.yaml\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n";
+        assert_eq!(diff(Some(old), Some(&old.replace('5', "five"))), expected);
+    }
+
+    #[test]
+    fn an_added_file_comes_from_nowhere_and_a_removed_one_goes_there() {
+        assert_eq!(diff(None, Some("a\n")), "--- /dev/null\n+++ b/a.yaml\n@@ -0,0 +1 @@\n+a\n");
+        assert_eq!(diff(Some("a\n"), None), "--- a/a.yaml\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
+    }
+
+    #[test]
+    fn a_missing_last_line_break_is_said() {
+        let expected = "--- a/a.yaml\n+++ b/a.yaml\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n";
+        assert_eq!(diff(Some("a"), Some("a\n")), expected);
+    }
+
+    #[test]
+    fn a_changed_secret_is_shown_as_changed_and_not_shown() {
+        let text = |value: &str| format!("kind: Secret\nstringData:\n  a: {value}\n");
+        let shown = diff(Some(&text("hunter1")), Some(&text("hunter22")));
+        assert!(shown.ends_with("-  a: *******\n+  a: ********\n"), "{shown}");
+    }
+}

@@ -1,0 +1,166 @@
+//! What of a file is secret, and its lines without it: every source line and every diff goes through here.
+
+mod nodes;
+mod scan;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::text::File;
+
+/// The secret ranges of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Mask {
+    /// Sorted, without overlap.
+    ranges: Vec<Range<usize>>,
+}
+
+impl Mask {
+    /// Finds what is secret in a file: the values of Secrets, of patches on them and of generators that make them.
+    pub fn of(file: &File) -> Self {
+        Self { ranges: merged(secrets(file, 0)) }
+    }
+
+    /// Tells whether some of a place is secret.
+    pub fn hides(&self, place: Range<usize>) -> bool {
+        let first = self.ranges.partition_point(|secret| secret.end <= place.start);
+        self.ranges.get(first).is_some_and(|secret| secret.start < place.end)
+    }
+
+    /// A line (from 1) with each secret character as `*`; `None` past the end. Columns stay as they are.
+    pub fn line<'a>(&self, file: &'a File, line: u32) -> Option<Cow<'a, str>> {
+        let range = file.line(line)?;
+        let text = file.text().get(range.clone()).unwrap_or_default();
+        let first = self.ranges.partition_point(|secret| secret.end <= range.start);
+        let mut secrets = self.ranges.get(first..).unwrap_or_default();
+        if secrets.first().is_none_or(|secret| secret.start >= range.end) {
+            return Some(Cow::Borrowed(text));
+        }
+        let indent = text.len() - text.trim_start().len();
+        let masked = text.char_indices().map(|(at, character)| {
+            let offset = range.start + at;
+            while secrets.first().is_some_and(|secret| secret.end <= offset) {
+                secrets = secrets.get(1..).unwrap_or_default();
+            }
+            let secret = secrets.first().is_some_and(|secret| secret.contains(&offset));
+            if secret && at >= indent { '*' } else { character }
+        });
+        Some(Cow::Owned(masked.collect()))
+    }
+}
+
+/// A patch in a patch in a patch … is masked as a whole at this depth.
+const MAX_DEPTH: usize = 4;
+
+/// The secret ranges of a file, in any order; `depth` counts the texts that it is nested in.
+fn secrets(file: &File, depth: usize) -> Vec<Range<usize>> {
+    if !may_hold_secrets(file.text()) {
+        return Vec::new();
+    }
+    let parsed = crate::yaml::parse(file);
+    let mut ranges = nodes::secrets(file, &parsed.documents, depth);
+    // After a mistake the nodes are not all there is: what was dropped is found by its indentation.
+    if !parsed.findings.is_empty() || parsed.documents.iter().any(|document| !document.complete) {
+        ranges.extend(scan::secrets(file.text()));
+    }
+    ranges
+}
+
+/// Tells whether a text is worth reading: most files know of no Secret.
+fn may_hold_secrets(text: &str) -> bool {
+    ["Secret", "secretGenerator", "/data", "/stringData"].iter().any(|word| text.contains(word))
+}
+
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_by_key(|range| (range.start, range.end));
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masked(text: &str) -> String {
+        let file = File::new("a.yaml", text);
+        let mask = Mask::of(&file);
+        let lines: Vec<_> = (1..).map_while(|line| mask.line(&file, line)).collect();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn the_values_of_a_secret_are_masked_and_its_keys_are_not() {
+        let text = "kind: Secret\ndata:\n  token: aHVudGVy # was: b2xk\n  # gone: eHl6\ntype: x\n";
+        let expected = "kind: Secret\ndata:\n  token: ******** #**********\n  #***********\ntype: x\n";
+        assert_eq!(masked(text), expected);
+    }
+
+    #[test]
+    fn every_line_of_a_value_is_masked() {
+        let text = "kind: Secret\nstringData:\n  key: |\n    one: 1\n\n    two\n  other: \"a\n    b\"\n";
+        let expected = "kind: Secret\nstringData:\n  key: |\n    ******\n\n    ***\n  other: **\n    **\n";
+        assert_eq!(masked(text), expected);
+    }
+
+    #[test]
+    fn a_secret_is_known_at_any_depth() {
+        let text =
+            "kind: List\nitems:\n- kind: ConfigMap\n  data: {a: open}\n- kind: Secret\n  stringData: {a: shut}\n";
+        assert!(masked(text).contains("{a: open}") && masked(text).contains("{a: ****}"));
+    }
+
+    #[test]
+    fn encrypted_values_stay() {
+        let text = "kind: Secret\nstringData:\n  a: ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]\n  b: ENC[no\n";
+        assert!(masked(text).contains("a: ENC[AES256_GCM") && masked(text).contains("b: ******"));
+    }
+
+    #[test]
+    fn patches_on_secrets_are_masked() {
+        let inline = "patches:\n- patch: |\n    kind: Secret\n    stringData:\n      a: hunter2\n";
+        assert!(
+            masked(inline).ends_with("    kind: Secret\n    stringData:\n      a: *******\n"),
+            "{}",
+            masked(inline)
+        );
+        let operations = "patches:\n- target: {kind: Secret}\n  patch: |-\n    - op: add\n      path: /stringData/a\n      value: hunter2\n";
+        assert!(masked(operations).contains("value: *******"), "{}", masked(operations));
+        let quoted = "patches:\n- patch: '{\"kind\": \"Secret\", \"stringData\": {\"a\": \"hunter2\"}}'\n";
+        assert!(!masked(quoted).contains("hunter2"), "{}", masked(quoted));
+        let other = "patches:\n- target: {kind: ConfigMap}\n  patch: |-\n    - op: add\n      path: /data/a\n      value: open\n";
+        assert!(masked(other).contains("open"), "{}", masked(other));
+        let structured = "patches:\n- target: {kind: Secret}\n  patch:\n    data: {a: hunter2}\n";
+        assert!(!masked(structured).contains("hunter2"));
+    }
+
+    #[test]
+    fn literals_of_a_generator_are_masked() {
+        let text = "secretGenerator:\n- name: a\n  literals:\n  - user=me\n  - 'key=a b'\n";
+        assert_eq!(masked(text), "secretGenerator:\n- name: a\n  literals:\n  - user=**\n  - 'key=****\n");
+    }
+
+    #[test]
+    fn an_alias_does_not_betray_its_anchor() {
+        let text = "kind: Secret\nmetadata: {annotations: {a: &a hunter2}}\nstringData: {a: *a}\n";
+        assert!(!masked(text).contains("hunter2"), "{}", masked(text));
+    }
+
+    #[test]
+    fn what_a_broken_file_says_of_a_secret_is_masked() {
+        let twice = "kind: Secret\nstringData:\n  a: hunter1\n  a: hunter2\n";
+        assert!(!masked(twice).contains("hunter"), "{}", masked(twice));
+        let tab = "kind: Secret\nstringData:\n\ta: hunter2\nmetadata: {name: b}\n";
+        assert!(!masked(tab).contains("hunter2") && masked(tab).contains("name: b"), "{}", masked(tab));
+        let flow = "{kind: Secret, stringData: {a: hunter1,\n b: hunter2\n";
+        assert!(!masked(flow).contains("hunter"), "{}", masked(flow));
+        let block = "kind: Secret\nstringData:\n  a: |\n    hunter: 1\n   hunter2\nx: [\n";
+        assert!(!masked(block).contains("hunter"), "{}", masked(block));
+    }
+}

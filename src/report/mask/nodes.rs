@@ -1,0 +1,300 @@
+//! Secrets in what was read: the leaves below the keys that hold them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::MAX_DEPTH;
+use crate::text::File;
+use crate::yaml::{Document, Entry, Node, Style, Value};
+
+/// The keys of a Secret whose values are secret.
+const FIELDS: [&str; 2] = ["data", "stringData"];
+
+/// The secret ranges of a file's documents.
+pub(super) fn secrets(file: &File, documents: &[Document], depth: usize) -> Vec<Range<usize>> {
+    let mut walk = Walk { file, depth, ranges: Vec::new(), aliased: Vec::new() };
+    for document in documents {
+        walk.visit(&document.node);
+        let aliased = std::mem::take(&mut walk.aliased);
+        if !aliased.is_empty() {
+            walk.hide_equal(&document.node, &aliased);
+        }
+    }
+    walk.ranges
+}
+
+/// What a patch is applied to, as far as its target says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Secret,
+    Other,
+    Unknown,
+}
+
+impl Target {
+    /// kustomize reads `kind` as a regular expression, so only a plain word excludes Secrets.
+    fn of(target: Option<&Node>) -> Self {
+        match target.and_then(|target| target.get("kind")).and_then(Node::text) {
+            Some("Secret") => Self::Secret,
+            Some(kind) if !kind.is_empty() && kind.chars().all(char::is_alphanumeric) => Self::Other,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+struct Walk<'a> {
+    file: &'a File,
+    depth: usize,
+    ranges: Vec<Range<usize>>,
+    /// Secret values that an alias brought: they stand where their anchor is, too.
+    aliased: Vec<Arc<str>>,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, node: &Node) {
+        match &node.value {
+            Value::Scalar(text, _) if super::may_hold_secrets(text) => self.nested(node, Target::Unknown),
+            Value::Scalar(..) => {}
+            Value::Seq(items) => {
+                self.operations(items, Target::Unknown);
+                items.iter().for_each(|item| self.visit(item));
+            }
+            Value::Map(entries) => {
+                self.object(node);
+                for entry in entries.iter() {
+                    // A patch is read once, with its target in hand.
+                    if &*entry.key == "patch" {
+                        self.patch(&entry.node, Target::of(node.get("target")));
+                    } else {
+                        self.visit(&entry.node);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hides what a mapping holds when it is a Secret, a list of them, or makes some.
+    fn object(&mut self, node: &Node) {
+        match node.get("kind").and_then(Node::text) {
+            Some("Secret") => self.fields(node),
+            Some("SecretList") => {
+                let items = node.get("items").into_iter().flat_map(Node::items);
+                items.for_each(|item| self.fields(item));
+            }
+            _ => {}
+        }
+        for generator in node.get("secretGenerator").into_iter().flat_map(Node::items) {
+            let Some(literals) = generator.entry("literals") else { continue };
+            literals.node.items().iter().for_each(|literal| self.literal(literal));
+            self.comments(literals);
+        }
+    }
+
+    fn fields(&mut self, node: &Node) {
+        for entry in FIELDS.iter().filter_map(|field| node.entry(field)) {
+            self.hide(&entry.node);
+            self.comments(entry);
+        }
+    }
+
+    fn patch(&mut self, patch: &Node, target: Target) {
+        match &patch.value {
+            Value::Scalar(..) => self.nested(patch, target),
+            Value::Seq(items) => {
+                self.operations(items, target);
+                items.iter().for_each(|item| item.entries().iter().for_each(|entry| self.visit(&entry.node)));
+            }
+            Value::Map(_) => {
+                let unnamed = patch.get("kind").is_none() && target == Target::Unknown;
+                if target == Target::Secret || unnamed {
+                    self.fields(patch);
+                }
+                self.visit(patch);
+            }
+        }
+    }
+
+    /// Hides the values of JSON patch operations on a Secret's data.
+    fn operations(&mut self, items: &[Node], target: Target) {
+        if target == Target::Other {
+            return;
+        }
+        for item in items {
+            let path = item.get("path").and_then(Node::text).unwrap_or_default();
+            let secret = FIELDS.iter().any(|field| {
+                path.strip_prefix('/')
+                    .and_then(|path| path.strip_prefix(field))
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            });
+            let Some(value) = item.entry("value").filter(|_| secret && item.get("op").is_some()) else { continue };
+            self.hide(&value.node);
+            self.comments(value);
+        }
+    }
+
+    /// Reads a text that is YAML itself, such as a patch, and hides what is secret in it.
+    fn nested(&mut self, node: &Node, target: Target) {
+        let Value::Scalar(text, style) = &node.value else { return };
+        if !text.contains(['\n', '{']) {
+            return;
+        }
+        let inner = File::new("", &**text);
+        let mut ranges = match self.depth {
+            ..MAX_DEPTH => super::secrets(&inner, self.depth + 1),
+            _ => std::iter::once(0..text.len()).collect(),
+        };
+        if target != Target::Unknown {
+            let parsed = crate::yaml::parse(&inner);
+            let mut walk = Walk { file: &inner, depth: self.depth + 1, ranges: Vec::new(), aliased: Vec::new() };
+            let documents = parsed.documents.iter().map(|document| &document.node);
+            documents.filter(|node| node.text().is_none()).for_each(|node| walk.patch(node, target));
+            match (target, parsed.findings.is_empty()) {
+                // The target knows better than the operations alone do.
+                (Target::Other, true) => ranges = walk.ranges,
+                (Target::Secret, false) => ranges.push(0..text.len()),
+                _ => ranges.extend(walk.ranges),
+            }
+        }
+        if ranges.is_empty() {
+            return;
+        }
+        match self.map_back(node, text, *style, &ranges) {
+            Some(mapped) => self.ranges.extend(mapped),
+            None => self.leaf(node),
+        }
+    }
+
+    /// The ranges in the file of ranges in a scalar's text; `None` where the text does not stand there as it is.
+    fn map_back(&self, node: &Node, text: &str, style: Style, ranges: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
+        let span = node.span().range();
+        if style != Style::Literal {
+            let token = self.file.text().get(span.clone())?;
+            let start = span.start + token.find(text)?;
+            return Some(ranges.iter().map(|range| start + range.start..start + range.end).collect());
+        }
+        let header = self.file.position(span.start).line;
+        let mut lines: Vec<(Range<usize>, usize)> = Vec::new();
+        let mut offset = 0;
+        for (line, content) in (header + 1..).zip(text.split('\n')) {
+            let written = self.file.line(line).unwrap_or(self.file.text().len()..self.file.text().len());
+            if !content.is_empty() {
+                let start = written.end.checked_sub(content.len())?;
+                (self.file.text().get(start..written.end)? == content).then_some(())?;
+                lines.push((offset..offset + content.len(), start));
+            }
+            offset += content.len() + 1;
+        }
+        let mut mapped = Vec::new();
+        for range in ranges {
+            for (line, start) in &lines {
+                let (from, to) = (range.start.max(line.start), range.end.min(line.end));
+                if from < to {
+                    mapped.push(start + from - line.start..start + to - line.start);
+                }
+            }
+        }
+        Some(mapped)
+    }
+
+    fn hide(&mut self, node: &Node) {
+        match &node.value {
+            Value::Scalar(text, _) => {
+                if !is_encrypted(text) {
+                    self.leaf(node);
+                }
+            }
+            Value::Seq(items) => items.iter().for_each(|item| self.hide(item)),
+            Value::Map(entries) => entries.iter().for_each(|entry| self.hide(&entry.node)),
+        }
+    }
+
+    /// Hides a scalar; the header of a block scalar stays.
+    fn leaf(&mut self, node: &Node) {
+        let Value::Scalar(text, style) = &node.value else { return };
+        let range = node.span().range();
+        let token = self.file.text().get(range.clone()).unwrap_or_default();
+        if token.starts_with('*') && *style != Style::Unknown {
+            self.aliased.push(text.clone());
+        }
+        let header = match style {
+            Style::Literal | Style::Folded => token.find('\n').unwrap_or(token.len()),
+            Style::Plain | Style::Single | Style::Double | Style::Unknown => 0,
+        };
+        self.ranges.push(range.start + header..range.end);
+    }
+
+    /// Hides what follows the `=` of a generator's literal.
+    fn literal(&mut self, node: &Node) {
+        let range = node.span().range();
+        let token = self.file.text().get(range.clone()).unwrap_or_default();
+        match token.find('=') {
+            Some(at) => self.ranges.push(range.start + at + 1..range.end),
+            None => self.hide(node),
+        }
+    }
+
+    /// Hides the comments beside and below a secret value: they tend to hold the former one.
+    fn comments(&mut self, entry: &Entry) {
+        let text = self.file.text();
+        let start = entry.key_span().range().end;
+        let mut end = line_end(text, entry.node.span().range().end.max(start));
+        while let Some(next) = text.get(end + 1..) {
+            let line = next.split('\n').next().unwrap_or_default();
+            if next.is_empty() || !(line.trim().is_empty() || line.trim_start().starts_with('#')) {
+                break;
+            }
+            end += 1 + line.len();
+        }
+        let mut tokens = Vec::new();
+        tokens_of(&entry.node, &mut tokens);
+        tokens.sort_by_key(|token| token.start);
+        tokens.push(end..end);
+        let mut at = start;
+        for token in tokens {
+            let mut gap = at..token.start.min(end);
+            while let Some(hash) = text.get(gap.clone()).and_then(|between| between.find('#')) {
+                let comment = gap.start + hash + 1;
+                let comment_end = line_end(text, comment).min(gap.end);
+                self.ranges.push(comment..comment_end);
+                gap.start = comment_end;
+            }
+            at = at.max(token.end);
+        }
+    }
+
+    /// Hides every scalar whose value is one of `values`.
+    fn hide_equal(&mut self, node: &Node, values: &[Arc<str>]) {
+        match &node.value {
+            Value::Scalar(text, _) => {
+                if values.contains(text) {
+                    self.leaf(node);
+                }
+            }
+            Value::Seq(items) => items.iter().for_each(|item| self.hide_equal(item, values)),
+            Value::Map(entries) => entries.iter().for_each(|entry| self.hide_equal(&entry.node, values)),
+        }
+    }
+}
+
+/// The places of a node's keys and scalars.
+fn tokens_of(node: &Node, tokens: &mut Vec<Range<usize>>) {
+    match &node.value {
+        Value::Scalar(..) => tokens.push(node.span().range()),
+        Value::Seq(items) => items.iter().for_each(|item| tokens_of(item, tokens)),
+        Value::Map(entries) => {
+            for entry in entries.iter() {
+                tokens.push(entry.key_span().range());
+                tokens_of(&entry.node, tokens);
+            }
+        }
+    }
+}
+
+fn line_end(text: &str, from: usize) -> usize {
+    text.get(from..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| from + at)
+}
+
+/// Tells whether a value is SOPS' cipher text, which anybody may see.
+fn is_encrypted(text: &str) -> bool {
+    text.starts_with("ENC[AES256_GCM,data:") && text.ends_with(']')
+}

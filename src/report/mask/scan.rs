@@ -1,0 +1,92 @@
+//! Secrets in text that could not be read: whatever stands below the keys that hold them.
+//!
+//! It hides too much rather than too little: the file is broken, and nobody knows what its author meant.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A key whose value is secret in a document that knows of Secrets.
+static KEY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?:^|[\s{,\[-])(["']?(?:data|stringData|literals|value))["']?\s*:"#)
+        .expect("the expression is constant")
+});
+
+/// The key of an entry, up to its colon.
+static ENTRY: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"^["']?[A-Za-z0-9._-]+["']?:(?:\s|$)"#).expect("the expression is constant"));
+
+/// The secret ranges of a text.
+pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut document: Vec<Line> = Vec::new();
+    let mut start = 0;
+    for written in text.split_inclusive('\n') {
+        let line = Line { start, text: written.trim_end_matches(['\n', '\r']) };
+        start += written.len();
+        if line.text == "---" || line.text.starts_with("--- ") {
+            scan(&document, &mut ranges);
+            document.clear();
+        }
+        document.push(line);
+    }
+    scan(&document, &mut ranges);
+    ranges
+}
+
+struct Line<'a> {
+    start: usize,
+    text: &'a str,
+}
+
+impl Line<'_> {
+    fn indent(&self) -> usize {
+        self.text.len() - self.text.trim_start().len()
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// The range from a column to the end.
+    fn from(&self, column: usize) -> Range<usize> {
+        self.start + column..self.start + self.text.len()
+    }
+}
+
+fn scan(document: &[Line], ranges: &mut Vec<Range<usize>>) {
+    if !document.iter().any(|line| super::may_hold_secrets(line.text)) {
+        return;
+    }
+    for (index, line) in document.iter().enumerate() {
+        let Some(found) = KEY.captures(line.text) else { continue };
+        let (Some(whole), Some(key)) = (found.get(0), found.get(1)) else { continue };
+        let value = line.text.get(whole.end()..).unwrap_or_default().trim();
+        let below = document.get(index + 1..).unwrap_or_default();
+        if !matches!(value, "" | "|" | "|-" | "|+" | ">" | ">-" | ">+") {
+            ranges.push(line.from(whole.end()));
+        }
+        if value.starts_with(['{', '[']) || line.text.trim_start().starts_with(['{', '[']) {
+            // Nobody knows where a broken flow collection ends.
+            ranges.extend(below.iter().map(|line| line.from(0)));
+            return;
+        }
+        hide_below(key.start(), below, ranges);
+    }
+}
+
+/// Hides the lines indented below a key; of the entries directly below, the keys stay.
+fn hide_below(key: usize, below: &[Line], ranges: &mut Vec<Range<usize>>) {
+    let belongs = |line: &&Line| {
+        line.is_blank() || line.indent() > key || (line.indent() == key && line.text.trim_start().starts_with('-'))
+    };
+    let mut child = None;
+    for line in below.iter().take_while(belongs).filter(|line| !line.is_blank()) {
+        let indent = line.indent();
+        let entry = (*child.get_or_insert(indent) == indent)
+            .then(|| line.text.get(indent..).and_then(|text| ENTRY.find(text)))
+            .flatten();
+        ranges.push(line.from(indent + entry.map_or(0, |entry| entry.len())));
+    }
+}

@@ -1,0 +1,82 @@
+//! How many findings there are, and of how much.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::finding::{Finding, Severity};
+
+/// How much was looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// Files that were read as YAML.
+    pub files: usize,
+    /// Objects that were judged, each once.
+    pub objects: usize,
+    /// Findings that an exception accepts.
+    pub excepted: usize,
+    /// What was left out, by reason.
+    pub skipped: BTreeMap<String, usize>,
+    /// What kustomization files say that is not done yet, by field.
+    pub not_done: BTreeMap<String, usize>,
+}
+
+/// The counts of a report.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Findings of severity error.
+    pub errors: usize,
+    /// Findings of severity warning.
+    pub warnings: usize,
+    /// Findings of severity pedantic.
+    pub pedantic: usize,
+    /// How much was looked at.
+    pub judged: Judged,
+}
+
+impl Summary {
+    /// Counts findings by severity.
+    pub fn of(findings: &[Finding], judged: Judged) -> Self {
+        let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        Self { errors, warnings, pedantic: count(Severity::Pedantic), judged }
+    }
+}
+
+impl fmt::Display for Summary {
+    /// Writes the summary line: `2 errors, 1 warning in 14 objects of 9 files; 1 finding excepted`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = [
+            (self.errors, counted(self.errors, "error")),
+            (self.warnings, counted(self.warnings, "warning")),
+            (self.pedantic, format!("{} pedantic", self.pedantic)),
+        ];
+        let found: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
+        let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
+        let Judged { files, objects, excepted, .. } = &self.judged;
+        write!(f, "{found} in {} of {}", counted(*objects, "object"), counted(*files, "file"))?;
+        if *excepted > 0 {
+            write!(f, "; {} excepted", counted(*excepted, "finding"))?;
+        }
+        Ok(())
+    }
+}
+
+/// A count with its noun: `1 file`, `2 files`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_leaves_out_what_there_is_none_of() {
+        let judged = Judged { files: 1, objects: 3, ..Judged::default() };
+        let clean = Summary { judged: judged.clone(), ..Summary::default() };
+        assert_eq!(clean.to_string(), "no findings in 3 objects of 1 file");
+        let excepted = Judged { excepted: 1, ..judged };
+        let found = Summary { errors: 2, warnings: 1, pedantic: 0, judged: excepted };
+        assert_eq!(found.to_string(), "2 errors, 1 warning in 3 objects of 1 file; 1 finding excepted");
+    }
+}

@@ -1,0 +1,154 @@
+//! For people: each finding with its source line and a caret, as rustc shows them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+
+use super::Report;
+use super::mask::Mask;
+use crate::finding::{Finding, Label, Severity};
+use crate::text::{File, Position};
+
+/// Names of clusters that are shown before the rest is counted.
+const CLUSTERS_SHOWN: usize = 5;
+/// Places of one file that are this near to one another are shown in one piece.
+const NEAR: u32 = 12;
+
+/// Writes one block per finding, with an empty line after each.
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut masks = Masks::default();
+    for finding in &report.findings {
+        writeln!(out, "{}\n", block(report, finding, &mut masks))?;
+    }
+    Ok(())
+}
+
+fn block(report: &Report, finding: &Finding, masks: &mut Masks) -> String {
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Pedantic => Level::NOTE.with_name("pedantic"),
+    };
+    let title = level.primary_title(printable(&finding.message)).id(finding.rule);
+    let mut group = Group::with_title(title);
+    for piece in pieces(finding) {
+        group = group.element(element(report, &piece, masks));
+    }
+    if let Some(clusters) = clusters(finding) {
+        group = group.element(Level::NOTE.message(clusters));
+    }
+    if let Some(help) = &finding.help {
+        group = group.element(Level::HELP.message(printable(help)));
+    }
+    Renderer::styled().decor_style(DecorStyle::Ascii).render(&[group])
+}
+
+fn clusters(finding: &Finding) -> Option<String> {
+    let names: Vec<String> = finding.clusters.iter().map(|name| format!("`{}`", printable(name))).collect();
+    let shown = names.get(..CLUSTERS_SHOWN.min(names.len()))?.join(", ");
+    match names.len() {
+        0 => None,
+        1 => Some(format!("on cluster {shown}")),
+        count if count > CLUSTERS_SHOWN => Some(format!("on clusters {shown} and {} more", count - CLUSTERS_SHOWN)),
+        _ => Some(format!("on clusters {shown}")),
+    }
+}
+
+/// The masks of the files shown so far: findings lie together by file.
+#[derive(Default)]
+struct Masks(BTreeMap<String, (File, Mask)>);
+
+impl Masks {
+    fn of(&mut self, file: &File) -> &Mask {
+        let (known, mask) = self.0.entry(file.path().to_owned()).or_insert_with(|| (file.clone(), Mask::of(file)));
+        // Two states of a file may share a path: the one on disk and the one that is rendered.
+        if known != file {
+            (*known, *mask) = (file.clone(), Mask::of(file));
+        }
+        mask
+    }
+}
+
+/// Places that are shown in one piece of source.
+struct Piece<'a> {
+    file: &'a File,
+    marks: Vec<(AnnotationKind, &'a Label)>,
+    first: u32,
+    last: u32,
+}
+
+/// The places of a finding: the main one first, each with the related ones near it.
+fn pieces(finding: &Finding) -> Vec<Piece<'_>> {
+    let mut pieces: Vec<Piece<'_>> = Vec::new();
+    let main = std::iter::once((AnnotationKind::Primary, &finding.at));
+    for (kind, label) in main.chain(finding.related.iter().map(|label| (AnnotationKind::Context, label))) {
+        let file = label.span.file();
+        let line = label.span.position().line;
+        let near = |piece: &&mut Piece<'_>| {
+            piece.file == file && line + NEAR >= piece.first && line <= piece.last + NEAR && !file.text().is_empty()
+        };
+        if let Some(piece) = pieces.iter_mut().find(near) {
+            piece.marks.push((kind, label));
+            (piece.first, piece.last) = (piece.first.min(line), piece.last.max(line));
+        } else {
+            pieces.push(Piece { file, marks: vec![(kind, label)], first: line, last: line });
+        }
+    }
+    pieces
+}
+
+fn element<'a>(report: &Report, piece: &Piece<'_>, masks: &mut Masks) -> Element<'a> {
+    let path = report.shown_path(piece.file.path());
+    if piece.file.text().is_empty() {
+        return Origin::path(path).into();
+    }
+    let mask = masks.of(piece.file);
+    let mut source = String::new();
+    let mut starts = BTreeMap::new();
+    for line in piece.first..=piece.last {
+        starts.insert(line, source.len());
+        source.push_str(mask.line(piece.file, line).unwrap_or_default().trim_start_matches('\u{FEFF}'));
+        source.push('\n');
+    }
+    let annotations: Vec<_> = piece
+        .marks
+        .iter()
+        .map(|(kind, label)| {
+            let start = label.span.position();
+            let end = label.span.end_position();
+            let from = offset(&source, &starts, start);
+            // What runs over several lines is shown by its first.
+            let to = if end.line == start.line { offset(&source, &starts, end) } else { line_end(&source, from) };
+            let text = (!label.message.is_empty()).then(|| printable(&label.message).replace('\n', " "));
+            kind.span(from..to.max(from)).label(text)
+        })
+        .collect();
+    Snippet::source(source).path(path).line_start(piece.first as usize).annotations(annotations).into()
+}
+
+/// The offset in `source`, whose lines start at `starts`, of a place in the file: masking changes bytes, not columns.
+fn offset(source: &str, starts: &BTreeMap<u32, usize>, place: Position) -> usize {
+    let start = starts.get(&place.line).copied().unwrap_or_default();
+    let line = source.get(start..line_end(source, start)).unwrap_or_default();
+    start + line.char_indices().nth(place.column as usize - 1).map_or(line.len(), |(at, _)| at)
+}
+
+fn line_end(source: &str, from: usize) -> usize {
+    source.get(from..).and_then(|rest| rest.find('\n')).map_or(source.len(), |at| from + at)
+}
+
+/// A text of the user's as it may be shown: what would move the cursor or reverse the line is replaced.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let unsafe_for_terminals = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    if text.contains(unsafe_for_terminals) {
+        Cow::Owned(text.replace(unsafe_for_terminals, "\u{FFFD}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}

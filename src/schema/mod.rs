@@ -1,0 +1,352 @@
+//! Checks a node against a JSON Schema: every mistake at its place, in words for the person who made it.
+
+mod publish;
+
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::paths::{Location, LocationSegment};
+use serde_json::Value;
+
+use crate::finding::{Finding, did_you_mean};
+use crate::text::Span;
+use crate::yaml::{Node, Reader, Scalar};
+
+pub use publish::publish;
+
+/// The rule of fields that a schema does not know.
+pub const UNKNOWN_FIELD: &str = "unknown-field";
+
+/// What a pattern or a format means: a schema can only say that text does not fit, not why.
+#[derive(Debug, Clone, Copy)]
+pub struct Word {
+    /// The `pattern` or `format` of the schema.
+    pub mark: &'static str,
+    /// What is wrong with a text; `None` when nothing is.
+    pub fault: fn(&str) -> Option<Fault>,
+}
+
+/// What is wrong with a text.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    /// The rule; that of the schema when left out.
+    pub rule: Option<&'static str>,
+    /// What is wrong, following the field's name.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// A compiled schema.
+pub struct Checker {
+    validator: jsonschema::Validator,
+    schema: Value,
+    rule: &'static str,
+    words: &'static [Word],
+}
+
+impl Checker {
+    /// Compiles one of our schemas; `rule` is the rule of its findings.
+    pub fn new(schema: Value, rule: &'static str, words: &'static [Word]) -> Self {
+        let mut options = jsonschema::options()
+            .with_draft(jsonschema::Draft::Draft7)
+            .with_pattern_options(jsonschema::PatternOptions::regex())
+            .should_validate_formats(true);
+        for word in words {
+            let fault = word.fault;
+            options = options.with_format(word.mark, move |text: &str| fault(text).is_none());
+        }
+        let validator = options.build(&schema).expect("our own schemas are valid");
+        Self { validator, schema, rule, words }
+    }
+
+    /// Every mistake of a document; an entry whose value is null counts as left out.
+    pub fn check(&self, document: &Node) -> Vec<Finding> {
+        let instance = instance(document);
+        let mut findings = Vec::new();
+        for error in self.validator.iter_errors(&instance) {
+            self.explain(document, &error, &mut findings);
+        }
+        crate::finding::sort(&mut findings);
+        findings
+    }
+
+    fn explain(&self, document: &Node, error: &ValidationError<'_>, findings: &mut Vec<Finding>) {
+        let place = Place::find(document, error.instance_path());
+        let said = place.node.text().unwrap_or_default();
+        let invalid = |message: String| Finding::error(self.rule, place.span(), message);
+        let field = &place.field;
+        match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
+                for name in unexpected {
+                    findings.push(self.unexpected(&place, name, error.schema_path()));
+                }
+            }
+            ValidationErrorKind::Required { property } => {
+                let property = property.as_str().unwrap_or_default();
+                let at = place.node.get("name").filter(|name| !name.is_null()).map(|name| name.span().clone());
+                let first = || place.node.entries().first().map(crate::yaml::Entry::key_span);
+                let at = at.or_else(first).unwrap_or_else(|| place.span());
+                let of = place.name();
+                let help = match self.example(error.schema_path(), property) {
+                    Some(example) => format!("add it, for example `{property}: {example}`"),
+                    None => format!("add `{property}:`"),
+                };
+                findings.push(Finding::error(self.rule, at, format!("{of} has no `{property}`")).help(help));
+            }
+            ValidationErrorKind::Type { kind } => {
+                // A bare number may be half of what is meant: `10` for `10m`.
+                let pattern = self.parent(error.schema_path()).and_then(|schema| schema.get("pattern")?.as_str());
+                let word = self.words.iter().find(|word| Some(word.mark) == pattern);
+                let fault = word.filter(|_| !said.is_empty()).and_then(|word| (word.fault)(said));
+                let finding = wrong_type(&place, kind, invalid);
+                findings.push(match fault {
+                    Some(fault) => finding.help(fault.help),
+                    None => finding,
+                });
+            }
+            ValidationErrorKind::Enum { options } => {
+                let options: Vec<String> = options.as_array().into_iter().flatten().map(plain).collect();
+                findings.push(not_one_of(&place, &options, invalid));
+            }
+            ValidationErrorKind::Constant { expected_value } => {
+                findings.push(not_one_of(&place, &[plain(expected_value)], invalid));
+            }
+            ValidationErrorKind::Pattern { pattern } => {
+                findings.push(if said.is_empty() {
+                    empty(&invalid, field)
+                } else {
+                    self.misfit(&place, pattern, said)
+                });
+            }
+            ValidationErrorKind::Format { format } => findings.push(self.misfit(&place, format, said)),
+            ValidationErrorKind::MinLength { .. } | ValidationErrorKind::MinItems { .. } => {
+                findings.push(empty(&invalid, field));
+            }
+            ValidationErrorKind::MaxLength { limit } => {
+                let length = said.chars().count();
+                findings.push(invalid(format!("{field} has {length} characters; at most {limit} are allowed")));
+            }
+            ValidationErrorKind::Minimum { limit } => {
+                findings.push(invalid(format!("{field} is {said}; it must be at least {limit}")));
+            }
+            ValidationErrorKind::MinProperties { .. } => {
+                findings.push(invalid(format!("{field} says nothing")).help("set one of its fields, or leave it out"));
+            }
+            ValidationErrorKind::AnyOf { context } => self.alternatives(document, context, &place, findings),
+            other => findings.push(invalid(format!("{field} is not valid here ({})", other.keyword()))),
+        }
+    }
+
+    /// A field that should not be there: unknown, or a name that breaks the rule for names of its mapping.
+    fn unexpected(&self, place: &Place<'_>, name: &str, schema: &Location) -> Finding {
+        let at = place.node.entry(name).map_or_else(|| place.span(), crate::yaml::Entry::key_span);
+        let object = self.parent(schema);
+        let keys = |keyword: &str| {
+            let keys = object.and_then(|object| object.get(keyword)).and_then(Value::as_object);
+            keys.into_iter().flat_map(|keys| keys.keys().map(String::as_str)).collect::<Vec<_>>()
+        };
+        if let [pattern] = keys("patternProperties").as_slice() {
+            let place = Place { field: "this key".into(), at: Some(at), node: place.node };
+            return self.misfit(&place, pattern, name);
+        }
+        let known = keys("properties");
+        let help = match did_you_mean(name, known.iter().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => {
+                format!("known here: {}", known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "))
+            }
+        };
+        Finding::error(UNKNOWN_FIELD, at, format!("{} has no field `{name}`", place.name())).help(help)
+    }
+
+    fn misfit(&self, place: &Place<'_>, mark: &str, said: &str) -> Finding {
+        let word = self.words.iter().find(|word| word.mark == mark);
+        let field = &place.field;
+        match word.and_then(|word| (word.fault)(said)) {
+            Some(Fault { rule, message, help }) => {
+                Finding::error(rule.unwrap_or(self.rule), place.span(), format!("{field} {message}")).help(help)
+            }
+            None => Finding::error(self.rule, place.span(), format!("{field} does not have the form `{mark}`")),
+        }
+    }
+
+    /// Of several allowed forms, explains the one that was attempted: the one whose type fits.
+    fn alternatives(
+        &self,
+        document: &Node,
+        context: &[Vec<ValidationError<'static>>],
+        place: &Place<'_>,
+        findings: &mut Vec<Finding>,
+    ) {
+        let attempted = context.iter().find(|errors| {
+            !errors.iter().any(|error| {
+                matches!(error.kind(), ValidationErrorKind::Type { .. })
+                    && std::ptr::eq(Place::find(document, error.instance_path()).node, place.node)
+            })
+        });
+        if let Some(errors) = attempted {
+            for error in errors {
+                self.explain(document, error, findings);
+            }
+            return;
+        }
+        let message = format!("{} is {}, which is none of the forms it can have", place.field, kind_of(place.node));
+        findings.push(Finding::error(self.rule, place.span(), message));
+    }
+
+    fn parent(&self, keyword: &Location) -> Option<&Value> {
+        let (parent, _) = keyword.as_str().rsplit_once('/')?;
+        self.schema.pointer(parent)
+    }
+
+    fn example(&self, keyword: &Location, property: &str) -> Option<String> {
+        let property = self.parent(keyword)?.get("properties")?.get(property)?;
+        let example = property.get("examples")?.get(0)?;
+        (example.is_string() || example.is_number()).then(|| plain(example))
+    }
+}
+
+impl std::fmt::Debug for Checker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Checker").field("rule", &self.rule).finish_non_exhaustive()
+    }
+}
+
+/// A node that a schema complains about, and how a message calls it.
+struct Place<'a> {
+    node: &'a Node,
+    /// `` `timeout` ``, or `the document`.
+    field: String,
+    at: Option<Span>,
+}
+
+impl<'a> Place<'a> {
+    fn find(document: &'a Node, path: &Location) -> Self {
+        let mut place = Place { node: document, field: "the document".into(), at: None };
+        for segment in path.segments() {
+            let next = match &segment {
+                LocationSegment::Property(name) => place.node.entry(name).map(|entry| (&entry.node, &*entry.key)),
+                LocationSegment::Index(index) if place.node.is_seq() => {
+                    place.node.items().get(*index).map(|node| (node, ""))
+                }
+                // A key of digits looks like an index.
+                LocationSegment::Index(index) => {
+                    place.node.entry(&index.to_string()).map(|entry| (&entry.node, &*entry.key))
+                }
+            };
+            let Some((node, key)) = next else { break };
+            place.node = node;
+            if key.is_empty() {
+                place.field = format!("item {} of {}", index_of(&segment) + 1, place.field);
+            } else {
+                place.field = format!("`{key}`");
+            }
+        }
+        place
+    }
+
+    fn span(&self) -> Span {
+        self.at.clone().unwrap_or_else(|| self.node.span().clone())
+    }
+
+    /// The mapping by its name, where it has one.
+    fn name(&self) -> String {
+        match self.node.get("name").and_then(Node::text) {
+            Some(name) if !name.is_empty() => format!("`{name}`"),
+            _ => self.field.clone(),
+        }
+    }
+}
+
+fn index_of(segment: &LocationSegment<'_>) -> usize {
+    match segment {
+        LocationSegment::Index(index) => *index,
+        LocationSegment::Property(_) => 0,
+    }
+}
+
+/// The JSON that a schema sees: scalars as YAML 1.2 reads them, entries without a value left out.
+fn instance(node: &Node) -> Value {
+    if node.is_map() {
+        let entries = node.entries().iter().filter(|entry| !entry.node.is_null());
+        return Value::Object(entries.map(|entry| (entry.key.to_string(), instance(&entry.node))).collect());
+    }
+    if node.is_seq() {
+        return Value::Array(node.items().iter().map(instance).collect());
+    }
+    crate::yaml::to_json(node, Reader::Core)
+}
+
+fn empty(invalid: &impl Fn(String) -> Finding, field: &str) -> Finding {
+    invalid(format!("{field} is empty")).help("say something, or leave the field out")
+}
+
+fn wrong_type(place: &Place<'_>, wanted: &TypeKind, invalid: impl Fn(String) -> Finding) -> Finding {
+    let names: Vec<String> = match wanted {
+        TypeKind::Single(kind) => vec![kind.to_string()],
+        TypeKind::Multiple(kinds) => kinds.iter().map(|kind| kind.to_string()).collect(),
+    };
+    let wants = |name: &str| names.iter().any(|wanted| wanted == name);
+    let wanted: Vec<&str> = names.iter().map(|name| type_name(name)).collect();
+    let (found, field) = (kind_of(place.node), &place.field);
+    let finding = invalid(format!("{field} is {found}; it must be {}", wanted.join(" or ")));
+    let said = place.node.text().unwrap_or_default();
+    if wants("string") && place.node.text().is_some() {
+        return finding.help(format!("put it in quotes: `\"{said}\"`"));
+    }
+    if wants("array") && place.node.is_map() {
+        return finding.help("put `- ` before each item");
+    }
+    if wants("array") && !said.is_empty() {
+        return finding.help(format!("write it as a list: `[{said}]`"));
+    }
+    if wants("boolean") && matches!(said, "yes" | "on" | "no" | "off") {
+        let meant = if matches!(said, "yes" | "on") { "true" } else { "false" };
+        return finding.help(format!("write `{meant}`"));
+    }
+    finding
+}
+
+fn not_one_of(place: &Place<'_>, options: &[String], invalid: impl Fn(String) -> Finding) -> Finding {
+    let said = match place.node.text() {
+        Some(said) => format!("`{said}`"),
+        None => kind_of(place.node).to_owned(),
+    };
+    let listed = options.iter().map(|option| format!("`{option}`")).collect::<Vec<_>>().join(", ");
+    let wanted = if options.len() == 1 { listed } else { format!("one of {listed}") };
+    let finding = invalid(format!("{} is {said}; it must be {wanted}", place.field));
+    let meant = place.node.text().and_then(|said| did_you_mean(said, options.iter().map(String::as_str)));
+    match meant {
+        Some(meant) => finding.help(format!("did you mean `{meant}`?")),
+        None => finding,
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn type_name(name: &str) -> &'static str {
+    match name {
+        "object" => "a mapping",
+        "array" => "a list",
+        "string" => "text",
+        "boolean" => "`true` or `false`",
+        "integer" => "a whole number",
+        "number" => "a number",
+        _ => "nothing",
+    }
+}
+
+fn kind_of(node: &Node) -> &'static str {
+    if node.is_map() {
+        return "a mapping";
+    }
+    match node.resolve(Reader::Core) {
+        None => "a list",
+        Some(Scalar::Null) => "nothing",
+        Some(Scalar::Bool(_)) => "a boolean",
+        Some(Scalar::Int(_) | Scalar::Float(_)) => "a number",
+        Some(Scalar::String(_)) => "text",
+    }
+}

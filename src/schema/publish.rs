@@ -1,0 +1,71 @@
+//! A Rust type → the schema that we publish of it.
+
+use serde_json::Value;
+
+/// The schema of a type in the form that we publish.
+///
+/// Draft 7, which the YAML language server knows best. Objects are closed: a field that is not known is a mistake.
+/// Nothing is null, since a field that is left out is left out.
+pub fn publish<T: schemars::JsonSchema>(title: &str, description: &str) -> Value {
+    let generator = schemars::generate::SchemaSettings::draft07().into_generator();
+    let mut schema = generator.into_root_schema_for::<T>().to_value();
+    tidy(&mut schema);
+    if let Some(root) = schema.as_object_mut() {
+        root.insert("title".into(), title.into());
+        root.insert("description".into(), description.into());
+    }
+    schema
+}
+
+/// Closes objects, drops nulls, and turns lists of constants into enumerations.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Object(object) => {
+            let examples = object.shift_remove("examples");
+            drop_null(object);
+            enumerate(object);
+            if object.contains_key("properties") && !object.contains_key("additionalProperties") {
+                object.insert("additionalProperties".into(), Value::Bool(false));
+            }
+            object.values_mut().for_each(tidy);
+            if let Some(examples) = examples {
+                object.insert("examples".into(), examples);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn drop_null(object: &mut serde_json::Map<String, Value>) {
+    if object.get("default").is_some_and(|default| {
+        default.is_null()
+            || default.as_object().is_some_and(serde_json::Map::is_empty)
+            || default == &Value::Array(vec![])
+    }) {
+        object.shift_remove("default");
+    }
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            object.insert("type".into(), only);
+        }
+    }
+    if let Some(Value::Array(options)) = object.get_mut("enum") {
+        options.retain(|option| !option.is_null());
+    }
+    let Some(Value::Array(mut forms)) = object.shift_remove("anyOf") else { return };
+    forms.retain(|form| form.get("type").and_then(Value::as_str) != Some("null"));
+    let keyword = if forms.len() == 1 { "allOf" } else { "anyOf" };
+    object.insert(keyword.into(), Value::Array(forms));
+}
+
+fn enumerate(object: &mut serde_json::Map<String, Value>) {
+    let Some(Value::Array(forms)) = object.get("oneOf") else { return };
+    let constants: Option<Vec<Value>> = forms.iter().map(|form| form.get("const").cloned()).collect();
+    let Some(constants) = constants else { return };
+    object.shift_remove("oneOf");
+    object.insert("type".into(), "string".into());
+    object.insert("enum".into(), Value::Array(constants));
+}

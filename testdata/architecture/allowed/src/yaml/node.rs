@@ -1,0 +1,3 @@
+//! `super` within a top-level module.
+
+use super::Value;

@@ -1,0 +1,1 @@
+//! Nobody declares this file.

@@ -1,0 +1,6 @@
+//! serde names functions in strings.
+
+pub struct Node {
+    #[serde(default = "crate::disk::root")]
+    root: String,
+}
