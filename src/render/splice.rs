@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_value_never_becomes_structure() {
-        assert_eq!(settled("a: @", "b: [c").as_deref(), Some("a: 'b: [c'\n"));
+        assert_eq!(settled("a: @", "b: [c").as_deref(), Some("a: \"b: [c\"\n"));
         assert_eq!(settled("a: x-@", "b\nc: d").as_deref(), Some("a: |-\n  x-b\n  c: d\n"));
         assert_eq!(settled("@: 1", "yes").as_deref(), Some("\"yes\": 1\n"));
     }
