@@ -105,6 +105,9 @@ pub(super) fn rendered(tree: &Tree, options: &Options, folder: &str, streams: &m
 
 /// Says what was not judged, and why.
 pub(super) fn say_left_out(judged: &Judged, streams: &mut Streams) {
+    if judged.skipped.is_empty() && judged.not_done.is_empty() {
+        streams.say("skipped: nothing");
+    }
     let mut say = |what: &str, counts: &BTreeMap<String, usize>| {
         for (reason, count) in counts {
             streams.say(format_args!("{what}: {count} {}", printable(reason)));
