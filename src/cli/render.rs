@@ -22,11 +22,12 @@ use crate::text::{File, Tree};
     "Examples:\n",
     "  fleetwright render                      fleet.yaml of this folder, into this folder\n",
     "  fleetwright render --check              what would change? exits 1 when something would\n",
-    "  fleetwright render -f fleet.yaml -o out into another folder\n",
+    "  fleetwright render -o out               into another folder\n",
     "  fleetwright render --explain-values     which file and line each setting comes from\n\n",
     "Exit codes:\n",
     "  0  written, or current\n",
-    "  1  with --check: something would change; without: somebody edited a generated file, or errors of the linter\n",
+    "  1  with --check: something would change\n",
+    "     without: a generated file was edited, a file is in the way, or the linter finds an error\n",
     "  2  the work could not be done: mistakes in fleet.yaml, or a folder that cannot be written to",
 ))]
 pub(super) struct Args {
@@ -60,7 +61,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
     let target = Target::read(&folder, &rendered, args.force, streams)?;
-    let shown = folder.display().to_string();
+    let shown = source::shown(&folder);
     let options = judge::options(&target.existing, &shown, Some(&source), streams)?;
     if judge::rendered(&rendered.tree, &options, &shown, streams)? {
         streams.say(
@@ -109,7 +110,7 @@ impl Target {
         let lock_file = disk::read_some(here, [LOCK])?.file(LOCK).ok();
         let (lock, findings) = lock_file.as_ref().map(Lock::parse).unwrap_or_default();
         if !findings.is_empty() {
-            judge::show(findings, &folder.display().to_string(), streams)?;
+            judge::show(findings, &source::shown(folder), streams)?;
             if !force {
                 let help = "repair the lock file, or let `--force` take the rendered version of every file";
                 return Err(Error::said("the lock file cannot be trusted, so nothing was rendered", help));
