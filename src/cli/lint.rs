@@ -147,7 +147,9 @@ fn leave_templates_out(tree: &mut Tree, source: &Source) {
     let Some(layout) = source.loaded.layout.as_ref().filter(|layout| layout.name.starts_with("./")) else { return };
     let Some(folder) = join("", &layout.name) else { return };
     let templates: Vec<String> = tree.under(&folder).map(str::to_owned).collect();
-    templates.iter().for_each(|path| tree.remove(path));
+    for path in &templates {
+        tree.remove(path);
+    }
 }
 
 /// Says plainly when a clean result means that there was nothing to judge.

@@ -36,7 +36,7 @@ use streams::Streams;
     "  2  the work could not be done: bad arguments, no such folder, a fleet.yaml with mistakes",
 ))]
 struct Cli {
-    /// When to use colours; NO_COLOR turns them off too.
+    /// When to use colours; `NO_COLOR` turns them off too.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 100)]
     color: Color,
     #[command(subcommand)]

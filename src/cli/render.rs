@@ -124,7 +124,9 @@ impl Target {
             // Only a look at every file tells which of them were ours.
             let all = disk::read(here)?;
             let others: Vec<File> = all.files().filter(|file| !existing.has_file(file.path())).cloned().collect();
-            others.into_iter().for_each(|file| existing.insert(file));
+            for file in others {
+                existing.insert(file);
+            }
         }
         Ok(Self { folder: folder.to_owned(), existing, lock, lock_file })
     }
@@ -156,10 +158,10 @@ fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
         return Ok(Exit::Clean);
     }
     let count = |wanted: fn(&Change) -> bool| changes.values().filter(|change| wanted(change)).count();
-    let added = count(|change| change.old.is_none() && change.new.is_some());
-    let changed = count(|change| change.old.is_some() && change.new.is_some());
-    let removed = count(|change| change.new.is_none());
-    streams.say(format_args!("{} to add, {changed} to change, {removed} to remove", counted(added)));
+    let new = count(|change| change.old.is_none() && change.new.is_some());
+    let other = count(|change| change.old.is_some() && change.new.is_some());
+    let gone = count(|change| change.new.is_none());
+    streams.say(format_args!("{} to add, {other} to change, {gone} to remove", counted(new)));
     if changes.is_empty() {
         streams.say(format_args!("the lock file `{LOCK}` is to be written anew"));
     }
@@ -210,8 +212,8 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
             counted(plan.adopted.len())
         ));
     }
-    let (added, changed, removed) = (plan.add.len(), plan.change.len(), plan.remove.len());
-    streams.say(format_args!("{} added, {changed} changed, {removed} removed in {}", counted(added), target.shown()));
+    let (new, other, gone) = (plan.add.len(), plan.change.len(), plan.remove.len());
+    streams.say(format_args!("{} added, {other} changed, {gone} removed in {}", counted(new), target.shown()));
     Ok(Exit::Clean)
 }
 
