@@ -13,6 +13,8 @@ mod fleet;
 mod kustomize;
 #[path = "cases/lint.rs"]
 mod lint;
+#[path = "cases/readme.rs"]
+mod readme;
 #[path = "cases/render.rs"]
 mod render;
 #[path = "cases/report.rs"]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::kube::Object;
 use crate::text::{Tree, folder_of};
-use crate::yaml::Parsed;
+use crate::yaml::{INVALID_YAML, Parsed};
 
 /// Why a file is not judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +71,15 @@ pub(super) fn claims_to_be_manifest(text: &str) -> bool {
     };
     let version = value("apiVersion").is_some_and(|version| version == "v1" || version.contains('/'));
     version && value("kind").is_some_and(|kind| kind.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// Tells whether what a file was not understood for is a template: the text is Go's or Jinja's at the first place
+/// that is no YAML, or on the line before.
+pub(super) fn is_template(parsed: &Parsed) -> bool {
+    let Some(first) = parsed.findings.iter().find(|finding| finding.rule == INVALID_YAML) else { return false };
+    let (file, line) = (&parsed.file, first.at.span.position().line);
+    let text = |line: u32| file.line(line).and_then(|range| file.text().get(range)).unwrap_or_default();
+    [line, line.saturating_sub(1)].iter().any(|line| text(*line).contains("{{") || text(*line).contains("{%"))
 }
 
 /// The objects of a file as written.

@@ -14,6 +14,8 @@ use super::is_kustomization;
 pub(super) struct Applier {
     /// The folder it applies, up to the first variable.
     folder: String,
+    /// Whether that is all of its path.
+    exact: bool,
     /// Its `targetNamespace`.
     target_namespace: Option<String>,
     /// Its patches as text.
@@ -54,7 +56,13 @@ impl Applier {
             }
         }
         let target_namespace = object.text_at(&["spec", "targetNamespace"]).map(ToString::to_string);
-        Some(Self { folder: normalize(known)?, target_namespace, patches })
+        Some(Self { folder: normalize(known)?, exact: !path.contains('$'), target_namespace, patches })
+    }
+
+    /// Tells whether it may apply a folder. Its path is relative to its source, which may be any folder of the tree:
+    /// several repositories side by side, or an artifact made of a part of one.
+    fn reaches(&self, folder: &str) -> bool {
+        is_inside(folder, &self.folder) || format!("/{folder}/").contains(&format!("/{}/", self.folder))
     }
 
     /// The folder that it applies.
@@ -66,8 +74,9 @@ impl Applier {
 /// What the appliers of a folder do, taken together.
 pub(super) fn completion(folder: &str, appliers: &[Applier]) -> Completion {
     let mut completion = Completion::default();
-    for applier in appliers.iter().filter(|applier| is_inside(folder, &applier.folder)) {
-        if applier.target_namespace.is_some() {
+    for applier in appliers.iter().filter(|applier| applier.reaches(folder)) {
+        // The root of a source is a folder of every repository: it says too little about which one.
+        if applier.target_namespace.is_some() && applier.exact && !applier.folder.is_empty() {
             completion.target_namespace.clone_from(&applier.target_namespace);
         }
         completion.patches.push_str(&applier.patches);

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::classify::{Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, objects};
+use super::classify::{
+    Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
+};
 use super::completion::{Applier, Completion, completion};
 use super::is_kustomization;
 use crate::finding::{Finding, ObjectRef, sort};
@@ -41,10 +43,14 @@ pub struct Built {
 }
 
 impl Built {
-    /// The namespace it lands in, as far as that is known: an applier's `targetNamespace` overrides its own.
+    /// The namespace it lands in, as far as that is known: an applier's `targetNamespace` overrides its own, but
+    /// where the two differ, the applier may be that of another repository.
     pub fn namespace(&self) -> Option<&str> {
-        let namespace = self.completion.target_namespace.as_deref().or_else(|| self.object.namespace());
-        namespace.filter(|namespace| !namespace.contains('$'))
+        let known = |namespace: &&str| !namespace.contains('$');
+        match (self.completion.target_namespace.as_deref(), self.object.namespace()) {
+            (Some(applied), Some(own)) if applied != own => None,
+            (applied, own) => own.or(applied).filter(known),
+        }
     }
 }
 
@@ -143,19 +149,17 @@ impl Repo {
             let is_kustomization = named.folders.contains_key(folder_of(path)) && is_kustomization_name(path);
             let mentioned = named.included.contains(path) || named.others.contains(path);
             let text = parsed.file.text();
-            if !parsed.findings.is_empty() && (is_kustomization || mentioned || claims_to_be_manifest(text)) {
-                let template = text.contains("{{") && parsed.documents.iter().any(|document| !document.complete);
-                if template && !mentioned && !is_kustomization {
-                    self.skipped.count(Reason::Template);
+            let spoken_for = is_kustomization || mentioned;
+            if !parsed.findings.is_empty() {
+                let template = is_template(parsed);
+                if spoken_for || (!template && claims_to_be_manifest(text)) {
+                    self.problems.extend(parsed.findings.iter().cloned());
+                } else {
+                    self.skipped.count(if template { Reason::Template } else { Reason::NotYaml });
                     continue;
                 }
-                self.problems.extend(parsed.findings.iter().cloned());
-            } else if !parsed.findings.is_empty() {
-                let template = text.contains("{{") || text.contains("{%");
-                self.skipped.count(if template { Reason::Template } else { Reason::NotYaml });
-                continue;
             }
-            if is_kustomization || mentioned {
+            if spoken_for {
                 continue;
             }
             if objects(parsed).next().is_none() {

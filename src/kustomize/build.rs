@@ -32,12 +32,17 @@ pub struct Build {
     pub not_done: BTreeMap<String, usize>,
     /// The folders it was built from.
     pub folders: BTreeSet<String>,
+    /// Set when the folder's own kustomization says nothing. kustomize refuses that; Flux does not, where it is the
+    /// folder that a Flux Kustomization applies, so [`Builder::build`] leaves it out of the findings.
+    pub empty: Option<Finding>,
 }
 
 /// Builds one folder of a tree.
 pub fn build(tree: &Tree, folder: &str) -> Build {
     let files = Files::read(tree, |file| is_inside(file.path(), folder));
-    Builder::new(&files).build(folder)
+    let mut build = Builder::new(&files).build(folder);
+    build.findings.extend(build.empty.clone());
+    build
 }
 
 /// Builds folders, each once however often it is included.
@@ -56,6 +61,10 @@ struct Partial {
     /// The same without what its bases say.
     own_not_done: BTreeMap<String, usize>,
     folders: BTreeSet<String>,
+    /// Whether it is a Component, which can be built but not be a resource.
+    component: bool,
+    /// What is wrong with a kustomization that says nothing, once another one includes it.
+    empty: Option<Finding>,
     /// Whether objects may be missing or other ones because something was not done or was wrong.
     uncertain: bool,
 }
@@ -81,6 +90,7 @@ impl<'a> Builder<'a> {
             findings,
             not_done: partial.not_done.clone(),
             folders: partial.folders.clone(),
+            empty: partial.empty.clone(),
         }
     }
 
@@ -101,11 +111,7 @@ impl<'a> Builder<'a> {
         let mut partial = Partial::default();
         let definition = self.definition(folder, &mut partial)?;
         if let Some(definition) = definition {
-            if definition.is_component() {
-                let message = "a Component cannot be built alone or be a resource";
-                let place = definition.entry("kind").map_or(definition.node.span(), |entry| entry.node.span());
-                partial.fail(Finding::error(FAILED_BUILD, place.clone(), message).help("name it in `components`"));
-            }
+            partial.component = definition.is_component();
             self.accumulate(&definition, &mut partial);
         }
         let partial = Arc::new(partial);
@@ -125,7 +131,7 @@ impl<'a> Builder<'a> {
                 if parsed.findings.is_empty() {
                     let message = "this kustomization says nothing; kustomize refuses it";
                     let help = "list `resources`, or remove the file";
-                    partial.fail(Finding::error(FAILED_BUILD, parsed.file.first_line(), message).help(help));
+                    partial.empty = Some(Finding::error(FAILED_BUILD, parsed.file.first_line(), message).help(help));
                 }
                 partial.findings.extend(parsed.findings.iter().cloned());
             }
@@ -140,7 +146,7 @@ impl<'a> Builder<'a> {
         if definition.is_empty() {
             let message = "this kustomization says nothing; kustomize refuses it";
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
-            partial.fail(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
+            partial.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
         }
         Some(Some(definition))
     }
@@ -264,7 +270,11 @@ impl<'a> Builder<'a> {
             partial.fail(no_kustomization(item, text));
             return;
         };
-        partial.absorb(&base);
+        partial.absorb(&base, item);
+        if base.component {
+            let message = format!("`{text}` is a Component, which cannot be a resource");
+            partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("name it in `components`"));
+        }
         for resource in &base.resources.list {
             partial.add(resource.clone(), item);
         }
@@ -332,8 +342,9 @@ impl Partial {
     }
 
     /// Takes over what is to be said of a base.
-    fn absorb(&mut self, base: &Self) {
+    fn absorb(&mut self, base: &Self, item: &Node) {
         self.uncertain |= base.uncertain;
+        base.empty.iter().for_each(|finding| self.fail(finding.clone().related(item.span().clone(), "included here")));
         self.findings.extend(base.findings.iter().cloned());
         self.folders.extend(base.folders.iter().cloned());
         for (what, count) in &base.not_done {

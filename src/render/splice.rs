@@ -47,7 +47,9 @@ pub(super) fn mark(value: &Value, out: &mut impl Write) -> Result<(), String> {
         ValueKind::None | ValueKind::Undefined => marked(out, 'n', ""),
         ValueKind::String if value.is_safe() => out.write_str(value.as_str().unwrap_or_default()),
         ValueKind::String => marked(out, 's', value.as_str().unwrap_or_default()),
-        ValueKind::Bool | ValueKind::Number => write!(out, "{value}"),
+        // Jinja writes `True`.
+        ValueKind::Bool => write!(out, "{}", value.is_true()),
+        ValueKind::Number => write!(out, "{value}"),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => marked(out, 'j', &json(value)?.to_string()),
         other => return Err(format!("a {other} cannot be written")),
     };

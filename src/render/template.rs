@@ -157,8 +157,13 @@ fn to_yaml(value: &Value) -> Result<String, Error> {
 fn from_yaml(value: &Value) -> Value {
     let Some(text) = value.as_str() else { return value.clone() };
     let parsed = parse(&File::new("", text));
-    match (parsed.documents.as_slice(), parsed.findings.as_slice()) {
-        ([document], []) => super::value::of(to_json(&document.node, Reader::Kubernetes)),
+    let mut misplaced = Vec::new();
+    let node = match (parsed.documents.as_slice(), parsed.findings.as_slice()) {
+        ([document], []) => splice::settle(&document.node, &mut misplaced),
+        _ => None,
+    };
+    match node {
+        Some(node) if misplaced.is_empty() => super::value::of(to_json(&node, Reader::Kubernetes)),
         _ => Value::from(()),
     }
 }

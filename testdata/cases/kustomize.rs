@@ -127,3 +127,51 @@ fn every_node_of_a_build_stands_in_a_file() {
         built(&case).objects.iter().for_each(|object| check(&object.node));
     }
 }
+
+/// Compares with the real program on a folder outside of the repository:
+/// `TREE=path KUSTOMIZE=program cargo test --test cases kustomize::agrees -- --ignored --nocapture`.
+#[test]
+#[ignore = "compares with the program that KUSTOMIZE names on the folder that TREE names"]
+fn agrees_with_the_real_program() {
+    let (Ok(root), Ok(program)) = (std::env::var("TREE"), std::env::var("KUSTOMIZE")) else { return };
+    let tree = tree_of(Path::new(&root));
+    let mut counts = [0; 4];
+    let names = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+    let paths = tree.entries().map(|(path, _)| path).filter(|path| names.iter().any(|name| path.ends_with(name)));
+    for path in paths {
+        let folder = fleetwright::text::folder_of(path);
+        let ours = build(&tree, folder);
+        if ours.not_done.keys().any(|field| field != "generatorOptions") {
+            counts[3] += 1;
+            continue;
+        }
+        let arguments = ["build", "--load-restrictor", "LoadRestrictionsNone"];
+        let real =
+            std::process::Command::new(&program).args(arguments).arg(Path::new(&root).join(folder)).output().unwrap();
+        let output = String::from_utf8_lossy(&real.stdout).into_owned();
+        let expected = parse(&File::new("expected.yaml", output));
+        let expected: Vec<_> =
+            expected.documents.iter().map(|document| to_json(&document.node, Reader::Kubernetes)).collect();
+        let got: Vec<_> = ours.objects.iter().map(|object| to_json(&object.node, Reader::Kubernetes)).collect();
+        match (real.status.success(), ours.findings.is_empty()) {
+            (true, true) if got == expected => counts[0] += 1,
+            (false, false) => counts[1] += 1,
+            (real_succeeds, _) => {
+                counts[2] += 1;
+                let first = got.iter().zip(&expected).find(|(a, b)| a != b);
+                println!(
+                    "{folder}: {real_succeeds} {} {}",
+                    String::from_utf8_lossy(&real.stderr),
+                    lines(&ours.findings)
+                );
+                if let (true, Some((got, expected))) = (real_succeeds, first) {
+                    let pretty = |value| serde_json::to_string_pretty(&sorted(value)).unwrap();
+                    let (got, expected) = (pretty(got), pretty(expected));
+                    let diff = similar::TextDiff::from_lines(&expected, &got);
+                    println!("{}", diff.unified_diff().context_radius(2));
+                }
+            }
+        }
+    }
+    println!("equal {}, refused by both {}, different {}, not done {}", counts[0], counts[1], counts[2], counts[3]);
+}

@@ -107,9 +107,11 @@ fn check(built: &Built, context: &Context<'_>) -> Option<Finding> {
         Some(default) => format!("without it Flux acts as `{default}`, which no binding in that namespace serves"),
         None => "without it Flux applies with its own rights".to_string(),
     };
+    let tenant = namespace.and_then(|namespace| tenancy.tenants.get(namespace)).and_then(Option::as_deref);
+    let whose = tenant.map_or_else(String::new, |tenant| format!(", and the namespace is tenant `{tenant}`'s"));
     let mut finding = Finding::error(RULE.id, missing_in_spec(object, "serviceAccountName"), message)
         .related(object.span().clone(), format!("this {}", object.kind()))
-        .help(format!("set it to {account}; {why}"))
+        .help(format!("set it to {account}; {why}{whose}"))
         .about(object.reference());
     finding.severity = severity;
     Some(finding)

@@ -12,10 +12,10 @@ pub(super) struct Source {
     pub(super) paths: Vec<Path>,
     /// The modules that it declares without a body, each as its names from this source down.
     pub(super) children: Vec<Vec<String>>,
-    /// Macros that declare modules, by name.
-    declaring: Vec<String>,
-    /// Macros that are called, with the modules that they would declare if they declared some.
-    calls: Vec<(String, Vec<Vec<String>>)>,
+    /// Macros that declare modules, by name, and the modules that they put around these.
+    declaring: Vec<(String, Vec<String>)>,
+    /// Macros that are called: their names, where, and every name in the call.
+    calls: Vec<(String, Vec<String>, Vec<String>)>,
 }
 
 /// A path as it is written.
@@ -48,9 +48,10 @@ impl Source {
         let tokens: TokenStream = text.parse().map_err(|error| format!("{error}"))?;
         let mut source = Self::default();
         source.walk(tokens, &mut Vec::new(), Place::Code);
-        for (called, modules) in std::mem::take(&mut source.calls) {
-            if source.declaring.contains(&called) {
-                source.children.extend(modules);
+        for (called, inside, names) in std::mem::take(&mut source.calls) {
+            for (_, around) in source.declaring.iter().filter(|(name, _)| *name == called) {
+                let inside = [inside.as_slice(), around].concat();
+                source.children.extend(names.iter().map(|name| below(&inside, name.clone())));
             }
         }
         Ok(source)
@@ -121,12 +122,11 @@ impl Source {
         let body = at + 2 + usize::from(defined.is_some());
         let Some(TokenTree::Group(group)) = trees.get(body) else { return None };
         match defined {
-            Some(defined) if declares_modules(group.stream()) => self.declaring.push(defined),
-            Some(_) => {}
-            None => {
-                let names = identifiers(group.stream()).into_iter();
-                self.calls.push((name.to_owned(), names.map(|name| below(inside, name)).collect()));
+            Some(defined) => {
+                let around = modules_around_declarations(group.stream());
+                self.declaring.extend(around.map(|around| (defined, around)));
             }
+            None => self.calls.push((name.to_owned(), inside.clone(), identifiers(group.stream()))),
         }
         self.walk(group.stream(), inside, Place::Code);
         Some(body + 1)
@@ -232,13 +232,22 @@ fn is_public(before: &[TokenTree]) -> bool {
     matches!(last, Some(TokenTree::Ident(ident)) if *ident == "pub")
 }
 
-/// Tells whether a macro's definition has `mod $name` in it.
-fn declares_modules(tokens: TokenStream) -> bool {
+/// The modules that a macro's definition puts around its `mod $name`; `None` when it declares no module.
+fn modules_around_declarations(tokens: TokenStream) -> Option<Vec<String>> {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
-    trees.iter().enumerate().any(|(at, tree)| match tree {
-        TokenTree::Ident(ident) => *ident == "mod" && is_punct(trees.get(at + 1), '$'),
-        TokenTree::Group(group) => declares_modules(group.stream()),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    let is_module = |at: usize| matches!(trees.get(at), Some(TokenTree::Ident(ident)) if *ident == "mod");
+    trees.iter().enumerate().find_map(|(at, tree)| match tree {
+        TokenTree::Ident(_) if is_module(at) && is_punct(trees.get(at + 1), '$') => Some(Vec::new()),
+        TokenTree::Group(group) => {
+            let inner = modules_around_declarations(group.stream())?;
+            match at.checked_sub(1).and_then(|before| trees.get(before)) {
+                Some(TokenTree::Ident(name)) if at > 1 && is_module(at - 2) => {
+                    Some([vec![name.to_string()], inner].concat())
+                }
+                _ => Some(inner),
+            }
+        }
+        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
     })
 }
 

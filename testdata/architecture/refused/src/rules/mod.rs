@@ -1,7 +1,11 @@
-//! A macro declares the modules of this folder.
+//! A macro declares the modules of a folder below this one.
 
 macro_rules! rules {
-    ($($module:ident),*) => { $(mod $module;)* };
+    ($($module:ident),*) => {
+        mod checks {
+            $(pub(super) mod $module;)*
+        }
+    };
 }
 
 rules! { missing_prune }

@@ -1,0 +1,54 @@
+//! What README.md shows is what there is: the fleet.yaml of the quickstart, the tree that it becomes, the rules.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fleetwright::text::{File, Tree};
+use fleetwright::{fleet, lint, render};
+
+const QUICKSTART: &str = "testdata/fleets/quickstart";
+
+#[test]
+fn the_readme_shows_the_quickstart_its_tree_and_the_rules() {
+    let house = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let fleet_yaml = std::fs::read_to_string(house.join(QUICKSTART).join("fleet.yaml")).unwrap();
+    let readme = std::fs::read_to_string(house.join("README.md")).unwrap();
+    let shown = with_block(&readme, "quickstart fleet.yaml", &block("yaml", &fleet_yaml));
+    let shown = with_block(&shown, "quickstart tree", &block("text", &folders(&fleet_yaml)));
+    let shown = with_block(&shown, "rules", &rules());
+    snapbox::assert_data_eq!(shown, snapbox::Data::read_from(&house.join("README.md"), None).raw());
+}
+
+/// The text with what stands after `<!-- name -->` replaced, up to `<!-- end -->`.
+fn with_block(text: &str, name: &str, block: &str) -> String {
+    let (before, rest) = text.split_once(&format!("<!-- {name} -->\n")).expect("the README has the block");
+    let (_, after) = rest.split_once("<!-- end -->").expect("the block ends");
+    format!("{before}<!-- {name} -->\n\n{block}\n<!-- end -->{after}")
+}
+
+fn block(language: &str, text: &str) -> String {
+    format!("```{language}\n{text}```\n")
+}
+
+/// The rendered tree, one line per folder.
+fn folders(fleet_yaml: &str) -> String {
+    let tree: Tree = [File::new("fleet.yaml", fleet_yaml)].into_iter().collect();
+    let loaded = fleet::load(&tree, "fleet.yaml");
+    let (Some(fleet), Some(layout)) = (loaded.fleet, loaded.layout) else {
+        panic!("the quickstart is a fleet: {:?}", loaded.findings)
+    };
+    let rendered = render::render(&fleet, &layout);
+    let mut folders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for file in rendered.tree.files() {
+        let (folder, name) = file.path().rsplit_once('/').unwrap_or((".", file.path()));
+        folders.entry(folder).or_default().push(name);
+    }
+    let width = folders.keys().map(|folder| folder.len()).max().unwrap_or(0) + 3;
+    let line = |(folder, names): (&&str, &Vec<&str>)| format!("{:width$}{}\n", format!("{folder}/"), names.join("  "));
+    folders.iter().map(line).collect()
+}
+
+fn rules() -> String {
+    let line = |rule: &lint::Rule| format!("| `{}` | {} | {} |\n", rule.id, rule.severity, rule.summary);
+    format!("| rule | severity | what it finds |\n|---|---|---|\n{}", lint::RULES.iter().map(line).collect::<String>())
+}
