@@ -155,9 +155,13 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
         let folded = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
         strsim::damerau_levenshtein(&folded(typed), &folded(candidate))
     };
-    let near = candidates.into_iter().map(|candidate| (score(candidate), candidate));
     let allowed = (typed.chars().count() / 3).clamp(1, 4);
-    near.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate)
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let near = candidates.iter().map(|candidate| (score(candidate), *candidate));
+    let near = near.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate);
+    // `prod` is short for `production`.
+    let is_short_for = |candidate: &&str| typed.len() >= 3 && candidate.starts_with(typed);
+    near.or_else(|| candidates.into_iter().filter(is_short_for).min_by_key(|candidate| candidate.len()))
 }
 
 #[cfg(test)]
@@ -168,6 +172,7 @@ mod tests {
     fn the_nearest_name_is_meant() {
         assert_eq!(did_you_mean("dependson", ["path", "dependsOn"]), Some("dependsOn"));
         assert_eq!(did_you_mean("stagging", ["production", "staging"]), Some("staging"));
+        assert_eq!(did_you_mean("prod", ["production", "staging"]), Some("production"));
         assert_eq!(did_you_mean("colour", ["path", "prune"]), None);
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let file = args.dir.join(FLEET);
     if !disk::read_some(&args.dir, [FLEET])?.is_empty() {
         let help = "edit that one, or say another folder: `fleetwright init DIR`";
-        return Err(Error::said(format!("there is a `{}` already", file.display()), help));
+        return Err(Error::said(format!("`{}` exists already", file.display()), help));
     }
     disk::create(&file, TEMPLATE)?;
     if disk::read_some(&args.dir, [SCHEMA])?.is_empty() {

@@ -110,7 +110,7 @@ pub(super) fn say_left_out(judged: &Judged, streams: &mut Streams) {
     }
     let mut say = |what: &str, counts: &BTreeMap<String, usize>| {
         for (reason, count) in counts {
-            streams.say(format_args!("{what}: {count} {}", printable(reason)));
+            streams.say(format_args!("{what}: {} ({count})", printable(reason)));
         }
     };
     say("skipped", &judged.skipped);

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
 use super::error::Error;
 use super::exit::Exit;
 use super::judge;
@@ -33,7 +35,7 @@ pub(super) struct Args {
     #[arg(default_value = ".")]
     dir: PathBuf,
     /// How findings are written.
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = formats())]
     format: &'static Format,
     /// Runs this rule alone; may be repeated.
     #[arg(long, value_name = "RULE")]
@@ -59,11 +61,10 @@ enum FailOn {
     Never,
 }
 
-fn format(name: &str) -> Result<&'static Format, String> {
-    let known = || FORMATS.iter().map(|format| format.name);
-    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| match did_you_mean(name, known()) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("the formats are {}", known().collect::<Vec<_>>().join(", ")),
+fn formats() -> impl TypedValueParser<Value = &'static Format> {
+    let known = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.about));
+    PossibleValuesParser::new(known).try_map(|name| {
+        FORMATS.iter().find(|format| format.name == name).ok_or("no such format, though it was among the possible ones")
     })
 }
 
@@ -74,8 +75,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let shown = shown(&folder, args.format);
     let source = governing(args, &tree, &folder)?;
     if let Some(source) = &source {
-        judge::show(source.loaded.findings.clone(), &source.folder, streams)?;
         if source.loaded.fleet.is_none() {
+            judge::show(source.loaded.findings.clone(), &source.folder, streams)?;
             let message = format!("nothing was judged: the `{FLEET}` that governs it has mistakes");
             return Err(Error::Shown(message));
         }
@@ -125,9 +126,7 @@ fn shown(folder: &Path, format: &Format) -> String {
     {
         return relative;
     }
-    let typed = folder.to_string_lossy().replace('\\', "/");
-    let typed = typed.strip_prefix("./").unwrap_or(&typed);
-    if typed == "." { String::new() } else { typed.to_owned() }
+    source::shown(folder)
 }
 
 /// The fleet.yaml that governs the folder. Others use the name too, Rancher's Fleet for one.
@@ -148,7 +147,9 @@ fn leave_templates_out(tree: &mut Tree, source: &Source) {
     let Some(layout) = source.loaded.layout.as_ref().filter(|layout| layout.name.starts_with("./")) else { return };
     let Some(folder) = join("", &layout.name) else { return };
     let templates: Vec<String> = tree.under(&folder).map(str::to_owned).collect();
-    templates.iter().for_each(|path| tree.remove(path));
+    for path in &templates {
+        tree.remove(path);
+    }
 }
 
 /// Says plainly when a clean result means that there was nothing to judge.

@@ -36,8 +36,8 @@ use streams::Streams;
     "  2  the work could not be done: bad arguments, no such folder, a fleet.yaml with mistakes",
 ))]
 struct Cli {
-    /// Colours: on a terminal, always or never; NO_COLOR turns them off too.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
+    /// When to use colours; `NO_COLOR` turns them off too.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 100)]
     color: Color,
     #[command(subcommand)]
     command: Command,
@@ -45,11 +45,8 @@ struct Cli {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Color {
-    /// On a terminal.
     Auto,
-    /// Everywhere.
     Always,
-    /// Nowhere.
     Never,
 }
 

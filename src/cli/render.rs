@@ -22,11 +22,12 @@ use crate::text::{File, Tree};
     "Examples:\n",
     "  fleetwright render                      fleet.yaml of this folder, into this folder\n",
     "  fleetwright render --check              what would change? exits 1 when something would\n",
-    "  fleetwright render -f fleet.yaml -o out into another folder\n",
+    "  fleetwright render -o out               into another folder\n",
     "  fleetwright render --explain-values     which file and line each setting comes from\n\n",
     "Exit codes:\n",
     "  0  written, or current\n",
-    "  1  with --check: something would change; without: somebody edited a generated file, or errors of the linter\n",
+    "  1  with --check: something would change\n",
+    "     without: a generated file was edited, a file is in the way, or the linter finds an error\n",
     "  2  the work could not be done: mistakes in fleet.yaml, or a folder that cannot be written to",
 ))]
 pub(super) struct Args {
@@ -60,7 +61,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
     let target = Target::read(&folder, &rendered, args.force, streams)?;
-    let shown = folder.display().to_string();
+    let shown = source::shown(&folder);
     let options = judge::options(&target.existing, &shown, Some(&source), streams)?;
     if judge::rendered(&rendered.tree, &options, &shown, streams)? {
         streams.say(
@@ -109,7 +110,7 @@ impl Target {
         let lock_file = disk::read_some(here, [LOCK])?.file(LOCK).ok();
         let (lock, findings) = lock_file.as_ref().map(Lock::parse).unwrap_or_default();
         if !findings.is_empty() {
-            judge::show(findings, &folder.display().to_string(), streams)?;
+            judge::show(findings, &source::shown(folder), streams)?;
             if !force {
                 let help = "repair the lock file, or let `--force` take the rendered version of every file";
                 return Err(Error::said("the lock file cannot be trusted, so nothing was rendered", help));
@@ -123,7 +124,9 @@ impl Target {
             // Only a look at every file tells which of them were ours.
             let all = disk::read(here)?;
             let others: Vec<File> = all.files().filter(|file| !existing.has_file(file.path())).cloned().collect();
-            others.into_iter().for_each(|file| existing.insert(file));
+            for file in others {
+                existing.insert(file);
+            }
         }
         Ok(Self { folder: folder.to_owned(), existing, lock, lock_file })
     }
@@ -155,10 +158,10 @@ fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
         return Ok(Exit::Clean);
     }
     let count = |wanted: fn(&Change) -> bool| changes.values().filter(|change| wanted(change)).count();
-    let added = count(|change| change.old.is_none() && change.new.is_some());
-    let changed = count(|change| change.old.is_some() && change.new.is_some());
-    let removed = count(|change| change.new.is_none());
-    streams.say(format_args!("{} to add, {changed} to change, {removed} to remove", counted(added)));
+    let new = count(|change| change.old.is_none() && change.new.is_some());
+    let other = count(|change| change.old.is_some() && change.new.is_some());
+    let gone = count(|change| change.new.is_none());
+    streams.say(format_args!("{} to add, {other} to change, {gone} to remove", counted(new)));
     if changes.is_empty() {
         streams.say(format_args!("the lock file `{LOCK}` is to be written anew"));
     }
@@ -209,8 +212,8 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
             counted(plan.adopted.len())
         ));
     }
-    let (added, changed, removed) = (plan.add.len(), plan.change.len(), plan.remove.len());
-    streams.say(format_args!("{} added, {changed} changed, {removed} removed in {}", counted(added), target.shown()));
+    let (new, other, gone) = (plan.add.len(), plan.change.len(), plan.remove.len());
+    streams.say(format_args!("{} added, {other} changed, {gone} removed in {}", counted(new), target.shown()));
     Ok(Exit::Clean)
 }
 

@@ -99,15 +99,18 @@ fn plain(rule: &Rule) -> String {
     let mut text = format!("{HEADING}{}{HEADING:#} ({})\n\n", rule.id, rule.severity);
     let mut in_code = false;
     for line in rule.page().lines() {
-        if line.starts_with("```") {
-            in_code = !in_code;
-        } else if in_code {
-            text += &if line.is_empty() { "\n".to_owned() } else { format!("    {CODE}{line}{CODE:#}\n") };
-        } else if let Some(heading) = line.strip_prefix('#') {
-            text += &format!("{HEADING}{}{HEADING:#}\n", heading.trim_start_matches('#').trim());
-        } else {
-            text += &format!("{line}\n");
-        }
+        let shown = match line.strip_prefix('#') {
+            _ if line.starts_with("```") => {
+                in_code = !in_code;
+                continue;
+            }
+            _ if in_code && line.is_empty() => String::new(),
+            _ if in_code => format!("    {CODE}{line}{CODE:#}"),
+            Some(heading) => format!("{HEADING}{}{HEADING:#}", heading.trim_start_matches('#').trim()),
+            None => line.to_owned(),
+        };
+        text.push_str(&shown);
+        text.push('\n');
     }
     text
 }

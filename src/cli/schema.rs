@@ -8,8 +8,8 @@ use super::streams::Streams;
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
-    "  fleetwright schema fleet > .fleetwright.schema.json   for the editor; see the first line of fleet.yaml\n",
-    "  fleetwright schema report                             of `lint --format json`\n\n",
+    "  fleetwright schema fleet > .fleetwright.schema.json   what editors read\n",
+    "  fleetwright schema report                                    of `lint --format json`\n\n",
     "Exit codes:\n",
     "  0  printed\n",
     "  2  no such schema",

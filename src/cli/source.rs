@@ -38,6 +38,13 @@ pub(super) fn load(path: &Path) -> Result<Source, Error> {
         let help = "`fleetwright init` writes one to start from; `-f FILE` names another";
         return Err(Error::said(format!("there is no `{FLEET}` in this folder"), help));
     }
+    if !disk::is_file(path) {
+        let (what, help) = match disk::read_some(path, [FLEET]) {
+            Ok(inside) if !inside.is_empty() => ("is a folder", format!("say `{}`", path.join(FLEET).display())),
+            _ => ("is no file", "`fleetwright init DIR` writes a fleet.yaml to start from".to_owned()),
+        };
+        return Err(Error::said(format!("`{}` {what}", path.display()), help));
+    }
     let alone = disk::read(path)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let file = alone.file(&name).map_err(|error| {
@@ -47,7 +54,7 @@ pub(super) fn load(path: &Path) -> Result<Source, Error> {
     let mut tree = if names_other_files(&file) { disk::list(or_here(&folder))? } else { Tree::default() };
     // Whatever a .gitignore says: this file was asked for.
     tree.insert(file);
-    Ok(Source { folder: folder.display().to_string(), loaded: fleet::load(&tree, &name) })
+    Ok(Source { folder: shown(&folder), loaded: fleet::load(&tree, &name) })
 }
 
 /// Tells whether a fleet.yaml needs more of its folder than itself: a folder may be large.
@@ -62,6 +69,13 @@ fn names_other_files(file: &File) -> bool {
 /// The folder that a path lies in; the empty path for this one.
 pub(super) fn folder_of(path: &Path) -> PathBuf {
     path.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// A folder as it stands before paths: as it was typed, and nothing for this one.
+pub(super) fn shown(folder: &Path) -> String {
+    let typed = folder.to_string_lossy();
+    let typed = typed.strip_prefix("./").unwrap_or(&typed);
+    if typed == "." { String::new() } else { typed.to_owned() }
 }
 
 /// A folder as the file system takes it: the empty path is this one.

@@ -79,6 +79,14 @@ pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Res
     Ok(full)
 }
 
+/// The folders that are left empty when files are removed.
+pub(super) fn emptied(root: &Path, removed: &BTreeSet<String>) -> BTreeSet<PathBuf> {
+    let folders = removed.iter().flat_map(|path| path.match_indices('/').filter_map(|(end, _)| path.get(..end)));
+    let folders: BTreeSet<&str> = folders.collect();
+    let emptied = folders.into_iter().map(|folder| (root.join(folder), folder));
+    emptied.filter(|(full, folder)| is_emptied(full, folder, removed)).map(|(full, _)| full).collect()
+}
+
 /// Tells whether a folder has files and all of them will be removed, and the folder with them.
 fn is_emptied(folder: &Path, path: &str, removed: &BTreeSet<String>) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };

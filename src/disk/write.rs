@@ -93,8 +93,11 @@ fn write_in_steps(root: &Path, changes: &Changes, before: Before<'_>) -> Result<
         targets.insert(path.as_str(), place::target(root, path, &changes.remove)?);
     }
     clean(root)?;
-    let folders: BTreeSet<&Path> = targets.values().map(|target| existing_folder(root, target)).collect();
-    for folder in folders {
+    let mut folders: BTreeSet<PathBuf> =
+        targets.values().map(|target| existing_folder(root, target).to_owned()).collect();
+    folders
+        .extend(place::emptied(root, &changes.remove).iter().filter_map(|folder| folder.parent().map(Path::to_owned)));
+    for folder in &folders {
         // A nameless file asks whether the folder may be written to, and leaves no trace.
         tempfile::tempfile_in(folder).map_err(DiskError::refused("write to the folder", folder))?;
     }

@@ -19,6 +19,8 @@ pub(super) enum Reason {
     NoManifest,
     /// It is no text, or too large.
     Unreadable,
+    /// It lies in a hidden folder.
+    Hidden,
 }
 
 impl Reason {
@@ -30,6 +32,7 @@ impl Reason {
             Self::NotYaml => "files that are no YAML and claim to be no manifest",
             Self::NoManifest => "files without Kubernetes objects",
             Self::Unreadable => "binary or too large files",
+            Self::Hidden => "files in hidden folders",
         }
     }
 }
@@ -44,10 +47,9 @@ pub(super) fn chart_folders(tree: &Tree) -> BTreeSet<String> {
 pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     let mut folder = folder_of(path);
     loop {
-        if folder == "templates" || folder.ends_with("/templates") {
-            if charts.contains(folder_of(folder)) {
-                return true;
-            }
+        let is_templates = folder == "templates" || folder.ends_with("/templates");
+        if is_templates && charts.contains(folder_of(folder)) {
+            return true;
         }
         if folder.is_empty() {
             return false;
@@ -56,9 +58,10 @@ pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     }
 }
 
-/// Tells whether a path lies in Git's own folder.
+/// Tells whether a path lies in a hidden folder: Git's own, CI's, an archive. What a kustomization outside includes
+/// from there is built all the same.
 pub(super) fn is_hidden(path: &str) -> bool {
-    path.split('/').any(|segment| segment == ".git")
+    folder_of(path).split('/').any(|segment| segment.starts_with('.'))
 }
 
 /// Tells whether a file says at its top level that it holds a Kubernetes object, whether it parses or not.

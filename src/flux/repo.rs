@@ -10,7 +10,7 @@ use super::completion::{Applier, Completion, completion};
 use super::is_kustomization;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
-use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, references_of};
+use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
 use crate::text::{Entry, Index, Tree, folder_of, join};
 use crate::yaml::Parsed;
 
@@ -101,8 +101,11 @@ impl Repo {
 
     fn count_unread(&mut self, tree: &Tree, charts: &BTreeSet<String>) {
         for (path, entry) in tree.entries() {
-            let yaml = path.ends_with(".yaml") || path.ends_with(".yml");
-            if !yaml || is_hidden(path) {
+            if !is_yaml(path) || path.split('/').any(|segment| segment == ".git") {
+                continue;
+            }
+            if is_hidden(path) {
+                self.skipped.count(Reason::Hidden);
                 continue;
             }
             match entry {
@@ -136,7 +139,7 @@ impl Repo {
             }
         }
         self.not_done = builder.not_done();
-        for (folder, _) in &named.folders {
+        for folder in named.folders.keys() {
             self.installation_patches.extend(installation_patches(files, folder));
         }
     }

@@ -40,8 +40,8 @@ pub struct Lockdown {
 }
 
 impl Tenancy {
-    /// Reads the facts. `declared` are the tenants' namespaces and their tenants, where a fleet.yaml says them;
-    /// otherwise they are inferred. `governed` says that a fleet.yaml governs the repository.
+    /// Reads the facts. `declared` are the namespaces of which a fleet.yaml says whose they are; others are inferred, such
+    /// as those that a layout adds. `governed` says that a fleet.yaml governs the repository.
     pub fn of(repo: &Repo, declared: Option<&BTreeMap<String, String>>, governed: bool) -> Self {
         let mut tenancy = Self { lockdown: lockdown(repo), flux_namespaces: flux_namespaces(repo), ..Self::default() };
         for built in &repo.objects {
@@ -52,12 +52,9 @@ impl Tenancy {
                 tenancy.hubs.insert(namespace.to_string());
             }
         }
-        tenancy.tenants = match declared {
-            Some(declared) => {
-                declared.iter().map(|(namespace, name)| (namespace.clone(), Some(name.clone()))).collect()
-            }
-            None => tenancy.infer(repo),
-        };
+        tenancy.tenants = tenancy.infer(repo);
+        let declared = declared.into_iter().flatten();
+        tenancy.tenants.extend(declared.map(|(namespace, name)| (namespace.clone(), Some(name.clone()))));
         tenancy.multi_tenant = governed || tenancy.lockdown.is_some() || !tenancy.tenants.is_empty();
         tenancy
     }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::definition::{Definition, FIELDS, FILE_NAMES, Support, file_in, read};
-use super::resources::{Id, Resource, Resources};
+use super::definition::{Definition, FILE_NAMES, file_in, read};
+use super::partial::{Partial, count_fields, is_local};
+use super::resources::Resource;
 use super::{Files, labels, namespace, order, patches, references};
 use crate::finding::{Finding, did_you_mean};
 use crate::kube::Object;
-use crate::text::{Index, Tree, is_inside, join};
+use crate::text::{Tree, is_inside, join};
 use crate::yaml::Node;
 
 /// The rule of findings about folders that do not build.
@@ -18,8 +19,6 @@ pub const MISSING_RESOURCE: &str = "missing-resource";
 
 /// Kustomizations may include each other this deep.
 const MAX_DEPTH: usize = 64;
-/// A build may hold this many objects.
-const MAX_OBJECTS: usize = 100_000;
 
 /// What a folder builds to.
 #[derive(Debug, Clone, Default)]
@@ -52,21 +51,12 @@ pub struct Builder<'a> {
     open: Vec<String>,
 }
 
-/// What a folder builds to before the last steps, which are done once at the top.
-#[derive(Default)]
-struct Partial {
-    resources: Resources,
-    findings: Vec<Finding>,
-    not_done: BTreeMap<String, usize>,
-    /// The same without what its bases say.
-    own_not_done: BTreeMap<String, usize>,
-    folders: BTreeSet<String>,
-    /// Whether it is a Component, which can be built but not be a resource.
-    component: bool,
-    /// What is wrong with a kustomization that says nothing, once another one includes it.
-    empty: Option<Finding>,
-    /// Whether objects may be missing or other ones because something was not done or was wrong.
-    uncertain: bool,
+/// A kustomization file that is there.
+enum Read {
+    /// What it says.
+    Usable(Definition),
+    /// It is no mapping; what is wrong with it is noted.
+    Unusable,
 }
 
 impl<'a> Builder<'a> {
@@ -110,7 +100,7 @@ impl<'a> Builder<'a> {
         }
         let mut partial = Partial::default();
         let definition = self.definition(folder, &mut partial)?;
-        if let Some(definition) = definition {
+        if let Read::Usable(definition) = definition {
             partial.component = definition.is_component();
             self.accumulate(&definition, &mut partial);
         }
@@ -119,8 +109,8 @@ impl<'a> Builder<'a> {
         Some(partial)
     }
 
-    /// Reads the folder's kustomization file: `None` when there is none, `Some(None)` when it cannot be used.
-    fn definition(&self, folder: &str, partial: &mut Partial) -> Option<Option<Definition>> {
+    /// Reads the folder's kustomization file; `None` when there is none.
+    fn definition(&self, folder: &str, partial: &mut Partial) -> Option<Read> {
         let paths = file_in(self.files, folder);
         let path = paths.first()?;
         partial.folders.insert(folder.to_string());
@@ -135,7 +125,7 @@ impl<'a> Builder<'a> {
                 }
                 partial.findings.extend(parsed.findings.iter().cloned());
             }
-            return Some(None);
+            return Some(Read::Unusable);
         };
         if let Some(second) = paths.get(1).and_then(|path| self.files.get(path)) {
             let message = format!("this folder has two kustomization files; the other is `{path}`");
@@ -148,7 +138,7 @@ impl<'a> Builder<'a> {
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
             partial.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
         }
-        Some(Some(definition))
+        Some(Read::Usable(definition))
     }
 
     fn accumulate(&mut self, definition: &Definition, partial: &mut Partial) {
@@ -168,12 +158,7 @@ impl<'a> Builder<'a> {
 
     /// Runs the transformers. The order is kustomize's own, whatever the order in the file.
     fn transform(&self, definition: &Definition, partial: &mut Partial) {
-        let complete = !partial.uncertain;
-        for field in ["patchesStrategicMerge", "patches"] {
-            for patch in patches::read(self.files, definition, field, &mut partial.findings) {
-                patch.apply(&mut partial.resources, complete, &mut partial.findings);
-            }
-        }
+        self.patch(definition, &["patchesStrategicMerge", "patches"], partial);
         if let Some(entry) =
             definition.entry("namespace").filter(|entry| entry.node.text().is_some_and(|text| !text.is_empty()))
         {
@@ -187,10 +172,23 @@ impl<'a> Builder<'a> {
                 set.apply(resource);
             }
         }
-        for patch in patches::read(self.files, definition, "patchesJson6902", &mut partial.findings) {
-            patch.apply(&mut partial.resources, complete, &mut partial.findings);
-        }
+        self.patch(definition, &["patchesJson6902"], partial);
         partial.resources.reindex();
+    }
+
+    fn patch(&self, definition: &Definition, fields: &[&str], partial: &mut Partial) {
+        let (complete, findings) = (!partial.uncertain, &mut partial.findings);
+        let read = |field: &&str| patches::read(self.files, definition, field, findings);
+        let patches: Vec<_> = fields.iter().flat_map(read).collect();
+        if patches.is_empty() {
+            return;
+        }
+        // One index for all patches: 4,000 objects and 1,000 patches are looked up, not scanned.
+        let mut positions = partial.resources.index();
+        for patch in patches {
+            patch.apply(&mut partial.resources, &mut positions, complete, &mut partial.findings);
+        }
+        partial.resources.sweep();
     }
 
     fn include(&mut self, definition: &Definition, item: &Node, partial: &mut Partial) {
@@ -300,9 +298,9 @@ impl<'a> Builder<'a> {
         }
         match self.definition(&path, partial) {
             None => partial.fail(no_kustomization(item, text)),
-            Some(None) => {}
-            Some(Some(component)) if component.is_component() => self.accumulate(&component, partial),
-            Some(Some(_)) => {
+            Some(Read::Unusable) => {}
+            Some(Read::Usable(component)) if component.is_component() => self.accumulate(&component, partial),
+            Some(Read::Usable(_)) => {
                 let message = format!("`{text}` is no Component");
                 let help = "name it in `resources`, or give it `kind: Component`";
                 partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help(help));
@@ -325,102 +323,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-impl Partial {
-    fn fail(&mut self, finding: Finding) {
-        self.uncertain = true;
-        self.findings.push(finding);
-    }
-
-    fn skip(&mut self, what: &str) {
-        self.uncertain = true;
-        self.count(what);
-    }
-
-    fn count(&mut self, what: &str) {
-        *self.not_done.entry(what.to_string()).or_default() += 1;
-        *self.own_not_done.entry(what.to_string()).or_default() += 1;
-    }
-
-    /// Takes over what is to be said of a base.
-    fn absorb(&mut self, base: &Self, item: &Node) {
-        self.uncertain |= base.uncertain;
-        base.empty.iter().for_each(|finding| self.fail(finding.clone().related(item.span().clone(), "included here")));
-        self.findings.extend(base.findings.iter().cloned());
-        self.folders.extend(base.folders.iter().cloned());
-        for (what, count) in &base.not_done {
-            *self.not_done.entry(what.clone()).or_default() += count;
-        }
-    }
-
-    fn add(&mut self, resource: Resource, item: &Node) {
-        if is_local(&resource.node) {
-            return;
-        }
-        if self.resources.list.len() >= MAX_OBJECTS {
-            if self.resources.list.len() == MAX_OBJECTS {
-                let message = format!("this build holds more than {MAX_OBJECTS} objects; the rest is left out");
-                self.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
-            }
-            return;
-        }
-        let place = self.resources.list.len();
-        if let Some(first) = self.resources.claim(&resource.id, place) {
-            let id = &resource.id;
-            let message = format!("{} `{}` comes twice into this build", id.kind, id.name);
-            let finding = Finding::error(FAILED_BUILD, item.span().clone(), message)
-                .related(Object { node: resource.node.clone() }.span().clone(), "again here")
-                .related(Object { node: self.resources.list[first].node.clone() }.span().clone(), "first here")
-                .help("name each object once, or patch it");
-            self.fail(finding);
-            return;
-        }
-        self.resources.list.push(resource);
-    }
-
-    /// Two objects that a `namespace` gave one name.
-    fn refuse_conflicts(&mut self, place: &Node) {
-        let mut seen: Index<Id, usize> = Index::default();
-        let mut conflicts = Vec::new();
-        for (position, resource) in self.resources.list.iter().enumerate() {
-            if let Some(first) = seen.insert(resource.id.clone(), position) {
-                let object = |at: usize| Object { node: self.resources.list[at].node.clone() }.span().clone();
-                let message = format!(
-                    "in one namespace there would be two objects called {} `{}`",
-                    resource.id.kind, resource.id.name
-                );
-                let finding = Finding::error(FAILED_BUILD, place.span().clone(), message)
-                    .related(object(first), "one")
-                    .related(object(position), "the other");
-                conflicts.push(finding);
-            }
-        }
-        conflicts.into_iter().for_each(|finding| self.fail(finding));
-    }
-}
-
-fn count_fields(definition: &Definition, partial: &mut Partial) {
-    for entry in definition.node.entries() {
-        let known = FIELDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key));
-        let Some((name, support)) = known else {
-            let message = format!("kustomize knows no field `{}`", entry.key);
-            let names = FIELDS.iter().map(|(name, _)| *name);
-            let help = did_you_mean(&entry.key, names).map_or_else(
-                || "remove it: kustomize refuses the file".to_string(),
-                |meant| format!("did you mean `{meant}`? kustomize refuses the file"),
-            );
-            partial.fail(Finding::error(FAILED_BUILD, entry.key_span(), message).help(help));
-            continue;
-        };
-        let empty = entry.node.is_null() || (entry.node.is_seq() && entry.node.items().is_empty());
-        match support {
-            Support::Done => {}
-            _ if empty => {}
-            Support::Harmless => partial.count(name),
-            Support::Changes => partial.skip(name),
-        }
-    }
-}
-
 /// The items of a `List` object, or the node itself. Any kind that ends in `List` and has `items` is one.
 fn expand_list(node: &Node) -> Vec<Node> {
     let is_list = node.get("kind").and_then(Node::text).is_some_and(|kind| kind.ends_with("List"));
@@ -428,12 +330,6 @@ fn expand_list(node: &Node) -> Vec<Node> {
         Some(items) => items.items().iter().flat_map(expand_list).collect(),
         None => vec![node.clone()],
     }
-}
-
-/// Tells whether an object is for local use only: kustomize leaves it out.
-fn is_local(node: &Node) -> bool {
-    let value = node.at_keys(&["metadata", "annotations", "config.kubernetes.io/local-config"]);
-    value.is_some_and(|value| value.text() != Some("false"))
 }
 
 fn first_key(node: &Node) -> crate::text::Span {

@@ -1,8 +1,10 @@
 //! Field specifications: where in which kinds a transformer works.
 
+use std::sync::Arc;
+
 use super::resources::Id;
 use crate::text::Span;
-use crate::yaml::{Entry, Node, Style, Value};
+use crate::yaml::{By, Entry, Node, Origin, Step, Style, Value};
 
 /// A path in objects of some kinds; empty means any.
 #[derive(Debug, Clone)]
@@ -64,13 +66,13 @@ fn reach(node: &Node, segments: &[&str], create: bool, span: &Span, change: &dyn
 pub(super) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
     let Some(text) = value.shared_text() else { return map.clone() };
     let style = string_style(value);
-    let by = crate::yaml::By::Field(value.span().clone());
+    let by = By::Field(value.span().clone());
     match map.entry(key) {
         Some(entry) if entry.node.text() == Some(&text) => map.clone(),
         Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, style), by))),
         None => {
-            let step = crate::yaml::Step { by, was: None, pieces: Box::default() };
-            let origin = crate::yaml::Origin::Via(std::sync::Arc::new(step));
+            let step = Step { by, was: None, pieces: Box::default() };
+            let origin = Origin::Via(Arc::new(step));
             map.with(Entry::new(key, key_span, Node { value: Value::Scalar(text, style), origin }))
         }
     }
@@ -79,8 +81,7 @@ pub(super) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> 
 /// A style that makes the text a string: these fields hold strings, whatever the text looks like.
 fn string_style(value: &Node) -> Style {
     match &value.value {
-        Value::Scalar(_, Style::Plain) => Style::Double,
-        Value::Scalar(_, style) => *style,
-        Value::Seq(_) | Value::Map(_) => Style::Double,
+        Value::Scalar(_, style) if *style != Style::Plain => *style,
+        _ => Style::Double,
     }
 }

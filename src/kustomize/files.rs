@@ -43,7 +43,7 @@ impl<'a> Files<'a> {
 }
 
 /// Tells whether a file's name says that it is YAML.
-fn is_yaml(path: &str) -> bool {
+pub fn is_yaml(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     matches!(extension, "yaml" | "yml") || name == "Kustomization"

@@ -105,7 +105,7 @@ enum Change<'a> {
 }
 
 fn show(path: &[String]) -> String {
-    path.iter().map(|segment| format!("/{segment}")).collect()
+    format!("/{}", path.join("/"))
 }
 
 fn find<'a>(object: &'a Node, path: &[String]) -> Option<&'a Node> {

@@ -38,7 +38,7 @@ const EXISTING_SELECTORS: &[(&str, &str, &str, &str)] = &[
     ("networking.k8s.io", "", "NetworkPolicy", "spec/egress/to/podSelector/matchLabels"),
 ];
 
-/// The selectors inside the pods of Deployments and StatefulSets.
+/// The selectors inside the pods of `Deployment` and `StatefulSet`.
 const POD_SELECTORS: &[&str] = &[
     "spec/template/spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels",
     "spec/template/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels",

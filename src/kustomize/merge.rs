@@ -192,3 +192,34 @@ fn overlap(old: &Node, patch: &Node, keys: &[&str]) -> bool {
     let pairs = || keys.iter().map(|key| (key_of(old, key), key_of(patch, key)));
     pairs().any(|(a, b)| a.is_some() && a == b) && pairs().all(|(a, b)| a == b || a.is_none() || b.is_none())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::text::File;
+    use crate::yaml::{Origin, parse};
+
+    fn node(path: &str, text: &str) -> Node {
+        parse(&File::new(path, text)).documents[0].node.clone()
+    }
+
+    #[test]
+    fn untouched_subtrees_are_shared_and_changed_values_remember_their_places() {
+        let base = node("base.yaml", "spec:\n  keep: {a: 1}\n  size: 1\n");
+        let patch = node("patch.yaml", "spec:\n  size: 2\n  added: {b: 1}\n");
+        let Ok(Some(merged)) = merge(&base, &patch, Type::UNKNOWN) else { panic!("it fits") };
+        let map = |node: &Node| match node.at_keys(&["spec", "keep"]).map(|node| node.value.clone()) {
+            Some(Value::Map(entries)) => entries,
+            _ => panic!("a mapping"),
+        };
+        assert!(Arc::ptr_eq(&map(&base), &map(&merged)));
+        let size = merged.at_keys(&["spec", "size"]).unwrap();
+        assert_eq!((size.span().file().path(), size.span().text()), ("patch.yaml", "2"));
+        assert_eq!(size.origin.written().file().path(), "base.yaml");
+        let added = merged.at_keys(&["spec"]).unwrap().entry("added").unwrap();
+        assert!(matches!(added.node.origin, Origin::At(_)));
+        assert_eq!((added.key_span().file().path(), added.key_span().text()), ("patch.yaml", "added"));
+    }
+}

@@ -14,6 +14,7 @@ mod merge;
 mod merge_keys;
 mod namespace;
 mod order;
+mod partial;
 mod patches;
 mod references;
 mod resources;
@@ -22,5 +23,5 @@ mod selector;
 
 pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
 pub use definition::{FILE_NAMES, file_in, references_of};
-pub use files::Files;
+pub use files::{Files, is_yaml};
 pub use scope::is_cluster_scoped;

@@ -4,7 +4,7 @@ use super::definition::Definition;
 use super::inline::parse_inside;
 use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
-use super::resources::{Id, Resources};
+use super::resources::{Id, Positions, Resources};
 use super::selector::Target;
 use super::{FAILED_BUILD, Files, MISSING_RESOURCE, json_patch};
 use crate::finding::Finding;
@@ -94,26 +94,31 @@ fn read_file(
 impl Patch {
     /// Lays the patch over the objects it is for. `complete` says that no object can be missing because this engine
     /// did not make it; only then is a patch without object a fault.
-    pub(super) fn apply(&self, resources: &mut Resources, complete: bool, findings: &mut Vec<Finding>) {
-        let mut positions = resources.index();
+    ///
+    /// Objects that it deletes stay in the list as null until [`Resources::sweep`], so that positions stay right.
+    pub(super) fn apply(
+        &self,
+        resources: &mut Resources,
+        positions: &mut Positions,
+        complete: bool,
+        findings: &mut Vec<Finding>,
+    ) {
         if let Some(operations) = self.documents.first().filter(|document| document.is_seq()) {
-            self.apply_json(operations, resources, &positions, complete, findings);
+            self.apply_json(operations, resources, positions, complete, findings);
             return;
         }
         let Some(target) = &self.target else {
             for document in &self.documents {
-                self.apply_by_name(document, resources, &mut positions, complete, findings);
+                self.apply_by_name(document, resources, positions, complete, findings);
             }
-            resources.list.retain(|resource| !resource.node.is_null());
             return;
         };
         match self.documents.as_slice() {
             [] => {}
             [document] => {
-                for position in target.select(resources, &positions) {
-                    self.merge_into(document, resources, position, findings);
+                for position in target.select(resources, positions) {
+                    self.merge_into(document, resources, positions, position, findings);
                 }
-                resources.list.retain(|resource| !resource.node.is_null());
             }
             [_, second, ..] => {
                 let message = "a patch with a `target` holds several documents; kustomize takes one";
@@ -127,7 +132,7 @@ impl Patch {
         &self,
         operations: &Node,
         resources: &mut Resources,
-        positions: &super::resources::Positions,
+        positions: &mut Positions,
         complete: bool,
         findings: &mut Vec<Finding>,
     ) {
@@ -149,7 +154,10 @@ impl Patch {
             let resource = &mut resources.list[position];
             resource.remember();
             match json_patch::apply(&resource.node, &operations) {
-                Ok(node) => resource.replace(node),
+                Ok(node) => {
+                    resource.replace(node);
+                    positions.add(position, resource);
+                }
                 // What it changes may be made by something that was not done.
                 Err(_) if !complete => {}
                 Err((span, message)) => {
@@ -165,7 +173,7 @@ impl Patch {
         &self,
         document: &Node,
         resources: &mut Resources,
-        positions: &mut super::resources::Positions,
+        positions: &mut Positions,
         complete: bool,
         findings: &mut Vec<Finding>,
     ) {
@@ -177,13 +185,10 @@ impl Patch {
             findings.push(finding);
             return;
         }
-        match *positions.with_id(&id) {
-            [position] => {
-                self.merge_into(document, resources, position, findings);
-                if let Some(resource) = resources.list.get(position) {
-                    positions.add(position, resource);
-                }
-            }
+        let alive = |position: &usize| resources.list.get(*position).is_some_and(|one| !one.node.is_null());
+        let found: Vec<usize> = positions.with_id(&id).iter().copied().filter(alive).collect();
+        match *found {
+            [position] => self.merge_into(document, resources, positions, position, findings),
             [] if complete => {
                 let place = if &*id.namespace == "default" { String::new() } else { format!(" in `{}`", id.namespace) };
                 let message = format!("this patch matches no object: there is no {} `{}`{place}", id.kind, id.name);
@@ -199,7 +204,14 @@ impl Patch {
         }
     }
 
-    fn merge_into(&self, patch: &Node, resources: &mut Resources, position: usize, findings: &mut Vec<Finding>) {
+    fn merge_into(
+        &self,
+        patch: &Node,
+        resources: &mut Resources,
+        positions: &mut Positions,
+        position: usize,
+        findings: &mut Vec<Finding>,
+    ) {
         let Some(resource) = resources.list.get_mut(position) else { return };
         if !self.keeps.name || !self.keeps.kind {
             resource.remember();
@@ -210,6 +222,7 @@ impl Patch {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);
                 resource.replace(node);
+                positions.add(position, resource);
             }
             // Removed when the whole patch is done, so that positions stay right.
             Ok(None) => resource.node = Node::scalar("", crate::yaml::Style::Plain, resource.node.span().clone()),

@@ -91,6 +91,11 @@ impl Resources {
         None
     }
 
+    /// Takes out the objects that patches deleted.
+    pub(super) fn sweep(&mut self) {
+        self.list.retain(|resource| !resource.node.is_null());
+    }
+
     /// Looks the ids up again after transformers changed them.
     pub(super) fn reindex(&mut self) {
         let ids = self.list.iter().enumerate().map(|(position, resource)| (resource.id.clone(), position));

@@ -89,7 +89,8 @@ impl Target {
             let values = resource.node.at_keys(&["metadata", field]);
             requirements.iter().all(|requirement| requirement.matches(values))
         };
-        (self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
+        !resource.node.is_null()
+            && (self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
             && (self.name.matches(&first.name) || self.name.matches(&now.name))
             && self.group.matches(&now.group)
             && self.version.matches(&now.version)

@@ -113,19 +113,19 @@ impl Renderer<'_> {
                 }
             };
             let template: Arc<str> = path.into();
-            let found: Vec<Result<Job, Finding>> =
+            let found: Vec<Result<Job, Box<Finding>>> =
                 scopes.into_par_iter().map(|scope| self.job(&template, &pattern, scope, &file)).collect();
             for job in found {
                 match job {
                     Ok(job) => jobs.push(job),
-                    Err(finding) => findings.push(finding),
+                    Err(finding) => findings.push(*finding),
                 }
             }
         }
         jobs
     }
 
-    fn job(&self, template: &Arc<str>, pattern: &Pattern, scope: Scope, file: &File) -> Result<Job, Finding> {
+    fn job(&self, template: &Arc<str>, pattern: &Pattern, scope: Scope, file: &File) -> Result<Job, Box<Finding>> {
         let asked = scope.span(self.fleet);
         let written = match self.manifest.folder_of(template) {
             None => pattern.path(scope, self.fleet),
@@ -133,7 +133,7 @@ impl Renderer<'_> {
                 let folder = self.manifest.folders().get(index).map_or("", |folder| &folder.path);
                 let context = self.values.context(scope, None);
                 let landed = self.templates.render(&lands(index), context);
-                let landed = landed.map_err(|error| self.folder_finding(index, &error, asked))?;
+                let landed = landed.map_err(|error| Box::new(self.folder_finding(index, &error, asked)))?;
                 let inside = template.strip_prefix(folder).unwrap_or(template);
                 // The pattern of the whole path was read already, and this is its end.
                 let inside = Pattern::new(inside).map_or_else(|_| inside.to_owned(), |p| p.path(scope, self.fleet));
@@ -145,7 +145,7 @@ impl Renderer<'_> {
             _ => {
                 let message = format!("`{written}` would be rendered outside of the repository's own files");
                 let finding = Finding::error(PATH_OUTSIDE_REPOSITORY, asked.clone(), message);
-                return Err(finding.related(file.first_line(), "by this template"));
+                return Err(Box::new(finding.related(file.first_line(), "by this template")));
             }
         };
         Ok(Job { path, scope, template: template.clone(), made: Arc::default() })
@@ -161,7 +161,7 @@ impl Renderer<'_> {
 
     /// Renders jobs: each on its own, then what they made once for each distinct text.
     fn run(&self, jobs: &mut [Job], siblings: &BTreeMap<String, BTreeSet<String>>, findings: &mut Vec<Finding>) {
-        let texts: Vec<Result<String, Finding>> = jobs.par_iter().map(|job| self.text(job, siblings)).collect();
+        let texts: Vec<Result<String, Box<Finding>>> = jobs.par_iter().map(|job| self.text(job, siblings)).collect();
         // Clusters of one environment render much the same: the same text is parsed and printed once.
         let mut known: Index<(&Arc<str>, &str), usize> = Index::default();
         let mut distinct: Vec<(usize, &str)> = Vec::new();
@@ -191,16 +191,17 @@ impl Renderer<'_> {
                 job.made = made.clone();
             }
         }
-        findings.extend(texts.into_iter().filter_map(Result::err));
+        findings.extend(texts.into_iter().filter_map(Result::err).map(|finding| *finding));
     }
 
-    fn text(&self, job: &Job, siblings: &BTreeMap<String, BTreeSet<String>>) -> Result<String, Finding> {
+    fn text(&self, job: &Job, siblings: &BTreeMap<String, BTreeSet<String>>) -> Result<String, Box<Finding>> {
         let is_last = job.path.rsplit('/').next() == Some(KUSTOMIZATION);
         let names = siblings.get(folder_of(&job.path)).map(|names| names.iter().cloned().collect::<Vec<String>>());
         let names = is_last.then(|| names.unwrap_or_default());
         let context = self.values.context(job.scope, names.as_deref());
         let rendered = self.templates.render(&job.template, context);
-        rendered.map_err(|error| self.templates.finding(&error, &job.template, Some(job.scope.span(self.fleet))))
+        rendered
+            .map_err(|error| Box::new(self.templates.finding(&error, &job.template, Some(job.scope.span(self.fleet)))))
     }
 
     fn fault(&self, job: &Job, fault: &Fault) -> Finding {

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Rendered;
+use rayon::prelude::*;
+
 use super::lock::{Digest, LOCK, Lock};
 use super::made::HEADER;
 use super::removed::{Removed, removed};
@@ -67,7 +69,7 @@ impl Plan {
     }
 
     /// Every file that is not as it shall be: to add, change or remove, edited, in the way.
-    pub fn changes(&self) -> impl Iterator<Item = &Change> {
+    pub fn changes(&self) -> impl Iterator<Item = &Change> + Clone {
         [&self.add, &self.change, &self.remove, &self.edited, &self.in_the_way].into_iter().flatten()
     }
 
@@ -92,9 +94,11 @@ impl Plan {
 /// Compares what was rendered with the files that are there, given the lock that lists which of them are ours.
 pub fn plan(rendered: &Rendered, existing: &Tree, lock: &Lock) -> Plan {
     let mut plan = Plan { lock_now: lock.clone(), ..Plan::default() };
-    for file in rendered.tree.files() {
-        plan.lock_after.add(file.path(), content(rendered, file.path(), file.text()));
-        plan.compare(rendered, file, existing, lock);
+    let files: Vec<&File> = rendered.tree.files().collect();
+    let compared: Vec<Compared> = files.par_iter().map(|file| Compared::of(rendered, file, existing)).collect();
+    for (file, compared) in files.into_iter().zip(compared) {
+        plan.lock_after.add(file.path(), compared.new);
+        plan.sort(file, compared, existing, lock);
     }
     for path in lock.paths() {
         if rendered.tree.has_file(path) || rendered.external.is_match(path) || !existing.has_file(path) {
@@ -115,10 +119,11 @@ pub fn plan(rendered: &Rendered, existing: &Tree, lock: &Lock) -> Plan {
 }
 
 impl Plan {
-    fn compare(&mut self, rendered: &Rendered, file: &File, existing: &Tree, lock: &Lock) {
+    /// Puts a rendered file into the list that it belongs to.
+    fn sort(&mut self, file: &File, compared: Compared, existing: &Tree, lock: &Lock) {
         let path = file.path();
         let change = |old: Option<File>, note| Change { path: path.to_owned(), old, new: Some(file.clone()), note };
-        let old = match existing.file(path) {
+        let (old, now) = match compared.old {
             Ok(old) => old,
             Err(LoadError::Missing) if existing.has_folder(path) => {
                 self.in_the_way.push(change(None, Some("a folder of this name stands there")));
@@ -134,8 +139,7 @@ impl Plan {
                 return;
             }
         };
-        let now = content(rendered, path, old.text());
-        if now == content(rendered, path, file.text()) {
+        if now == compared.new {
             let list = if lock.lists(path) { &mut self.unchanged } else { &mut self.adopted };
             list.push(path.to_owned());
         } else if lock.has(path, now) {
@@ -144,8 +148,7 @@ impl Plan {
             self.edited.push(change(Some(old), None));
         } else {
             let carries_header = old.text().starts_with(HEADER);
-            let note =
-                "fleetwright made it, but the lock does not list it: it was edited, or the lock is not this folder's";
+            let note = "fleetwright made it, but the lock does not list it: it was edited, or the lock is another one";
             self.in_the_way.push(change(Some(old), carries_header.then_some(note)));
         }
     }
@@ -170,6 +173,23 @@ impl Plan {
             new: None,
             note: Some("a folder shall stand there"),
         }));
+    }
+}
+
+/// A rendered file and the one that is there.
+struct Compared {
+    new: Digest,
+    old: Result<(File, Digest), LoadError>,
+}
+
+impl Compared {
+    fn of(rendered: &Rendered, file: &File, existing: &Tree) -> Self {
+        let digest = |file: &File| content(rendered, file.path(), file.text());
+        let old = existing.file(file.path()).map(|old| {
+            let digest = digest(&old);
+            (old, digest)
+        });
+        Self { new: digest(file), old }
     }
 }
 

@@ -18,7 +18,15 @@ pub struct Removed {
 }
 
 /// Compares the objects of all changed files before and after. An object that moved to another file is not removed.
-pub(super) fn removed<'a>(changes: impl Iterator<Item = &'a Change>, before: &Tree, after: &Tree) -> Vec<Removed> {
+pub(super) fn removed<'a>(
+    changes: impl Iterator<Item = &'a Change> + Clone,
+    before: &Tree,
+    after: &Tree,
+) -> Vec<Removed> {
+    // A first render has nothing to take away, and a lot to parse.
+    if changes.clone().all(|change| change.old.is_none()) {
+        return Vec::new();
+    }
     let mut old: BTreeMap<ObjectRef, Vec<String>> = BTreeMap::new();
     let mut new: BTreeMap<ObjectRef, Vec<String>> = BTreeMap::new();
     for change in changes {
@@ -42,7 +50,9 @@ pub(super) fn removed<'a>(changes: impl Iterator<Item = &'a Change>, before: &Tr
         }
     }
     let mut result: Vec<Removed> = folders.into_iter().map(|(folder, objects)| Removed { folder, objects }).collect();
-    result.iter_mut().for_each(|removed| removed.objects.sort());
+    for removed in &mut result {
+        removed.objects.sort();
+    }
     result
 }
 

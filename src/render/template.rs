@@ -1,7 +1,7 @@
 //! The templates of a layout, compiled once, and what goes wrong in them.
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::INVALID_TEMPLATE;
@@ -201,9 +201,8 @@ fn in_order(names: &Value, first: &Value) -> Result<Value, Error> {
 }
 
 /// `fail("…")`: says that the layout cannot do what fleet.yaml asks for.
-fn fail(message: String, options: Kwargs) -> Result<Value, Error> {
-    options.assert_all_used()?;
-    Err(invalid("refused").with_source(Refusal(message)))
+fn fail(message: &str) -> Result<Value, Error> {
+    Err(invalid("refused").with_source(Refusal(message.to_owned())))
 }
 
 fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use granit_parser::{ScalarStyle, Tag};
 
 use super::fault::Surroundings;
+use super::open::{Built, Open, OpenKind, OpenMap, PendingKey};
 use super::parse::{DUPLICATE_KEY, INVALID_YAML, MAX_DEPTH};
 use super::resolve::resolve_plain;
 use super::tag::tagged;
@@ -16,8 +17,6 @@ use crate::text::{File, Index, Span};
 
 /// Aliases may expand a file to this many nodes in all.
 const MAX_ALIASED_NODES: usize = 100_000;
-/// A mapping with fewer keys is searched; the keys of a longer one are indexed.
-const MAX_SEARCHED_KEYS: usize = 16;
 
 /// Builds the nodes of a file, document by document.
 pub(super) struct Builder<'a> {
@@ -30,51 +29,6 @@ pub(super) struct Builder<'a> {
     root: Option<Node>,
     /// The end of the last token that was read.
     last: usize,
-}
-
-/// A finished node, with its measures.
-#[derive(Clone)]
-struct Built {
-    node: Node,
-    /// How many nodes it has.
-    size: usize,
-    /// How deep its collections nest; 0 for scalars.
-    height: usize,
-}
-
-/// A collection that is still open.
-struct Open {
-    start: usize,
-    /// Where its last child ends: the end span of a block collection runs on into what follows.
-    end: usize,
-    flow: bool,
-    anchor: usize,
-    size: usize,
-    height: usize,
-    kind: OpenKind,
-}
-
-enum OpenKind {
-    Seq(Vec<Node>),
-    Map(OpenMap),
-}
-
-#[derive(Default)]
-struct OpenMap {
-    entries: Vec<Entry>,
-    /// The values of `<<`, and the place of the first.
-    merges: Vec<Node>,
-    merge_key: Option<Span>,
-    /// Positions of keys in `entries`; only filled for long mappings.
-    index: Index<Name, usize>,
-    key: Option<PendingKey>,
-}
-
-enum PendingKey {
-    Named(Name, Span),
-    Merge(Span),
-    /// A key that is no scalar: its value is read and dropped.
-    Dropped,
 }
 
 impl<'a> Builder<'a> {
@@ -134,6 +88,7 @@ impl<'a> Builder<'a> {
             _ if empty => {
                 // An empty key stands right before its colon.
                 let at = if self.wants_key() { range.start } else { token::empty_value(text, gap..range.start) };
+                let at = self.stack.last().map_or(at, |open| at.max(open.start));
                 ("", at..at)
             }
             Style::Literal | Style::Folded => (value, token::block_scalar(text, gap, range, value)),
@@ -375,25 +330,6 @@ impl<'a> Builder<'a> {
         let finding = Finding::error(INVALID_YAML, span, "a tab after an indicator: Kubernetes' readers refuse it")
             .help("write a space");
         self.findings.push(finding);
-    }
-}
-
-impl OpenMap {
-    fn find(&self, key: &Name) -> Option<&Entry> {
-        if self.index.is_empty() {
-            return self.entries.iter().find(|entry| Arc::ptr_eq(&entry.key, key) || entry.key == *key);
-        }
-        self.index.get(key).and_then(|at| self.entries.get(*at))
-    }
-
-    fn push(&mut self, entry: Entry) {
-        if self.index.is_empty() && self.entries.len() == MAX_SEARCHED_KEYS {
-            self.index = self.entries.iter().enumerate().map(|(at, entry)| (entry.key.clone(), at)).collect();
-        }
-        if !self.index.is_empty() {
-            self.index.insert(entry.key.clone(), self.entries.len());
-        }
-        self.entries.push(entry);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Nodes → types, with serde.
 //!
 //! Serde buffers the values of a struct with a flattened field before it knows their types. What has one meaning is
-//! buffered as that; any other plain scalar is buffered as bytes, its text, from which [`text`] and [`raw`] still get
-//! what was written.
+//! buffered as that; any other plain scalar is buffered as bytes, its text, from which [`text`](super::text) and
+//! [`raw`](super::raw) still get what was written.
 
 use std::fmt;
 
@@ -12,7 +12,6 @@ use serde::de::{
     VariantAccess, Visitor,
 };
 
-use super::json::scalar_to_json;
 use super::resolve::resolve_plain;
 use super::{Entry, Node, Reader, Scalar, Style, Value};
 use crate::text::Span;
@@ -31,22 +30,13 @@ pub struct DecodeError {
 ///
 /// A null is an absent field, and an empty collection where one is asked for. A newtype struct named `Text` gets a
 /// scalar's text as written, quoted or not; one named `Raw` reads all below it as [`Reader::Kubernetes`]. Inside a
-/// flattened struct serde forgets these names: there they need `deserialize_with` [`text`] and [`raw`].
+/// flattened struct serde forgets these names: there they need `deserialize_with`
+/// [`text`](super::text) and [`raw`](super::raw).
 pub fn decode<T: DeserializeOwned>(node: &Node, reader: Reader) -> Result<T, DecodeError> {
     T::deserialize(Decoder { node, reader }).map_err(|fault| DecodeError {
         span: fault.span.unwrap_or_else(|| node.span().clone()),
         message: fault.message,
     })
-}
-
-/// Deserializes a scalar's text as written, whatever its type: for `#[serde(deserialize_with = "…")]`.
-pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    deserializer.deserialize_newtype_struct("Text", TextVisitor)
-}
-
-/// Deserializes any value as Kubernetes reads it: for `#[serde(deserialize_with = "…")]`.
-pub fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<serde_json::Value, D::Error> {
-    deserializer.deserialize_newtype_struct("Raw", RawVisitor)
 }
 
 /// A fault whose place is filled in by the innermost node that is being read.
@@ -356,117 +346,6 @@ impl<'de> Deserializer<'de> for TextDecoder<'_> {
     }
 }
 
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, quoted or not")
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<String, E> {
-        Ok(value.into())
-    }
-
-    fn visit_bytes<E: de::Error>(self, value: &[u8]) -> Result<String, E> {
-        Ok(String::from_utf8_lossy(value).into_owned())
-    }
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<String, E> {
-        Ok(value.to_string())
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<String, E> {
-        Ok(value.to_string())
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<String, E> {
-        Ok(value.to_string())
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<String, E> {
-        Ok(value.to_string())
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<String, E> {
-        Ok(String::new())
-    }
-}
-
-struct RawVisitor;
-
-impl<'de> Visitor<'de> for RawVisitor {
-    type Value = serde_json::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<serde_json::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<serde_json::Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_bytes<E: de::Error>(self, value: &[u8]) -> Result<serde_json::Value, E> {
-        let text = String::from_utf8_lossy(value);
-        Ok(scalar_to_json(resolve_plain(&text, Reader::Kubernetes), &text))
-    }
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<serde_json::Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<serde_json::Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<serde_json::Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<serde_json::Value, E> {
-        Ok(scalar_to_json(Scalar::Float(value), &value.to_string()))
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<serde_json::Value, E> {
-        Ok(serde_json::Value::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<serde_json::Value, A::Error> {
-        let mut values = Vec::new();
-        while let Some(value) = items.next_element_seed(RawSeed)? {
-            values.push(value);
-        }
-        Ok(values.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<serde_json::Value, A::Error> {
-        let mut pairs = serde_json::Map::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            pairs.insert(key, entries.next_value_seed(RawSeed)?);
-        }
-        Ok(pairs.into())
-    }
-}
-
-struct RawSeed;
-
-impl<'de> DeserializeSeed<'de> for RawSeed {
-    type Value = serde_json::Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<serde_json::Value, D::Error> {
-        deserializer.deserialize_any(RawVisitor)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -475,7 +354,7 @@ mod tests {
 
     use super::*;
     use crate::text::File;
-    use crate::yaml::parse;
+    use crate::yaml::{parse, raw, text};
 
     #[derive(Debug, Default, PartialEq, Deserialize)]
     struct Text(#[serde(deserialize_with = "text")] String);

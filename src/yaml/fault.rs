@@ -133,9 +133,14 @@ impl Error<'_> {
                 "put the `- ` on a line of its own, or write `[…]`",
             ),
             E::ExpectedBlockMappingKey | E::ExpectedBlockSequenceEntry | E::InvalidIndentation => self.indentation(),
-            E::UnexpectedCharacter { character } => {
-                self.finding(self.character(), format!("a value cannot begin with `{character}`"), "quote the value")
-            }
+            E::UnexpectedCharacter { character } => self.finding(
+                self.character(),
+                match character {
+                    '`' => "a value cannot begin with a backtick".into(),
+                    _ => format!("a value cannot begin with `{character}`"),
+                },
+                "quote the value",
+            ),
             E::RecursionLimitExceeded => self.finding(
                 self.character(),
                 format!("collections nest more than {MAX_DEPTH} deep"),

@@ -43,7 +43,8 @@ pub(super) fn is_plain_text(text: &str, place: Place) -> bool {
 
 /// Tells whether a reader beyond ours could take it for something else than a string: dates, `1:20` for 80, `=`, `0x1p3`.
 fn looks_typed(text: &str) -> bool {
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text).strip_prefix('.').unwrap_or(text);
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let digits = unsigned.strip_prefix('.').unwrap_or(unsigned);
     if !digits.starts_with(|c: char| c.is_ascii_digit()) {
         return matches!(text, "=" | "<<");
     }
@@ -87,13 +88,17 @@ pub(super) fn block(out: &mut String, text: &str, indent: usize) -> bool {
     {
         return false;
     }
+    // kustomize's reader takes a tab at the start of the first line for indentation.
+    if body.trim_start_matches('\n').starts_with('\t') {
+        return false;
+    }
     // A last line of blanks only could be taken for no line at all.
     if body.rsplit('\n').next().is_none_or(|line| line.trim().is_empty()) {
         return false;
     }
     out.push('|');
     // The indentation is that of the first line that is not empty, unless it is said.
-    if body.trim_start_matches('\n').starts_with([' ', '\t']) {
+    if body.trim_start_matches('\n').starts_with(' ') {
         out.push('2');
     }
     match breaks {

@@ -61,12 +61,12 @@ pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value
     };
     let mut kept = strip_break(whole);
     // With `+` empty lines are content, and so is a line of blanks that is indented further than the others.
-    while !keep && !ends_in_blanks {
-        let Some((before, line)) = kept.rsplit_once('\n') else { break };
-        if !line.trim().is_empty() {
-            break;
+    if !keep && !ends_in_blanks {
+        while let Some((before, line)) = kept.rsplit_once('\n')
+            && line.trim().is_empty()
+        {
+            kept = strip_break_end(before);
         }
-        kept = strip_break_end(before);
     }
     start..start + kept.len()
 }

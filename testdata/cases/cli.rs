@@ -1,1 +1,118 @@
-//! Cases of cli.
+//! Cases of the command line: what is typed, what is answered, and the exit code.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_fleetwright");
+
+#[test]
+fn every_command_answers_as_its_case_says() {
+    let cases = trycmd::TestCases::new();
+    cases.register_bin("fleetwright", Path::new(BINARY)).register_bin("sh", Path::new("/bin/sh"));
+    cases.env("FLEETWRIGHT", BINARY).env("LC_ALL", "C");
+    cases.case("testdata/cli/*.md");
+    if Path::new("README.md").exists() {
+        cases.case("README.md");
+    }
+}
+
+fn fleetwright(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(BINARY).current_dir(folder).args(arguments).env_remove("NO_COLOR").output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder with a fleet of two clusters and a layout of its own.
+fn fleet() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cli/render.in");
+    for path in ["fleet.yaml", "layout/layout.yaml", "layout/clusters/[cluster]/info.yaml"] {
+        let target = folder.path().join(path);
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::copy(source.join(path), target).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    for arguments in
+        [["rule", "missing-service-account"], ["schema", "fleet"], ["lint", "--help"], ["completions", "zsh"]]
+    {
+        let mut child =
+            Command::new(BINARY).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn colours_end_where_they_cannot_be_shown() {
+    let folder = fleet();
+    let has_colours = |arguments: &[&str]| text(&fleetwright(folder.path(), arguments).stdout).contains('\x1b');
+    assert!(has_colours(&["render", "--check", "--color", "always"]));
+    assert!(!has_colours(&["render", "--check"]));
+    assert!(!has_colours(&["render", "--check", "--color", "never"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_is_named_and_nothing_is_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = fleet();
+    let out = folder.path().join("out");
+    std::fs::create_dir_all(out.join("clusters")).unwrap();
+    for read_only in [out.clone(), out.join("clusters")] {
+        std::fs::set_permissions(&read_only, std::fs::Permissions::from_mode(0o555)).unwrap();
+        if std::fs::write(read_only.join("probe"), "").is_ok() {
+            eprintln!("skipped: this user writes to read-only folders, as root does");
+            return;
+        }
+        let output = fleetwright(folder.path(), &["render", "-o", "out"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("permission denied") && said.contains("out"), "{said}");
+        assert!(!out.join(".fleetwright.lock").exists() && !out.join(".fleetwright.tmp").exists());
+        std::fs::set_permissions(&read_only, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+#[test]
+fn a_result_goes_to_standard_output_and_talk_does_not() {
+    let folder = fleet();
+    let check = fleetwright(folder.path(), &["render", "--check"]);
+    assert!(text(&check.stdout).starts_with("--- /dev/null\n"), "{}", text(&check.stdout));
+    assert!(text(&check.stderr).contains("2 files to add, 0 to change, 0 to remove"), "{}", text(&check.stderr));
+    let rendered = fleetwright(folder.path(), &["render"]);
+    assert_eq!(text(&rendered.stdout), "");
+    let json = fleetwright(folder.path(), &["lint", "--format", "json"]);
+    serde_json::from_slice::<serde_json::Value>(&json.stdout).unwrap();
+    assert!(text(&json.stderr).contains("no findings"));
+}
+
+/// What was interrupted is repaired: whatever subset of the work a killed run did, the next render finishes it.
+#[test]
+fn a_render_repairs_what_an_interrupted_one_left() {
+    let folder = fleet();
+    let root = folder.path();
+    assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
+    let lock = std::fs::read_to_string(root.join(".fleetwright.lock")).unwrap();
+    let fleet_yaml = std::fs::read_to_string(root.join("fleet.yaml")).unwrap();
+    std::fs::write(root.join("fleet.yaml"), fleet_yaml.replace("west", "north")).unwrap();
+    assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
+    let done = std::fs::read_to_string(root.join(".fleetwright.lock")).unwrap();
+
+    // Killed after one file: the lock lists both states, the folder of the removed file is empty, the stage is there.
+    std::fs::write(root.join(".fleetwright.lock"), format!("{lock}{done}")).unwrap();
+    std::fs::remove_dir_all(root.join("clusters/north")).unwrap();
+    std::fs::create_dir_all(root.join("clusters/west")).unwrap();
+    std::fs::create_dir_all(root.join(".fleetwright.tmp")).unwrap();
+    let repaired = fleetwright(root, &["render"]);
+    assert_eq!(repaired.status.code(), Some(0), "{}", text(&repaired.stderr));
+    assert_eq!(std::fs::read_to_string(root.join(".fleetwright.lock")).unwrap(), done);
+    assert!(root.join("clusters/north/info.yaml").exists());
+    assert!(!root.join("clusters/west").exists() && !root.join(".fleetwright.tmp").exists());
+}

@@ -1,5 +1,6 @@
 //! Cases of lint: a small tree for each fault and each pattern that must stay silent.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use fleetwright::config::Lint;
@@ -37,10 +38,10 @@ fn each_rule_finds_what_its_cases_say() {
             let outcome = judge(&tree, rule.file_name().unwrap().to_str().unwrap(), lint);
             let mut report = lines(&outcome.findings);
             if outcome.excepted > 0 {
-                report += &format!("{} excepted\n", outcome.excepted);
+                writeln!(report, "{} excepted", outcome.excepted).unwrap();
             }
             for exception in &outcome.unused {
-                report += &format!("unused: {}\n", exception.reason);
+                writeln!(report, "unused: {}", exception.reason).unwrap();
             }
             snapbox::assert_data_eq!(report, snapbox::Data::read_from(&case.join("expected.txt"), None));
         }
@@ -82,6 +83,7 @@ fn every_rule_has_a_page_and_cases_and_every_folder_a_rule() {
     let sources = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lint/rules")).unwrap();
     let mut sources: Vec<String> =
         sources.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().replace('_', "-")).collect();
+    sources.retain(|source| source != "mod");
     sources.sort();
     assert_eq!(rules, sources, "every file of `rules/` has a line in `rules!`");
     for rule in RULES {

@@ -280,7 +280,12 @@ fn files_with_our_header_that_no_lock_lists_are_named() {
 fn a_render_that_was_killed_is_repaired() {
     let mut tree = quickstart();
     edit(&mut tree, "fleet.yaml", "acme.example}", "acme.test}");
-    edit(&mut tree, "fleet.yaml", "  - name: prod-us\n    environment: production\n", "  - name: prod-ap\n    environment: production\n");
+    edit(
+        &mut tree,
+        "fleet.yaml",
+        "  - name: prod-us\n    environment: production\n",
+        "  - name: prod-ap\n    environment: production\n",
+    );
     let plan = replan(&tree);
     let total = plan.changes().count();
     // Killed after any number of files: the lock lists both contents.
@@ -304,7 +309,8 @@ fn a_render_that_was_killed_is_repaired() {
 fn a_file_that_another_program_rewrites_stays_ours_while_its_objects_are() {
     let mut tree = read(&folder("fleets/d1-bootstrap"));
     let path = "clusters/staging/flux-system/gotk-sync.yaml";
-    let text = tree.file(path).unwrap().text().replace("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n", "");
+    let text =
+        tree.file(path).unwrap().text().replace("apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n", "");
     let text = text.replacen("metadata:", "kind: GitRepository\napiVersion: source.toolkit.fluxcd.io/v1\nmetadata:", 1);
     tree.insert(File::new(path, format!("# Somebody else's words.\n---\n{text}")));
     assert!(replan(&tree).is_current());
@@ -334,4 +340,61 @@ fn a_lock_lists_no_path_that_could_not_be_rendered() {
     assert_eq!(lock.paths().collect::<Vec<_>>(), ["fine.yaml"]);
     assert_eq!(findings.len(), 5);
     assert_eq!(lock.to_string(), format!("{digest}  fine.yaml\n"));
+}
+
+/// Words of fleet.yaml that no template prints, and what reads them.
+const READ_ELSEWHERE: &[(&str, &str)] = &[
+    ("apiVersion", "says which language it is"),
+    ("cluster", "`fleet` reads it: the defaults of clusters"),
+    ("clusters", "its items are what templates repeat over"),
+    ("commit", "part of `ref`, which is printed as a whole"),
+    ("component", "`fleet` reads it: the defaults of components"),
+    ("defaults", "`fleet` merges it"),
+    ("description", "says what a layout is"),
+    ("digest", "part of `ref`, which is printed as a whole"),
+    ("environments", "`fleet` merges it"),
+    ("exceptions", "`lint` reads it"),
+    ("include", "`fleet` reads the files"),
+    ("kubernetesVersion", "`lint` judges by it"),
+    ("layout", "`fleet` loads it"),
+    ("lint", "`lint` reads it"),
+    ("objects", "of `lint.exceptions`; those of clusters and tenants are printed"),
+    ("paths", "`lint` reads it"),
+    ("reason", "`lint` prints it"),
+    ("rule", "`lint` reads it"),
+    ("semver", "part of `ref`, which is printed as a whole"),
+    ("tag", "part of `ref`, which is printed as a whole"),
+];
+
+#[test]
+fn the_built_in_layout_reads_every_word_of_the_language() {
+    fn collect(schema: &serde_json::Value, words: &mut std::collections::BTreeSet<String>) {
+        if let Some(properties) = schema.get("properties").and_then(serde_json::Value::as_object) {
+            words.extend(properties.keys().cloned());
+        }
+        match schema {
+            serde_json::Value::Object(fields) => fields.values().for_each(|field| collect(field, words)),
+            serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, words)),
+            _ => {}
+        }
+    }
+    let mut words = std::collections::BTreeSet::new();
+    collect(schemars::schema_for!(fleetwright::fleet::model::Fleet).as_value(), &mut words);
+    assert!(words.len() > 100, "{words:?}");
+    let layout = fleetwright::assets::templates();
+    let text: String = layout.files().map(|file| file.text().to_owned()).collect();
+    // A template reads a word as `tenant.quota`, or by name in a filter.
+    let by_dot = |word: &str| {
+        text.match_indices(&format!(".{word}"))
+            .any(|(at, found)| !text[at + found.len()..].starts_with(|c: char| c.is_alphanumeric()))
+    };
+    let by_name = |word: &str| text.contains(&format!("\"{word}\""));
+    let mut missing = Vec::new();
+    for word in &words {
+        let elsewhere = READ_ELSEWHERE.iter().any(|(other, _)| other == word);
+        if !(by_dot(word) || by_name(word) || elsewhere) {
+            missing.push(word);
+        }
+    }
+    assert!(missing.is_empty(), "no template of d1 reads {missing:?}");
 }

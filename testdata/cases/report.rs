@@ -69,7 +69,8 @@ fn written(format: &str) -> String {
     (format.write)(&report(), &mut out).unwrap();
     let mut written = String::from_utf8(out).unwrap();
     if format.summary == SummaryLine::Result {
-        written += &format!("{}\n", report().summary);
+        written.push_str(&report().summary.to_string());
+        written.push('\n');
     }
     written
 }

@@ -21,8 +21,8 @@ fn survives(text: String) -> Parsed {
         }
         parsed
     };
-    let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap();
-    let parsed = thread.join().unwrap();
+    let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(run).expect("a thread can be had");
+    let parsed = thread.join().expect("nothing panicked");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     parsed
 }

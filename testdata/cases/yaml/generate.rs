@@ -118,6 +118,10 @@ impl Writer<'_> {
         from[at]
     }
 
+    fn put(&mut self, text: std::fmt::Arguments<'_>) {
+        self.out.push_str(&text.to_string());
+    }
+
     fn pad(&mut self, column: usize) {
         self.out.push_str(&" ".repeat(column));
     }
@@ -151,7 +155,7 @@ impl Writer<'_> {
         if self.roll(6) == 0 {
             self.named += 1;
             let anchor = format!("a{}", self.named);
-            self.out.push_str(&format!(" &{anchor}"));
+            self.put(format_args!(" &{anchor}"));
             name = Some(anchor);
         }
         let tagged = string && self.roll(8) == 0;
@@ -190,7 +194,7 @@ impl Writer<'_> {
             8 if !self.anchors.is_empty() => {
                 let at = self.roll(self.anchors.len());
                 let (name, want) = self.anchors[at].clone();
-                self.out.push_str(&format!(" *{name}"));
+                self.put(format_args!(" *{name}"));
                 self.end_of_line();
                 want
             }
@@ -250,7 +254,7 @@ impl Writer<'_> {
             let maps: Vec<_> = self.anchors.iter().filter(|(_, want)| matches!(want, Want::Map(_))).cloned().collect();
             if merged.is_none() && !maps.is_empty() && self.roll(3) == 0 {
                 let at = self.roll(maps.len());
-                self.out.push_str(&format!("<<: *{}", maps[at].0));
+                self.put(format_args!("<<: *{}", maps[at].0));
                 self.end_of_line();
                 merged = Some(maps[at].1.clone());
                 continue;
@@ -297,11 +301,12 @@ impl Writer<'_> {
         };
         if self.roll(12) == 0 {
             self.named += 1;
-            self.out.push_str(&format!("&k{} ", self.named));
+            let named = self.named;
+            self.put(format_args!("&k{named} "));
         }
         match before {
-            "'" => self.out.push_str(&format!("'{}'", text.replace('\'', "''"))),
-            "\"" => self.out.push_str(&format!("\"{}\"", text.replace('\t', "\\t"))),
+            "'" => self.put(format_args!("'{}'", text.replace('\'', "''"))),
+            "\"" => self.put(format_args!("\"{}\"", text.replace('\t', "\\t"))),
             _ => self.out.push_str(&text),
         }
         text
@@ -369,16 +374,13 @@ impl Writer<'_> {
         self.out.push_str(quote);
         for at in 0..self.count(4) {
             if at > 0 {
-                match (self.roll(3), column) {
-                    (0, Some(column)) => {
-                        let breaks = 1 + self.roll(3) / 2;
-                        self.break_line(column, breaks);
-                        text.push_str(&if breaks == 1 { " ".into() } else { "\n".repeat(breaks - 1) });
-                    }
-                    _ => {
-                        self.out.push(' ');
-                        text.push(' ');
-                    }
+                if let (0, Some(column)) = (self.roll(3), column) {
+                    let breaks = 1 + self.roll(3) / 2;
+                    self.break_line(column, breaks);
+                    text.push_str(&if breaks == 1 { " ".into() } else { "\n".repeat(breaks - 1) });
+                } else {
+                    self.out.push(' ');
+                    text.push(' ');
                 }
             }
             let word = self.pick(WORDS);
@@ -465,7 +467,7 @@ impl Writer<'_> {
         if self.roll(8) == 0 && !self.anchors.is_empty() {
             let at = self.roll(self.anchors.len());
             let (name, want) = self.anchors[at].clone();
-            self.out.push_str(&format!("*{name} "));
+            self.put(format_args!("*{name} "));
             return want;
         }
         let (text, plain) = self.scalar(Some(column.max(1)));

@@ -1,6 +1,6 @@
 //! What holds for every document.
 
-use fleetwright::text::File;
+use fleetwright::text::{File, Span};
 use fleetwright::yaml::{Node, Style, Value, from_json, parse};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, proptest};
 
@@ -38,6 +38,10 @@ fn alone(slice: &str, column: usize) -> Option<Node> {
     }
 }
 
+fn before(span: &Span) -> &str {
+    span.file().text().get(..span.range().start).unwrap_or_default()
+}
+
 /// Checks that each span of a tree slices the text to the token that it names.
 fn check_tokens(node: &Node) {
     let span = node.span();
@@ -50,21 +54,22 @@ fn check_tokens(node: &Node) {
     match &node.value {
         Value::Scalar(text, Style::Plain) if text.is_empty() => {
             assert_eq!(slice, "");
-            let before = &span.file().text()[..span.range().start];
-            let token = before.chars().next_back();
+            let token = before(span).chars().next_back();
             assert!(token.is_some_and(|c| !c.is_whitespace()), "an empty value stands after {token:?}");
         }
         Value::Scalar(text, _) if text.is_empty() && slice.is_empty() => {}
         Value::Scalar(..) => {
             // An indentation that is written out counts from the parent.
-            if slice.starts_with(['|', '>']) && slice.lines().next().unwrap().contains(|c: char| c.is_ascii_digit()) {
+            if slice.starts_with(['|', '>'])
+                && slice.lines().next().is_some_and(|header| header.contains(|c: char| c.is_ascii_digit()))
+            {
                 return;
             }
             let again = alone(&format!("- {slice}"), 0)
                 .unwrap_or_else(|| panic!("{slice:?} is no scalar in\n{}", span.file().text()));
             let again = &again.items()[0];
             assert_eq!(again.text(), node.text(), "of {slice:?}");
-            let tagged = span.file().text()[..span.range().start].trim_end().ends_with("!!str");
+            let tagged = before(span).trim_end().ends_with("!!str");
             assert!(tagged || again == node, "{slice:?} has another style");
         }
         Value::Seq(_) | Value::Map(_) => {

@@ -26,7 +26,8 @@ struct Both {
 }
 
 fn answers() -> Vec<Answer> {
-    let answers: Answers = serde_json::from_str(include_str!("../../oracles/scalars/answers.json")).unwrap();
+    let answers: Answers =
+        serde_json::from_str(include_str!("../../oracles/scalars/answers.json")).expect("the record is JSON");
     answers.answers
 }
 
@@ -56,7 +57,8 @@ fn differences(reader: Reader, recorded: fn(&Answer) -> &Both, excused: &[&str])
         let texts = [format!("v: {}\n", answer.scalar), format!("? {}\n: v\n", answer.scalar)];
         let recorded = recorded(answer);
         for (text, expected) in texts.iter().zip([&recorded.value, &recorded.key]) {
-            let expected: Option<Value> = expected.as_ref().map(|json| serde_json::from_str(json).unwrap());
+            let expected: Option<Value> =
+                expected.as_ref().map(|json| serde_json::from_str(json).expect("so are its answers"));
             let ours = ours(text, reader);
             let agree = match (&ours, &expected) {
                 (Some(ours), Some(expected)) => same(ours, expected),

@@ -1,0 +1,135 @@
+//! What is known of a folder while it is built.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::FAILED_BUILD;
+use super::definition::{Definition, FIELDS, Support};
+use super::resources::{Id, Resource, Resources};
+use crate::finding::{Finding, did_you_mean};
+use crate::kube::Object;
+use crate::text::Index;
+use crate::yaml::Node;
+
+/// A build may hold this many objects.
+const MAX_OBJECTS: usize = 100_000;
+
+/// What a folder builds to before the last steps, which are done once at the top.
+#[derive(Default)]
+pub(super) struct Partial {
+    pub(super) resources: Resources,
+    pub(super) findings: Vec<Finding>,
+    pub(super) not_done: BTreeMap<String, usize>,
+    /// The same without what its bases say.
+    pub(super) own_not_done: BTreeMap<String, usize>,
+    pub(super) folders: BTreeSet<String>,
+    /// Whether it is a Component, which can be built but not be a resource.
+    pub(super) component: bool,
+    /// What is wrong with a kustomization that says nothing, once another one includes it.
+    pub(super) empty: Option<Finding>,
+    /// Whether objects may be missing or other ones because something was not done or was wrong.
+    pub(super) uncertain: bool,
+}
+
+impl Partial {
+    pub(super) fn fail(&mut self, finding: Finding) {
+        self.uncertain = true;
+        self.findings.push(finding);
+    }
+
+    pub(super) fn skip(&mut self, what: &str) {
+        self.uncertain = true;
+        self.count(what);
+    }
+
+    pub(super) fn count(&mut self, what: &str) {
+        *self.not_done.entry(what.to_string()).or_default() += 1;
+        *self.own_not_done.entry(what.to_string()).or_default() += 1;
+    }
+
+    /// Takes over what is to be said of a base.
+    pub(super) fn absorb(&mut self, base: &Self, item: &Node) {
+        self.uncertain |= base.uncertain;
+        base.empty.iter().for_each(|finding| self.fail(finding.clone().related(item.span().clone(), "included here")));
+        self.findings.extend(base.findings.iter().cloned());
+        self.folders.extend(base.folders.iter().cloned());
+        for (what, count) in &base.not_done {
+            *self.not_done.entry(what.clone()).or_default() += count;
+        }
+    }
+
+    pub(super) fn add(&mut self, resource: Resource, item: &Node) {
+        if is_local(&resource.node) {
+            return;
+        }
+        if self.resources.list.len() >= MAX_OBJECTS {
+            if self.resources.list.len() == MAX_OBJECTS {
+                let message = format!("this build holds more than {MAX_OBJECTS} objects; the rest is left out");
+                self.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+            }
+            return;
+        }
+        let place = self.resources.list.len();
+        if let Some(first) = self.resources.claim(&resource.id, place) {
+            let id = &resource.id;
+            let message = format!("{} `{}` comes twice into this build", id.kind, id.name);
+            let finding = Finding::error(FAILED_BUILD, item.span().clone(), message)
+                .related(Object { node: resource.node.clone() }.span().clone(), "again here")
+                .related(Object { node: self.resources.list[first].node.clone() }.span().clone(), "first here")
+                .help("name each object once, or patch it");
+            self.fail(finding);
+            return;
+        }
+        self.resources.list.push(resource);
+    }
+
+    /// Two objects that a `namespace` gave one name.
+    pub(super) fn refuse_conflicts(&mut self, place: &Node) {
+        let mut seen: Index<Id, usize> = Index::default();
+        let mut conflicts = Vec::new();
+        for (position, resource) in self.resources.list.iter().enumerate() {
+            if let Some(first) = seen.insert(resource.id.clone(), position) {
+                let object = |at: usize| Object { node: self.resources.list[at].node.clone() }.span().clone();
+                let message = format!(
+                    "in one namespace there would be two objects called {} `{}`",
+                    resource.id.kind, resource.id.name
+                );
+                let finding = Finding::error(FAILED_BUILD, place.span().clone(), message)
+                    .related(object(first), "one")
+                    .related(object(position), "the other");
+                conflicts.push(finding);
+            }
+        }
+        for finding in conflicts {
+            self.fail(finding);
+        }
+    }
+}
+
+pub(super) fn count_fields(definition: &Definition, partial: &mut Partial) {
+    for entry in definition.node.entries() {
+        let known = FIELDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key));
+        let Some((name, support)) = known else {
+            let message = format!("kustomize knows no field `{}`", entry.key);
+            let names = FIELDS.iter().map(|(name, _)| *name);
+            let help = did_you_mean(&entry.key, names).map_or_else(
+                || "remove it: kustomize refuses the file".to_string(),
+                |meant| format!("did you mean `{meant}`? kustomize refuses the file"),
+            );
+            partial.fail(Finding::error(FAILED_BUILD, entry.key_span(), message).help(help));
+            continue;
+        };
+        let empty = entry.node.is_null() || (entry.node.is_seq() && entry.node.items().is_empty());
+        match support {
+            Support::Done => {}
+            _ if empty => {}
+            Support::Harmless => partial.count(name),
+            Support::Changes => partial.skip(name),
+        }
+    }
+}
+
+/// Tells whether an object is for local use only: kustomize leaves it out.
+pub(super) fn is_local(node: &Node) -> bool {
+    let value = node.at_keys(&["metadata", "annotations", "config.kubernetes.io/local-config"]);
+    value.is_some_and(|value| value.text() != Some("false"))
+}

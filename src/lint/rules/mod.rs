@@ -1,0 +1,21 @@
+//! The rules: one file and one line each, in order of their ids.
+
+use super::Rule;
+
+macro_rules! rules {
+    ($(mod $module:ident;)*) => {
+        $(mod $module;)*
+
+        /// Every rule, in order of their ids.
+        pub const RULES: &[Rule] = &[$($module::RULE),*];
+    };
+}
+
+rules! {
+    mod duplicate_key;
+    mod failed_build;
+    mod invalid_yaml;
+    mod missing_resource;
+    mod missing_service_account;
+    mod target_namespace_mismatch;
+}
