@@ -235,6 +235,17 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn an_ignore_file_that_is_a_link_is_not_opened() {
+        for path in [".gitignore", "x/.gitignore"] {
+            let folder = folder(&[("a.yaml", ""), ("x/b.yaml", "")]);
+            std::os::unix::fs::symlink("/dev/zero", folder.path().join(path)).unwrap();
+            let error = read(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(path) && error.contains("is a link"), "{error}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn a_pipe_is_not_waited_for() {
         let folder = folder(&[("a.yaml", "")]);
         let pipe = folder.path().join("pipe.yaml");
