@@ -81,6 +81,7 @@ pub(super) fn files(root: &Path) -> Result<Vec<(String, Found)>, DiskError> {
         found.extend(tracked.into_iter().filter_map(|path| match place::find(root, &path) {
             Place::File(_) => Some((path, Found::File)),
             Place::Link => Some((path, Found::Link)),
+            Place::Hidden(why) => Some((path, Found::Unreadable(why))),
             Place::Nothing | Place::Folder => None,
         }));
     }
