@@ -57,6 +57,19 @@ pub(super) fn find(root: &Path, path: &str) -> Place {
     Place::Link
 }
 
+/// Tells whether a folder below `root`, which is canonical, is there without any link on the way to it.
+pub(super) fn is_plain(root: &Path, folder: &str) -> bool {
+    let full = root.join(folder);
+    folder.is_empty() || (is_relative(folder) && fs::canonicalize(&full).is_ok_and(|target| target == full))
+}
+
+/// The full path of a file, no link, in a folder that is known as [plain](is_plain).
+pub(super) fn find_plain(root: &Path, path: &str) -> Option<PathBuf> {
+    let full = root.join(path);
+    let is_file = is_relative(path) && fs::symlink_metadata(&full).is_ok_and(|metadata| metadata.is_file());
+    is_file.then_some(full)
+}
+
 /// The full path of a file to be written below `root`, which is canonical: every folder on its way is looked at.
 ///
 /// What is in `removed` will not be in the way any longer.

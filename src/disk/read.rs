@@ -1,5 +1,6 @@
 //! Directories → trees.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,8 +55,14 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
     }
     let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
     let paths: Vec<&str> = paths.into_iter().collect();
-    let entries: Vec<Option<(String, Entry)>> =
-        paths.into_par_iter().map(|path| read_or_obstacle(&root, path)).collect();
+    // Many files share a folder: whether links lead to it is asked once.
+    let folders: BTreeSet<&str> = paths.iter().map(|path| folder_of(path)).collect();
+    let plain: BTreeSet<&str> = folders.into_par_iter().filter(|folder| place::is_plain(&root, folder)).collect();
+    let read = |path: &str| match place::find_plain(&root, path).filter(|_| plain.contains(folder_of(path))) {
+        Some(full) => Some((path.to_owned(), read_text(path, &full))),
+        None => read_or_obstacle(&root, path),
+    };
+    let entries: Vec<Option<(String, Entry)>> = paths.into_par_iter().map(read).collect();
     for (path, entry) in entries.into_iter().flatten() {
         tree.insert_entry(&path, entry);
     }
@@ -83,7 +90,8 @@ fn read_alone(path: &Path, target: &Path) -> Result<Tree, DiskError> {
 
 fn read_found(root: &Path, path: String, found: Found) -> (String, Entry) {
     let entry = match found {
-        Found::File if is_yaml(&path) => read_place(root, &path).unwrap_or(Entry::Opaque(LoadError::Missing)),
+        Found::File if is_yaml(&path) => read_text(&path, &root.join(&path)),
+        Found::Linked if is_yaml(&path) => read_place(root, &path).unwrap_or(Entry::Opaque(LoadError::Missing)),
         other => unread(other),
     };
     (path, entry)
@@ -91,7 +99,7 @@ fn read_found(root: &Path, path: String, found: Found) -> (String, Entry) {
 
 fn unread(found: Found) -> Entry {
     match found {
-        Found::File => Entry::Deferred,
+        Found::File | Found::Linked => Entry::Deferred,
         Found::Link => Entry::Opaque(LoadError::Linked),
         Found::NoFile => Entry::Opaque(LoadError::Decode(DecodeError::NotText)),
         Found::Unreadable(why) => Entry::Opaque(LoadError::Unreadable(why)),
@@ -120,11 +128,15 @@ fn read_or_obstacle(root: &Path, path: &str) -> Option<(String, Entry)> {
 
 fn read_place(root: &Path, path: &str) -> Option<Entry> {
     match place::find(root, path) {
-        Place::File(full) => Some(read_file(path, &full).map_or_else(Entry::Opaque, Entry::Text)),
+        Place::File(full) => Some(read_text(path, &full)),
         Place::Link => Some(Entry::Opaque(LoadError::Linked)),
         Place::Hidden(why) => Some(Entry::Opaque(LoadError::Unreadable(why))),
         Place::Folder | Place::Nothing => None,
     }
+}
+
+fn read_text(path: &str, full: &Path) -> Entry {
+    read_file(path, full).map_or_else(Entry::Opaque, Entry::Text)
 }
 
 fn read_file(path: &str, full: &Path) -> Result<File, LoadError> {

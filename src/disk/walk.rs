@@ -14,8 +14,10 @@ use super::place::{self, Place};
 
 /// What stands at a path below the root.
 pub(super) enum Found {
-    /// A file that may be read.
+    /// A file that may be read where it stands.
     File,
+    /// A file that may be read, which links may lead to.
+    Linked,
     /// A link that nobody follows.
     Link,
     /// A pipe, a socket, a device, or a name that is no text.
@@ -79,7 +81,7 @@ pub(super) fn files(root: &Path) -> Result<Vec<(String, Found)>, DiskError> {
     if ignores {
         let tracked = git::tracked_but_ignored(root);
         found.extend(tracked.into_iter().filter_map(|path| match place::find(root, &path) {
-            Place::File(_) => Some((path, Found::File)),
+            Place::File(_) => Some((path, Found::Linked)),
             Place::Link => Some((path, Found::Link)),
             Place::Hidden(why) => Some((path, Found::Unreadable(why))),
             Place::Nothing | Place::Folder => None,
@@ -120,7 +122,7 @@ fn look(root: &Path, entry: &DirEntry) -> Option<(String, Found)> {
     if !kind.is_symlink() {
         return Some((path, Found::NoFile));
     }
-    let found = if matches!(place::find(root, &path), Place::File(_)) { Found::File } else { Found::Link };
+    let found = if matches!(place::find(root, &path), Place::File(_)) { Found::Linked } else { Found::Link };
     Some((path, found))
 }
 
