@@ -159,7 +159,11 @@ impl<'a> Builder<'a> {
         let Some(target) = self.anchors.get(&id).cloned() else {
             return self.refuse_alias(span, "this alias stands inside its own anchor".into());
         };
+        let is_said = self.expanded > MAX_ALIASED_NODES;
         self.expanded = self.expanded.saturating_add(target.size);
+        if is_said {
+            return self.leave_alias_out(span);
+        }
         if self.expanded > MAX_ALIASED_NODES {
             let message = format!("the aliases of this file expand to more than {MAX_ALIASED_NODES} nodes");
             return self.refuse_alias(span, message);
@@ -183,6 +187,10 @@ impl<'a> Builder<'a> {
 
     fn refuse_alias(&mut self, span: Span, message: String) {
         self.findings.push(Finding::error(INVALID_YAML, span.clone(), message));
+        self.leave_alias_out(span);
+    }
+
+    fn leave_alias_out(&mut self, span: Span) {
         self.place(Built { node: Node::scalar("", Style::Plain, span), size: 1, height: 0 }, false);
     }
 

@@ -56,6 +56,7 @@ fn an_alias_bomb_is_a_finding() {
     }
     let parsed = survives(text);
     assert_eq!(parsed.findings[0].message, "the aliases of this file expand to more than 100000 nodes");
+    assert_eq!(parsed.findings.len(), 1, "one fault is one finding");
 }
 
 #[test]
