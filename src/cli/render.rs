@@ -61,10 +61,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
     let waiting = || streams.say("waiting for another render of this folder");
-    let _turn = match args.check {
-        true => disk::turn_to_read(&folder, waiting),
-        false => disk::turn_to_write(&folder, waiting),
-    };
+    let _turn = if args.check { disk::turn_to_read(&folder, waiting) } else { disk::turn_to_write(&folder, waiting) };
     let target = Target::read(&folder, &rendered, args.force, streams)?;
     let shown = source::shown(&folder);
     let options = judge::options(&target.existing, &shown, Some(&source), streams)?;
@@ -118,7 +115,7 @@ impl Target {
             Err(_) if force => None,
             Err(error) => {
                 let help = "repair the lock file, or let `--force` take the rendered version of every file";
-                return Err(Error::said(format!("cannot read `{}`: {error}", here.join(LOCK).display()), help));
+                return Err(Error::said(format!("cannot read `{}`: {error}", folder.join(LOCK).display()), help));
             }
         };
         let (lock, findings) = lock_file.as_ref().map(Lock::parse).unwrap_or_default();

@@ -6,40 +6,40 @@ use std::path::Path;
 /// A folder's turn; it ends when this is dropped, or with the process, however that ends.
 #[derive(Debug)]
 pub struct Turn {
-    _locked: Option<fs::File>,
+    _folder: fs::File,
 }
 
 /// Waits until nobody else reads or writes a folder by turns; `waiting` is told when that takes a while.
-pub fn turn_to_write(folder: &Path, waiting: impl FnOnce()) -> Turn {
+pub fn turn_to_write(folder: &Path, waiting: impl FnOnce()) -> Option<Turn> {
     take(folder, waiting, fs::File::try_lock, fs::File::lock)
 }
 
 /// Waits until nobody writes a folder by turns; `waiting` is told when that takes a while.
-pub fn turn_to_read(folder: &Path, waiting: impl FnOnce()) -> Turn {
+pub fn turn_to_read(folder: &Path, waiting: impl FnOnce()) -> Option<Turn> {
     take(folder, waiting, fs::File::try_lock_shared, fs::File::lock_shared)
 }
 
 /// Locks the folder itself, or the nearest one that exists. No file is made for it, and none is left behind.
 ///
-/// Where folders cannot be locked, on Windows and on some network file systems, there are no turns.
+/// `None` where folders cannot be locked, on Windows and on some network file systems: there are no turns then.
 fn take(
     folder: &Path,
     waiting: impl FnOnce(),
     now: fn(&fs::File) -> Result<(), TryLockError>,
     later: fn(&fs::File) -> std::io::Result<()>,
-) -> Turn {
+) -> Option<Turn> {
     let here = [Path::new(".")];
     let nearest = folder.ancestors().filter(|path| !path.as_os_str().is_empty()).chain(here).find(|path| path.is_dir());
-    let Some(folder) = nearest.and_then(|path| fs::File::open(path).ok()) else { return Turn { _locked: None } };
-    let locked = match now(&folder) {
-        Ok(()) => true,
+    let folder = fs::File::open(nearest?).ok()?;
+    match now(&folder) {
+        Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             waiting();
-            later(&folder).is_ok()
+            later(&folder).ok()?;
         }
-        Err(TryLockError::Error(_)) => false,
-    };
-    Turn { _locked: locked.then_some(folder) }
+        Err(TryLockError::Error(_)) => return None,
+    }
+    Some(Turn { _folder: folder })
 }
 
 #[cfg(all(test, unix))]
@@ -50,7 +50,7 @@ mod tests {
     fn writers_wait_for_each_other_and_readers_do_not() {
         let folder = tempfile::tempdir().unwrap();
         let readers = [turn_to_read(folder.path(), || panic!()), turn_to_read(folder.path(), || panic!())];
-        assert!(readers.iter().all(|turn| turn._locked.is_some()));
+        assert!(readers.iter().all(Option::is_some));
         drop(readers);
         let first = turn_to_write(&folder.path().join("not/there"), || panic!());
         let (sender, waited) = std::sync::mpsc::channel();
@@ -59,7 +59,7 @@ mod tests {
             waited.recv().unwrap();
             assert!(!second.is_finished());
             drop(first);
-            assert!(second.join().unwrap()._locked.is_some());
+            assert!(second.join().unwrap().is_some());
         });
     }
 }

@@ -170,7 +170,8 @@ mod tests {
     #[test]
     fn the_last_applier_decides_and_equal_patches_are_kept_once() {
         let many = (0..1000).map(|number| applier("a", Some(&format!("n{number}")), "the same"));
-        let completion = Appliers::from_iter(many.chain([applier("b", None, "")])).completion("a/b");
+        let appliers: Appliers = many.chain([applier("b", None, "")]).collect();
+        let completion = appliers.completion("a/b");
         assert_eq!(completion.target_namespace.as_deref(), Some("n999"));
         assert_eq!(completion.patches.len(), 1);
     }

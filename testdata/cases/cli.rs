@@ -91,10 +91,14 @@ fn what_cannot_be_read_is_neither_current_nor_stale() {
         let output = fleetwright(root, arguments);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("cannot read `./.fleetwright.lock`") && said.contains("--force"), "{said}");
+        assert!(said.contains("cannot read `.fleetwright.lock`") && said.contains("--force"), "{said}");
     }
     let forced = fleetwright(root, &["render", "--force"]);
-    assert!(text(&forced.stderr).contains("the lock file was written; nothing else to change: 2 files"), "{}", text(&forced.stderr));
+    assert!(
+        text(&forced.stderr).contains("the lock file was written; nothing else to change: 2 files"),
+        "{}",
+        text(&forced.stderr)
+    );
 }
 
 #[cfg(unix)]
