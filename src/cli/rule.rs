@@ -1,6 +1,9 @@
 //! `rule`: the rules of the linter, and the page of each.
 
+use std::sync::LazyLock;
+
 use anstyle::Style;
+use regex::Regex;
 use serde::Serialize;
 
 use super::error::Error;
@@ -94,7 +97,12 @@ fn json(value: &impl Serialize) -> Result<String, std::io::Error> {
 const HEADING: Style = Style::new().bold();
 const CODE: Style = Style::new().dimmed();
 
-/// A rule's page for a terminal: headings stand out, code is indented, fences are gone.
+/// A link of Markdown.
+static LINK: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\[(?<text>[^\]]+)\]\((?<target>[^)\s]+)\)").expect("the expression is constant"));
+
+/// A rule's page for a terminal: headings stand out, code is indented, fences are gone,
+/// links say where they lead.
 fn plain(rule: &Rule) -> String {
     let mut text = format!("{HEADING}{}{HEADING:#} ({})\n\n", rule.id, rule.severity);
     let mut in_code = false;
@@ -107,7 +115,7 @@ fn plain(rule: &Rule) -> String {
             _ if in_code && line.is_empty() => String::new(),
             _ if in_code => format!("    {CODE}{line}{CODE:#}"),
             Some(heading) => format!("{HEADING}{}{HEADING:#}", heading.trim_start_matches('#').trim()),
-            None => line.to_owned(),
+            None => LINK.replace_all(line, "$text: $target").into_owned(),
         };
         text.push_str(&shown);
         text.push('\n');

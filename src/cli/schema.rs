@@ -9,7 +9,7 @@ use super::streams::Streams;
 #[command(after_help = concat!(
     "Examples:\n",
     "  fleetwright schema fleet > .fleetwright.schema.json   what editors read\n",
-    "  fleetwright schema report                                    of `lint --format json`\n\n",
+    "  fleetwright schema report                             of `lint --format json`\n\n",
     "Exit codes:\n",
     "  0  printed\n",
     "  2  no such schema",
