@@ -3,8 +3,10 @@
 //! An object may lack a field that its applier patches in, or a namespace that its applier gives it. Judged as written
 //! it would be accused of what it need not have.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::kube::Object;
-use crate::text::{is_inside, normalize};
+use crate::text::normalize;
 use crate::yaml::Node;
 
 use super::is_kustomization;
@@ -14,6 +16,11 @@ use super::is_kustomization;
 pub(super) struct Applier {
     /// The folder it applies, up to the first variable.
     folder: String,
+    effect: Effect,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Effect {
     /// Whether that is all of its path.
     exact: bool,
     /// Its `targetNamespace`.
@@ -56,13 +63,10 @@ impl Applier {
             }
         }
         let target_namespace = object.text_at(&["spec", "targetNamespace"]).map(ToString::to_string);
-        Some(Self { folder: normalize(known)?, exact: !path.contains('$'), target_namespace, patches })
-    }
-
-    /// Tells whether it may apply a folder. Its path is relative to its source, which may be any folder of the tree:
-    /// several repositories side by side, or an artifact made of a part of one.
-    fn reaches(&self, folder: &str) -> bool {
-        is_inside(folder, &self.folder) || format!("/{folder}/").contains(&format!("/{}/", self.folder))
+        Some(Self {
+            folder: normalize(known)?,
+            effect: Effect { exact: !path.contains('$'), target_namespace, patches },
+        })
     }
 
     /// The folder that it applies.
@@ -71,17 +75,52 @@ impl Applier {
     }
 }
 
-/// What the appliers of a folder do, taken together.
-pub(super) fn completion(folder: &str, appliers: &[Applier]) -> Completion {
-    let mut completion = Completion::default();
-    for applier in appliers.iter().filter(|applier| applier.reaches(folder)) {
-        // The root of a source is a folder of every repository: it says too little about which one.
-        if applier.target_namespace.is_some() && applier.exact && !applier.folder.is_empty() {
-            completion.target_namespace.clone_from(&applier.target_namespace);
+/// Appliers by the folder that they apply. Those of many clusters do the same, so what they do is kept once, with the
+/// place of the last one among all appliers.
+pub(super) struct Appliers(BTreeMap<String, BTreeMap<Effect, usize>>);
+
+impl FromIterator<Applier> for Appliers {
+    fn from_iter<I: IntoIterator<Item = Applier>>(appliers: I) -> Self {
+        let mut folders: BTreeMap<String, BTreeMap<Effect, usize>> = BTreeMap::new();
+        for (place, applier) in appliers.into_iter().enumerate() {
+            folders.entry(applier.folder).or_default().insert(applier.effect, place);
         }
-        completion.patches.push_str(&applier.patches);
+        Self(folders)
     }
-    completion
+}
+
+impl Appliers {
+    /// What the appliers of a folder do, taken together.
+    pub(super) fn completion(&self, folder: &str) -> Completion {
+        let applied = applied_as(folder).into_iter();
+        let found = applied.filter_map(|known| self.0.get_key_value(known.as_str()));
+        let mut effects: Vec<(usize, &str, &Effect)> = found
+            .flat_map(|(known, effects)| effects.iter().map(|(effect, place)| (*place, &**known, effect)))
+            .collect();
+        effects.sort_unstable();
+        let mut completion = Completion::default();
+        for (_, known, effect) in effects {
+            // The root of a source is a folder of every repository: it says too little about which one.
+            if effect.target_namespace.is_some() && effect.exact && !known.is_empty() {
+                completion.target_namespace.clone_from(&effect.target_namespace);
+            }
+            completion.patches.push_str(&effect.patches);
+        }
+        completion
+    }
+}
+
+/// The paths by which an applier may mean a folder or one above it. They are relative to its source, which may be any
+/// folder of the tree: several repositories side by side, or an artifact made of a part of one.
+fn applied_as(folder: &str) -> BTreeSet<String> {
+    let segments: Vec<&str> = folder.split('/').collect();
+    let mut paths = BTreeSet::from([String::new()]);
+    for start in 0..segments.len() {
+        for end in start + 1..=segments.len() {
+            paths.extend(segments.get(start..end).map(|part| part.join("/")));
+        }
+    }
+    paths
 }
 
 /// The keys and scalars of a node, one a line.
@@ -95,5 +134,19 @@ fn write_text(node: &Node, out: &mut String) {
         out.push_str(&entry.key);
         out.push('\n');
         write_text(&entry.node, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_applier_reaches_folders_below_its_own_wherever_its_source_begins() {
+        let paths = applied_as("infra/tenants/shop");
+        let expected =
+            ["", "infra", "infra/tenants", "infra/tenants/shop", "shop", "tenants", "tenants/shop"].map(String::from);
+        assert_eq!(paths, BTreeSet::from(expected));
+        assert_eq!(applied_as(""), BTreeSet::from([String::new()]));
     }
 }
