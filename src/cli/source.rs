@@ -45,8 +45,9 @@ pub(super) fn load(path: &Path) -> Result<Source, Error> {
         };
         return Err(Error::said(format!("`{}` {what}", path.display()), help));
     }
-    let alone = disk::read(path)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    // It may be a link of somebody's pull request: what lies elsewhere is not read, and no line of it shown.
+    let alone = disk::read_some(or_here(&folder_of(path)), [name.as_str()])?;
     let file = alone.file(&name).map_err(|error| {
         Error::said(format!("cannot read `{}`: {error}", path.display()), "`-f FILE` names a fleet.yaml")
     })?;

@@ -103,6 +103,21 @@ fn what_cannot_be_read_is_neither_current_nor_stale() {
 
 #[cfg(unix)]
 #[test]
+fn no_line_is_shown_of_what_a_link_called_fleet_yaml_leads_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("token"), "private: [\n").unwrap();
+    std::os::unix::fs::symlink(outside.path().join("token"), folder.path().join("fleet.yaml")).unwrap();
+    for arguments in [&["render", "--check"][..], &["render", "--explain-values"], &["lint", "--fleet", "fleet.yaml"]] {
+        let output = fleetwright(folder.path(), arguments);
+        let said = text(&output.stderr) + &text(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("it is a link out of the folder") && !said.contains("private"), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn an_unreadable_file_is_no_edited_one() {
     use std::os::unix::fs::PermissionsExt;
     let folder = fleet();
