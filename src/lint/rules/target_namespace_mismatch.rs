@@ -96,6 +96,10 @@ fn check(built: &Built, context: &Context<'_>) -> Option<Finding> {
             let message = format!("{} has no `spec.targetNamespace`", object.reference());
             (missing_in_spec(object, "targetNamespace"), message)
         }
+        Some(node) if node.text() == Some("") => {
+            let message = format!("{} has an empty `spec.targetNamespace`", object.reference());
+            (wrong(node, namespace), message)
+        }
         Some(node) => {
             let target = node.text().unwrap_or_default();
             if target == namespace || target.contains('$') || is_same_tenant(context, tenant.as_deref(), target) {
