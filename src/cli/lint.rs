@@ -11,6 +11,7 @@ use super::source::{self, FLEET, Source, folder_of};
 use super::streams::Streams;
 use crate::disk;
 use crate::finding::{Severity, did_you_mean};
+use crate::kustomize::is_yaml;
 use crate::lint::RULES;
 use crate::report::{FORMATS, Format, Report, SummaryLine};
 use crate::text::{Entry, LoadError, Tree, join};
@@ -158,6 +159,8 @@ fn say_nothing_to_judge(report: &Report, tree: &Tree, dir: &Path, streams: &mut 
     let names_flux = |text: &str| text.contains("fluxcd.io/") || text.contains("fluxcd.controlplane.io/");
     if tree.is_empty() {
         streams.say(format_args!("nothing to judge: `{dir}` is empty"));
+    } else if tree.len() == 1 && tree.entries().all(|(path, _)| !is_yaml(path)) {
+        streams.say(format_args!("nothing to judge: Flux reads files named .yaml or .yml, and `{dir}` is not"));
     } else if report.summary.judged.objects == 0 {
         streams.say(format_args!("nothing to judge: there is no Kubernetes object in `{dir}`"));
     } else if !tree.files().any(|file| names_flux(file.text())) {
