@@ -133,6 +133,22 @@ fn an_option_is_no_folder() {
 }
 
 #[test]
+fn a_link_out_of_the_checkout_is_not_judged() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("private.yaml"), "apiVersion: v1\nkind: Private\nkind: Twice\n").unwrap();
+    let runner = Runner::new().input("render", "false").input("path", "fleet/production");
+    std::os::unix::fs::symlink(outside.path(), runner.workspace().join("fleet")).unwrap();
+    fs::create_dir(outside.path().join("production")).unwrap();
+    let run = runner.run();
+    assert_eq!(run.code, 2, "{run:#?}");
+    assert!(run.log.contains("leads out of the checkout") && !run.summary.contains("Private"), "{run:#?}");
+    fs::remove_file(runner.workspace().join("fleet")).unwrap();
+    fs::create_dir_all(runner.workspace().join("real/production")).unwrap();
+    std::os::unix::fs::symlink("real", runner.workspace().join("fleet")).unwrap();
+    assert_eq!(runner.run().code, 0, "a link inside is a folder like any other");
+}
+
+#[test]
 fn a_line_of_the_repository_is_no_command_to_the_runner() {
     let runner = Runner::new();
     render(&runner.workspace());
