@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,7 +55,8 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
         return Err(DiskError::Blocked { path: shown(root), obstacle: "a file", at: shown(root) });
     }
     let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
-    let paths: Vec<&str> = paths.into_iter().collect();
+    // What was rendered and what the lock lists are mostly the same files.
+    let paths: BTreeSet<&str> = paths.into_iter().collect();
     // Many files share a folder: whether links lead to it is asked once.
     let folders: BTreeSet<&str> = paths.iter().map(|path| folder_of(path)).collect();
     let plain: BTreeSet<&str> = folders.into_par_iter().filter(|folder| place::is_plain(&root, folder)).collect();
@@ -141,11 +143,15 @@ fn read_text(path: &str, full: &Path) -> Entry {
 
 fn read_file(path: &str, full: &Path) -> Result<File, LoadError> {
     let unreadable = |error: std::io::Error| LoadError::Unreadable(reason(&error));
-    let metadata = fs::metadata(full).map_err(unreadable)?;
-    if metadata.len() > File::MAX_LEN as u64 {
+    let mut file = fs::File::open(full).map_err(unreadable)?;
+    let len = file.metadata().map_err(unreadable)?.len();
+    if len > File::MAX_LEN as u64 {
         return Err(DecodeError::TooLarge.into());
     }
-    Ok(File::decode(path, fs::read(full).map_err(unreadable)?)?)
+    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default() + 1);
+    // A file that grows meanwhile, as those of /proc do, is not read for ever.
+    file.by_ref().take(File::MAX_LEN as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(File::decode(path, bytes)?)
 }
 
 fn is_yaml(path: &str) -> bool {
