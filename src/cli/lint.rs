@@ -88,10 +88,15 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let outcome = crate::lint::run(&tree, &options);
     judge::say_unused(&outcome.unused, streams);
     let report = judge::report(outcome, &tree, &shown);
-    (args.format.write)(&report, &mut streams.out)?;
-    match args.format.summary {
-        SummaryLine::Result => writeln!(streams.out, "{}", report.summary)?,
-        SummaryLine::Talk => streams.say(&report.summary),
+    let is_read = streams.write(|out| {
+        (args.format.write)(&report, out)?;
+        match args.format.summary {
+            SummaryLine::Result => writeln!(out, "{}", report.summary),
+            SummaryLine::Talk => Ok(()),
+        }
+    })?;
+    if is_read && matches!(args.format.summary, SummaryLine::Talk) {
+        streams.say(&report.summary);
     }
     if args.verbose {
         judge::say_left_out(&report.summary.judged, streams);

@@ -70,7 +70,7 @@ pub fn run() -> ExitCode {
         };
         let mut streams = Streams::standard(cli.color.into());
         let result = dispatch(&cli.command, &mut streams).and_then(|exit| {
-            streams.out.flush()?;
+            streams.write(|_| Ok(()))?;
             Ok(exit)
         });
         match result {

@@ -166,14 +166,17 @@ fn refuse_unreadable(existing: &Tree, force: bool) -> Result<(), Error> {
 /// Shows what would change.
 fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Error> {
     let changes: BTreeMap<&str, &Change> = plan.changes().map(|change| (change.path.as_str(), change)).collect();
-    for change in changes.values() {
-        diff::write(&mut streams.out, change.old.as_ref(), change.new.as_ref())?;
-    }
     let is_lock_stale = !plan.is_lock_current();
-    if changes.is_empty() && is_lock_stale {
-        let lock = File::new(LOCK, plan.lock_after.to_string());
-        diff::write(&mut streams.out, target.lock_file.as_ref(), Some(&lock))?;
-    }
+    streams.write(|out| {
+        for change in changes.values() {
+            diff::write(out, change.old.as_ref(), change.new.as_ref())?;
+        }
+        if changes.is_empty() && is_lock_stale {
+            let lock = File::new(LOCK, plan.lock_after.to_string());
+            diff::write(out, target.lock_file.as_ref(), Some(&lock))?;
+        }
+        Ok(())
+    })?;
     notes(plan, streams);
     if changes.is_empty() && !is_lock_stale {
         streams.say(format_args!("{} is current: {}", target.shown(), counted(plan.unchanged.len())));
@@ -193,9 +196,8 @@ fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
 
 /// Shows the files that somebody has to decide about.
 fn blocked(plan: &Plan, streams: &mut Streams) -> Result<Exit, Error> {
-    for change in plan.edited.iter().chain(&plan.in_the_way) {
-        diff::write(&mut streams.out, change.old.as_ref(), change.new.as_ref())?;
-    }
+    let mut changes = plan.edited.iter().chain(&plan.in_the_way);
+    streams.write(|out| changes.try_for_each(|change| diff::write(out, change.old.as_ref(), change.new.as_ref())))?;
     notes(plan, streams);
     streams.say("nothing was written: the difference above is what the render would do to these files");
     streams.say("move your change into fleet.yaml, or let `--force` take the rendered version");

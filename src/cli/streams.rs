@@ -23,6 +23,16 @@ impl Streams {
         Self { out: stream(stdout.lock(), out), err: stream(stderr, err) }
     }
 
+    /// Writes results; a reader that has read enough ends that quietly. `false` when there is no reader any longer.
+    ///
+    /// What the process exits with does not depend on how much of it was read: a pipeline that fails on it still does.
+    pub(super) fn write(&mut self, results: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<bool> {
+        match results(&mut *self.out).and_then(|()| self.out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            written => written.map(|()| true),
+        }
+    }
+
     /// Says something beside the results, after the results so far.
     pub(super) fn say(&mut self, text: impl Display) {
         let _ = self.out.flush();

@@ -50,6 +50,26 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
+fn a_closed_pipe_hides_no_finding_from_the_exit_code() {
+    let folder = fleet();
+    let exits_with = |arguments: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.current_dir(folder.path()).args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        child.wait().unwrap().code()
+    };
+    assert_eq!(exits_with(&["render", "--check"]), Some(1));
+    assert_eq!(exits_with(&["render"]), Some(0));
+    std::fs::write(folder.path().join("a.yaml"), "apiVersion: v1\nkind: ConfigMap\nkind: Twice\n").unwrap();
+    for format in ["text", "json", "github"] {
+        assert_eq!(exits_with(&["lint", "--format", format]), Some(1), "{format}");
+    }
+    std::fs::write(folder.path().join("clusters/east/info.yaml"), "edited: true\n").unwrap();
+    assert_eq!(exits_with(&["render"]), Some(1));
+}
+
+#[test]
 fn colours_end_where_they_cannot_be_shown() {
     let folder = fleet();
     let has_colours = |arguments: &[&str]| text(&fleetwright(folder.path(), arguments).stdout).contains('\x1b');
