@@ -27,6 +27,6 @@ pub(super) fn check(
     names::check(input, merged, findings);
     references::check(input, merged, graph, findings);
     places::check(input, merged, path, findings);
-    sources::check(merged, layout, findings);
+    sources::check(input, merged, layout, findings);
     roles::check(input, findings);
 }
