@@ -188,6 +188,7 @@ fn objects_are_removed_under_the_namespace_that_they_run_in() {
         "Kustomization `shop/flux-web`",
         "RoleBinding `shop/flux-shop`",
         "GitRepository `shop/flux-shop`",
+        "ConfigMap `shop/flux-runtime-info`",
         "Namespace `shop`",
         "ServiceAccount `shop/flux-shop`",
     ];

@@ -7,6 +7,7 @@ mod places;
 mod references;
 mod roles;
 mod sources;
+mod substitution;
 
 use super::graph::Graph;
 use super::input::Input;
@@ -29,4 +30,5 @@ pub(super) fn check(
     places::check(input, merged, path, findings);
     sources::check(input, merged, layout, findings);
     roles::check(input, findings);
+    substitution::check(merged, layout, findings);
 }

@@ -71,6 +71,12 @@ pub struct TenantSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub enforce_service_account: Option<bool>,
+    /// Whether each of its namespaces gets a copy of the cluster's runtime-info, for components that substitute; the
+    /// tenant's own Kustomization fills it, with nothing for a key that a cluster lacks. `false` where something else
+    /// copies it, such as a policy of the platform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = false)]
+    pub copy_runtime_info: Option<bool>,
     /// People's access to its namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"group": "apps-developers", "role": "edit"}]))]
