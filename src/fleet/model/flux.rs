@@ -48,7 +48,7 @@ pub struct Flux {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"openshift")]
     pub cluster_type: Option<ClusterType>,
-    /// The vertical size that the operator gives the controllers.
+    /// The vertical size that the operator gives the controllers; what `tuning` says goes over it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"medium")]
     pub size: Option<Size>,

@@ -99,7 +99,7 @@ pub struct Repository {
     #[schemars(extend("format" = "source-url"))]
     #[schemars(example = &"https://github.com/acme/fleet.git")]
     pub url: String,
-    /// The branch that clusters sync; an environment or a cluster may differ.
+    /// The branch that clusters sync, or the tag of an artifact; an environment or a cluster may differ.
     #[serde(default = "default_branch")]
     #[schemars(example = &"main")]
     pub branch: String,
