@@ -1,6 +1,6 @@
 //! What loading, rendering and linting cost: for the d1 fleet, and for fleets of 10, 100 and 1,000 clusters.
 //!
-//! `cargo bench --bench fleet -- write 100` prints the fleet.yaml of the synthetic fleet instead, for measuring whole
+//! `cargo test --bench fleet -- write 100` prints the fleet.yaml of the synthetic fleet instead, for measuring whole
 //! processes (`benches/processes`).
 
 use std::io::Write;
@@ -41,7 +41,7 @@ fn main() {
 fn bench(criterion: &mut Criterion) {
     let inputs = inputs();
     let fleets: Vec<(Fleet, Layout)> = inputs.iter().map(load).collect();
-    let trees: Vec<Tree> = fleets.iter().map(|(fleet, layout)| render::render(fleet, layout).tree).collect();
+    let trees: Vec<Tree> = fleets.iter().map(rendered).collect();
     let mut group = criterion.benchmark_group("fleet");
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
     for input in &inputs {
@@ -71,4 +71,10 @@ fn load(input: &Input) -> (Fleet, Layout) {
     let loaded = fleet::load(&input.tree, "fleet.yaml");
     assert!(loaded.findings.is_empty(), "{}: {:?}", input.name, loaded.findings);
     (loaded.fleet.expect("it has no finding"), loaded.layout.expect("it has no finding"))
+}
+
+fn rendered((fleet, layout): &(Fleet, Layout)) -> Tree {
+    let rendered = render::render(fleet, layout);
+    assert!(rendered.findings.is_empty(), "{}: {:?}", fleet.name, rendered.findings);
+    rendered.tree
 }

@@ -74,7 +74,7 @@ fn confined(tenant: usize) -> String {
         text.push_str(GUARDS);
     }
     if tenant.is_multiple_of(6) {
-        text.push_str("    imageAutomation: {enabled: true}\n");
+        text.push_str("    imageAutomation: {author: {name: bot, email: bot@example.com}}\n");
     }
     text
 }

@@ -12,7 +12,7 @@ use super::streams::Streams;
 use crate::disk;
 use crate::render::{self, Change, LOCK, Lock, Plan, Rendered};
 use crate::report::{diff, printable};
-use crate::text::{File, Tree};
+use crate::text::{Entry, File, LoadError, Tree};
 
 /// Compiles fleet.yaml into the repository that Flux reads.
 ///
@@ -60,6 +60,11 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         return Ok(Exit::Clean);
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
+    let waiting = || streams.say("waiting for another render of this folder");
+    let _turn = match args.check {
+        true => disk::turn_to_read(&folder, waiting),
+        false => disk::turn_to_write(&folder, waiting),
+    };
     let target = Target::read(&folder, &rendered, args.force, streams)?;
     let shown = source::shown(&folder);
     let options = judge::options(&target.existing, &shown, Some(&source), streams)?;
@@ -107,7 +112,15 @@ struct Target {
 impl Target {
     fn read(folder: &Path, rendered: &Rendered, force: bool, streams: &mut Streams) -> Result<Self, Error> {
         let here = or_here(folder);
-        let lock_file = disk::read_some(here, [LOCK])?.file(LOCK).ok();
+        let lock_file = match disk::read_some(here, [LOCK])?.file(LOCK) {
+            Ok(file) => Some(file),
+            Err(LoadError::Missing) => None,
+            Err(_) if force => None,
+            Err(error) => {
+                let help = "repair the lock file, or let `--force` take the rendered version of every file";
+                return Err(Error::said(format!("cannot read `{}`: {error}", here.join(LOCK).display()), help));
+            }
+        };
         let (lock, findings) = lock_file.as_ref().map(Lock::parse).unwrap_or_default();
         if !findings.is_empty() {
             judge::show(findings, &source::shown(folder), streams)?;
@@ -128,6 +141,7 @@ impl Target {
                 existing.insert(file);
             }
         }
+        refuse_unreadable(&existing, force)?;
         Ok(Self { folder: folder.to_owned(), existing, lock, lock_file })
     }
 
@@ -139,6 +153,17 @@ impl Target {
             format!("`{}`", self.folder.display())
         }
     }
+}
+
+/// Nobody knows whether a file that cannot be read is as it shall be.
+fn refuse_unreadable(existing: &Tree, force: bool) -> Result<(), Error> {
+    let mut entries = existing.entries().filter(|_| !force);
+    let unreadable = entries.find_map(|(path, entry)| match entry {
+        Entry::Opaque(LoadError::Unreadable(why)) => Some(format!("cannot read `{}`: {why}", printable(path))),
+        Entry::Opaque(_) | Entry::Text(_) | Entry::Deferred => None,
+    });
+    let help = "make it readable, or let `--force` take the rendered version";
+    unreadable.map_or(Ok(()), |message| Err(Error::said(message, help)))
 }
 
 /// Shows what would change.
@@ -213,6 +238,11 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
         ));
     }
     let (new, other, gone) = (plan.add.len(), plan.change.len(), plan.remove.len());
+    if plan.is_current() {
+        let current = counted(plan.unchanged.len() + plan.adopted.len());
+        streams.say(format_args!("the lock file was written; nothing else to change: {current} in {}", target.shown()));
+        return Ok(Exit::Clean);
+    }
     streams.say(format_args!("{} added, {other} changed, {gone} removed in {}", counted(new), target.shown()));
     Ok(Exit::Clean)
 }
@@ -232,7 +262,7 @@ fn notes(plan: &Plan, streams: &mut Streams) {
     }
     for change in &plan.in_the_way {
         let path = printable(&change.path);
-        streams.say(format_args!("`{path}` is not a file of fleetwright's and is in the way{}", note(change)));
+        streams.say(format_args!("`{path}` is in the way and not known as a rendered file{}", note(change)));
     }
     for path in &plan.orphans {
         let path = printable(path);

@@ -11,6 +11,8 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
     let mut git = Command::new("git");
     git.arg("-C")
         .arg(root)
+        // A folder that a pull request lays out like a bare repository would bring its own configuration.
+        .args(["-c", "safe.bareRepository=explicit"])
         .args(["-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "--no-pager"])
         .args(["ls-files", "-z", "-c", "-i", "--exclude-standard"])
         .env("GIT_NO_LAZY_FETCH", "1")

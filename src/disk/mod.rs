@@ -4,12 +4,14 @@ mod error;
 mod git;
 mod place;
 mod read;
+mod turn;
 mod walk;
 mod write;
 
 pub use error::DiskError;
 pub use place::{is_file, relative};
 pub use read::{list, read, read_some};
+pub use turn::{Turn, turn_to_read, turn_to_write};
 pub use write::{Changes, Lock, clean, create, write};
 
 /// Where files are made before they are renamed to their places; in the root, so that a rename can reach them.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use super::error::{DiskError, shown};
+use super::error::{DiskError, reason, shown};
 
 /// Tells whether a path names a file.
 pub fn is_file(path: &Path) -> bool {
@@ -19,8 +20,10 @@ pub fn relative(folder: &Path, from: &Path) -> Option<String> {
 
 /// What stands at a path.
 pub(super) enum Place {
-    /// Nothing, or nothing that can be looked at.
+    /// Nothing.
     Nothing,
+    /// Something that the operating system does not let us look at, and why.
+    Hidden(String),
     /// A file: the path that it is read from.
     File(PathBuf),
     /// A folder.
@@ -35,7 +38,11 @@ pub(super) fn find(root: &Path, path: &str) -> Place {
         return Place::Nothing;
     }
     let full = root.join(path);
-    let Ok(metadata) = fs::symlink_metadata(&full) else { return Place::Nothing };
+    let metadata = match fs::symlink_metadata(&full) {
+        Ok(metadata) => metadata,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Place::Nothing,
+        Err(error) => return Place::Hidden(reason(&error)),
+    };
     let Ok(target) = fs::canonicalize(&full) else { return Place::Link };
     if target == full && metadata.is_file() {
         return Place::File(full);

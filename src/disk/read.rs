@@ -101,7 +101,7 @@ fn unread(found: Found) -> Entry {
 /// The file at a path; where there is none, a file on the way to it, or one of the folder that stands there.
 fn read_or_obstacle(root: &Path, path: &str) -> Option<(String, Entry)> {
     match place::find(root, path) {
-        Place::File(_) | Place::Link => Some((path.to_owned(), read_place(root, path)?)),
+        Place::File(_) | Place::Link | Place::Hidden(_) => Some((path.to_owned(), read_place(root, path)?)),
         Place::Folder => {
             let first =
                 fs::read_dir(root.join(path)).ok()?.filter_map(Result::ok).map(|entry| entry.file_name()).min()?;
@@ -112,7 +112,7 @@ fn read_or_obstacle(root: &Path, path: &str) -> Option<(String, Entry)> {
             let mut folders = folders.take_while(|folder| !folder.is_empty());
             folders.find_map(|folder| match place::find(root, folder) {
                 Place::File(_) => Some((folder.to_owned(), read_place(root, folder)?)),
-                Place::Link | Place::Folder | Place::Nothing => None,
+                Place::Link | Place::Folder | Place::Hidden(_) | Place::Nothing => None,
             })
         }
     }
@@ -122,6 +122,7 @@ fn read_place(root: &Path, path: &str) -> Option<Entry> {
     match place::find(root, path) {
         Place::File(full) => Some(read_file(path, &full).map_or_else(Entry::Opaque, Entry::Text)),
         Place::Link => Some(Entry::Opaque(LoadError::Linked)),
+        Place::Hidden(why) => Some(Entry::Opaque(LoadError::Unreadable(why))),
         Place::Folder | Place::Nothing => None,
     }
 }
@@ -151,6 +152,7 @@ impl Load for Folder {
         match place::find(&self.root, path) {
             Place::File(full) => read_file(path, &full),
             Place::Link => Err(LoadError::Linked),
+            Place::Hidden(why) => Err(LoadError::Unreadable(why)),
             Place::Folder | Place::Nothing => Err(LoadError::Missing),
         }
     }
@@ -231,6 +233,17 @@ mod tests {
         let some = read_some(folder.path(), ["out.yaml", "folder/secret.yaml", "a/a.yaml", "../x", "b"]).unwrap();
         assert_eq!(paths(&some), ["a/a.yaml", "folder/secret.yaml", "out.yaml"]);
         assert_eq!(some.files().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_ignore_file_that_is_a_link_is_not_opened() {
+        for path in [".gitignore", "x/.gitignore"] {
+            let folder = folder(&[("a.yaml", ""), ("x/b.yaml", "")]);
+            std::os::unix::fs::symlink("/dev/zero", folder.path().join(path)).unwrap();
+            let error = read(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(path) && error.contains("is a link"), "{error}");
+        }
     }
 
     #[cfg(unix)]

@@ -1,6 +1,9 @@
 //! Which files a folder has.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder};
 
@@ -26,6 +29,10 @@ pub(super) enum Found {
 /// Hidden files count, `.git` does not. The .gitignore files below the root are honoured and no others, so that two
 /// machines see the same files; what Git tracks counts even when they name it.
 pub(super) fn files(root: &Path) -> Result<Vec<(String, Found)>, DiskError> {
+    // The walker opens what is called .gitignore, whatever it is, and a link of a pull request may lead anywhere.
+    let strange: Arc<Mutex<BTreeSet<PathBuf>>> = Arc::default();
+    strange.lock().unwrap_or_else(PoisonError::into_inner).extend(strange_ignore_file(root));
+    let seen = strange.clone();
     let mut walk = WalkBuilder::new(root);
     walk.hidden(false)
         .parents(false)
@@ -35,9 +42,19 @@ pub(super) fn files(root: &Path) -> Result<Vec<(String, Found)>, DiskError> {
         .git_ignore(true)
         .require_git(false)
         .follow_links(false)
-        .filter_entry(is_wanted);
+        .filter_entry(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let ignore_file = if is_folder { strange_ignore_file(entry.path()) } else { None };
+            let is_usual = ignore_file.is_none();
+            seen.lock().unwrap_or_else(PoisonError::into_inner).extend(ignore_file);
+            is_usual && is_wanted(entry)
+        });
     let mut found = Vec::new();
     let mut ignores = false;
+    let first_strange = || strange.lock().unwrap_or_else(PoisonError::into_inner).first().cloned();
+    if let Some(path) = first_strange() {
+        return Err(refuse_strange(&path));
+    }
     for entry in walk.build() {
         match entry {
             Ok(entry) => {
@@ -56,15 +73,31 @@ pub(super) fn files(root: &Path) -> Result<Vec<(String, Found)>, DiskError> {
             },
         }
     }
+    if let Some(path) = first_strange() {
+        return Err(refuse_strange(&path));
+    }
     if ignores {
         let tracked = git::tracked_but_ignored(root);
         found.extend(tracked.into_iter().filter_map(|path| match place::find(root, &path) {
             Place::File(_) => Some((path, Found::File)),
             Place::Link => Some((path, Found::Link)),
+            Place::Hidden(why) => Some((path, Found::Unreadable(why))),
             Place::Nothing | Place::Folder => None,
         }));
     }
     Ok(found)
+}
+
+/// A folder's .gitignore that is a link, a pipe or a device.
+fn strange_ignore_file(folder: &Path) -> Option<PathBuf> {
+    let path = folder.join(".gitignore");
+    let kind = fs::symlink_metadata(&path).ok()?.file_type();
+    (!kind.is_file() && !kind.is_dir()).then_some(path)
+}
+
+fn refuse_strange(path: &Path) -> DiskError {
+    let why = "it is a link or no file at all, and Git does not follow such a one either; make it a file";
+    DiskError::refused("read", path)(std::io::Error::other(why))
 }
 
 fn is_wanted(entry: &DirEntry) -> bool {

@@ -221,7 +221,12 @@ impl Merger<'_> {
                 .map(|common| if index == 0 { common.clone() } else { common.without("name") });
             let by_kind = self.lowest.get(if oci { "ociSource" } else { "gitSource" });
             let node = levels(source, [common.as_ref(), by_kind, Some(source)]);
-            expressions.fill(&node, &[("tenant", merged), ("source", source), ("fleet", &self.head)])
+            let node = expressions.fill(&node, &[("tenant", merged), ("source", source), ("fleet", &self.head)]);
+            // The first source is the tenant's own: where the layout has no habit, it has the tenant's name.
+            match tenant.entry("name").filter(|_| index == 0 && node.get("name").is_none()) {
+                Some(name) => node.with(name.clone()),
+                None => node,
+            }
         };
         all.enumerate().map(merge_source).collect()
     }

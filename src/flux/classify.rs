@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::kube::Object;
+use crate::kustomize::expand_list;
 use crate::text::{Tree, folder_of};
 use crate::yaml::{INVALID_YAML, Parsed};
 
@@ -85,9 +86,9 @@ pub(super) fn is_template(parsed: &Parsed) -> bool {
     [line, line.saturating_sub(1)].iter().any(|line| text(*line).contains("{{") || text(*line).contains("{%"))
 }
 
-/// The objects of a file as written.
+/// The objects of a file as written; those of a `List` are its items, as Flux takes them.
 pub(super) fn objects(parsed: &Parsed) -> impl Iterator<Item = Object> {
     let documents = parsed.documents.iter().filter(|document| document.complete);
-    let objects = documents.filter_map(|document| Object::new(document.node.clone()));
+    let objects = documents.flat_map(|document| expand_list(&document.node)).filter_map(Object::new);
     objects.filter(|object| !object.name().is_empty())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::classify::{
     Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
 };
-use super::completion::{Applier, Completion, completion};
+use super::completion::{Applier, Appliers, Completion};
 use super::is_kustomization;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
@@ -195,10 +195,10 @@ impl Repo {
 
     /// Says of each object what its appliers do to it, once all of them are known as built.
     fn complete(&mut self) {
-        let appliers: Vec<Applier> = self.objects.iter().filter_map(|built| Applier::of(&built.object)).collect();
+        let appliers: Appliers = self.objects.iter().filter_map(|built| Applier::of(&built.object)).collect();
         let mut known: BTreeMap<Arc<str>, Completion> = BTreeMap::new();
         for built in &mut self.objects {
-            let done = known.entry(built.folder.clone()).or_insert_with(|| completion(&built.folder, &appliers));
+            let done = known.entry(built.folder.clone()).or_insert_with(|| appliers.completion(&built.folder));
             built.completion = done.clone();
         }
     }

@@ -324,7 +324,7 @@ impl<'a> Builder<'a> {
 }
 
 /// The items of a `List` object, or the node itself. Any kind that ends in `List` and has `items` is one.
-fn expand_list(node: &Node) -> Vec<Node> {
+pub fn expand_list(node: &Node) -> Vec<Node> {
     let is_list = node.get("kind").and_then(Node::text).is_some_and(|kind| kind.ends_with("List"));
     match node.get("items").filter(|_| is_list) {
         Some(items) => items.items().iter().flat_map(expand_list).collect(),

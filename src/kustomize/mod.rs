@@ -21,7 +21,7 @@ mod resources;
 mod scope;
 mod selector;
 
-pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
+pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build, expand_list};
 pub use definition::{FILE_NAMES, file_in, references_of};
 pub use files::{Files, is_yaml};
 pub use scope::is_cluster_scoped;

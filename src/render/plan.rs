@@ -104,7 +104,7 @@ pub fn plan(rendered: &Rendered, existing: &Tree, lock: &Lock) -> Plan {
         if rendered.tree.has_file(path) || rendered.external.is_match(path) || !existing.has_file(path) {
             continue;
         }
-        let old = existing.file(path).ok();
+        let old = existing_file(existing, path).ok();
         let is_ours = old.as_ref().is_some_and(|old| lock.has(path, content(rendered, path, old.text())));
         let change = Change { path: path.to_owned(), old, new: None, note: None };
         if is_ours { plan.remove.push(change) } else { plan.edited.push(change) }
@@ -126,11 +126,15 @@ impl Plan {
         let (old, now) = match compared.old {
             Ok(old) => old,
             Err(LoadError::Missing) if existing.has_folder(path) => {
-                self.in_the_way.push(change(None, Some("a folder of this name stands there")));
+                self.in_the_way.push(change(None, Some("it is a folder; move it away")));
                 return;
             }
             Err(LoadError::Missing) => {
                 self.add.push(change(None, None));
+                return;
+            }
+            Err(LoadError::Linked) => {
+                self.in_the_way.push(change(None, Some("it is a link out of the folder, or to a folder")));
                 return;
             }
             Err(_) => {
@@ -148,7 +152,7 @@ impl Plan {
             self.edited.push(change(Some(old), None));
         } else {
             let carries_header = old.text().starts_with(HEADER);
-            let note = "fleetwright made it, but the lock does not list it: it was edited, or the lock is another one";
+            let note = "it has the header of one, so it was edited, or the lock is another fleet's";
             self.in_the_way.push(change(Some(old), carries_header.then_some(note)));
         }
     }
@@ -185,7 +189,7 @@ struct Compared {
 impl Compared {
     fn of(rendered: &Rendered, file: &File, existing: &Tree) -> Self {
         let digest = |file: &File| content(rendered, file.path(), file.text());
-        let old = existing.file(file.path()).map(|old| {
+        let old = existing_file(existing, file.path()).map(|old| {
             let digest = digest(&old);
             (old, digest)
         });
@@ -197,6 +201,16 @@ impl Compared {
 /// an order of its own.
 fn content(rendered: &Rendered, path: &str, text: &str) -> Digest {
     if rendered.shared.contains(path) { Digest::of(&canonical(text)) } else { Digest::of(text) }
+}
+
+/// A file that is there, with its line breaks as Git keeps them: a checkout on Windows has them as CRLF, and nobody
+/// edited anything.
+fn existing_file(existing: &Tree, path: &str) -> Result<File, LoadError> {
+    let file = existing.file(path)?;
+    if !file.text().contains("\r\n") {
+        return Ok(file);
+    }
+    Ok(File::new(path, file.text().replace("\r\n", "\n")))
 }
 
 /// The objects of a manifest in a form that only their values decide; a text that is no YAML is itself.

@@ -80,6 +80,62 @@ fn a_read_only_folder_is_named_and_nothing_is_written() {
     }
 }
 
+/// A file or a lock that cannot be read may hold anything: nothing is said of it, and nothing written over it.
+#[test]
+fn what_cannot_be_read_is_neither_current_nor_stale() {
+    let folder = fleet();
+    let root = folder.path();
+    assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
+    std::fs::write(root.join(".fleetwright.lock"), [0xff, 0x00]).unwrap();
+    for arguments in [&["render"][..], &["render", "--check"]] {
+        let output = fleetwright(root, arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("cannot read `./.fleetwright.lock`") && said.contains("--force"), "{said}");
+    }
+    let forced = fleetwright(root, &["render", "--force"]);
+    assert!(text(&forced.stderr).contains("the lock file was written; nothing else to change: 2 files"), "{}", text(&forced.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_is_no_edited_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = fleet();
+    let root = folder.path();
+    assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
+    for path in ["clusters/east/info.yaml", "clusters"] {
+        let mode = |mode| std::fs::set_permissions(root.join(path), std::fs::Permissions::from_mode(mode)).unwrap();
+        mode(0);
+        if std::fs::read(root.join("clusters/east/info.yaml")).is_ok() {
+            eprintln!("skipped: this user reads everything, as root does");
+            return;
+        }
+        let output = fleetwright(root, &["render", "--check"]);
+        mode(0o755);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("cannot read `clusters/east/info.yaml`: permission denied"), "{said}");
+    }
+}
+
+#[test]
+fn two_renders_at_once_take_turns() {
+    let folder = fleet();
+    let render = || Command::new(BINARY).current_dir(folder.path()).arg("render").stderr(Stdio::piped()).spawn();
+    for round in 0..10 {
+        let fleet_yaml = std::fs::read_to_string(folder.path().join("fleet.yaml")).unwrap();
+        let (from, to) = if round % 2 == 0 { ("west", "north") } else { ("north", "west") };
+        std::fs::write(folder.path().join("fleet.yaml"), fleet_yaml.replace(from, to)).unwrap();
+        let children: Vec<_> = (0..4).map(|_| render().unwrap()).collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        }
+    }
+    assert_eq!(fleetwright(folder.path(), &["render", "--check"]).status.code(), Some(0));
+}
+
 #[test]
 fn a_result_goes_to_standard_output_and_talk_does_not() {
     let folder = fleet();

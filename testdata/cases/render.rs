@@ -265,6 +265,24 @@ fn without_its_lock_what_is_as_rendered_is_adopted() {
 }
 
 #[test]
+fn a_checkout_with_other_line_breaks_is_as_rendered() {
+    let mut tree = quickstart();
+    let files: Vec<File> = tree.files().cloned().collect();
+    for file in files {
+        tree.insert(File::new(file.path(), file.text().replace('\n', "\r\n")));
+    }
+    let plan = replan(&tree);
+    assert!(plan.is_current() && plan.is_lock_current() && plan.orphans.is_empty());
+    let path = "clusters/staging/runtime-info.yaml";
+    edit(&mut tree, path, "staging.acme.example", "mine.example");
+    let plan = replan(&tree);
+    assert_eq!(paths(&plan.edited), [path]);
+    assert!(!plan.edited[0].old.as_ref().unwrap().text().contains('\r'), "the difference is what was edited");
+    tree.remove(LOCK);
+    assert_eq!(replan(&tree).adopted.len(), 43);
+}
+
+#[test]
 fn files_with_our_header_that_no_lock_lists_are_named() {
     let mut tree = quickstart();
     tree.remove(LOCK);

@@ -11,7 +11,7 @@ use super::super::scalar::{DnsLabel, Duration, Text};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
-    /// The object's name; the layout names it after the tenant when left out.
+    /// The object's name; the first source of a tenant is named after it when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"apps")]
     pub name: Option<DnsLabel>,
