@@ -30,10 +30,26 @@ pub(super) fn whole_reference(text: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
+/// What is known of one key on the clusters that run a tenant.
+#[derive(Default)]
+struct Met {
+    /// How many of them have it.
+    defined: usize,
+    /// How many of its values would be no text.
+    typed: usize,
+}
+
+/// The clusters that run a tenant, and the keys that they have.
+#[derive(Default)]
+struct Reach<'a> {
+    clusters: usize,
+    keys: BTreeMap<&'a str, Met>,
+}
+
 /// Tells each tenant what runtime-info holds on the clusters that run it.
 pub(super) fn variables(tenants: &mut [Tenant], clusters: &[Cluster]) {
     let mut known: Index<&str, Option<bool>> = Index::default();
-    let mut by_tenant: Index<&str, (usize, BTreeMap<&str, (usize, bool)>)> = Index::default();
+    let mut reached: Index<&str, Reach<'_>> = Index::default();
     for cluster in clusters {
         let mut here = Vec::with_capacity(cluster.settings.runtime_info.len());
         for (key, value) in &cluster.settings.runtime_info {
@@ -41,27 +57,27 @@ pub(super) fn variables(tenants: &mut [Tenant], clusters: &[Cluster]) {
             here.push((key.0.as_str(), is_text));
         }
         for tenant in &cluster.tenants {
-            let (count, keys) = by_tenant.entry(tenant);
-            *count += 1;
+            let reach = reached.entry(tenant);
+            reach.clusters += 1;
             for (key, is_text) in &here {
-                let (defined, all_text) = keys.entry(key).or_insert((0, true));
-                *defined += 1;
-                *all_text &= is_text;
+                let met = reach.keys.entry(key).or_default();
+                met.defined += 1;
+                met.typed += usize::from(!is_text);
             }
         }
     }
     for tenant in tenants {
-        let Some((count, keys)) = by_tenant.get(tenant.name.as_str()) else { continue };
+        let Some(reach) = reached.get(tenant.name.as_str()) else { continue };
         // A variable of the tenant's own Kustomization goes before that of the cluster.
         let own = tenant.settings.sync.as_ref().and_then(|sync| sync.variables.as_ref());
         let own = |key: &str| own.and_then(|own| own.iter().find(|(name, _)| name.0 == key)).map(|(_, value)| &value.0);
-        let variable = |(key, (defined, all_text)): (&&str, &(usize, bool))| {
+        let variable = |(key, met): (&&str, &Met)| {
             let variable = match own(key) {
                 Some(value) => Variable { everywhere: true, is_text: is_text_unquoted(value) },
-                None => Variable { everywhere: defined == count, is_text: *all_text },
+                None => Variable { everywhere: met.defined == reach.clusters, is_text: met.typed == 0 },
             };
             ((*key).to_owned(), variable)
         };
-        tenant.runtime_info = keys.iter().map(variable).collect();
+        tenant.runtime_info = reach.keys.iter().map(variable).collect();
     }
 }

@@ -17,6 +17,8 @@ pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec
     let built_in = layout.map(|layout| layout.manifest.span().file());
     let is_users = |span: &Span| Some(span.file()) != built_in;
     let mut reported: Index<(String, u32), ()> = Index::default();
+    let mut known: Index<&str, Option<bool>> = Index::default();
+    line_breaks(merged, &is_users, findings);
     for tenant in &merged.tenants {
         let substitutes = tenant.node.at_keys(&["sync", "substitute"]);
         if substitutes.and_then(Node::text) != Some("true") {
@@ -31,7 +33,7 @@ pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec
                     continue;
                 };
                 let Some(text) = value.text().filter(|text| !text.contains("{{")) else { continue };
-                if is_text_unquoted(text) {
+                if *known.entry(text).get_or_insert_with(|| is_text_unquoted(text)) {
                     continue;
                 }
                 let place = place(cluster, value, text, &is_users);
@@ -48,6 +50,23 @@ pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec
                 let finding = Finding::error(UNSAFE_VARIABLE, place.clone(), message).help(help);
                 findings.push(finding.related(used.clone(), format!("`{variable}` is used here")));
             }
+        }
+    }
+}
+
+/// Values of several lines, which Flux reads as one.
+fn line_breaks(merged: &Merged, is_users: &impl Fn(&Span) -> bool, findings: &mut Vec<Finding>) {
+    let mut reported: Index<(String, u32), ()> = Index::default();
+    for variables in merged.clusters.iter().filter_map(|cluster| cluster.get("runtimeInfo")) {
+        for entry in variables.entries() {
+            let is_long = entry.node.text().is_some_and(|text| text.trim_end_matches('\n').contains('\n'));
+            let (path, start, _) = entry.node.span().order();
+            if !is_long || !is_users(entry.node.span()) || reported.insert((path.to_owned(), start), ()).is_some() {
+                continue;
+            }
+            let message = format!("`{}` has several lines, and Flux takes the line breaks out", entry.key);
+            let help = "say it in one line, or keep it in a ConfigMap of its own: `objects` of the cluster";
+            findings.push(Finding::warning(UNSAFE_VARIABLE, entry.node.span().clone(), message).help(help));
         }
     }
 }

@@ -71,9 +71,7 @@ pub struct TenantSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub enforce_service_account: Option<bool>,
-    /// Whether each of its namespaces gets a copy of the cluster's runtime-info, for components that substitute; the
-    /// tenant's own Kustomization fills it, with nothing for a key that a cluster lacks. `false` where something else
-    /// copies it, such as a policy of the platform.
+    /// Whether its components find a copy of runtime-info in their namespaces, empty for keys that a cluster lacks; `false` where something else brings it, such as a policy of the platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = false)]
     pub copy_runtime_info: Option<bool>,
