@@ -13,6 +13,7 @@ mod resolve;
 pub mod resolved;
 mod scalar;
 mod schema;
+mod variable;
 mod words;
 
 pub use explain::{Explained, Provenance, explain};

@@ -13,6 +13,7 @@ use super::resolved::{
     Cluster, Component, ComponentName, Dependency, Fleet, Namespace, Override, Source, SourceKind, Stage, Tenant,
 };
 use super::scalar::Text;
+use super::variable::variables;
 use crate::finding::Finding;
 use crate::text::{Index, Span};
 use crate::yaml::{Node, Reader};
@@ -36,6 +37,7 @@ pub(super) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, finding
     for cluster in &merged.clusters {
         clusters.extend(resolve_cluster(cluster, &repository.branch, &tenants, &overrides, findings));
     }
+    variables(&mut tenants, &clusters);
     let (name, span) = named(&input.root)?;
     let layout = input.root.get("layout").and_then(Node::text).unwrap_or(model::DEFAULT_LAYOUT).to_owned();
     Some(Fleet { name, layout, repository, flux, clusters, tenants, span })
@@ -135,7 +137,20 @@ impl Resolver<'_> {
         });
         let namespaces = namespaces.collect();
         let source = sources.first().cloned();
-        Some(Tenant { name, role, depends_on, source, sources, components, namespaces, depended_on, settings, span })
+        let runtime_info = BTreeMap::new();
+        Some(Tenant {
+            name,
+            role,
+            depends_on,
+            source,
+            sources,
+            components,
+            namespaces,
+            depended_on,
+            runtime_info,
+            settings,
+            span,
+        })
     }
 
     fn component(

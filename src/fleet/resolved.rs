@@ -109,12 +109,24 @@ pub struct Tenant {
     pub namespaces: Vec<Namespace>,
     /// Whether another tenant depends on it.
     pub depended_on: bool,
+    /// What runtime-info holds on the clusters that run it: key → what is true of its values there.
+    pub runtime_info: BTreeMap<String, Variable>,
     /// What else was said; `dependsOn` and `defaults` have moved to where they apply.
     #[serde(flatten)]
     pub settings: TenantSettings,
     /// Where `name` stands.
     #[serde(skip)]
     pub span: Span,
+}
+
+/// A key of runtime-info, as a tenant meets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Variable {
+    /// Whether each of the clusters has it.
+    pub everywhere: bool,
+    /// Whether each value is still this text where Flux puts it without quotes; `3` would be a number.
+    pub is_text: bool,
 }
 
 /// Which kind of object a source is.

@@ -188,6 +188,7 @@ fn objects_are_removed_under_the_namespace_that_they_run_in() {
         "Kustomization `shop/flux-web`",
         "RoleBinding `shop/flux-shop`",
         "GitRepository `shop/flux-shop`",
+        "ConfigMap `shop/flux-runtime-info`",
         "Namespace `shop`",
         "ServiceAccount `shop/flux-shop`",
     ];
@@ -278,7 +279,7 @@ fn a_checkout_with_other_line_breaks_is_as_rendered() {
     assert_eq!(paths(&plan.edited), [path]);
     assert!(!plan.edited[0].old.as_ref().unwrap().text().contains('\r'), "the difference is what was edited");
     tree.remove(LOCK);
-    assert_eq!(replan(&tree).adopted.len(), 43);
+    assert_eq!(replan(&tree).adopted.len(), 48);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod places;
 mod references;
 mod roles;
 mod sources;
+mod substitution;
 
 use super::graph::Graph;
 use super::input::Input;
@@ -27,6 +28,7 @@ pub(super) fn check(
     names::check(input, merged, findings);
     references::check(input, merged, graph, findings);
     places::check(input, merged, path, findings);
-    sources::check(merged, layout, findings);
+    sources::check(input, merged, layout, findings);
     roles::check(input, findings);
+    substitution::check(merged, layout, findings);
 }

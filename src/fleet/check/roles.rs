@@ -10,7 +10,7 @@ const USELESS_SETTING: &str = "useless-setting";
 /// The rule of fleets without anything in them.
 const EMPTY_FLEET: &str = "empty-fleet";
 /// Settings that confine a tenant to its namespaces.
-const CONFINED_ONLY: [&str; 9] = [
+const CONFINED_ONLY: [&str; 10] = [
     "namespaces",
     "access",
     "quota",
@@ -20,6 +20,7 @@ const CONFINED_ONLY: [&str; 9] = [
     "annotations",
     "policies",
     "enforceServiceAccount",
+    "copyRuntimeInfo",
 ];
 
 pub(super) fn check(input: &Input, findings: &mut Vec<Finding>) {

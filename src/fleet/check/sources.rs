@@ -3,6 +3,7 @@
 use super::names::DUPLICATE_NAME;
 use crate::finding::Finding;
 use crate::fleet::graph::name;
+use crate::fleet::input::Input;
 use crate::fleet::layout::Layout;
 use crate::fleet::load::INVALID_FLEET;
 use crate::fleet::merge::Merged;
@@ -11,7 +12,13 @@ use crate::fleet::resolved::SourceKind;
 use crate::text::Index;
 use crate::yaml::Node;
 
-pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
+pub(super) fn check(input: &Input, merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
+    if let Some(repository) = input.root.get("repository")
+        && let Some(url) = repository.get("url").and_then(Node::text)
+    {
+        provider_fits(repository, kind_of(url), findings);
+    }
+    operators_fit(merged, findings);
     let mut of_platform: Index<&str, (&str, &Node)> = Index::default();
     for tenant in &merged.tenants {
         let platform = tenant.node.get("role").and_then(Node::text) == Some("platform");
@@ -39,6 +46,18 @@ pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec
     }
 }
 
+/// The signatures of the operator's charts, each once.
+fn operators_fit(merged: &Merged, findings: &mut Vec<Finding>) {
+    let mut seen: Index<(String, u32), ()> = Index::default();
+    for flux in merged.clusters.iter().filter_map(|cluster| cluster.get("flux")).chain([&merged.flux]) {
+        let Some(verify) = flux.at_keys(&["operator", "verify"]).filter(|verify| verify.is_map()) else { continue };
+        let (path, start, _) = verify.span().order();
+        if seen.insert((path.to_owned(), start), ()).is_none() {
+            verify_fits(verify, SourceKind::OCIRepository, findings);
+        }
+    }
+}
+
 fn is_named(source: &Node, findings: &mut Vec<Finding>) {
     let Some(url) = source.get("url").filter(|_| name(source).is_none()) else { return };
     let message = format!("source `{}` has no `name`", url.text().unwrap_or_default());
@@ -55,10 +74,28 @@ fn source_fits(source: &Node, findings: &mut Vec<Finding>) {
         if let Some(reference) = level.get("ref") {
             reference_fits(reference, kind, findings);
         }
-        if let Some(verify) = level.get("verify") {
+        if let Some(verify) = level.get("verify").filter(|verify| verify.is_map()) {
             verify_fits(verify, kind, findings);
         }
     }
+    provider_fits(source, kind, findings);
+    if let Some(timeout) = source.get("timeout")
+        && let Some(text) = timeout.text().filter(|text| text.contains('h'))
+    {
+        let message = format!("`{text}` is no timeout of a source: Flux takes minutes at most");
+        findings.push(Finding::error(INVALID_FLEET, timeout.span().clone(), message).help("for example `60m`"));
+    }
+}
+
+fn provider_fits(source: &Node, kind: SourceKind, findings: &mut Vec<Finding>) {
+    let Some(provider) = source.get("provider") else { return };
+    let what = match (kind, provider.text()) {
+        (SourceKind::GitRepository, Some("gcp")) => "a Git repository",
+        (SourceKind::OCIRepository, Some("github")) => "an OCI artifact",
+        _ => return,
+    };
+    let message = format!("`{}` does not fit: it is no way to fetch {what}", provider.text().unwrap_or_default());
+    findings.push(Finding::error(INVALID_FLEET, provider.span().clone(), message).help("use a `secret`"));
 }
 
 fn reference_fits(reference: &Node, kind: SourceKind, findings: &mut Vec<Finding>) {
@@ -99,5 +136,19 @@ fn verify_fits(verify: &Node, kind: SourceKind, findings: &mut Vec<Finding>) {
             let message = format!("`{}` does not fit: it is for the signature of {of}", entry.key);
             findings.push(Finding::error(INVALID_FLEET, entry.key_span(), message));
         }
+    }
+    let said = |key: &str| verify.get(key).is_some_and(|node| !node.is_null());
+    let needs_keys =
+        kind == SourceKind::GitRepository || verify.get("provider").and_then(Node::text) == Some("notation");
+    if needs_keys && !said("secret") {
+        let message = "`verify` has no `secret`: Flux would not know whose signature counts";
+        let help = "add it, for example `secret: trusted-keys`";
+        findings.push(Finding::error(INVALID_FLEET, verify.span().clone(), message).help(help));
+    }
+    if said("issuer") != said("subject") {
+        let (one, other) = if said("issuer") { ("issuer", "subject") } else { ("subject", "issuer") };
+        let message = format!("`verify` says `{one}` without `{other}`: a signer is known by both");
+        let help = format!("add `{other}`, a regular expression");
+        findings.push(Finding::error(INVALID_FLEET, verify.span().clone(), message).help(help));
     }
 }

@@ -69,7 +69,7 @@ pub struct Alert {
     /// The type of the Provider, for example `slack`.
     #[serde(rename = "type")]
     #[schemars(example = &"slack")]
-    pub kind: String,
+    pub kind: AlertKind,
     /// Where it sends to, where the Secret does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"https://hooks.example.com/flux")]
@@ -107,7 +107,7 @@ pub struct Receiver {
     /// Its type, for example `github`.
     #[serde(rename = "type")]
     #[schemars(example = &"github")]
-    pub kind: String,
+    pub kind: ReceiverKind,
     /// The events that count; all when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!(["ping", "push"]))]
@@ -115,4 +115,67 @@ pub struct Receiver {
     /// The Secret with its token.
     #[schemars(example = &"webhook-token")]
     pub secret: DnsLabel,
+}
+
+/// What notifications are sent to, as a Provider names it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names are Flux's")]
+pub enum AlertKind {
+    Slack,
+    Discord,
+    MsTeams,
+    Rocket,
+    Generic,
+    #[serde(rename = "generic-hmac")]
+    GenericHmac,
+    Github,
+    Gitlab,
+    Gitea,
+    GiteaPullRequestComment,
+    BitbucketServer,
+    Bitbucket,
+    AzureDevOps,
+    GoogleChat,
+    GooglePubSub,
+    Webex,
+    Sentry,
+    AzureEventHub,
+    Telegram,
+    Lark,
+    Matrix,
+    Opsgenie,
+    Alertmanager,
+    Grafana,
+    GithubDispatch,
+    GithubPullRequestComment,
+    GitlabMergeRequestComment,
+    PagerDuty,
+    Datadog,
+    Nats,
+    Zulip,
+    Otel,
+    Zoom,
+    #[serde(rename = "incident.io")]
+    IncidentIo,
+}
+
+/// Who calls a webhook, as a Receiver names it; `generic-oidc` has no Secret and is left to raw objects.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names are Flux's")]
+pub enum ReceiverKind {
+    Generic,
+    #[serde(rename = "generic-hmac")]
+    GenericHmac,
+    Github,
+    Gitlab,
+    Bitbucket,
+    Harbor,
+    DockerHub,
+    Quay,
+    Gcr,
+    Nexus,
+    Acr,
+    Cdevents,
 }

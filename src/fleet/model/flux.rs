@@ -39,16 +39,16 @@ pub struct Flux {
     /// The controllers; those of image automation are added where a cluster runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!(["source-controller", "kustomize-controller"]))]
-    pub components: Option<Vec<DnsLabel>>,
+    pub components: Option<Vec<Controller>>,
     /// Controllers beside those, for example `source-watcher`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!(["source-watcher"]))]
-    pub extra_components: Option<Vec<DnsLabel>>,
+    pub extra_components: Option<Vec<Controller>>,
     /// What kind of cluster it is: `kubernetes`, `openshift`, `aws`, `azure` or `gcp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"openshift")]
     pub cluster_type: Option<ClusterType>,
-    /// The vertical size that the operator gives the controllers.
+    /// The vertical size that the operator gives the controllers; what `tuning` says goes over it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"medium")]
     pub size: Option<Size>,
@@ -84,6 +84,20 @@ pub struct Flux {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"target": {"kind": "Deployment", "name": "source-controller"}, "patch": [{"op": "add", "path": "/spec/template/spec/priorityClassName", "value": "system-cluster-critical"}]}]))]
     pub patches: Option<Vec<Patch>>,
+}
+
+/// A controller of Flux.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Controller {
+    SourceController,
+    KustomizeController,
+    HelmController,
+    NotificationController,
+    ImageReflectorController,
+    ImageAutomationController,
+    SourceWatcher,
 }
 
 /// Who installs Flux.

@@ -15,10 +15,10 @@ mod flux;
 mod source;
 mod tenant;
 
-pub use automation::{Alert, AlertSeverity, Author, ImageAutomation, Receiver};
+pub use automation::{Alert, AlertKind, AlertSeverity, Author, ImageAutomation, Receiver, ReceiverKind};
 pub use cluster::{Cluster, ClusterSettings, ObjectMetadata};
 pub use component::{Component, Decryption, DecryptionProvider, DeletionPolicy, Reconcile, Stage};
-pub use flux::{ClusterType, Flux, HelmCache, Install, Limits, Operator, Size, Tuning};
+pub use flux::{ClusterType, Controller, Flux, HelmCache, Install, Limits, Operator, Size, Tuning};
 pub use source::{Provider, SignedPart, Signer, Source, SourceOverride, SourceRef, Verify};
 pub use tenant::{
     Access, Bind, HelmSources, Namespace, NetworkPolicy, PodSecurity, PodSecurityLevel, Policies, Role, Tenant,
@@ -99,7 +99,7 @@ pub struct Repository {
     #[schemars(extend("format" = "source-url"))]
     #[schemars(example = &"https://github.com/acme/fleet.git")]
     pub url: String,
-    /// The branch that clusters sync; an environment or a cluster may differ.
+    /// The branch that clusters sync, or the tag of an artifact; an environment or a cluster may differ.
     #[serde(default = "default_branch")]
     #[schemars(example = &"main")]
     pub branch: String,

@@ -71,6 +71,10 @@ pub struct TenantSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub enforce_service_account: Option<bool>,
+    /// Whether its components find a copy of runtime-info in their namespaces, empty for keys that a cluster lacks; `false` where something else brings it, such as a policy of the platform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = false)]
+    pub copy_runtime_info: Option<bool>,
     /// People's access to its namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"group": "apps-developers", "role": "edit"}]))]
