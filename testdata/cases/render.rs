@@ -1,5 +1,6 @@
 //! Cases of render: the fleets of `testdata/fleets`, each beside what it renders, and small trees for each behaviour.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,9 +37,9 @@ fn said(findings: &[Finding]) -> String {
             let position = label.span.position();
             format!("{}:{}:{} {}", label.span.file().path(), position.line, position.column, label.message)
         };
-        text += &format!("{}{}[{}] {}\n", line(&finding.at), finding.severity, finding.rule, finding.message);
-        finding.help.iter().for_each(|help| text += &format!("    help: {help}\n"));
-        finding.related.iter().for_each(|related| text += &format!("    {}\n", line(related)));
+        let _ = writeln!(text, "{}{}[{}] {}", line(&finding.at), finding.severity, finding.rule, finding.message);
+        let _ = finding.help.iter().try_for_each(|help| writeln!(text, "    help: {help}"));
+        let _ = finding.related.iter().try_for_each(|related| writeln!(text, "    {}", line(related)));
     }
     text
 }
@@ -101,7 +102,7 @@ fn every_layout_renders_or_says_what_is_wrong() {
         let mut text = said(&loaded.findings) + &said(&rendered.findings);
         if rendered.findings.is_empty() {
             for file in rendered.tree.files() {
-                text += &format!("== {}\n{}", file.path(), file.text());
+                let _ = write!(text, "== {}\n{}", file.path(), file.text());
             }
         }
         let expected = snapbox::Data::read_from(&case.join("expected.txt"), None).raw();
