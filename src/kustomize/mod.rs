@@ -1,7 +1,7 @@
 //! `kustomize build`, in memory, keeping positions.
 //!
 //! The real program is the judge: `testdata/oracles/kustomize` records what it answers to the inputs in
-//! `testdata/kustomize`. What it can do and this engine cannot yet is counted in [`Build::not_done`], never silent.
+//! `testdata/kustomize`. What it can do and this engine cannot yet is counted in `not_done`, never silent.
 
 mod build;
 mod definition;
