@@ -115,11 +115,11 @@ fn quickstart() -> Tree {
     let mut tree = Tree::default();
     tree.insert(read(&folder("fleets/quickstart")).file("fleet.yaml").unwrap());
     let (_, rendered) = rendered(&tree);
-    apply(&tree, planned(&tree, &rendered))
+    apply(&tree, &planned(&tree, &rendered))
 }
 
 /// The tree after a plan.
-fn apply(tree: &Tree, plan: Plan) -> Tree {
+fn apply(tree: &Tree, plan: &Plan) -> Tree {
     let mut tree = tree.clone();
     for change in plan.changes() {
         match &change.new {
@@ -173,7 +173,7 @@ fn a_cluster_that_left_is_removed_with_what_it_ran() {
     assert!(plan.add.is_empty() && plan.change.is_empty() && !plan.is_blocked());
     let folders: Vec<&str> = plan.removed_objects.iter().map(|removed| removed.folder.as_str()).collect();
     assert_eq!(folders, ["clusters/prod-us", "clusters/prod-us/flux-system"]);
-    let after = apply(&tree, plan);
+    let after = apply(&tree, &plan);
     assert!(!after.has_folder("clusters/prod-us"));
     assert!(replan(&after).is_current());
 }
@@ -203,7 +203,7 @@ fn an_edited_file_blocks_until_somebody_decides() {
     let plan = replan(&tree);
     assert_eq!(paths(&plan.edited), [path]);
     assert!(plan.is_blocked() && !plan.is_current());
-    let after = apply(&tree, plan.forced());
+    let after = apply(&tree, &plan.forced());
     assert!(replan(&after).is_current());
 }
 
@@ -320,7 +320,7 @@ fn a_render_that_was_killed_is_repaired() {
         let again = replan(&halfway);
         assert!(!again.is_blocked(), "after {done} files: {:?}", paths(&again.edited));
         assert_eq!(again.changes().count(), total - done);
-        assert!(replan(&apply(&halfway, again)).is_lock_current());
+        assert!(replan(&apply(&halfway, &again)).is_lock_current());
     }
 }
 
@@ -404,8 +404,9 @@ fn the_built_in_layout_reads_every_word_of_the_language() {
     let text: String = layout.files().map(|file| file.text().to_owned()).collect();
     // A template reads a word as `tenant.quota`, or by name in a filter.
     let by_dot = |word: &str| {
-        text.match_indices(&format!(".{word}"))
-            .any(|(at, found)| !text[at + found.len()..].starts_with(|c: char| c.is_alphanumeric()))
+        text.match_indices(&format!(".{word}")).any(|(at, found)| {
+            !text.get(at + found.len()..).is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric()))
+        })
     };
     let by_name = |word: &str| text.contains(&format!("\"{word}\""));
     let mut missing = Vec::new();
