@@ -160,12 +160,15 @@ fn leave_templates_out(tree: &mut Tree, source: &Source) {
 
 /// Says plainly when a clean result means that there was nothing to judge.
 fn say_nothing_to_judge(report: &Report, tree: &Tree, dir: &Path, streams: &mut Streams) {
+    let is_file = disk::is_file(dir);
     let dir = dir.display();
     let names_flux = |text: &str| text.contains("fluxcd.io/") || text.contains("fluxcd.controlplane.io/");
     if tree.is_empty() {
         streams.say(format_args!("nothing to judge: `{dir}` is empty"));
-    } else if tree.len() == 1 && tree.entries().all(|(path, _)| !is_yaml(path)) {
+    } else if is_file && tree.entries().all(|(path, _)| !is_yaml(path)) {
         streams.say(format_args!("nothing to judge: Flux reads files named .yaml or .yml, and `{dir}` is not"));
+    } else if let Some((why, _)) = report.summary.judged.skipped.first_key_value().filter(|_| is_file) {
+        streams.say(format_args!("nothing to judge: `{dir}` was skipped, as are {why}"));
     } else if report.summary.judged.objects == 0 {
         streams.say(format_args!("nothing to judge: there is no Kubernetes object in `{dir}`"));
     } else if !tree.files().any(|file| names_flux(file.text())) {

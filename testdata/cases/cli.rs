@@ -50,6 +50,22 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
+fn a_single_file_that_is_not_judged_hears_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        ("a.json", "{}", "Flux reads files named .yaml or .yml"),
+        ("b.yaml", "kind: [\n", "skipped, as are files that are no YAML"),
+        ("c.yaml", "a: 1\n", "skipped, as are files without Kubernetes objects"),
+    ];
+    for (name, content, why) in cases {
+        std::fs::write(folder.path().join(name), content).unwrap();
+        let output = fleetwright(folder.path(), &["lint", name]);
+        let said = text(&output.stderr);
+        assert!(said.contains(why) && said.contains(name) && output.status.code() == Some(0), "{said}");
+    }
+}
+
+#[test]
 fn a_closed_pipe_hides_no_finding_from_the_exit_code() {
     let folder = fleet();
     let exits_with = |arguments: &[&str]| {
