@@ -53,13 +53,13 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if args.explain_values {
         explain::write(&source, streams)?;
     }
-    let Some(rendered) = compile(&source, streams)? else {
+    let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
+    let Some(rendered) = compile(&source, &folder, streams)? else {
         return Err(Error::Shown(format!("nothing was rendered: `{}` has mistakes", args.file.display())));
     };
     if args.explain_values {
         return Ok(Exit::Clean);
     }
-    let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
     let waiting = || streams.say("waiting for another render of this folder");
     let _turn = if args.check { disk::turn_to_read(&folder, waiting) } else { disk::turn_to_write(&folder, waiting) };
     let target = Target::read(&folder, &rendered, args.force, streams)?;
@@ -83,12 +83,21 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 }
 
 /// Renders a fleet that has no mistake; shows those that there are.
-fn compile(source: &Source, streams: &mut Streams) -> Result<Option<Rendered>, Error> {
+fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Option<Rendered>, Error> {
     let loaded = &source.loaded;
     let rendered =
         loaded.fleet.as_ref().zip(loaded.layout.as_ref()).map(|(fleet, layout)| render::render(fleet, layout));
     let mut findings = loaded.findings.clone();
     findings.extend(rendered.iter().flat_map(|rendered| rendered.findings.iter().cloned()));
+    // Inputs that lie in another folder than the one that is written into can be neither synced nor overwritten.
+    if let Some(folder) = disk::relative(or_here(Path::new(&source.folder)), or_here(output)) {
+        findings.extend(loaded.synced_inputs(&folder));
+        let is_rendered = |path: &str| rendered.as_ref().is_some_and(|rendered| rendered.tree.has_file(path));
+        findings.extend(loaded.overwritten_inputs(&folder, is_rendered));
+    }
+    if let Some((draft, layout)) = loaded.draft.as_ref().zip(loaded.layout.as_ref()) {
+        findings.extend(render::conflicts(draft, layout, &findings));
+    }
     let failed = judge::has_errors(&findings);
     judge::show(findings, &source.folder, streams)?;
     Ok(rendered.filter(|_| !failed))

@@ -1,5 +1,7 @@
 //! What waits for what: tenants, components and stages, with the place where each of them says so.
 
+use std::collections::BTreeSet;
+
 use super::merge::Merged;
 use super::words::is_dns_label;
 use crate::finding::{Finding, did_you_mean};
@@ -47,7 +49,7 @@ pub(super) fn depends_on(node: &Node) -> &[Node] {
 
 /// The text of a node's `name`.
 pub(super) fn name(node: &Node) -> Option<&str> {
-    node.get("name").filter(|name| !name.is_null()).and_then(Node::text)
+    node.get("name").filter(|name| !name.is_null()).and_then(Node::text).filter(|name| !name.is_empty())
 }
 
 /// A vertex of the graph.
@@ -62,6 +64,9 @@ struct Edge {
     /// Where it is written; an edge that follows from something else has no place.
     at: Option<Span>,
 }
+
+/// Where a `dependsOn` stands, as spans are ordered.
+type Place<'a> = (&'a str, u32, u32);
 
 /// What waits for what.
 #[derive(Default)]
@@ -242,7 +247,31 @@ impl<'a> Graph<'a> {
     }
 
     /// Reports each circle once, spelled out from the place that is written first.
+    ///
+    /// A circle of tenants runs through everything in them; longer ways around one that is reported say nothing new.
     pub(super) fn cycles(&self, findings: &mut Vec<Finding>) {
+        let mut circles = self.circles();
+        circles.sort_by_key(|circle| (self.written(circle).len(), circle.len()));
+        let mut reported: Vec<BTreeSet<Place<'_>>> = Vec::new();
+        for circle in circles {
+            let written = self.written(&circle);
+            if !reported.iter().any(|shorter| shorter.is_subset(&written)) {
+                findings.extend(self.circle(circle));
+                reported.push(written);
+            }
+        }
+    }
+
+    /// The places of the `dependsOn` that a circle is made of.
+    fn written(&self, circle: &[(usize, usize)]) -> BTreeSet<Place<'_>> {
+        circle
+            .iter()
+            .filter_map(|(vertex, edge)| Some(self.vertices[*vertex].edges[*edge].at.as_ref()?.order()))
+            .collect()
+    }
+
+    fn circles(&self) -> Vec<Vec<(usize, usize)>> {
+        let mut circles = Vec::new();
         // A walk on a stack of its own: a chain of components may be longer than a thread's stack is deep.
         let mut state = vec![State::New; self.vertices.len()];
         for start in 0..self.vertices.len() {
@@ -268,12 +297,12 @@ impl<'a> Graph<'a> {
                     }
                     State::Open => {
                         let from = path.iter().position(|(open, _)| *open == edge.to).unwrap_or(0);
-                        let circle = path[from..].iter().map(|(vertex, taken)| (*vertex, *taken - 1)).collect();
-                        findings.extend(self.circle(circle));
+                        circles.push(path[from..].iter().map(|(vertex, taken)| (*vertex, *taken - 1)).collect());
                     }
                 }
             }
         }
+        circles
     }
 
     /// A circle as vertices with the edges that were taken from them.

@@ -1,5 +1,7 @@
 //! fleet.yaml → a fleet and a layout, or findings.
 
+use std::collections::BTreeMap;
+
 use super::check;
 use super::graph::Graph;
 use super::input::Input;
@@ -10,7 +12,7 @@ use super::resolve::resolve;
 use super::resolved::Fleet;
 use crate::config::{Lint, lint};
 use crate::finding::{Finding, Severity};
-use crate::text::Tree;
+use crate::text::{Span, Tree};
 use crate::yaml::Node;
 
 /// The rule of mistakes against the schema.
@@ -29,6 +31,12 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
     /// The paths that were read: fleet.yaml, then the included files, sorted.
     pub inputs: Vec<String>,
+    /// The fleet as far as its mistakes let it be told: what else would go wrong with it can be said in the same run.
+    pub draft: Option<Fleet>,
+    /// fleet.yaml, when it is a mapping.
+    pub(super) root: Option<Node>,
+    /// The included files, and the glob that each was found by.
+    pub(super) included: BTreeMap<String, Span>,
     /// The merged levels, which know where each value came from.
     pub(super) merged: Option<Merged>,
 }
@@ -39,20 +47,36 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let mut inputs = vec![path.to_owned()];
     let Some(input) = input else {
         crate::finding::sort(&mut findings);
-        return Loaded { fleet: None, layout: None, lint: Lint::default(), findings, inputs, merged: None };
+        return Loaded {
+            fleet: None,
+            layout: None,
+            lint: Lint::default(),
+            findings,
+            inputs,
+            draft: None,
+            root: None,
+            included: BTreeMap::new(),
+            merged: None,
+        };
     };
     inputs.extend(input.included.keys().cloned());
     let layout = layout(&input, tree, &mut findings);
     let merged = Merged::of(&input, layout.as_ref(), &mut findings);
     let graph = Graph::of(&merged, &mut findings);
-    check::check(&input, &merged, &graph, path, layout.as_ref(), &mut findings);
+    check::check(&input, &merged, &graph, layout.as_ref(), &mut findings);
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
-    let fleet = if failed { None } else { resolve(&input, &merged, &graph, &mut findings) };
+    // What cannot be decoded of a fleet with mistakes is among them already.
+    let mut undecoded = Vec::new();
+    let resolved = resolve(&input, &merged, &graph, &mut undecoded);
+    if !failed {
+        findings.extend(undecoded);
+    }
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
-    let fleet = fleet.filter(|_| !failed);
+    let (fleet, draft) = if failed { (None, resolved.map(Fleet::without_repetitions)) } else { (resolved, None) };
     crate::finding::sort(&mut findings);
     let lint = input.root.get("lint").map_or_else(Lint::default, lint);
-    Loaded { fleet, layout, lint, findings, inputs, merged: Some(merged) }
+    let (root, included) = (Some(input.root.clone()), input.included.clone());
+    Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged) }
 }
 
 fn layout(input: &Input, tree: &Tree, findings: &mut Vec<Finding>) -> Option<Layout> {

@@ -1,5 +1,6 @@
 //! The language of fleet.yaml: nodes → a fleet, or findings.
 
+mod apart;
 mod check;
 mod explain;
 mod expression;

@@ -9,7 +9,7 @@ use super::model::{
     TenantSettings, Verify,
 };
 use super::scalar::{Duration, Raw, Text};
-use crate::text::Span;
+use crate::text::{Index, Span};
 
 /// A fleet with every setting merged, every name resolved and every default filled.
 #[derive(Debug, Clone, Serialize)]
@@ -267,6 +267,25 @@ pub struct Namespace {
 }
 
 impl Fleet {
+    /// Takes out what stands twice, a name or a cluster's folder, so that what is left shows what else collides.
+    pub(super) fn without_repetitions(mut self) -> Self {
+        fn once<T>(items: &mut Vec<T>, key: impl Fn(&T) -> &str) {
+            let mut seen: Index<String, ()> = Index::default();
+            items.retain(|item| seen.insert(key(item).to_owned(), ()).is_none());
+        }
+        once(&mut self.clusters, |cluster| &cluster.name);
+        once(&mut self.clusters, |cluster| &cluster.path);
+        once(&mut self.tenants, |tenant| &tenant.name);
+        for tenant in &mut self.tenants {
+            once(&mut tenant.namespaces, |namespace| &namespace.name);
+            once(&mut tenant.components, |component| &component.name);
+            for component in &mut tenant.components {
+                once(&mut component.stages, |stage| &stage.name);
+            }
+        }
+        self
+    }
+
     /// Which confined tenant each namespace belongs to: namespace → tenant.
     pub fn tenant_namespaces(&self) -> BTreeMap<String, String> {
         let pairs = self

@@ -112,8 +112,12 @@ fn component(text: &str) -> Option<Fault> {
     Some(fault(None, format!("is `{text}`, which names no component"), "write `tenant/component`"))
 }
 
-fn repository_path(text: &str) -> Option<Fault> {
+pub(super) fn repository_path(text: &str) -> Option<Fault> {
     let rule = Some(PATH_OUTSIDE_REPOSITORY);
+    if text.contains(char::is_control) {
+        let message = format!("is `{}`, with a character that no path has", text.escape_debug());
+        return Some(fault(None, message, "a path is one line of text"));
+    }
     if text.starts_with('/') {
         let help = format!("paths start at the root of the repository: `{}`", text.trim_start_matches('/'));
         return Some(fault(rule, format!("is `{text}`, an absolute path"), help));

@@ -50,6 +50,18 @@ pub struct Rendered {
     pub findings: Vec<Finding>,
 }
 
+/// What would be rendered twice of a fleet that has mistakes already, in `known`.
+///
+/// Nothing else is said of it: the rest of what goes wrong may well follow from those mistakes.
+pub fn conflicts(draft: &Fleet, layout: &Layout, known: &[Finding]) -> Vec<Finding> {
+    let places: BTreeSet<(&str, u32, u32)> = known.iter().map(|finding| finding.at.span.order()).collect();
+    let mut findings = render(draft, layout).findings;
+    findings.retain(|finding| {
+        [DUPLICATE_PATH, DUPLICATE_OBJECT].contains(&finding.rule) && !places.contains(&finding.at.span.order())
+    });
+    findings
+}
+
 /// Renders a fleet with a layout.
 pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
     let mut findings = Vec::new();

@@ -64,7 +64,8 @@ fn every_fleet_is_loaded_or_explained() {
     for case in cases().into_iter().filter(|case| !case.join(config::PATH).exists()) {
         let loaded = fleet::load(&tree(&case), "fleet.yaml");
         let expected = |name: &str| Data::read_from(&case.join(name), None);
-        assert.eq(said(&loaded.findings), expected("expected.txt").raw());
+        let findings = [loaded.findings.clone(), loaded.synced_inputs("")].concat();
+        assert.eq(said(&findings), expected("expected.txt").raw());
         if case.join("resolved.json").exists() {
             let json = serde_json::to_string_pretty(&loaded.fleet).unwrap() + "\n";
             assert.eq(json, expected("resolved.json").raw());

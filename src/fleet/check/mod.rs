@@ -20,14 +20,13 @@ pub(super) fn check(
     input: &Input,
     merged: &Merged,
     graph: &Graph<'_>,
-    path: &str,
     layout: Option<&Layout>,
     findings: &mut Vec<Finding>,
 ) {
     graph.cycles(findings);
     names::check(input, merged, findings);
     references::check(input, merged, graph, findings);
-    places::check(input, merged, path, findings);
+    places::check(input, merged, findings);
     sources::check(input, merged, layout, findings);
     roles::check(input, findings);
     substitution::check(merged, layout, findings);

@@ -1,4 +1,4 @@
-//! Folders and namespaces that collide, and inputs where Flux would apply them.
+//! Folders and namespaces that collide.
 
 use crate::finding::Finding;
 use crate::fleet::graph::name;
@@ -8,13 +8,11 @@ use crate::fleet::resolve::FLUX_NAMESPACE;
 use crate::text::{Index, Span, join};
 use crate::yaml::Node;
 
-/// The rule of inputs that a cluster would apply.
-const INPUT_IN_SYNCED_PATH: &str = "input-in-synced-path";
 /// The rule of two things in one place.
 const COLLISION: &str = "collision";
 
-pub(super) fn check(input: &Input, merged: &Merged, path: &str, findings: &mut Vec<Finding>) {
-    clusters(input, merged, path, findings);
+pub(super) fn check(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
+    clusters(input, merged, findings);
     namespaces(input, merged, findings);
 }
 
@@ -23,26 +21,13 @@ fn place<'a>(written: &'a Node, path: &'a Node) -> &'a Span {
     written.get("path").or_else(|| written.get("name")).unwrap_or(path).span()
 }
 
-fn clusters(input: &Input, merged: &Merged, own: &str, findings: &mut Vec<Finding>) {
+fn clusters(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
     let mut folders: std::collections::BTreeMap<String, (&str, &Span)> = std::collections::BTreeMap::new();
     for (written, cluster) in input.clusters.iter().zip(&merged.clusters) {
         let (Some(name), Some(path)) = (name(cluster), cluster.get("path")) else { continue };
         let Some(text) = path.text().filter(|text| !text.contains("{{")) else { continue };
-        let Some(folder) = join(&input.folder, text) else { continue };
+        let Some(folder) = join("", text) else { continue };
         let at = place(written, path);
-        let is_inside = |path: &str| crate::text::is_inside(path, &folder);
-        let included = input.included.iter().find(|(path, _)| is_inside(path));
-        let found =
-            if is_inside(own) { Some((own, None)) } else { included.map(|(path, at)| (path.as_str(), Some(at))) };
-        if let Some((input_path, included)) = found {
-            let message = format!("cluster `{name}` syncs `{text}`, and `{input_path}` lies in it");
-            let help = "Flux would apply the file; keep inputs outside of what clusters sync";
-            let finding = Finding::error(INPUT_IN_SYNCED_PATH, at.clone(), message).help(help);
-            findings.push(match included {
-                Some(included) => finding.related(included.clone(), "included here"),
-                None => finding,
-            });
-        }
         if let Some((other, first)) = folders.get(&folder) {
             if *other == name {
                 continue;
