@@ -1,10 +1,12 @@
 //! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
 
 mod classify;
+mod cluster;
 mod completion;
 mod repo;
 mod tenancy;
 
+pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
 pub use completion::Completion;
 pub use repo::{Built, Repo, Skipped};
 pub use tenancy::{Lockdown, Tenancy};

@@ -117,8 +117,8 @@ impl Repo {
     }
 
     /// Builds every kustomization that no other one includes; those that include each other in a circle too.
-    fn build(&mut self, files: &Files<'_>, named: &Named) {
-        let mut builder = Builder::new(files);
+    fn build(&mut self, files: &Files, named: &Named) {
+        let builder = Builder::new(files.clone());
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
@@ -145,7 +145,7 @@ impl Repo {
     }
 
     /// Takes the objects of files that no kustomization is responsible for.
-    fn take_loose(&mut self, files: &Files<'_>, named: &Named, appliers: &[Applier]) {
+    fn take_loose(&mut self, files: &Files, named: &Named, appliers: &[Applier]) {
         let applied: BTreeSet<&str> = appliers.iter().map(Applier::folder).collect();
         let mut seen = Seen::default();
         for (path, parsed) in files.parsed() {
@@ -216,7 +216,7 @@ fn is_kustomization_name(path: &str) -> bool {
     FILE_NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
 }
 
-fn named(files: &Files<'_>) -> Named {
+fn named(files: &Files) -> Named {
     let mut named = Named::default();
     let folders: BTreeSet<&str> =
         files.parsed().map(|(path, _)| path).filter(|path| is_kustomization_name(path)).map(folder_of).collect();
@@ -237,7 +237,7 @@ fn kind_of(parsed: &Parsed) -> Option<String> {
 }
 
 /// The Flux Kustomizations as written: what they apply is known well enough from that to tell loose files.
-fn appliers(files: &Files<'_>) -> Vec<Applier> {
+fn appliers(files: &Files) -> Vec<Applier> {
     let parsed = files.parsed().map(|(_, parsed)| parsed);
     parsed.flat_map(|parsed| objects(parsed).filter_map(|object| Applier::of(&object)).collect::<Vec<_>>()).collect()
 }
@@ -258,7 +258,7 @@ fn is_loose(path: &str, named: &Named, applied: &BTreeSet<&str>) -> bool {
 
 /// The text of the patches of a kustomization that brings Flux's own installation. `gotk-components.yaml` itself is
 /// the flux CLI's file and may not be there yet.
-fn installation_patches(files: &Files<'_>, folder: &str) -> Vec<String> {
+fn installation_patches(files: &Files, folder: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for path in file_in(files, folder) {
         let references = references_of(files, &path);

@@ -1,7 +1,7 @@
 //! Building a folder: resources, components, then the transformers in kustomize's order.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::definition::{Definition, FILE_NAMES, file_in, read};
 use super::partial::{Partial, count_fields, is_local};
@@ -10,7 +10,7 @@ use super::{Files, labels, namespace, order, patches, references};
 use crate::finding::{Finding, did_you_mean};
 use crate::kube::Object;
 use crate::text::{Tree, is_inside, join};
-use crate::yaml::Node;
+use crate::yaml::{Node, Parsed};
 
 /// The rule of findings about folders that do not build.
 pub const FAILED_BUILD: &str = "failed-build";
@@ -39,15 +39,24 @@ pub struct Build {
 /// Builds one folder of a tree.
 pub fn build(tree: &Tree, folder: &str) -> Build {
     let files = Files::read(tree, |file| is_inside(file.path(), folder));
-    let mut build = Builder::new(&files).build(folder);
+    let mut build = Builder::new(files).build(folder);
     build.findings.extend(build.empty.clone());
     build
 }
 
-/// Builds folders, each once however often it is included.
-pub struct Builder<'a> {
-    files: &'a Files<'a>,
-    built: BTreeMap<String, Arc<Partial>>,
+/// Builds folders of a tree, each once however often it is included. Threads may share it.
+#[derive(Debug)]
+pub struct Builder {
+    files: Files,
+    /// What was built already. Nobody waits for a build while holding it: two threads that need the same folder at the
+    /// same time both build it, to the same result.
+    built: Mutex<BTreeMap<String, Arc<Partial>>>,
+}
+
+/// One build on its way down: what it is called for, so that circles are seen.
+struct Walk<'a> {
+    builder: &'a Builder,
+    files: &'a Files,
     open: Vec<String>,
 }
 
@@ -59,43 +68,75 @@ enum Read {
     Unusable,
 }
 
-impl<'a> Builder<'a> {
+impl Builder {
     /// A builder that has built nothing yet.
-    pub fn new(files: &'a Files<'a>) -> Self {
-        Self { files, built: BTreeMap::new(), open: Vec::new() }
+    pub fn new(files: Files) -> Self {
+        Self { files, built: Mutex::default() }
+    }
+
+    /// What it builds from.
+    pub fn files(&self) -> &Files {
+        &self.files
     }
 
     /// Builds a folder that has a kustomization file.
-    pub fn build(&mut self, folder: &str) -> Build {
-        let Some(partial) = self.folder(folder) else { return Build::default() };
-        let mut resources = partial.resources.clone();
-        let mut findings = partial.findings.clone();
-        references::follow_accounts(&mut resources, &mut findings);
-        resources.list.retain(|resource| !is_local(&resource.node));
-        let definition = file_in(self.files, folder).first().and_then(|path| read(self.files, path));
-        order::sort(&mut resources, definition.as_ref());
-        crate::finding::sort(&mut findings);
-        Build {
-            objects: resources.list.into_iter().map(|resource| Object { node: resource.node }).collect(),
-            findings,
-            not_done: partial.not_done.clone(),
-            folders: partial.folders.clone(),
-            empty: partial.empty.clone(),
-        }
+    pub fn build(&self, folder: &str) -> Build {
+        let Some(partial) = self.walk().folder(folder) else { return Build::default() };
+        let definition = file_in(&self.files, folder).first().and_then(|path| read(&self.files, path));
+        finish(&partial, definition.as_ref())
+    }
+
+    /// Builds a folder as if its kustomization file, which need not exist, said `node`: Flux writes one before it builds.
+    pub fn build_as(&self, folder: &str, node: Node) -> Build {
+        let file = node.span().file().clone();
+        let parsed = Arc::new(Parsed { file, documents: Vec::new(), findings: Vec::new() });
+        let definition = Definition { node, parsed, folder: folder.to_string() };
+        let mut partial = Partial::default();
+        partial.folders.insert(folder.to_string());
+        self.walk().accumulate(&definition, &mut partial);
+        finish(&partial, Some(&definition))
     }
 
     /// What the folders built so far ask for and was not done, each folder counted once.
     pub fn not_done(&self) -> BTreeMap<String, usize> {
         let mut all = BTreeMap::new();
-        for (what, count) in self.built.values().flat_map(|partial| &partial.own_not_done) {
+        for (what, count) in self.built().values().flat_map(|partial| &partial.own_not_done) {
             *all.entry(what.clone()).or_default() += count;
         }
         all
     }
 
+    fn built(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Partial>>> {
+        // A panic elsewhere leaves whole entries: each is inserted in one step.
+        self.built.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn walk(&self) -> Walk<'_> {
+        Walk { builder: self, files: &self.files, open: Vec::new() }
+    }
+}
+
+/// The steps that kustomize takes once, at the top.
+fn finish(partial: &Partial, definition: Option<&Definition>) -> Build {
+    let mut resources = partial.resources.clone();
+    let mut findings = partial.findings.clone();
+    references::follow_accounts(&mut resources, &mut findings);
+    resources.list.retain(|resource| !is_local(&resource.node));
+    order::sort(&mut resources, definition);
+    crate::finding::sort(&mut findings);
+    Build {
+        objects: resources.list.into_iter().map(|resource| Object { node: resource.node }).collect(),
+        findings,
+        not_done: partial.not_done.clone(),
+        folders: partial.folders.clone(),
+        empty: partial.empty.clone(),
+    }
+}
+
+impl Walk<'_> {
     /// The folder's build; `None` when it has no kustomization file.
     fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
-        if let Some(built) = self.built.get(folder) {
+        if let Some(built) = self.builder.built().get(folder) {
             return Some(built.clone());
         }
         let mut partial = Partial::default();
@@ -105,7 +146,7 @@ impl<'a> Builder<'a> {
             self.accumulate(&definition, &mut partial);
         }
         let partial = Arc::new(partial);
-        self.built.insert(folder.to_string(), partial.clone());
+        self.builder.built().insert(folder.to_string(), partial.clone());
         Some(partial)
     }
 

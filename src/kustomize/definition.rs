@@ -102,12 +102,12 @@ fn field_of<'a>(node: &'a Node, field: &str) -> Option<&'a Entry> {
 /// The kustomization files of a folder: those of the recognised names that do not hold another program's object.
 ///
 /// A file called `kustomization.yaml` may well hold Flux's kind of that name.
-pub fn file_in(files: &Files<'_>, folder: &str) -> Vec<String> {
+pub fn file_in(files: &Files, folder: &str) -> Vec<String> {
     let paths = FILE_NAMES.iter().filter_map(|name| join(folder, name));
     paths.filter(|path| files.tree().has_file(path)).filter(|path| is_kustomization(files, path)).collect()
 }
 
-fn is_kustomization(files: &Files<'_>, path: &str) -> bool {
+fn is_kustomization(files: &Files, path: &str) -> bool {
     let Some(parsed) = files.get(path) else { return true };
     let Some(document) = parsed.documents.first() else { return true };
     let text = |field| field_of(&document.node, field).and_then(|entry| entry.node.text()).unwrap_or_default();
@@ -115,7 +115,7 @@ fn is_kustomization(files: &Files<'_>, path: &str) -> bool {
     version.is_empty() || !version.contains('/') || version.starts_with("kustomize.config.k8s.io/")
 }
 
-pub(super) fn read(files: &Files<'_>, path: &str) -> Option<Definition> {
+pub(super) fn read(files: &Files, path: &str) -> Option<Definition> {
     let parsed = files.get(path)?;
     let node = parsed.documents.first().map(|document| document.node.clone())?;
     let folder = crate::text::folder_of(path).to_string();
@@ -124,7 +124,7 @@ pub(super) fn read(files: &Files<'_>, path: &str) -> Option<Definition> {
 
 /// The paths, from the tree's root, of everything a kustomization file refers to: folders it includes, resources,
 /// patches, and the files of its generators and configurations.
-pub fn references_of(files: &Files<'_>, path: &str) -> References {
+pub fn references_of(files: &Files, path: &str) -> References {
     let mut references = References::default();
     let Some(definition) = read(files, path) else { return references };
     let target = |node: &Node| node.text().and_then(|text| join(&definition.folder, text));

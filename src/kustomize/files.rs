@@ -8,24 +8,25 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::text::{File, Tree};
 use crate::yaml::{Parsed, parse};
 
-/// A tree and what its YAML files say.
-pub struct Files<'a> {
-    tree: &'a Tree,
-    parsed: BTreeMap<Arc<str>, Arc<Parsed>>,
+/// A tree and what its YAML files say. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    tree: Tree,
+    parsed: Arc<BTreeMap<Arc<str>, Arc<Parsed>>>,
 }
 
-impl<'a> Files<'a> {
+impl Files {
     /// Parses, in parallel, every file of the tree that is named as YAML and that `wanted` accepts.
-    pub fn read(tree: &'a Tree, wanted: impl Fn(&File) -> bool) -> Self {
+    pub fn read(tree: &Tree, wanted: impl Fn(&File) -> bool) -> Self {
         let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path()) && wanted(file)).collect();
         let parsed = files.par_iter().map(|file| (Arc::from(file.path()), Arc::new(parse(file))));
         let parsed: Vec<(Arc<str>, Arc<Parsed>)> = parsed.collect();
-        Self { tree, parsed: parsed.into_iter().collect() }
+        Self { tree: tree.clone(), parsed: Arc::new(parsed.into_iter().collect()) }
     }
 
     /// The tree.
-    pub fn tree(&self) -> &'a Tree {
-        self.tree
+    pub fn tree(&self) -> &Tree {
+        &self.tree
     }
 
     /// What a file says. A file that was not read yet is read now: kustomize takes any name for a resource's.

@@ -14,7 +14,7 @@ use crate::yaml::Node;
 const MAX_OBJECTS: usize = 100_000;
 
 /// What a folder builds to before the last steps, which are done once at the top.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Partial {
     pub(super) resources: Resources,
     pub(super) findings: Vec<Finding>,

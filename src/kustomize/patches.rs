@@ -28,12 +28,12 @@ struct Keeps {
 }
 
 /// The patches of a list of a kustomization; those that cannot be read become findings.
-pub(super) fn read(files: &Files<'_>, definition: &Definition, field: &str, findings: &mut Vec<Finding>) -> Vec<Patch> {
+pub(super) fn read(files: &Files, definition: &Definition, field: &str, findings: &mut Vec<Finding>) -> Vec<Patch> {
     let items = definition.items(field).iter();
     items.filter_map(|item| read_one(files, definition, item, findings)).collect()
 }
 
-fn read_one(files: &Files<'_>, definition: &Definition, item: &Node, findings: &mut Vec<Finding>) -> Option<Patch> {
+fn read_one(files: &Files, definition: &Definition, item: &Node, findings: &mut Vec<Finding>) -> Option<Patch> {
     // An item of `patchesStrategicMerge` is a path, or the patch itself.
     let (inline, path) = match item.text() {
         Some(text) if text.contains('\n') || text.trim_start().starts_with('{') => (Some(item), None),
@@ -75,7 +75,7 @@ fn read_one(files: &Files<'_>, definition: &Definition, item: &Node, findings: &
 }
 
 fn read_file(
-    files: &Files<'_>,
+    files: &Files,
     definition: &Definition,
     path: &Node,
     findings: &mut Vec<Finding>,

@@ -9,10 +9,11 @@ use super::{DecodeError, File};
 
 /// A directory of files: path → file. Paths use `/`, start at the root and never leave it.
 ///
-/// Files that were not read yet are read through the tree's loader when they are asked for.
+/// Files that were not read yet are read through the tree's loader when they are asked for. Cheap to clone: a clone that
+/// is changed becomes a tree of its own.
 #[derive(Clone, Default)]
 pub struct Tree {
-    entries: BTreeMap<Arc<str>, Entry>,
+    entries: Arc<BTreeMap<Arc<str>, Entry>>,
     loader: Option<Arc<dyn Load>>,
 }
 
@@ -53,22 +54,22 @@ pub trait Load: Send + Sync {
 impl Tree {
     /// A tree whose deferred files are read through `loader`.
     pub fn with_loader(loader: Arc<dyn Load>) -> Self {
-        Self { entries: BTreeMap::new(), loader: Some(loader) }
+        Self { entries: Arc::default(), loader: Some(loader) }
     }
 
     /// Puts a file at its own path, over what stood there.
     pub fn insert(&mut self, file: File) {
-        self.entries.insert(file.path().into(), Entry::Text(file));
+        Arc::make_mut(&mut self.entries).insert(file.path().into(), Entry::Text(file));
     }
 
     /// Puts what is known of a path.
     pub fn insert_entry(&mut self, path: &str, entry: Entry) {
-        self.entries.insert(path.into(), entry);
+        Arc::make_mut(&mut self.entries).insert(path.into(), entry);
     }
 
     /// Takes a path out.
     pub fn remove(&mut self, path: &str) {
-        self.entries.remove(path);
+        Arc::make_mut(&mut self.entries).remove(path);
     }
 
     /// The file at a path, read now if it was deferred.

@@ -6,7 +6,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Path;
 use crate::text::Span;
 
 /// A name that many nodes share.
@@ -92,9 +91,9 @@ pub enum By {
     Generator(Span),
     /// A field of a kustomization, such as `namespace` or `labels`.
     Field(Span),
-    /// The Flux object that applies it; the path of its field.
-    Applier(Path),
-    /// A variable of Flux's substitution, by name: its place differs by cluster.
+    /// A field of the Flux object that applies it, such as `targetNamespace` or `commonMetadata`.
+    Applier(Span),
+    /// A variable of Flux's substitution, by name: its place differs by cluster, so that clusters can share the build.
     Variable(Name),
 }
 
@@ -266,11 +265,9 @@ impl Origin {
         match self {
             Self::At(span) => span,
             Self::Via(step) => match (&step.by, &step.was) {
-                (By::Patch(span) | By::Generator(span) | By::Field(span), _) => span,
-                (By::Applier(_) | By::Variable(_), Some(was)) => was.span(),
-                (By::Applier(_) | By::Variable(_), None) => {
-                    unreachable!("a variable and a Flux object change what a file brought")
-                }
+                (By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span), _) => span,
+                (By::Variable(_), Some(was)) => was.span(),
+                (By::Variable(_), None) => unreachable!("a variable changes what a file brought"),
             },
         }
     }

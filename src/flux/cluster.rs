@@ -1,0 +1,103 @@
+//! What a cluster receives: who applies what, with which variables.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Completion;
+use crate::finding::ObjectRef;
+use crate::kube::Object;
+use crate::text::Span;
+use crate::yaml::Name;
+
+/// A cluster, as the repository describes it.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    /// Its name; empty for a repository without any root, which is judged as if one cluster received its folders.
+    pub name: Name,
+    /// Who applies objects to it or from it, the root first, each after the one that brings it.
+    pub appliers: Vec<Arc<Applier>>,
+    /// What it receives, and what it sends to others by `kubeConfig`, in the order of the appliers.
+    pub objects: Vec<Applied>,
+}
+
+/// An object and who applies it. Clusters that receive the same object share its node.
+#[derive(Debug, Clone)]
+pub struct Applied {
+    /// The object as it reaches the API server.
+    pub object: Object,
+    /// Who applies it.
+    pub by: Arc<Applier>,
+    /// What appliers of other repositories may still do to it: only in repositories without a root, where nobody knows.
+    pub completion: Completion,
+}
+
+/// Something that brings objects into a cluster.
+#[derive(Debug, Clone)]
+pub struct Applier {
+    /// What it is.
+    pub kind: ApplierKind,
+    /// The object that it is, or would be: a root's sync may be made by the flux CLI or the operator.
+    pub reference: ObjectRef,
+    /// The object as the cluster receives it, when it is in the repository.
+    pub object: Option<Object>,
+    /// The place of this applier among [`Cluster::appliers`], and of the one that brings it; `None` for the root.
+    pub at: usize,
+    /// See `at`.
+    pub parent: Option<usize>,
+    /// The source that it builds from, as the cluster knows it.
+    pub source: Option<ObjectRef>,
+    /// The folder that it applies, from the root of its source's artifact.
+    pub folder: String,
+    /// The cluster that it applies to when that is another one: the name of the `kubeConfig`'s Secret or ConfigMap.
+    pub target: Option<Name>,
+    /// What it substitutes.
+    pub variables: Arc<Variables>,
+    /// How its build went.
+    pub state: State,
+}
+
+/// What an applier is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ApplierKind {
+    /// What somebody installed: `kubectl apply` of a FluxInstance, `flux bootstrap`.
+    Bootstrap,
+    /// A Kustomization.
+    Kustomization,
+    /// A FluxInstance, which makes the objects of its sync.
+    FluxInstance,
+    /// A ResourceSet.
+    ResourceSet,
+    /// A folder of a repository without a root.
+    Folder,
+}
+
+/// How an applier's build went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// It built.
+    Built,
+    /// It does not build; the findings say why.
+    Failed,
+    /// It was not built, for a reason that is no fault: a source without a copy, a live input provider.
+    NotBuilt(Arc<str>),
+}
+
+/// The variables of one applier, merged as Flux merges them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Variables {
+    /// By name.
+    pub values: BTreeMap<Name, Variable>,
+    /// Whether something that may define any name is not known: then no name is undefined.
+    pub open: bool,
+}
+
+/// A variable's value and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// The value as Flux substitutes it; `None` when nobody can know it, as a Secret's.
+    pub value: Option<Arc<str>>,
+    /// Where it is written: in `postBuild.substitute`, or in the ConfigMap.
+    pub place: Span,
+    /// The object that it comes from, when that is not the Kustomization itself.
+    pub from: Option<ObjectRef>,
+}
