@@ -5,8 +5,10 @@
 
 mod build;
 mod definition;
+mod field_path;
 mod field_spec;
 mod files;
+mod go_json;
 mod inline;
 mod json_patch;
 mod labels;
@@ -17,9 +19,12 @@ mod order;
 mod partial;
 mod patches;
 mod references;
+mod replacements;
 mod resources;
+mod retype;
 mod scope;
 mod selector;
+mod structured;
 
 pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build, expand_list};
 pub use definition::{FILE_NAMES, file_in, references_of};
