@@ -4,11 +4,13 @@
 //! `testdata/kustomize`. What it can do and this engine cannot yet is counted in `not_done`, never silent.
 
 mod build;
+mod configuration;
 mod definition;
 mod field_spec;
 mod files;
 mod inline;
 mod json_patch;
+mod known_fields;
 mod labels;
 mod merge;
 mod merge_keys;
