@@ -255,7 +255,7 @@ pub(super) fn known() -> Configuration {
     put(Topic::CommonLabels, below("labels"));
     put(Topic::CommonLabels, rows(&[CLAIM_TEMPLATES], true));
     put(Topic::TemplateLabels, below("labels"));
-    put(Topic::VolumeClaimTemplateLabels, rows(&[CLAIM_TEMPLATES], true));
+    put(Topic::TemplateLabels, rows(&[CLAIM_TEMPLATES], true));
     put(Topic::CommonAnnotations, below("annotations"));
     for pod in ["spec", "spec/template/spec"] {
         let image = |path: &&str| FieldSpec::new(Gvk::new("", "", ""), format!("{pod}/{path}"), true);

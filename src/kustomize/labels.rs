@@ -37,7 +37,6 @@ fn read_one(node: &Node, configuration: &Configuration, findings: &mut Vec<Findi
         topics.push(Topic::CommonLabels);
     } else {
         topics.extend(says("includeTemplates").then_some(Topic::TemplateLabels));
-        topics.extend(says("includeVolumeClaimTemplates").then_some(Topic::VolumeClaimTemplateLabels));
     }
     let mut all = Configuration::default();
     let metadata = FieldSpec::new(Gvk::new("", "", ""), "metadata/labels", true);
