@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::configuration::built_in;
 use super::definition::{Definition, FILE_NAMES, file_in, read};
 use super::partial::{Partial, count_fields, is_local};
 use super::resources::Resource;
@@ -208,9 +209,11 @@ impl Walk<'_> {
             }
             partial.refuse_conflicts(&entry.node);
         }
-        for set in labels::read(definition) {
+        for set in labels::read(definition, built_in(), &mut partial.findings) {
             for resource in &mut partial.resources.list {
-                set.apply(resource);
+                if let Err(misfit) = set.apply(resource) {
+                    partial.findings.push(Finding::error(FAILED_BUILD, misfit.span, misfit.message));
+                }
             }
         }
         self.patch(definition, &["patchesJson6902"], partial);

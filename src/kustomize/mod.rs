@@ -4,6 +4,7 @@
 //! `testdata/kustomize`. What it can do and this engine cannot yet is counted in `not_done`, never silent.
 
 mod build;
+mod configuration;
 mod definition;
 mod field_path;
 mod field_spec;
@@ -11,6 +12,7 @@ mod files;
 mod go_json;
 mod inline;
 mod json_patch;
+mod known_fields;
 mod labels;
 mod merge;
 mod merge_keys;
