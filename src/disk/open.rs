@@ -119,7 +119,12 @@ mod tests {
 
     #[test]
     fn a_repository_is_the_root_and_files_outside_of_it_are_not_seen() {
-        let outer = folder(&[("secret.yaml", "a: 1"), ("git/.git/config", ""), ("git/base/a.yaml", "a: 1"), ("git/o/b.yaml", "")]);
+        let outer = folder(&[
+            ("secret.yaml", "a: 1"),
+            ("git/.git/config", ""),
+            ("git/base/a.yaml", "a: 1"),
+            ("git/o/b.yaml", ""),
+        ]);
         let opened = open(&outer.path().join("git/o")).unwrap();
         assert_eq!(opened.folder, "o");
         assert!(opened.tree.has_file("base/a.yaml") && opened.tree.has_folder("base"));
