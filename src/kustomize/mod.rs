@@ -12,6 +12,7 @@ mod inline;
 mod json_patch;
 mod known_fields;
 mod labels;
+mod load;
 mod merge;
 mod merge_keys;
 mod namespace;
@@ -23,7 +24,8 @@ mod resources;
 mod scope;
 mod selector;
 
-pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build, expand_list};
+pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
 pub use definition::{FILE_NAMES, file_in, references_of};
 pub use files::{Files, is_yaml};
+pub use load::expand_list;
 pub use scope::is_cluster_scoped;
