@@ -213,6 +213,7 @@ impl Walk<'_> {
             }
         }
         self.patch(definition, &["patchesJson6902"], partial);
+        super::replacements::apply(self.files, &definition.folder, definition.items("replacements"), partial);
         partial.resources.reindex();
     }
 

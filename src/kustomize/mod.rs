@@ -6,8 +6,10 @@
 mod build;
 mod configuration;
 mod definition;
+mod field_path;
 mod field_spec;
 mod files;
+mod go_json;
 mod inline;
 mod json_patch;
 mod known_fields;
@@ -20,9 +22,12 @@ mod order;
 mod partial;
 mod patches;
 mod references;
+mod replacements;
 mod resources;
+mod retype;
 mod scope;
 mod selector;
+mod structured;
 
 pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
 pub use definition::{FILE_NAMES, file_in, references_of};
