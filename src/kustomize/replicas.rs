@@ -86,7 +86,14 @@ fn set(old: Option<&Node>, count: &Node) -> Result<Option<Node>, Misfit> {
     let by = By::Field(count.span().clone());
     match old {
         None => Ok(Some(made(count.value.clone(), by))),
-        Some(old) if old.text().is_some() => Ok((old != count).then(|| old.changed(count.value.clone(), by))),
+        Some(Node { value: Value::Scalar(_, Style::Plain), .. }) => {
+            Ok(old.filter(|old| *old != count).map(|old| old.changed(count.value.clone(), by)))
+        }
+        // A count in quotes stays in quotes, and so a string.
+        Some(old @ Node { value: Value::Scalar(text, style), .. }) => {
+            let new = count.shared_text().unwrap_or_else(|| text.clone());
+            Ok((new != *text).then(|| old.changed(Value::Scalar(new, *style), by)))
+        }
         Some(old) => Err(Misfit { span: old.span().clone(), message: "a count is a single value".into() }),
     }
 }
