@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::configuration::built_in;
 use super::definition::{Definition, file_in, read};
-use super::partial::{Partial, count_fields, is_local};
-use super::{Files, labels, namespace, order, patches, references};
+use super::finish::finish;
+use super::partial::{Partial, count_fields};
+use super::{Files, configure, generators, transform, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::{Tree, is_inside};
@@ -113,23 +113,6 @@ impl Builder {
     }
 }
 
-/// The steps that kustomize takes once, at the top.
-fn finish(partial: &Partial, definition: Option<&Definition>) -> Build {
-    let mut resources = partial.resources.clone();
-    let mut findings = partial.findings.clone();
-    references::follow_accounts(&mut resources, &mut findings);
-    resources.list.retain(|resource| !is_local(&resource.node));
-    order::sort(&mut resources, definition);
-    crate::finding::sort(&mut findings);
-    Build {
-        objects: resources.list.into_iter().map(|resource| Object { node: resource.node }).collect(),
-        findings,
-        not_done: partial.not_done.clone(),
-        folders: partial.folders.clone(),
-        empty: partial.empty.clone(),
-    }
-}
-
 impl Walk<'_> {
     /// The folder's build; `None` when it has no kustomization file.
     pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
@@ -187,48 +170,13 @@ impl Walk<'_> {
                 self.include(definition, item, partial);
             }
         }
+        configure::run(self.files, definition, partial);
+        generators::run(self.files, definition, partial);
         for item in definition.items("components") {
             self.component(definition, item, partial);
         }
         self.open.pop();
-        self.transform(definition, partial);
-    }
-
-    /// Runs the transformers. The order is kustomize's own, whatever the order in the file.
-    fn transform(&self, definition: &Definition, partial: &mut Partial) {
-        self.patch(definition, &["patchesStrategicMerge", "patches"], partial);
-        if let Some(entry) =
-            definition.entry("namespace").filter(|entry| entry.node.text().is_some_and(|text| !text.is_empty()))
-        {
-            for resource in &mut partial.resources.list {
-                namespace::apply(resource, &entry.key_span(), &entry.node);
-            }
-            partial.refuse_conflicts(&entry.node);
-        }
-        for set in labels::read(definition, built_in(), &mut partial.findings) {
-            for resource in &mut partial.resources.list {
-                if let Err(misfit) = set.apply(resource) {
-                    partial.findings.push(Finding::error(FAILED_BUILD, misfit.span, misfit.message));
-                }
-            }
-        }
-        self.patch(definition, &["patchesJson6902"], partial);
-        super::replacements::apply(self.files, &definition.folder, definition.items("replacements"), partial);
-        partial.resources.reindex();
-    }
-
-    fn patch(&self, definition: &Definition, fields: &[&str], partial: &mut Partial) {
-        let (complete, findings) = (!partial.uncertain, &mut partial.findings);
-        let read = |field: &&str| patches::read(self.files, definition, field, findings);
-        let patches: Vec<_> = fields.iter().flat_map(read).collect();
-        if patches.is_empty() {
-            return;
-        }
-        // One index for all patches: 4,000 objects and 1,000 patches are looked up, not scanned.
-        let mut positions = partial.resources.index();
-        for patch in patches {
-            patch.apply(&mut partial.resources, &mut positions, complete, &mut partial.findings);
-        }
-        partial.resources.sweep();
+        transform::run(self.files, definition, partial);
+        variables::collect(definition, partial);
     }
 }
