@@ -3,6 +3,7 @@
 //! The real program is the judge: `testdata/oracles/kustomize` records what it answers to the inputs in
 //! `testdata/kustomize`. What it can do and this engine cannot yet is counted in `not_done`, never silent.
 
+mod annotations;
 mod build;
 mod configuration;
 mod configure;
@@ -15,6 +16,7 @@ mod finish;
 mod generators;
 mod go_json;
 mod hash;
+mod images;
 mod inline;
 mod json_patch;
 mod key_values;
@@ -30,6 +32,7 @@ mod order;
 mod partial;
 mod patches;
 mod replacements;
+mod replicas;
 mod resources;
 mod retype;
 mod scope;

@@ -5,7 +5,7 @@ use super::definition::Definition;
 use super::field_spec::Misfit;
 use super::names::Affix;
 use super::partial::Partial;
-use super::{FAILED_BUILD, Files, labels, names, namespace, patches, replacements};
+use super::{FAILED_BUILD, Files, annotations, images, labels, names, namespace, patches, replacements, replicas};
 use crate::finding::Finding;
 use crate::yaml::Entry;
 
@@ -16,7 +16,15 @@ pub(super) fn run(files: &Files, definition: &Definition, partial: &mut Partial)
     affix(definition, "namePrefix", Affix::Prefix, partial);
     affix(definition, "nameSuffix", Affix::Suffix, partial);
     label(definition, partial);
+    let configuration = partial.configuration.clone();
+    if let Some(pairs) = definition.entry("commonAnnotations") {
+        annotations::apply(pairs.node.entries(), configuration.specs(Topic::CommonAnnotations), partial);
+    }
     patch(files, definition, &["patchesJson6902"], partial);
+    replicas::apply(definition.items("replicas"), configuration.specs(Topic::Replicas), partial);
+    for field in ["images", "imageTags"] {
+        images::apply(definition.items(field), configuration.specs(Topic::Images), partial);
+    }
     replacements::apply(files, &definition.folder, definition.items("replacements"), partial);
     partial.resources.reindex();
 }
