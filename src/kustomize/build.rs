@@ -25,6 +25,8 @@ pub struct Build {
     pub findings: Vec<Finding>,
     /// What was asked for and not done, counted: fields of kustomization files, and `resources: <url>`.
     pub not_done: BTreeMap<String, usize>,
+    /// What was left out because it lies elsewhere or needs another program, at its lines; `not_done` counts it too.
+    pub left_out: Vec<Finding>,
     /// The folders it was built from.
     pub folders: BTreeSet<String>,
     /// Set when the folder's own kustomization says nothing. kustomize refuses that; Flux does not, where it is the
@@ -120,10 +122,13 @@ fn finish(partial: &Partial, definition: Option<&Definition>) -> Build {
     resources.list.retain(|resource| !is_local(&resource.node));
     order::sort(&mut resources, definition);
     crate::finding::sort(&mut findings);
+    let mut left_out = partial.left_out.clone();
+    crate::finding::sort(&mut left_out);
     Build {
         objects: resources.list.into_iter().map(|resource| Object { node: resource.node }).collect(),
         findings,
         not_done: partial.not_done.clone(),
+        left_out,
         folders: partial.folders.clone(),
         empty: partial.empty.clone(),
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Files;
+use super::{Files, Reading};
 use crate::text::join;
 use crate::yaml::{Entry, Node, Parsed};
 
@@ -108,6 +108,9 @@ pub fn file_in(files: &Files, folder: &str) -> Vec<String> {
 }
 
 fn is_kustomization(files: &Files, path: &str) -> bool {
+    if files.reading() != Reading::Flux {
+        return true;
+    }
     let Some(parsed) = files.get(path) else { return true };
     let Some(document) = parsed.documents.first() else { return true };
     let text = |field| field_of(&document.node, field).and_then(|entry| entry.node.text()).unwrap_or_default();

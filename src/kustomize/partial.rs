@@ -19,6 +19,8 @@ pub(super) struct Partial {
     pub(super) resources: Resources,
     pub(super) findings: Vec<Finding>,
     pub(super) not_done: BTreeMap<String, usize>,
+    /// What was left out because it lies elsewhere or needs another program.
+    pub(super) left_out: Vec<Finding>,
     /// The same without what its bases say.
     pub(super) own_not_done: BTreeMap<String, usize>,
     pub(super) folders: BTreeSet<String>,
@@ -41,6 +43,12 @@ impl Partial {
         self.count(what);
     }
 
+    /// Says and counts what was not done because it lies elsewhere or needs another program.
+    pub(super) fn leave_out(&mut self, what: &str, finding: Finding) {
+        self.skip(what);
+        self.left_out.push(finding);
+    }
+
     pub(super) fn count(&mut self, what: &str) {
         *self.not_done.entry(what.to_string()).or_default() += 1;
         *self.own_not_done.entry(what.to_string()).or_default() += 1;
@@ -51,6 +59,7 @@ impl Partial {
         self.uncertain |= base.uncertain;
         base.empty.iter().for_each(|finding| self.fail(finding.clone().related(item.span().clone(), "included here")));
         self.findings.extend(base.findings.iter().cloned());
+        self.left_out.extend(base.left_out.iter().cloned());
         self.folders.extend(base.folders.iter().cloned());
         for (what, count) in &base.not_done {
             *self.not_done.entry(what.clone()).or_default() += count;
