@@ -33,7 +33,7 @@ pub(super) const FIELDS: &[(&str, Support)] = &[
     ("commonAnnotations", Support::Changes),
     ("images", Support::Changes),
     ("imageTags", Support::Changes),
-    ("replacements", Support::Changes),
+    ("replacements", Support::Done),
     ("replicas", Support::Changes),
     ("vars", Support::Changes),
     ("crds", Support::Changes),
