@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::configuration::built_in;
+use super::configuration::{Topic, built_in};
 use super::definition::{Definition, file_in, read};
 use super::partial::{Partial, count_fields, is_local};
-use super::{Files, labels, namespace, order, patches, references};
+use super::{Files, annotations, images, labels, namespace, order, patches, references, replacements, replicas};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::{Tree, is_inside};
@@ -212,8 +212,15 @@ impl Walk<'_> {
                 }
             }
         }
+        if let Some(pairs) = definition.entry("commonAnnotations") {
+            annotations::apply(pairs.node.entries(), built_in().specs(Topic::CommonAnnotations), partial);
+        }
         self.patch(definition, &["patchesJson6902"], partial);
-        super::replacements::apply(self.files, &definition.folder, definition.items("replacements"), partial);
+        replicas::apply(definition.items("replicas"), built_in().specs(Topic::Replicas), partial);
+        for field in ["images", "imageTags"] {
+            images::apply(definition.items(field), built_in().specs(Topic::Images), partial);
+        }
+        replacements::apply(self.files, &definition.folder, definition.items("replacements"), partial);
         partial.resources.reindex();
     }
 

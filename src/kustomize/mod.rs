@@ -3,6 +3,7 @@
 //! The real program is the judge: `testdata/oracles/kustomize` records what it answers to the inputs in
 //! `testdata/kustomize`. What it can do and this engine cannot yet is counted in `not_done`, never silent.
 
+mod annotations;
 mod build;
 mod configuration;
 mod definition;
@@ -10,6 +11,7 @@ mod field_path;
 mod field_spec;
 mod files;
 mod go_json;
+mod images;
 mod inline;
 mod json_patch;
 mod known_fields;
@@ -23,6 +25,7 @@ mod partial;
 mod patches;
 mod references;
 mod replacements;
+mod replicas;
 mod resources;
 mod retype;
 mod scope;
