@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::configuration::{Topic, built_in};
 use super::definition::{Definition, file_in, read};
 use super::partial::{Partial, count_fields, is_local};
-use super::{Files, labels, namespace, order, patches, references};
+use super::{Files, annotations, images, labels, namespace, order, patches, references, replacements, replicas};
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::text::{Tree, is_inside};
-use crate::yaml::{Node, Parsed};
+use crate::text::{File, Tree, is_inside};
+use crate::yaml::{DUPLICATE_KEY, Node, Parsed};
 
 /// The rule of findings about folders that do not build.
 pub const FAILED_BUILD: &str = "failed-build";
@@ -88,7 +89,7 @@ impl Builder {
     pub fn build_as(&self, folder: &str, node: Node) -> Build {
         let file = node.span().file().clone();
         let parsed = Arc::new(Parsed { file, documents: Vec::new(), findings: Vec::new() });
-        let definition = Definition { node, parsed, folder: folder.to_string() };
+        let definition = Definition::new(&node, parsed, folder);
         let mut partial = Partial::default();
         partial.folders.insert(folder.to_string());
         self.walk().accumulate(&definition, &mut partial);
@@ -160,22 +161,34 @@ impl Walk<'_> {
         let Some(definition) = definition.filter(|definition| definition.node.is_map()) else {
             partial.uncertain = true;
             if let Some(parsed) = self.files.get(path) {
-                if parsed.findings.is_empty() {
+                let at = parsed.file.first_line();
+                if !parsed.findings.is_empty() {
+                    partial.findings.extend(parsed.findings.iter().cloned());
+                } else if parsed.documents.first().is_some_and(|document| !document.node.is_map()) {
+                    let message = "a kustomization is a mapping of fields, and this is none";
+                    partial.fail(Finding::error(FAILED_BUILD, at, message).help("list `resources`"));
+                } else {
                     let message = "this kustomization says nothing; kustomize refuses it";
                     let help = "list `resources`, or remove the file";
-                    partial.empty = Some(Finding::error(FAILED_BUILD, parsed.file.first_line(), message).help(help));
+                    partial.empty = Some(Finding::error(FAILED_BUILD, at, message).help(help));
                 }
-                partial.findings.extend(parsed.findings.iter().cloned());
+            } else {
+                let message = format!("`{}` is no text that can be read", self.files.tree().called(path));
+                partial.fail(Finding::error(FAILED_BUILD, File::new(path.as_str(), "").first_line(), message));
             }
             return Some(Read::Unusable);
         };
         if let Some(second) = paths.get(1).and_then(|path| self.files.get(path)) {
-            let message = format!("this folder has two kustomization files; the other is `{path}`");
+            let message =
+                format!("this folder has two kustomization files; the other is `{}`", self.files.tree().called(path));
             partial.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
         }
-        partial.uncertain |= !definition.parsed.findings.is_empty();
-        partial.findings.extend(definition.parsed.findings.iter().cloned());
-        if definition.is_empty() {
+        // Of keys that stand twice the last one counts here, unlike in an object.
+        let unreadable = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
+        let unreadable: Vec<Finding> = unreadable.cloned().collect();
+        let is_readable = unreadable.is_empty();
+        unreadable.into_iter().for_each(|finding| partial.fail(finding));
+        if is_readable && definition.is_empty() {
             let message = "this kustomization says nothing; kustomize refuses it";
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
             partial.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
@@ -209,12 +222,22 @@ impl Walk<'_> {
             }
             partial.refuse_conflicts(&entry.node);
         }
-        for set in labels::read(definition) {
+        for set in labels::read(definition, built_in(), &mut partial.findings) {
             for resource in &mut partial.resources.list {
-                set.apply(resource);
+                if let Err(misfit) = set.apply(resource) {
+                    partial.findings.push(Finding::error(FAILED_BUILD, misfit.span, misfit.message));
+                }
             }
         }
+        if let Some(pairs) = definition.entry("commonAnnotations") {
+            annotations::apply(pairs.node.entries(), built_in().specs(Topic::CommonAnnotations), partial);
+        }
         self.patch(definition, &["patchesJson6902"], partial);
+        replicas::apply(definition.items("replicas"), built_in().specs(Topic::Replicas), partial);
+        for field in ["images", "imageTags"] {
+            images::apply(definition.items(field), built_in().specs(Topic::Images), partial);
+        }
+        replacements::apply(self.files, &definition.folder, definition.items("replacements"), partial);
         partial.resources.reindex();
     }
 

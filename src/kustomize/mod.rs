@@ -3,12 +3,19 @@
 //! The real program is the judge: `testdata/oracles/kustomize` records what it answers to the inputs in
 //! `testdata/kustomize`. What it can do and this engine cannot yet is counted in `not_done`, never silent.
 
+mod annotations;
 mod build;
+mod configuration;
 mod definition;
+mod field_path;
 mod field_spec;
+mod fields;
 mod files;
+mod go_json;
+mod images;
 mod inline;
 mod json_patch;
+mod known_fields;
 mod labels;
 mod load;
 mod locate;
@@ -20,9 +27,13 @@ mod partial;
 mod patches;
 mod references;
 mod remote;
+mod replacements;
+mod replicas;
 mod resources;
+mod retype;
 mod scope;
 mod selector;
+mod structured;
 
 pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
 pub use definition::{FILE_NAMES, file_in, references_of};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::FAILED_BUILD;
 use super::definition::{Definition, FIELDS, Support};
 use super::resources::{Id, Resource, Resources};
-use crate::finding::{Finding, did_you_mean};
+use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::Node;
@@ -115,18 +115,10 @@ impl Partial {
 }
 
 pub(super) fn count_fields(definition: &Definition, partial: &mut Partial) {
+    definition.faults.iter().for_each(|fault| partial.fail(fault.clone()));
     for entry in definition.node.entries() {
-        let known = FIELDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key));
-        let Some((name, support)) = known else {
-            let message = format!("kustomize knows no field `{}`", entry.key);
-            let names = FIELDS.iter().map(|(name, _)| *name);
-            let help = did_you_mean(&entry.key, names).map_or_else(
-                || "remove it: kustomize refuses the file".to_string(),
-                |meant| format!("did you mean `{meant}`? kustomize refuses the file"),
-            );
-            partial.fail(Finding::error(FAILED_BUILD, entry.key_span(), message).help(help));
-            continue;
-        };
+        let known = FIELDS.iter().find(|(name, _)| **name == *entry.key);
+        let Some((name, support)) = known else { continue };
         let empty = entry.node.is_null() || (entry.node.is_seq() && entry.node.items().is_empty());
         match support {
             Support::Done => {}

@@ -14,6 +14,7 @@ use super::{DecodeError, File};
 #[derive(Clone, Default)]
 pub struct Tree {
     entries: Arc<BTreeMap<Arc<str>, Entry>>,
+    links: Arc<BTreeSet<Arc<str>>>,
     loader: Option<Arc<dyn Load>>,
 }
 
@@ -80,7 +81,7 @@ pub enum Stands {
 impl Tree {
     /// A tree whose deferred files are read through `loader`.
     pub fn with_loader(loader: Arc<dyn Load>) -> Self {
-        Self { entries: Arc::default(), loader: Some(loader) }
+        Self { loader: Some(loader), ..Self::default() }
     }
 
     /// What stands at a path, and the path that links lead to.
@@ -103,7 +104,7 @@ impl Tree {
     #[must_use]
     pub fn with(&self, path: &str, other: Self) -> Self {
         let mounted = Mounted { loader: self.loader.clone(), path: path.to_owned(), other };
-        Self { entries: self.entries.clone(), loader: Some(Arc::new(mounted)) }
+        Self { loader: Some(Arc::new(mounted)), ..self.clone() }
     }
 
     /// The names of the files and folders in a folder.
@@ -123,6 +124,16 @@ impl Tree {
     /// Puts what is known of a path.
     pub fn insert_entry(&mut self, path: &str, entry: Entry) {
         Arc::make_mut(&mut self.entries).insert(path.into(), entry);
+    }
+
+    /// Notes that links lead to what stands at a path: the tree has it, and what packs the tree may leave it out.
+    pub fn mark_link(&mut self, path: &str) {
+        Arc::make_mut(&mut self.links).insert(path.into());
+    }
+
+    /// Tells whether a file is there only because links lead to it, followed or not.
+    pub fn is_link(&self, path: &str) -> bool {
+        self.links.contains(path) || matches!(self.entries.get(path), Some(Entry::Opaque(LoadError::Linked)))
     }
 
     /// Takes a path out.
