@@ -38,6 +38,15 @@ pub fn open(folder: &Path) -> Result<Opened, DiskError> {
     Ok(Opened { tree: Tree::with_loader(Arc::new(loader)), folder: path })
 }
 
+/// Opens a folder as a tree of its own: nothing outside of it is seen.
+pub fn open_alone(folder: &Path) -> Result<Tree, DiskError> {
+    let base = fs::canonicalize(folder).map_err(|error| missing(folder, error))?;
+    if !base.is_dir() {
+        return Err(DiskError::NoFolder(shown(folder)));
+    }
+    Ok(Tree::with_loader(Arc::new(Open { root: base.clone(), base, typed: folder.to_owned() })))
+}
+
 fn root_of(base: &Path) -> PathBuf {
     let repository = base.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok());
     let outermost = || base.ancestors().filter(|folder| folder.parent().is_some()).last();
@@ -75,7 +84,7 @@ impl Open {
             }
         }
         typed.extend(full.components().skip(common));
-        shown(&typed)
+        if typed.as_os_str().is_empty() { ".".to_owned() } else { shown(&typed) }
     }
 }
 
@@ -98,6 +107,10 @@ impl Load for Open {
             Ok(metadata) if metadata.is_dir() => Stands::Folder(own),
             _ => Stands::Nothing,
         }
+    }
+
+    fn called(&self, path: &str) -> String {
+        self.shown(&self.root.join(path))
     }
 
     fn names(&self, folder: &str) -> BTreeSet<String> {

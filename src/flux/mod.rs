@@ -4,6 +4,7 @@ mod classify;
 mod cluster;
 mod completion;
 mod repo;
+pub mod source;
 mod tenancy;
 
 pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};

@@ -9,8 +9,8 @@ use super::partial::{Partial, count_fields};
 use super::{Files, configure, generators, transform, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::text::{Tree, is_inside};
-use crate::yaml::{Node, Parsed};
+use crate::text::{File, Tree, is_inside};
+use crate::yaml::{DUPLICATE_KEY, Node, Parsed};
 
 /// The rule of findings about folders that do not build.
 pub const FAILED_BUILD: &str = "failed-build";
@@ -26,6 +26,8 @@ pub struct Build {
     pub findings: Vec<Finding>,
     /// What was asked for and not done, counted: fields of kustomization files, and `resources: <url>`.
     pub not_done: BTreeMap<String, usize>,
+    /// What was left out because it lies elsewhere or needs another program, at its lines; `not_done` counts it too.
+    pub left_out: Vec<Finding>,
     /// The folders it was built from.
     pub folders: BTreeSet<String>,
     /// Set when the folder's own kustomization says nothing. kustomize refuses that; Flux does not, where it is the
@@ -87,7 +89,7 @@ impl Builder {
     pub fn build_as(&self, folder: &str, node: Node) -> Build {
         let file = node.span().file().clone();
         let parsed = Arc::new(Parsed { file, documents: Vec::new(), findings: Vec::new() });
-        let definition = Definition { node, parsed, folder: folder.to_string() };
+        let definition = Definition::new(&node, parsed, folder);
         let mut partial = Partial::default();
         partial.folders.insert(folder.to_string());
         self.walk().accumulate(&definition, &mut partial);
@@ -139,22 +141,34 @@ impl Walk<'_> {
         let Some(definition) = definition.filter(|definition| definition.node.is_map()) else {
             partial.uncertain = true;
             if let Some(parsed) = self.files.get(path) {
-                if parsed.findings.is_empty() {
+                let at = parsed.file.first_line();
+                if !parsed.findings.is_empty() {
+                    partial.findings.extend(parsed.findings.iter().cloned());
+                } else if parsed.documents.first().is_some_and(|document| !document.node.is_map()) {
+                    let message = "a kustomization is a mapping of fields, and this is none";
+                    partial.fail(Finding::error(FAILED_BUILD, at, message).help("list `resources`"));
+                } else {
                     let message = "this kustomization says nothing; kustomize refuses it";
                     let help = "list `resources`, or remove the file";
-                    partial.empty = Some(Finding::error(FAILED_BUILD, parsed.file.first_line(), message).help(help));
+                    partial.empty = Some(Finding::error(FAILED_BUILD, at, message).help(help));
                 }
-                partial.findings.extend(parsed.findings.iter().cloned());
+            } else {
+                let message = format!("`{}` is no text that can be read", self.files.tree().called(path));
+                partial.fail(Finding::error(FAILED_BUILD, File::new(path.as_str(), "").first_line(), message));
             }
             return Some(Read::Unusable);
         };
         if let Some(second) = paths.get(1).and_then(|path| self.files.get(path)) {
-            let message = format!("this folder has two kustomization files; the other is `{path}`");
+            let message =
+                format!("this folder has two kustomization files; the other is `{}`", self.files.tree().called(path));
             partial.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
         }
-        partial.uncertain |= !definition.parsed.findings.is_empty();
-        partial.findings.extend(definition.parsed.findings.iter().cloned());
-        if definition.is_empty() {
+        // Of keys that stand twice the last one counts here, unlike in an object.
+        let unreadable = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
+        let unreadable: Vec<Finding> = unreadable.cloned().collect();
+        let is_readable = unreadable.is_empty();
+        unreadable.into_iter().for_each(|finding| partial.fail(finding));
+        if is_readable && definition.is_empty() {
             let message = "this kustomization says nothing; kustomize refuses it";
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
             partial.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));

@@ -18,10 +18,13 @@ pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Buil
     order::sort(&mut resources, definition);
     let dropped = dropped(definition);
     crate::finding::sort(&mut findings);
+    let mut left_out = partial.left_out.clone();
+    crate::finding::sort(&mut left_out);
     Build {
         objects: resources.list.iter().map(|resource| Object { node: tidy(&resource.node, &dropped) }).collect(),
         findings,
         not_done: partial.not_done.clone(),
+        left_out,
         folders: partial.folders.clone(),
         empty: partial.empty.clone(),
     }

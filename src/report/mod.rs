@@ -10,6 +10,7 @@ mod text;
 use std::io::{self, Write};
 
 use crate::finding::Finding;
+use crate::text::File;
 
 pub use summary::{Judged, Summary, counted};
 pub use text::printable;
@@ -33,14 +34,24 @@ impl Report {
         Self { findings, summary, root: root.into() }
     }
 
-    /// A path of a finding as a person would type it here.
-    pub fn shown_path(&self, path: &str) -> String {
-        let shown = match self.root.trim_end_matches('/') {
-            "" if self.root.is_empty() => path.to_owned(),
-            root => format!("{root}/{path}"),
-        };
-        printable(&shown).into_owned()
+    /// The path of a finding's file as a person would type it here.
+    pub fn shown(&self, file: &File) -> String {
+        let root = file.root().map_or(self.root.as_str(), |root| root);
+        shown_below(root, file.path())
     }
+
+    /// A path of the tree that was judged as a person would type it here.
+    pub fn shown_path(&self, path: &str) -> String {
+        shown_below(&self.root, path)
+    }
+}
+
+fn shown_below(root: &str, path: &str) -> String {
+    let shown = match root.trim_end_matches('/') {
+        "" if root.is_empty() => path.to_owned(),
+        folder => format!("{folder}/{path}"),
+    };
+    printable(&shown).into_owned()
 }
 
 /// A way to write a report.
