@@ -28,8 +28,6 @@ pub struct Repo {
     pub clusters: Vec<Cluster>,
     /// The objects, as built where a kustomization builds them and as written elsewhere; each once.
     pub objects: Vec<Built>,
-    /// What is wrong with what clusters receive.
-    pub reached: Vec<Finding>,
     /// What is wrong with its files and builds; each finding names its rule.
     pub problems: Vec<Finding>,
     /// The files that were not judged.
@@ -104,16 +102,17 @@ impl Repo {
         let named = named(&files);
         let appliers = appliers(&files);
         let builder = Builder::new(files.clone());
-        repo.build(&builder, &named);
+        let roots = roots(&builder);
+        repo.build(&builder, &named, roots.is_empty());
         repo.take_loose(&files, &named, &appliers);
         repo.complete();
-        let roots = roots(&builder);
         if roots.is_empty() {
             repo.clusters.push(repo.without_root());
         } else {
             let built = run(roots, &builder);
             repo.clusters = built.clusters;
-            repo.reached = built.findings;
+            repo.problems.extend(built.findings);
+            repo.not_done = built.not_done;
         }
         sort(&mut repo.problems);
         repo
@@ -137,7 +136,7 @@ impl Repo {
     }
 
     /// Builds every kustomization that no other one includes; those that include each other in a circle too.
-    fn build(&mut self, builder: &Builder, named: &Named) {
+    fn build(&mut self, builder: &Builder, named: &Named, rootless: bool) {
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
@@ -150,7 +149,10 @@ impl Repo {
             let build = builder.build(folder);
             covered.extend(build.folders);
             let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
-            self.problems.extend(build.findings);
+            // Where there are roots, what they reach decides.
+            if rootless {
+                self.problems.extend(build.findings);
+            }
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
                 let object = Built { object, folder: folder.clone(), completion: Completion::default(), settled };
