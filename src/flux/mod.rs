@@ -3,11 +3,17 @@
 mod classify;
 mod cluster;
 mod completion;
+pub mod field;
+mod provenance;
+mod receiver;
 mod repo;
+pub mod select;
 mod tenancy;
 
 pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
 pub use completion::Completion;
+pub use provenance::{Agent, Cause, Provenance, leaves};
+pub use receiver::{Group, Receiver};
 pub use repo::{Built, Repo, Skipped};
 pub use tenancy::{Lockdown, Tenancy};
 
