@@ -100,6 +100,15 @@ impl<'a> Search<'a> {
     }
 }
 
+/// A path as a JSON pointer.
+pub fn pointer(path: &Path) -> String {
+    let segment = |key: &Key| match key {
+        Key::Name(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+        Key::Index(index) => format!("/{index}"),
+    };
+    path.0.iter().map(segment).collect()
+}
+
 /// What stands at the start of a path, up to the next dot or bracket.
 fn first_segment(rest: &str) -> String {
     match rest.strip_prefix('[').and_then(bracket) {

@@ -12,6 +12,7 @@ mod tenancy;
 
 pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
 pub use completion::Completion;
+pub use field::pointer;
 pub use provenance::{Agent, Cause, Provenance, leaves};
 pub use receiver::{Group, Receiver};
 pub use repo::{Built, Repo, Skipped};

@@ -85,7 +85,8 @@ impl Selector {
         if identities.len() > 1 {
             let groups: BTreeSet<&String> = identities.iter().map(|(_, _, group)| group).collect();
             let named = |(namespace, kind, group): &(Option<Arc<str>>, Arc<str>, String)| {
-                let kind = if groups.len() > 1 && !group.is_empty() { format!("{kind}.{group}") } else { kind.to_string() };
+                let kind =
+                    if groups.len() > 1 && !group.is_empty() { format!("{kind}.{group}") } else { kind.to_string() };
                 let namespace = namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
                 format!("{kind}/{namespace}{}", self.name)
             };
@@ -105,7 +106,8 @@ impl Selector {
         let kind_of = |typed: &str| typed.split('/').next().unwrap_or_default().to_ascii_lowercase();
         let name_of = |typed: &str| typed.rsplit('/').next().unwrap_or_default().to_owned();
         let same_kind: Vec<&String> = all.iter().filter(|typed| kind_of(typed) == self.kind).collect();
-        let namesake = |among: &[&String]| among.iter().find(|typed| name_of(typed) == self.name).map(ToString::to_string);
+        let namesake =
+            |among: &[&String]| among.iter().find(|typed| name_of(typed) == self.name).map(ToString::to_string);
         if let Some(typed) = namesake(&same_kind) {
             return Some(typed);
         }
@@ -116,11 +118,12 @@ impl Selector {
         let rest = |typed: &'_ str| typed.split_once('/').map_or_else(String::new, |(_, rest)| rest.to_owned());
         let near = |among: &[&String]| {
             let rests: Vec<String> = among.iter().map(|typed| rest(typed)).collect();
-            let meant = did_you_mean(&typed_name, rests.iter().map(String::as_str)).map(str::to_owned).or_else(|| {
-                let names: Vec<String> = among.iter().map(|typed| name_of(typed)).collect();
-                let name = did_you_mean(&self.name, names.iter().map(String::as_str))?.to_owned();
-                rests.iter().find(|rest| name_of(rest) == name).cloned()
-            })?;
+            let meant =
+                did_you_mean(&typed_name, rests.iter().map(String::as_str)).map(str::to_owned).or_else(|| {
+                    let names: Vec<String> = among.iter().map(|typed| name_of(typed)).collect();
+                    let name = did_you_mean(&self.name, names.iter().map(String::as_str))?.to_owned();
+                    rests.iter().find(|rest| name_of(rest) == name).cloned()
+                })?;
             among.iter().find(|typed| rest(typed) == meant).map(ToString::to_string)
         };
         if let Some(typed) = near(&same_kind) {

@@ -1,9 +1,11 @@
 //! Findings and differences → text and the formats of other tools.
 
+pub mod build;
 pub mod diff;
 mod github;
 pub mod json;
 pub mod mask;
+mod provenance;
 mod summary;
 mod text;
 
