@@ -4,11 +4,13 @@ mod classify;
 mod cluster;
 mod completion;
 pub mod field;
+pub mod graph;
 mod provenance;
 mod receiver;
 mod repo;
 pub mod select;
 mod tenancy;
+pub mod trace;
 
 pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
 pub use completion::Completion;

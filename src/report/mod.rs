@@ -3,15 +3,18 @@
 pub mod build;
 pub mod diff;
 mod github;
+pub mod graph;
 pub mod json;
 pub mod mask;
 mod provenance;
 mod summary;
 mod text;
+pub mod trace;
 
 use std::io::{self, Write};
 
 use crate::finding::Finding;
+use crate::text::File;
 
 pub use summary::{Judged, Summary, counted};
 pub use text::printable;
@@ -37,12 +40,21 @@ impl Report {
 
     /// A path of a finding as a person would type it here.
     pub fn shown_path(&self, path: &str) -> String {
-        let shown = match self.root.trim_end_matches('/') {
-            "" if self.root.is_empty() => path.to_owned(),
-            root => format!("{root}/{path}"),
-        };
-        printable(&shown).into_owned()
+        below(&self.root, path)
     }
+}
+
+/// The path of a file as a person would type it here, where `root` is the folder that was read.
+pub fn shown_path(root: &str, file: &File) -> String {
+    below(root, file.path())
+}
+
+fn below(root: &str, path: &str) -> String {
+    let shown = match root.trim_end_matches('/') {
+        "" if root.is_empty() => path.to_owned(),
+        root => format!("{root}/{path}"),
+    };
+    printable(&shown).into_owned()
 }
 
 /// A way to write a report.
