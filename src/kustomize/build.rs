@@ -97,6 +97,20 @@ impl Builder {
         finish(&partial, Some(&definition))
     }
 
+    /// Lays what a kustomization `node` says over objects that are no files. What its patches do not find may be an
+    /// object that nobody gave, so that is no fault.
+    pub fn build_over(&self, objects: Vec<Object>, node: Node) -> Build {
+        let parsed = Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new() };
+        let definition = Definition { node, parsed: Arc::new(parsed), folder: String::new() };
+        let mut partial = Partial { uncertain: true, ..Partial::default() };
+        for object in objects {
+            let place = object.node.clone();
+            partial.add(Resource::new(object.node), &place);
+        }
+        self.walk().accumulate(&definition, &mut partial);
+        finish(&partial, Some(&definition))
+    }
+
     /// What the folders built so far ask for and was not done, each folder counted once.
     pub fn not_done(&self) -> BTreeMap<String, usize> {
         let mut all = BTreeMap::new();
