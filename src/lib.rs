@@ -24,6 +24,9 @@ pub mod yaml;
 /// A Kubernetes object as written.
 pub mod kube;
 
+/// The addresses that sources go by, and where copies of them lie.
+pub mod address;
+
 /// A node against a JSON Schema: every mistake at its place.
 pub mod schema;
 

@@ -10,7 +10,7 @@ mod write;
 
 pub use error::DiskError;
 pub use place::{is_file, relative};
-pub use read::{list, read, read_some};
+pub use read::{list, read, read_copy, read_some};
 pub use turn::{Turn, turn_to_read, turn_to_write};
 pub use write::{Changes, Lock, clean, create, write};
 

@@ -18,6 +18,7 @@ mod repo;
 mod root;
 pub mod select;
 mod sync;
+pub mod source;
 mod tenancy;
 pub mod trace;
 mod walk;

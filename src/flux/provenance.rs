@@ -50,8 +50,15 @@ pub struct Provenance<'a> {
     applier: &'a Applier,
     /// The file that the object was first written in.
     base: File,
-    /// The applier's patches, by path of the file that they stand in.
-    patches: BTreeMap<String, Vec<Range<usize>>>,
+    /// The applier's patches, by the file that they stand in.
+    patches: BTreeMap<Place, Vec<Range<usize>>>,
+}
+
+/// The root and the path of a file.
+type Place = (Option<Arc<str>>, String);
+
+fn place_of(file: &File) -> Place {
+    (file.root().cloned(), file.path().to_owned())
 }
 
 impl<'a> Provenance<'a> {
@@ -111,7 +118,7 @@ impl<'a> Provenance<'a> {
     fn written(&self, span: &Span) -> Agent {
         if self.is_flux_patch(span) {
             Agent::FluxPatch
-        } else if span.file().path() == self.base.path() {
+        } else if place_of(span.file()) == place_of(&self.base) {
             Agent::Base
         } else {
             Agent::Patch
@@ -120,7 +127,7 @@ impl<'a> Provenance<'a> {
 
     fn is_flux_patch(&self, span: &Span) -> bool {
         let range = span.range();
-        let places = self.patches.get(span.file().path());
+        let places = self.patches.get(&place_of(span.file()));
         places.is_some_and(|places| places.iter().any(|place| place.start <= range.start && range.end <= place.end))
     }
 
@@ -132,11 +139,11 @@ impl<'a> Provenance<'a> {
     }
 }
 
-fn take_places(node: &Node, places: &mut BTreeMap<String, Vec<Range<usize>>>) {
+fn take_places(node: &Node, places: &mut BTreeMap<Place, Vec<Range<usize>>>) {
     match &node.value {
         Value::Scalar(..) => {
             let span = node.span();
-            places.entry(span.file().path().to_owned()).or_default().push(span.range());
+            places.entry(place_of(span.file())).or_default().push(span.range());
         }
         Value::Seq(items) => items.iter().for_each(|item| take_places(item, places)),
         Value::Map(entries) => entries.iter().for_each(|entry| take_places(&entry.node, places)),

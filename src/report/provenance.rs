@@ -125,7 +125,9 @@ pub(super) struct JsonField {
 struct JsonCause {
     /// What stands there.
     by: By,
-    /// The file, relative to the folder that was read, with `/` between segments.
+    /// The folder of another repository that `path` starts in; null for the folder that was read.
+    root: Option<String>,
+    /// The file, relative to the folder that was read or to `root`, with `/` between segments.
     path: String,
     /// The line, from 1.
     #[schemars(range(min = 1))]
@@ -181,8 +183,8 @@ impl From<&Cause> for JsonCause {
             }
         };
         let place = cause.place.position();
-        let path = cause.place.file().path().to_owned();
-        Self { by, path, line: place.line, column: place.column, variable, from }
+        let (path, root) = (cause.place.file().path().to_owned(), cause.place.file().root());
+        Self { by, root: root.map(ToString::to_string), path, line: place.line, column: place.column, variable, from }
     }
 }
 

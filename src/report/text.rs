@@ -87,7 +87,7 @@ fn pieces(finding: &Finding) -> Vec<Piece<'_>> {
 
 fn element<'a>(report: &Report, piece: &Piece<'_>, masks: &mut Masks) -> Element<'a> {
     // A line break in a name would make the rest of it a line of ours.
-    let path = report.shown_path(piece.file.path()).replace('\n', "\u{FFFD}");
+    let path = report.shown(piece.file).replace('\n', "\u{FFFD}");
     if piece.file.text().is_empty() {
         return Origin::path(path).into();
     }

@@ -151,7 +151,9 @@ struct Document {
 struct JsonTrace {
     /// The object.
     object: JsonReference,
-    /// The file that it was first written in, relative to the folder that was read.
+    /// The folder of another repository that `path` starts in; null for the folder that was read.
+    root: Option<String>,
+    /// The file that it was first written in, relative to the folder that was read or to `root`.
     path: String,
     /// The line, from 1.
     #[schemars(range(min = 1))]
@@ -189,6 +191,7 @@ pub fn json(traces: &[Trace], out: &mut dyn Write) -> io::Result<()> {
         });
         JsonTrace {
             object: (&trace.object).into(),
+            root: trace.place.file().root().map(ToString::to_string),
             path: trace.place.file().path().to_owned(),
             line: trace.place.position().line,
             applied_by: (&trace.by).into(),

@@ -1,6 +1,6 @@
 //! A directory of files in memory: the type that every stage of the pipeline takes and gives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use super::{DecodeError, File};
 #[derive(Clone, Default)]
 pub struct Tree {
     entries: Arc<BTreeMap<Arc<str>, Entry>>,
+    links: Arc<BTreeSet<Arc<str>>>,
     loader: Option<Arc<dyn Load>>,
 }
 
@@ -54,7 +55,7 @@ pub trait Load: Send + Sync {
 impl Tree {
     /// A tree whose deferred files are read through `loader`.
     pub fn with_loader(loader: Arc<dyn Load>) -> Self {
-        Self { entries: Arc::default(), loader: Some(loader) }
+        Self { loader: Some(loader), ..Self::default() }
     }
 
     /// Puts a file at its own path, over what stood there.
@@ -65,6 +66,16 @@ impl Tree {
     /// Puts what is known of a path.
     pub fn insert_entry(&mut self, path: &str, entry: Entry) {
         Arc::make_mut(&mut self.entries).insert(path.into(), entry);
+    }
+
+    /// Notes that links lead to what stands at a path: the tree has it, and what packs the tree may leave it out.
+    pub fn mark_link(&mut self, path: &str) {
+        Arc::make_mut(&mut self.links).insert(path.into());
+    }
+
+    /// Tells whether a file is there only because links lead to it, followed or not.
+    pub fn is_link(&self, path: &str) -> bool {
+        self.links.contains(path) || matches!(self.entries.get(path), Some(Entry::Opaque(LoadError::Linked)))
     }
 
     /// Takes a path out.
