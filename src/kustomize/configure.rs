@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::configuration::{self, Configuration, built_in, merged};
 use super::definition::Definition;
+use super::locate::Located;
 use super::partial::Partial;
-use super::{FAILED_BUILD, Files, MISSING_RESOURCE, crds};
+use super::{FAILED_BUILD, Files, crds};
 use crate::finding::Finding;
-use crate::text::join;
 use crate::yaml::{Node, Parsed};
 
 /// Merges the built-in configuration and what the kustomization adds to it into what its bases brought.
@@ -51,20 +51,31 @@ pub(super) fn merge(partial: &mut Partial, other: &Arc<Configuration>, place: &N
 /// What a file says that the kustomization names; a file that is not there is a finding.
 fn parsed(files: &Files, definition: &Definition, item: &Node, partial: &mut Partial) -> Option<Arc<Parsed>> {
     let text = item.text().unwrap_or_default();
-    let parsed = join(&definition.folder, text).and_then(|path| files.get(&path));
-    match &parsed {
-        None => {
-            let message = format!("there is no file `{text}`");
-            let help = "correct the path or remove the line: kustomize refuses to build the folder";
-            partial.fail(Finding::error(MISSING_RESOURCE, item.span().clone(), message).help(help));
+    let path = match definition.find(files, item) {
+        Ok(Located::File(path)) => path,
+        Ok(Located::Elsewhere(finding)) => {
+            partial.leave_out("configurations: <url>", finding);
+            return None;
         }
-        Some(parsed) => {
-            parsed.findings.iter().cloned().for_each(|finding| partial.fail(finding));
-            if let Some(second) = parsed.documents.get(1) {
-                let message = format!("`{text}` holds several documents; kustomize reads one");
-                partial.fail(Finding::error(FAILED_BUILD, second.node.span().clone(), message));
-            }
+        Ok(Located::Folder(_)) => {
+            let message = format!("`{text}` is a folder, and a file is wanted");
+            partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("name a file in it"));
+            return None;
         }
+        Err(finding) => {
+            partial.fail(finding);
+            return None;
+        }
+    };
+    let Some(parsed) = files.get(&path) else {
+        let message = format!("`{text}` is no text that can be read");
+        partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+        return None;
+    };
+    parsed.findings.iter().cloned().for_each(|finding| partial.fail(finding));
+    if let Some(second) = parsed.documents.get(1) {
+        let message = format!("`{text}` holds several documents; kustomize reads one");
+        partial.fail(Finding::error(FAILED_BUILD, second.node.span().clone(), message));
     }
-    parsed
+    Some(parsed)
 }

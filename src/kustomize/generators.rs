@@ -24,7 +24,7 @@ pub(super) fn run(files: &Files, definition: &Definition, partial: &mut Partial)
     let mut made = Vec::new();
     for (field, kind) in [("configMapGenerator", Kind::ConfigMap), ("secretGenerator", Kind::Secret)] {
         for entry in definition.items(field) {
-            made.extend(make(files, definition, kind, entry, global.as_ref(), &mut partial.findings));
+            made.extend(make(files, &definition.folder, kind, entry, global.as_ref(), partial));
         }
     }
     if made.is_empty() {
@@ -39,16 +39,16 @@ pub(super) fn run(files: &Files, definition: &Definition, partial: &mut Partial)
 /// Makes the object of one entry, and says where its entry is.
 pub(super) fn make(
     files: &Files,
-    definition: &Definition,
+    folder: &str,
     kind: Kind,
     entry: &Node,
     global: Option<&Node>,
-    findings: &mut Vec<Finding>,
+    partial: &mut Partial,
 ) -> Option<(Resource, Node)> {
     let text = |field: &str| entry.get(field).filter(|node| node.text().is_some_and(|text| !text.is_empty()));
     let Some(name) = text("name").filter(|name| !name.is_null()) else {
         let finding = Finding::error(FAILED_BUILD, entry.span().clone(), "this generator has no `name`");
-        findings.push(finding.help("give the object a name"));
+        partial.fail(finding.help("give the object a name"));
         return None;
     };
     let options = Options { local: entry.get("options"), global };
@@ -70,8 +70,8 @@ pub(super) fn make(
             None => Entry::new("type", name.span(), word("Opaque")),
         });
     }
-    let pairs = key_values::read(files, definition, entry, findings);
-    refuse_repeated(&pairs, name, findings);
+    let pairs = key_values::read(files, folder, entry, partial);
+    refuse_repeated(&pairs, name, partial);
     fields.extend(data(kind, pairs, name.span()));
     if let Some(said) = options.says("immutable") {
         let value = generated(Value::Scalar("true".into(), Style::Plain), said.span());
@@ -87,13 +87,13 @@ pub(super) fn make(
     Some((resource, name.clone()))
 }
 
-fn refuse_repeated(pairs: &[Pair], name: &Node, findings: &mut Vec<Finding>) {
+fn refuse_repeated(pairs: &[Pair], name: &Node, partial: &mut Partial) {
     let mut seen: std::collections::BTreeMap<&str, &Pair> = std::collections::BTreeMap::new();
     for pair in pairs {
         if let Some(first) = seen.insert(&pair.key, pair) {
             let message = format!("`{}` has the key `{}` twice", name.text().unwrap_or_default(), pair.key);
             let finding = Finding::error(FAILED_BUILD, pair.key_span.clone(), message);
-            findings.push(finding.related(first.key_span.clone(), "first here").help("kustomize refuses that"));
+            partial.fail(finding.related(first.key_span.clone(), "first here").help("kustomize refuses that"));
         }
     }
 }

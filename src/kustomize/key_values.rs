@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::definition::Definition;
-use super::{FAILED_BUILD, Files, MISSING_RESOURCE};
+use super::locate::Located;
+use super::partial::Partial;
+use super::{FAILED_BUILD, Files};
 use crate::finding::Finding;
-use crate::text::{File, Span, join};
+use crate::text::{File, Span};
 use crate::yaml::{Name, Node};
 
 /// A longer line, and everything after it, is not read, as in Go's scanner.
@@ -30,18 +31,18 @@ pub(super) enum Content {
 }
 
 /// What an entry of a generator names, in kustomize's order: lines of files, literals, files.
-pub(super) fn read(files: &Files, definition: &Definition, entry: &Node, findings: &mut Vec<Finding>) -> Vec<Pair> {
+pub(super) fn read(files: &Files, folder: &str, entry: &Node, partial: &mut Partial) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let list = |field: &str| entry.get(field).map_or(&[][..], Node::items);
     let single = entry.get("env").filter(|node| node.text().is_some_and(|text| !text.is_empty()));
     for source in list("envs").iter().chain(single) {
-        match load(files, definition, source, source.text().unwrap_or_default()) {
-            Ok(Loaded::Text(file)) => pairs.extend(lines(&file)),
-            Ok(Loaded::Bytes(..)) => {
+        match load(files, folder, source, source.text().unwrap_or_default(), partial) {
+            Some(Loaded::Text(file)) => pairs.extend(lines(&file)),
+            Some(Loaded::Bytes(..)) => {
                 let message = format!("`{}` is no text, so it has no lines", source.text().unwrap_or_default());
-                findings.push(Finding::error(FAILED_BUILD, source.span().clone(), message));
+                partial.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));
             }
-            Err(finding) => findings.push(*finding),
+            None => {}
         }
     }
     for source in list("literals") {
@@ -50,40 +51,52 @@ pub(super) fn read(files: &Files, definition: &Definition, entry: &Node, finding
             None => {
                 let message = format!("`{}` is no literal", source.text().unwrap_or_default());
                 let finding = Finding::error(FAILED_BUILD, source.span().clone(), message);
-                findings.push(finding.help("write it as `key=value`"));
+                partial.fail(finding.help("write it as `key=value`"));
             }
         }
     }
     for source in list("files") {
-        match file(files, definition, source) {
-            Ok(pair) => pairs.push(pair),
-            Err(finding) => findings.push(*finding),
+        match key_and_path(source) {
+            Ok((key, path)) => pairs.extend(file(files, folder, source, key, path, partial)),
+            Err(finding) => partial.fail(*finding),
         }
     }
     pairs
 }
 
 /// A file that a kustomization reads as it is.
-pub(super) enum Loaded {
+enum Loaded {
     Text(File),
     /// Its bytes; the file has its path and no text.
     Bytes(File, Arc<[u8]>),
 }
 
-/// Reads the file that `source` names with `path`.
-pub(super) fn load(files: &Files, definition: &Definition, source: &Node, path: &str) -> Result<Loaded, Box<Finding>> {
-    let missing = || {
-        let message = format!("there is no file `{path}`");
-        let help = "correct the path or remove the line: kustomize refuses to build the folder";
-        Box::new(Finding::error(MISSING_RESOURCE, source.span().clone(), message).help(help))
+/// Reads the file that `source` names with `path`; what cannot be read is noted.
+fn load(files: &Files, folder: &str, source: &Node, path: &str, partial: &mut Partial) -> Option<Loaded> {
+    let joined = match files.find(folder, path, source.span()) {
+        Ok(Located::File(joined)) => joined,
+        Ok(Located::Elsewhere(finding)) => {
+            partial.leave_out("files: <url>", finding);
+            return None;
+        }
+        Ok(Located::Folder(_)) => {
+            let message = format!("`{path}` is a folder; a generator takes files");
+            partial.fail(Finding::error(FAILED_BUILD, source.span().clone(), message).help("name the files in it"));
+            return None;
+        }
+        Err(finding) => {
+            partial.fail(finding);
+            return None;
+        }
     };
-    let joined = join(&definition.folder, path).filter(|joined| !joined.is_empty()).ok_or_else(missing)?;
-    match files.tree().file(&joined) {
-        Ok(file) => Ok(Loaded::Text(file)),
-        Err(_) => match files.tree().bytes(&joined) {
-            Ok(bytes) => Ok(Loaded::Bytes(File::new(joined, ""), bytes)),
-            Err(_) => Err(missing()),
-        },
+    match (files.tree().file(&joined), files.tree().bytes(&joined)) {
+        (Ok(file), _) => Some(Loaded::Text(file)),
+        (Err(_), Ok(bytes)) => Some(Loaded::Bytes(File::new(joined, ""), bytes)),
+        (Err(_), Err(error)) => {
+            let message = format!("`{path}` cannot be read: {error}");
+            partial.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));
+            None
+        }
     }
 }
 
@@ -142,25 +155,30 @@ fn pieces(source: &Node, key: &str, value: &str) -> (Span, Span) {
     }
 }
 
-fn file(files: &Files, definition: &Definition, source: &Node) -> Result<Pair, Box<Finding>> {
+/// What an item of `files` says: `key=path`, or a path whose last segment is the key.
+fn key_and_path(source: &Node) -> Result<(&str, &str), Box<Finding>> {
     let text = source.text().unwrap_or_default();
-    let wrong =
-        |message: String, help: &str| Box::new(Finding::error(FAILED_BUILD, source.span().clone(), message).help(help));
-    let (key, path) = match text.split_once('=') {
-        None => (base_name(text), text),
-        Some((_, path)) if path.contains('=') => {
-            return Err(wrong(format!("`{text}` has more than one `=`"), "neither key nor path can have one"));
-        }
-        Some(("", _)) => return Err(wrong(format!("`{text}` has no key"), "write `key=path`, or the path alone")),
-        Some((_, "")) => return Err(wrong(format!("`{text}` has no path"), "write `key=path`")),
-        Some((key, path)) => (key, path),
+    let wrong = |message: String, help: &str| {
+        Err(Box::new(Finding::error(FAILED_BUILD, source.span().clone(), message).help(help)))
     };
+    match text.split_once('=') {
+        None => Ok((base_name(text), text)),
+        Some((_, path)) if path.contains('=') => {
+            wrong(format!("`{text}` has more than one `=`"), "neither key nor path can have one")
+        }
+        Some(("", _)) => wrong(format!("`{text}` has no key"), "write `key=path`, or the path alone"),
+        Some((_, "")) => wrong(format!("`{text}` has no path"), "write `key=path`"),
+        Some(both) => Ok(both),
+    }
+}
+
+fn file(files: &Files, folder: &str, source: &Node, key: &str, path: &str, partial: &mut Partial) -> Option<Pair> {
     let (key_span, named) = pieces(source, key, path);
-    let (value, span) = match load(files, definition, source, path)? {
+    let (value, span) = match load(files, folder, source, path, partial)? {
         Loaded::Text(file) => (Content::Text(file.text().into()), file.span(0..file.text().len())),
         Loaded::Bytes(file, bytes) => (Content::Bytes(bytes), file.first_line()),
     };
-    Ok(Pair { key: key.into(), key_span, value, span, named: Some(named) })
+    Some(Pair { key: key.into(), key_span, value, span, named: Some(named) })
 }
 
 /// The last segment of a path.
