@@ -2,9 +2,11 @@
 
 mod artifact;
 mod ignore;
+mod include;
 #[cfg(test)]
 mod oracle;
 mod origin;
+mod pack;
 mod resolve;
 mod sources;
 mod sparse;

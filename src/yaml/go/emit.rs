@@ -129,8 +129,7 @@ impl<'a, 's> Emitter<'a, 's> {
 
     /// Writes a scalar and returns where it begins.
     fn scalar(&mut self, text: &str, style: Style, indent: usize) -> usize {
-        let scalar =
-            if style == Style::Plain { resolve_plain(text, Reader::Kustomize) } else { Scalar::String(text) };
+        let scalar = if style == Style::Plain { resolve_plain(text, Reader::Kustomize) } else { Scalar::String(text) };
         let text = match scalar {
             Scalar::String(text) => text,
             other => {
