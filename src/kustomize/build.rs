@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::configuration::{Topic, built_in};
 use super::definition::{Definition, file_in, read};
 use super::partial::{Partial, count_fields, is_local};
+use super::resources::Resource;
 use super::{Files, annotations, images, labels, namespace, order, patches, references, replacements, replicas};
 use crate::finding::Finding;
 use crate::kube::Object;
@@ -90,6 +91,20 @@ impl Builder {
         let definition = Definition { node, parsed, folder: folder.to_string() };
         let mut partial = Partial::default();
         partial.folders.insert(folder.to_string());
+        self.walk().accumulate(&definition, &mut partial);
+        finish(&partial, Some(&definition))
+    }
+
+    /// Lays what a kustomization `node` says over objects that are no files. What its patches do not find may be an
+    /// object that nobody gave, so that is no fault.
+    pub fn build_over(&self, objects: Vec<Object>, node: Node) -> Build {
+        let parsed = Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new() };
+        let definition = Definition { node, parsed: Arc::new(parsed), folder: String::new() };
+        let mut partial = Partial { uncertain: true, ..Partial::default() };
+        for object in objects {
+            let place = object.node.clone();
+            partial.add(Resource::new(object.node), &place);
+        }
         self.walk().accumulate(&definition, &mut partial);
         finish(&partial, Some(&definition))
     }
