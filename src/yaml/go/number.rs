@@ -20,7 +20,13 @@ pub(super) fn write(out: &mut String, scalar: Scalar<'_>) {
 
 fn float(out: &mut String, value: f64) {
     if !value.is_finite() {
-        let name = if value.is_nan() { ".nan" } else if value > 0.0 { ".inf" } else { "-.inf" };
+        let name = if value.is_nan() {
+            ".nan"
+        } else if value > 0.0 {
+            ".inf"
+        } else {
+            "-.inf"
+        };
         return out.push_str(name);
     }
     if value == 0.0 {
