@@ -40,8 +40,8 @@ pub(super) const FIELDS: &[(&str, Support)] = &[
     ("crds", Support::Done),
     ("configMapGenerator", Support::Done),
     ("secretGenerator", Support::Done),
-    ("helmCharts", Support::Changes),
-    ("helmChartInflationGenerator", Support::Changes),
+    ("helmCharts", Support::Elsewhere),
+    ("helmChartInflationGenerator", Support::Elsewhere),
     ("configurations", Support::Done),
     ("generators", Support::Changes),
     ("transformers", Support::Changes),
@@ -55,6 +55,8 @@ pub(super) enum Support {
     Done,
     /// It does not, and no object is another one for that.
     Harmless,
+    /// It takes another program: each item is left out and said.
+    Elsewhere,
     /// It does not, and objects may be others, or missing, for that.
     Changes,
 }
