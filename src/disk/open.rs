@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::error::{DiskError, shown};
 use super::place;
-use super::read::{missing, read_file};
+use super::read::{missing, read_bytes, read_file};
 use crate::text::{File, Load, LoadError, Stands, Tree};
 
 /// A folder in the tree around it.
@@ -93,6 +93,10 @@ impl Load for Open {
         let full = self.real(path).ok_or(LoadError::Missing)?;
         // The path that was asked for is shown, not the one that a link leads to.
         read_file(&self.shown(&self.root.join(path)), &full)
+    }
+
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        read_bytes(&self.real(path).ok_or(LoadError::Missing)?)
     }
 
     fn look(&self, path: &str) -> Stands {

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::configuration::{Topic, built_in};
 use super::definition::{Definition, file_in, read};
-use super::partial::{Partial, count_fields, is_local};
-use super::{Files, annotations, images, labels, namespace, order, patches, references, replacements, replicas};
+use super::finish::finish;
+use super::partial::{Partial, count_fields};
+use super::resources::Resource;
+use super::{Files, configure, generators, transform, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::{File, Tree, is_inside};
@@ -96,6 +97,20 @@ impl Builder {
         finish(&partial, Some(&definition))
     }
 
+    /// Lays what a kustomization `node` says over objects that are no files. What its patches do not find may be an
+    /// object that nobody gave, so that is no fault.
+    pub fn build_over(&self, objects: Vec<Object>, node: Node) -> Build {
+        let parsed = Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new() };
+        let definition = Definition::new(&node, Arc::new(parsed), "");
+        let mut partial = Partial { uncertain: true, ..Partial::default() };
+        for object in objects {
+            let place = object.node.clone();
+            partial.add(Resource::new(object.node), &place);
+        }
+        self.walk().accumulate(&definition, &mut partial);
+        finish(&partial, Some(&definition))
+    }
+
     /// What the folders built so far ask for and was not done, each folder counted once.
     pub fn not_done(&self) -> BTreeMap<String, usize> {
         let mut all = BTreeMap::new();
@@ -112,26 +127,6 @@ impl Builder {
 
     fn walk(&self) -> Walk<'_> {
         Walk { builder: self, files: &self.files, open: Vec::new() }
-    }
-}
-
-/// The steps that kustomize takes once, at the top.
-fn finish(partial: &Partial, definition: Option<&Definition>) -> Build {
-    let mut resources = partial.resources.clone();
-    let mut findings = partial.findings.clone();
-    references::follow_accounts(&mut resources, &mut findings);
-    resources.list.retain(|resource| !is_local(&resource.node));
-    order::sort(&mut resources, definition);
-    crate::finding::sort(&mut findings);
-    let mut left_out = partial.left_out.clone();
-    crate::finding::sort(&mut left_out);
-    Build {
-        objects: resources.list.into_iter().map(|resource| Object { node: resource.node }).collect(),
-        findings,
-        not_done: partial.not_done.clone(),
-        left_out,
-        folders: partial.folders.clone(),
-        empty: partial.empty.clone(),
     }
 }
 
@@ -204,55 +199,13 @@ impl Walk<'_> {
                 self.include(definition, item, partial);
             }
         }
+        configure::run(self.files, definition, partial);
+        generators::run(self.files, definition, partial);
         for item in definition.items("components") {
             self.component(definition, item, partial);
         }
         self.open.pop();
-        self.transform(definition, partial);
-    }
-
-    /// Runs the transformers. The order is kustomize's own, whatever the order in the file.
-    fn transform(&self, definition: &Definition, partial: &mut Partial) {
-        self.patch(definition, &["patchesStrategicMerge", "patches"], partial);
-        if let Some(entry) =
-            definition.entry("namespace").filter(|entry| entry.node.text().is_some_and(|text| !text.is_empty()))
-        {
-            for resource in &mut partial.resources.list {
-                namespace::apply(resource, &entry.key_span(), &entry.node);
-            }
-            partial.refuse_conflicts(&entry.node);
-        }
-        for set in labels::read(definition, built_in(), &mut partial.findings) {
-            for resource in &mut partial.resources.list {
-                if let Err(misfit) = set.apply(resource) {
-                    partial.findings.push(Finding::error(FAILED_BUILD, misfit.span, misfit.message));
-                }
-            }
-        }
-        if let Some(pairs) = definition.entry("commonAnnotations") {
-            annotations::apply(pairs.node.entries(), built_in().specs(Topic::CommonAnnotations), partial);
-        }
-        self.patch(definition, &["patchesJson6902"], partial);
-        replicas::apply(definition.items("replicas"), built_in().specs(Topic::Replicas), partial);
-        for field in ["images", "imageTags"] {
-            images::apply(definition.items(field), built_in().specs(Topic::Images), partial);
-        }
-        replacements::apply(self.files, &definition.folder, definition.items("replacements"), partial);
-        partial.resources.reindex();
-    }
-
-    fn patch(&self, definition: &Definition, fields: &[&str], partial: &mut Partial) {
-        let (complete, findings) = (!partial.uncertain, &mut partial.findings);
-        let read = |field: &&str| patches::read(self.files, definition, field, findings);
-        let patches: Vec<_> = fields.iter().flat_map(read).collect();
-        if patches.is_empty() {
-            return;
-        }
-        // One index for all patches: 4,000 objects and 1,000 patches are looked up, not scanned.
-        let mut positions = partial.resources.index();
-        for patch in patches {
-            patch.apply(&mut partial.resources, &mut positions, complete, &mut partial.findings);
-        }
-        partial.resources.sweep();
+        transform::run(self.files, definition, partial);
+        variables::collect(definition, partial);
     }
 }

@@ -1,10 +1,14 @@
 //! What is known of a folder while it is built.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::FAILED_BUILD;
+use super::configuration::Configuration;
+use super::configure;
 use super::definition::{Definition, FIELDS, Support};
 use super::resources::{Id, Resource, Resources};
+use super::variables::{self, Variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::Index;
@@ -28,6 +32,10 @@ pub(super) struct Partial {
     pub(super) component: bool,
     /// What is wrong with a kustomization that says nothing, once another one includes it.
     pub(super) empty: Option<Finding>,
+    /// Where transformers work.
+    pub(super) configuration: Arc<Configuration>,
+    /// What `vars` declare.
+    pub(super) variables: Variables,
     /// Whether objects may be missing or other ones because something was not done or was wrong.
     pub(super) uncertain: bool,
 }
@@ -64,12 +72,11 @@ impl Partial {
         for (what, count) in &base.not_done {
             *self.not_done.entry(what.clone()).or_default() += count;
         }
+        configure::merge(self, &base.configuration, item);
+        variables::absorb(self, &base.variables);
     }
 
     pub(super) fn add(&mut self, resource: Resource, item: &Node) {
-        if is_local(&resource.node) {
-            return;
-        }
         if self.resources.list.len() >= MAX_OBJECTS {
             if self.resources.list.len() == MAX_OBJECTS {
                 let message = format!("this build holds more than {MAX_OBJECTS} objects; the rest is left out");

@@ -51,6 +51,11 @@ pub trait Load: Send + Sync {
     /// The text of a file of the tree.
     fn load(&self, path: &str) -> Result<File, LoadError>;
 
+    /// The bytes of a file of the tree, which may be no text.
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        self.load(path).map(|file| file.text().as_bytes().to_vec())
+    }
+
     /// What stands at a path that the tree has no entry for: nothing, unless files are only looked at when asked for.
     fn look(&self, _path: &str) -> Stands {
         Stands::Nothing
@@ -149,6 +154,15 @@ impl Tree {
             (Some(Entry::Deferred), Some(loader)) => loader.load(path),
             (None, Some(loader)) if matches!(loader.look(path), Stands::File(_)) => loader.load(path),
             (Some(Entry::Deferred) | None, _) => Err(LoadError::Missing),
+        }
+    }
+
+    /// The bytes of the file at a path, which may be no text.
+    pub fn bytes(&self, path: &str) -> Result<Arc<[u8]>, LoadError> {
+        match (self.file(path), &self.loader) {
+            (Ok(file), _) => Ok(file.text().as_bytes().into()),
+            (Err(LoadError::Decode(_)), Some(loader)) => loader.bytes(path).map(Arc::from),
+            (Err(error), _) => Err(error),
         }
     }
 
