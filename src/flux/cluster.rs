@@ -56,6 +56,25 @@ pub struct Applier {
     pub state: State,
 }
 
+impl Applier {
+    /// A folder of a repository without a root.
+    pub(super) fn folder(folder: &str, at: usize) -> Self {
+        let name = if folder.is_empty() { "." } else { folder };
+        Self {
+            kind: ApplierKind::Folder,
+            reference: ObjectRef { api_version: "".into(), kind: "Folder".into(), namespace: None, name: name.into() },
+            object: None,
+            at,
+            parent: None,
+            source: None,
+            folder: folder.to_string(),
+            target: None,
+            variables: Arc::default(),
+            state: State::Built,
+        }
+    }
+}
+
 /// What an applier is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ApplierKind {

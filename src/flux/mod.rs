@@ -1,14 +1,36 @@
 //! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
 
+mod build;
 mod classify;
 mod cluster;
 mod completion;
+mod digest;
+mod engine;
+pub mod field;
+pub mod graph;
+mod made;
+mod metadata;
+mod overlay;
+mod place;
+mod provenance;
+mod receiver;
 mod repo;
+mod resourceset;
+mod root;
+pub mod select;
+mod sync;
+pub mod source;
 mod tenancy;
+pub mod trace;
+mod walk;
 
 pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
 pub use completion::Completion;
-pub use repo::{Built, Repo, Skipped};
+pub use field::pointer;
+pub use provenance::{Agent, Cause, Provenance, leaves};
+pub use receiver::{Group, Receiver};
+pub use repo::{Built, Repo, Settings, Skipped};
+pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
 pub use tenancy::{Lockdown, Tenancy};
 
 use crate::kube::Object;
@@ -21,4 +43,10 @@ pub fn is_flux(object: &Object) -> bool {
 /// Flux's own Kustomization, of any version.
 pub fn is_kustomization(object: &Object) -> bool {
     object.is("kustomize.toolkit.fluxcd.io", "Kustomization")
+}
+
+/// Whether an object is one of Flux's sources that Kustomizations build from.
+pub fn is_source(object: &Object) -> bool {
+    let kinds = ["GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"];
+    object.group() == "source.toolkit.fluxcd.io" && kinds.contains(&object.kind())
 }

@@ -6,17 +6,35 @@ use std::sync::Arc;
 use super::classify::{
     Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
 };
+use super::cluster::{Applied, Cluster};
 use super::completion::{Applier, Appliers, Completion};
+use super::engine::run;
 use super::is_kustomization;
+use super::root::roots;
+use super::source::Copy;
+use crate::config;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
 use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
 use crate::text::{Entry, Index, Tree, folder_of, join};
 use crate::yaml::Parsed;
 
+/// What is known of a repository beside its files.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Copies of what its sources fetch.
+    pub copies: Vec<Copy>,
+    /// The version of Flux on its clusters as the command line says it, which goes before all else that says one.
+    pub flux_version: Option<String>,
+    /// What its configuration says.
+    pub config: config::Settings,
+}
+
 /// What a repository holds.
 #[derive(Debug, Clone, Default)]
 pub struct Repo {
+    /// What each cluster receives, sorted by name. In a repository without any root it is one, without a name.
+    pub clusters: Vec<Cluster>,
     /// The objects, as built where a kustomization builds them and as written elsewhere; each once.
     pub objects: Vec<Built>,
     /// What is wrong with its files and builds; each finding names its rule.
@@ -85,16 +103,26 @@ struct Named {
 
 impl Repo {
     /// Reads a tree.
-    pub fn load(tree: &Tree) -> Self {
+    pub fn load(tree: &Tree, _settings: &Settings) -> Self {
         let mut repo = Self::default();
         let charts = chart_folders(tree);
         let files = Files::read(tree, |file| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts));
         repo.count_unread(tree, &charts);
         let named = named(&files);
         let appliers = appliers(&files);
-        repo.build(&files, &named);
+        let builder = Builder::new(files.clone());
+        let roots = roots(&builder);
+        repo.build(&builder, &named, roots.is_empty());
         repo.take_loose(&files, &named, &appliers);
         repo.complete();
+        if roots.is_empty() {
+            repo.clusters.push(repo.without_root());
+        } else {
+            let built = run(roots, &builder);
+            repo.clusters = built.clusters;
+            repo.problems.extend(built.findings);
+            repo.not_done = built.not_done;
+        }
         sort(&mut repo.problems);
         repo
     }
@@ -117,8 +145,7 @@ impl Repo {
     }
 
     /// Builds every kustomization that no other one includes; those that include each other in a circle too.
-    fn build(&mut self, files: &Files, named: &Named) {
-        let builder = Builder::new(files.clone());
+    fn build(&mut self, builder: &Builder, named: &Named, rootless: bool) {
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
@@ -131,7 +158,10 @@ impl Repo {
             let build = builder.build(folder);
             covered.extend(build.folders);
             let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
-            self.problems.extend(build.findings);
+            // Where there are roots, what they reach decides.
+            if rootless {
+                self.problems.extend(build.findings);
+            }
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
                 let object = Built { object, folder: folder.clone(), completion: Completion::default(), settled };
@@ -140,7 +170,7 @@ impl Repo {
         }
         self.not_done = builder.not_done();
         for folder in named.folders.keys() {
-            self.installation_patches.extend(installation_patches(files, folder));
+            self.installation_patches.extend(installation_patches(builder.files(), folder));
         }
     }
 
@@ -201,6 +231,23 @@ impl Repo {
             let done = known.entry(built.folder.clone()).or_insert_with(|| appliers.completion(&built.folder));
             built.completion = done.clone();
         }
+    }
+
+    /// The one cluster of a repository without any root: it receives every folder.
+    fn without_root(&self) -> Cluster {
+        let mut cluster = Cluster { name: "".into(), appliers: Vec::new(), objects: Vec::new() };
+        let mut by_folder: BTreeMap<Arc<str>, Arc<super::cluster::Applier>> = BTreeMap::new();
+        for built in &self.objects {
+            let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
+                let at = cluster.appliers.len();
+                let applier = Arc::new(super::cluster::Applier::folder(&built.folder, at));
+                cluster.appliers.push(applier.clone());
+                applier
+            });
+            let (object, by, completion) = (built.object.clone(), by.clone(), built.completion.clone());
+            cluster.objects.push(Applied { object, by, completion });
+        }
+        cluster
     }
 
     /// The Kustomizations of Flux.

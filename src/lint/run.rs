@@ -8,7 +8,7 @@ use super::suppress::Exceptions;
 use super::{Check, Context, RULES};
 use crate::config::{Exception, Lint};
 use crate::finding::{Finding, Severity, sort};
-use crate::flux::{Repo, Skipped, Tenancy};
+use crate::flux::{Repo, Settings, Skipped, Tenancy};
 use crate::text::Tree;
 
 /// What is judged and how.
@@ -45,7 +45,7 @@ pub struct Outcome {
 
 /// Judges a tree.
 pub fn run(tree: &Tree, options: &Options) -> Outcome {
-    let repo = Repo::load(tree);
+    let repo = Repo::load(tree, &Settings::default());
     let tenancy = Tenancy::of(&repo, options.tenants.as_ref(), options.governed);
     let mut findings = judge(&Context { repo: &repo, tenancy: &tenancy }, options);
     sort(&mut findings);

@@ -1,0 +1,28 @@
+//! `commonMetadata`: labels and annotations that Flux sets on everything it applies, last of all.
+
+use super::made::{entry, map};
+use crate::kube::Object;
+use crate::yaml::{By, Entry, Node};
+
+/// Sets the labels and annotations that an applier's `commonMetadata` says.
+pub(super) fn set_common_metadata(object: &mut Object, applier: &Object) {
+    let Some(said) = applier.node.at_keys(&["spec", "commonMetadata"]) else { return };
+    for field in ["labels", "annotations"] {
+        for wanted in said.get(field).map_or(&[][..], Node::entries) {
+            object.node = set(&object.node, field, wanted);
+        }
+    }
+}
+
+fn set(object: &Node, field: &str, wanted: &Entry) -> Node {
+    let place = wanted.node.span();
+    let metadata = object.entry("metadata").cloned().unwrap_or_else(|| entry("metadata", map(Vec::new(), place)));
+    let values = metadata.node.entry(field).filter(|values| values.node.is_map()).cloned();
+    let values = values.unwrap_or_else(|| entry(field, map(Vec::new(), place)));
+    let value = match values.node.entry(&wanted.key) {
+        Some(old) => old.with_node(old.node.changed(wanted.node.value.clone(), By::Applier(place.clone()))),
+        None => Entry::new(wanted.key.clone(), &wanted.key_span(), wanted.node.clone()),
+    };
+    let values = values.with_node(values.node.with(value));
+    object.with(metadata.with_node(metadata.node.with(values)))
+}

@@ -1,0 +1,311 @@
+//! The roots of a repository: what somebody installs on a cluster by hand, from which Flux finds the rest.
+//!
+//! A FluxInstance says so, the chart that makes one, or the `gotk-sync.yaml` of `flux bootstrap`. Each is taken as its
+//! folder builds, since clusters often patch a shared one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::classify::objects;
+use super::made::{map, text};
+use super::place::{below, clamp};
+use super::sync::{FLUX_NAMESPACE, OPERATOR};
+use super::{is_kustomization, is_source};
+use crate::kube::Object;
+use crate::kustomize::{Builder, FILE_NAMES, file_in, references_of};
+use crate::text::{File, Span, Tree, folder_of, is_inside};
+use crate::yaml::{Name, Node};
+
+/// The file that `flux bootstrap` writes.
+const SYNC_FILE: &str = "gotk-sync.yaml";
+
+/// What a cluster is bootstrapped with.
+#[derive(Debug, Clone)]
+pub(super) struct Root {
+    /// The cluster's name.
+    pub(super) name: Name,
+    /// What is applied by hand: a FluxInstance, or a source and a Kustomization.
+    pub(super) objects: Vec<Object>,
+    /// The folder of the tree that is the root of the source which it syncs; `None` when that is not in the tree.
+    pub(super) prefix: Option<String>,
+}
+
+/// Where something that makes a root is written, the surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Instance,
+    Sync,
+    Chart,
+    Values,
+    ToCome,
+}
+
+struct Candidate {
+    kind: Kind,
+    file: File,
+    objects: Vec<Object>,
+    path: String,
+}
+
+/// The roots of a tree, sorted by name.
+pub(super) fn roots(builder: &Builder) -> Vec<Root> {
+    let files = builder.files();
+    let mut candidates = Vec::new();
+    let includers = Includers::of(builder);
+    let mut tops: BTreeSet<String> = BTreeSet::new();
+    for (path, parsed) in files.parsed() {
+        let is_sync = path.rsplit('/').next() == Some(SYNC_FILE);
+        let holds = is_sync || objects(parsed).any(|object| makes_instance(&object));
+        if holds {
+            let above = includers.tops(path);
+            if above.is_empty() {
+                take(objects(parsed).collect(), is_sync.then_some(path), &mut candidates);
+            }
+            tops.extend(above);
+        }
+        if is_sync && parsed.documents.iter().all(|document| document.node.is_null()) {
+            candidates.extend(to_come(&parsed.file, path));
+        }
+        candidates.extend(values(parsed.documents.iter().map(|document| &document.node)));
+    }
+    for folder in &tops {
+        take(builder.build(folder).objects, None, &mut candidates);
+    }
+    candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
+    settle(files.tree(), candidates)
+}
+
+/// Tells whether an object is a FluxInstance, or the release of the chart that makes one.
+fn makes_instance(object: &Object) -> bool {
+    object.is(OPERATOR, "FluxInstance")
+        || (object.is("helm.toolkit.fluxcd.io", "HelmRelease") && sync_of(object).is_some())
+}
+
+/// The `sync` in the values of a release.
+fn sync_of(release: &Object) -> Option<&Node> {
+    release.node.at_keys(&["spec", "values", "instance", "sync"]).filter(|sync| sync.get("path").is_some())
+}
+
+/// Takes what makes roots out of the objects of one build or file. Those of `flux bootstrap` are told by their file.
+fn take(objects: Vec<Object>, sync_file: Option<&str>, candidates: &mut Vec<Candidate>) {
+    let is_sync = |object: &Object| {
+        let written = object.node.origin.written().file().path();
+        sync_file.is_some() || written.rsplit('/').next() == Some(SYNC_FILE)
+    };
+    for object in &objects {
+        let file = object.node.origin.written().file().clone();
+        if object.is(OPERATOR, "FluxInstance") {
+            if let Some(path) = object.text_at(&["spec", "sync", "path"]) {
+                let path = path.to_string();
+                candidates.push(Candidate { kind: Kind::Instance, file, objects: vec![object.clone()], path });
+            }
+        } else if let Some(instance) = sync_of(object).and_then(|_| instance_of(object)) {
+            let path = instance.text_at(&["spec", "sync", "path"]).unwrap_or_default().to_string();
+            candidates.push(Candidate { kind: Kind::Chart, file, objects: vec![instance], path });
+        } else if is_kustomization(object) && is_sync(object) {
+            let sources = objects.iter().filter(|source| is_source(source) && is_sync(source) && is_of(object, source));
+            let path = object.text_at(&["spec", "path"]).unwrap_or("./").to_string();
+            let objects = sources.chain([object]).cloned().collect();
+            candidates.push(Candidate { kind: Kind::Sync, file, objects, path });
+        }
+    }
+}
+
+/// Tells whether a source is the one that a Kustomization of the same namespace names.
+fn is_of(kustomization: &Object, source: &Object) -> bool {
+    let says = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
+    says("name") == Some(source.name()) && says("kind") == Some(source.kind())
+}
+
+/// The FluxInstance that the chart of that name makes of a release's values.
+fn instance_of(release: &Object) -> Option<Object> {
+    let spec = release.node.at_keys(&["spec", "values", "instance"])?;
+    let namespace = release.node.at_keys(&["spec", "targetNamespace"]);
+    let namespace = namespace.or_else(|| release.node.at_keys(&["metadata", "namespace"]));
+    Some(instance(spec, namespace.cloned()))
+}
+
+fn instance(spec: &Node, namespace: Option<Node>) -> Object {
+    let place = spec.span();
+    let namespace = namespace.unwrap_or_else(|| text(FLUX_NAMESPACE, place));
+    let metadata = map(vec![("name", text("flux", place)), ("namespace", namespace)], place);
+    let version = text("fluxcd.controlplane.io/v1", place);
+    let kind = text("FluxInstance", place);
+    let node =
+        map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec.clone())], place);
+    Object { node }
+}
+
+/// The roots in files of values for that chart, which nothing but their form tells.
+fn values<'a>(documents: impl Iterator<Item = &'a Node>) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for document in documents {
+        let Some(spec) = document.get("instance").filter(|_| document.get("kind").is_none()) else { continue };
+        let said = |key: &str| spec.at_keys(&["sync", key]).and_then(Node::text);
+        let (Some(path), Some(_), Some(_)) = (said("path"), said("kind"), said("url")) else { continue };
+        let file = spec.span().file().clone();
+        let objects = vec![instance(spec, None)];
+        found.push(Candidate { kind: Kind::Values, file, objects, path: path.to_string() });
+    }
+    found
+}
+
+/// What `flux bootstrap` will write into a file that is empty or not there yet: the folder of the file is named after
+/// Flux's namespace and lies in the folder that is synced.
+fn to_come(file: &File, path: &str) -> Option<Candidate> {
+    let folder = folder_of(path);
+    let namespace = folder.rsplit('/').next().filter(|name| !name.is_empty())?;
+    let place = file.first_line();
+    let at = |text_: &str| text(text_, &place);
+    let metadata = || map(vec![("name", at(namespace)), ("namespace", at(namespace))], &place);
+    let synced = folder_of(folder);
+    let reference = map(vec![("kind", at("GitRepository")), ("name", at(namespace))], &place);
+    let spec = vec![
+        ("interval", at("10m0s")),
+        ("path", at(&format!("./{synced}"))),
+        ("prune", at("true")),
+        ("sourceRef", reference),
+    ];
+    let object = |version: &str, kind: &str, spec: Node| {
+        let node = vec![("apiVersion", at(version)), ("kind", at(kind)), ("metadata", metadata()), ("spec", spec)];
+        Object { node: map(node, &place) }
+    };
+    let source = map(vec![("interval", at("1m0s"))], &place);
+    let objects = vec![
+        object("source.toolkit.fluxcd.io/v1", "GitRepository", source),
+        object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", map(spec, &place)),
+    ];
+    Some(Candidate { kind: Kind::ToCome, file: file.clone(), objects, path: synced.to_string() })
+}
+
+/// Finds the folders that the candidates sync, leaves one for each of these, and names them.
+fn settle(tree: &Tree, mut candidates: Vec<Candidate>) -> Vec<Root> {
+    candidates.sort_by(|a, b| (a.kind, a.file.path()).cmp(&(b.kind, b.file.path())));
+    let mut found: BTreeMap<(Option<String>, String), Candidate> = BTreeMap::new();
+    for candidate in candidates {
+        let path = clamp(&candidate.path);
+        let prefix = prefix(tree, candidate.file.path(), &path);
+        // What is synced from elsewhere is told apart by who syncs it.
+        let of = if prefix.is_some() { path } else { below(&path, candidate.file.path()) };
+        found.entry((prefix, of)).or_insert(candidate);
+    }
+    let folders: Vec<String> = found.iter().map(|((prefix, _), root)| named_after(prefix.as_deref(), root)).collect();
+    let names = shortest(&folders);
+    let roots = found.into_iter().zip(names).map(|(((prefix, _), candidate), name)| Root {
+        name: name.into(),
+        objects: candidate.objects,
+        prefix,
+    });
+    let mut roots: Vec<Root> = roots.collect();
+    roots.sort_by(|a, b| a.name.cmp(&b.name));
+    roots
+}
+
+/// The folder of the tree below which a path of a source leads somewhere: the tree itself, or a part of it that an
+/// artifact is made of, or that is a repository of its own once it is copied out.
+fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
+    let mut folders: Vec<&str> = Vec::new();
+    let mut folder = folder_of(file);
+    loop {
+        folders.push(folder);
+        if folder.is_empty() {
+            break;
+        }
+        folder = folder_of(folder);
+    }
+    folders.reverse();
+    // Flux is nearly always brought by the folder that it syncs; where it is not, the outermost folder will do.
+    let own = folders.iter().find(|prefix| is_inside(file, &below(prefix, path)));
+    let own = own.or_else(|| folders.iter().find(|prefix| tree.has_folder(&below(prefix, path))));
+    own.map(ToString::to_string)
+}
+
+fn named_after(prefix: Option<&str>, root: &Candidate) -> String {
+    let whole = match (prefix, root.kind) {
+        (Some(prefix), _) => below(prefix, &clamp(&root.path)),
+        (None, Kind::Sync | Kind::ToCome) => folder_of(root.file.path()).to_string(),
+        (None, Kind::Instance | Kind::Chart | Kind::Values) => clamp(&root.path),
+    };
+    // The folder of Flux's own namespace says nothing about the cluster.
+    let trimmed = whole.strip_suffix("/flux-system").map_or(whole.clone(), ToString::to_string);
+    if trimmed.is_empty() { "cluster".to_string() } else { trimmed }
+}
+
+/// The shortest ends of paths that tell them apart.
+fn shortest(paths: &[String]) -> Vec<String> {
+    let end = |path: &str, count: usize| {
+        let segments: Vec<&str> = path.split('/').collect();
+        segments[segments.len().saturating_sub(count)..].join("/")
+    };
+    let mut counts: Vec<usize> = vec![1; paths.len()];
+    loop {
+        let ends: Vec<String> = paths.iter().zip(&counts).map(|(path, count)| end(path, *count)).collect();
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in &ends {
+            *seen.entry(name).or_default() += 1;
+        }
+        let mut grew = false;
+        for ((name, count), path) in ends.iter().zip(&mut counts).zip(paths) {
+            if seen.get(name.as_str()).is_some_and(|times| *times > 1) && name != path {
+                *count += 1;
+                grew = true;
+            }
+        }
+        if !grew {
+            return ends;
+        }
+    }
+}
+
+/// Which kustomizations include what.
+struct Includers {
+    by_path: BTreeMap<String, Vec<String>>,
+    /// The `gotk-sync.yaml` that kustomizations name and that are not there, with the place that names them.
+    absent: BTreeMap<String, Span>,
+}
+
+impl Includers {
+    fn of(builder: &Builder) -> Self {
+        let files = builder.files();
+        let mut includers = Self { by_path: BTreeMap::new(), absent: BTreeMap::new() };
+        for (path, parsed) in files.parsed() {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let folder = folder_of(path);
+            if !FILE_NAMES.contains(&name) || !file_in(files, folder).iter().any(|own| own == path) {
+                continue;
+            }
+            for included in references_of(files, path).included {
+                if included.rsplit('/').next() == Some(SYNC_FILE) && !files.tree().has_file(&included) {
+                    includers.absent.insert(included.clone(), parsed.file.first_line());
+                }
+                includers.by_path.entry(included).or_default().push(folder.to_string());
+            }
+        }
+        includers
+    }
+
+    /// The outermost folders that a file is built into.
+    fn tops(&self, path: &str) -> BTreeSet<String> {
+        let mut tops = BTreeSet::new();
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut open: Vec<&str> = vec![path];
+        while let Some(at) = open.pop() {
+            let above = self.by_path.get(at).map_or(&[][..], Vec::as_slice);
+            if above.is_empty() && at != path {
+                tops.insert(at.to_string());
+            }
+            open.extend(above.iter().map(String::as_str).filter(|folder| seen.insert(folder)));
+        }
+        tops
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_shortest_ends_that_differ() {
+        let paths = ["clusters/eu/prod", "clusters/us/prod", "clusters/staging", "prod"].map(ToString::to_string);
+        assert_eq!(shortest(&paths), ["eu/prod", "us/prod", "staging", "prod"]);
+    }
+}
