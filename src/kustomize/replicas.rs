@@ -5,7 +5,7 @@ use super::field_spec::{FieldSpec, Make, Misfit, made};
 use super::partial::Partial;
 use super::resources::Id;
 use crate::finding::{Finding, did_you_mean};
-use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value};
 
 /// Sets the counts of an entry's objects; an entry that names none is a fault.
 pub(super) fn apply(entries: &[Node], specs: &[FieldSpec], partial: &mut Partial) {
@@ -37,7 +37,8 @@ pub(super) fn apply(entries: &[Node], specs: &[FieldSpec], partial: &mut Partial
                     continue;
                 }
                 let mut change = |old: Option<&Node>| set(old, &count);
-                match spec.apply(&resource.node, Make::Scalar(count.span()), &mut change) {
+                let key = entry.entry("count").map_or_else(|| count.span().clone(), Entry::key_span);
+                match spec.apply(&resource.node, Make::Scalar(&key), &mut change) {
                     Ok(changed) => resource.node = changed.unwrap_or_else(|| resource.node.clone()),
                     Err(misfit) => misfits.push(misfit),
                 }

@@ -135,7 +135,8 @@ impl Resource {
         let map = annotations.map_or_else(empty, |entry| entry.node.clone());
         let note = Node::scalar("", Style::Double, map.span().clone());
         let map = map.with(Entry::new(NOTE, note.span(), note.clone()));
-        let entry = annotations.map_or_else(|| Entry::new("annotations", &place, map.clone()), |old| old.with_node(map.clone()));
+        let entry = annotations
+            .map_or_else(|| Entry::new("annotations", &place, map.clone()), |old| old.with_node(map.clone()));
         self.node.with(metadata.with_node(metadata.node.with(entry)))
     }
 
