@@ -13,6 +13,7 @@ use super::namespace::{self, Subjects};
 use super::partial::Partial;
 use super::read::objects_of;
 use super::resources::Resource;
+use super::trace::Maker;
 use super::{
     FAILED_BUILD, Files, annotations, generators, hash, iam_policy, images, labels, patches, replacements, replicas,
     transform, value_add,
@@ -72,7 +73,10 @@ impl Walk<'_> {
                     None
                 }
             };
-            if let Some((resource, place)) = made {
+            if let Some((mut resource, place)) = made {
+                if self.traced {
+                    resource.traced_to_maker(Maker::of_object(&plugin));
+                }
                 let mut positions = partial.resources.index();
                 generators::absorb(partial, &mut positions, resource, &place);
             }
@@ -83,6 +87,7 @@ impl Walk<'_> {
     pub(super) fn transform(&mut self, definition: &Definition, partial: &mut Partial) {
         for plugin in self.plugins(definition, "transformers", TRANSFORMERS, partial) {
             run(self.files, &definition.folder, &plugin, partial);
+            partial.traced_by(&Maker::of_object(&plugin));
             partial.resources.sweep();
             partial.resources.reindex();
         }
