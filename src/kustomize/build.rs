@@ -210,7 +210,7 @@ impl Walk<'_> {
 
     pub(super) fn accumulate(&mut self, definition: &Definition, partial: &mut Partial) {
         count_fields(definition, partial);
-        let outer = self.traced.then(|| partial.traced.replace(definition.parsed.file.path().into()));
+        let outer = self.traced.then(|| partial.traced.replace(definition.path().into()));
         user_schema::load(self.files, definition, &mut self.schema, partial);
         self.open.push(definition.folder.clone());
         for field in ["resources", "bases"] {

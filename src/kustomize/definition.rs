@@ -90,6 +90,12 @@ impl Definition {
         self.entry(field).map_or(&[], |entry| entry.node.items())
     }
 
+    /// Its file's path in the tree.
+    pub(super) fn path(&self) -> String {
+        let name = self.parsed.file.path().rsplit('/').next().unwrap_or_default();
+        if self.folder.is_empty() { name.to_string() } else { format!("{}/{name}", self.folder) }
+    }
+
     /// Tells whether it is a component, which only other kustomizations can use.
     pub(super) fn is_component(&self) -> bool {
         self.entry("kind").is_some_and(|entry| entry.node.text() == Some("Component"))

@@ -34,9 +34,14 @@ impl Maker {
     }
 
     /// One that is written as an object.
-    pub(super) fn of_object(object: &Object) -> Arc<Self> {
+    pub(super) fn of_object(object: &Object, trace: &Trace) -> Arc<Self> {
+        let file = match &trace.source {
+            Some(Source::File(path)) => path.clone(),
+            Some(Source::Made(maker)) => maker.file.clone(),
+            None => "".into(),
+        };
         Arc::new(Self {
-            file: object.span().file().path().into(),
+            file,
             kind: object.kind().into(),
             name: object.name().into(),
             namespace: object.namespace().unwrap_or_default().into(),
