@@ -29,6 +29,7 @@ mod merge;
 mod merge_keys;
 mod name_references;
 mod names;
+mod merge_lists;
 mod namespace;
 mod order;
 mod partial;
@@ -44,6 +45,7 @@ mod selector;
 mod structured;
 mod transform;
 mod variables;
+mod user_schema;
 
 pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
 pub use definition::{FILE_NAMES, file_in, references_of};

@@ -221,7 +221,7 @@ impl Patch {
             resource.remember();
         }
         let (api_version, kind) = (resource.node.get("apiVersion").cloned(), resource.id.kind.clone());
-        let type_of = Type::of_object(api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
+        let type_of = Type::of_object(None, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
         match merge(&resource.node, patch, type_of) {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);
