@@ -53,8 +53,16 @@ impl Files {
         for (path, entry) in entries {
             tree.insert_entry(&path, entry);
         }
-        links.iter().for_each(|path| tree.mark_link(path));
+        for path in &links {
+            tree.mark_link(path);
+        }
         Self { tree, parsed: Arc::new(parsed) }
+    }
+
+    /// Puts a file at a path, with what it says.
+    pub fn insert(&mut self, path: &str, parsed: Arc<Parsed>) {
+        self.tree.insert_entry(path, Entry::Text(parsed.file.clone()));
+        Arc::make_mut(&mut self.parsed).insert(path.into(), parsed);
     }
 
     /// The tree.
