@@ -1,11 +1,15 @@
 //! Findings and differences → text and the formats of other tools.
 
+pub mod build;
 pub mod diff;
 mod github;
+pub mod graph;
 pub mod json;
 pub mod mask;
+mod provenance;
 mod summary;
 mod text;
+pub mod trace;
 
 use std::io::{self, Write};
 
@@ -36,8 +40,7 @@ impl Report {
 
     /// The path of a finding's file as a person would type it here.
     pub fn shown(&self, file: &File) -> String {
-        let root = file.root().map_or(self.root.as_str(), |root| root);
-        shown_below(root, file.path())
+        shown_path(&self.root, file)
     }
 
     /// A path of the tree that was judged as a person would type it here.
@@ -52,6 +55,11 @@ fn shown_below(root: &str, path: &str) -> String {
         folder => format!("{folder}/{path}"),
     };
     printable(&shown).into_owned()
+}
+
+/// The path of a file as a person would type it here, where `root` is the folder that was read.
+pub fn shown_path(root: &str, file: &File) -> String {
+    shown_below(file.root().map_or(root, |root| root), file.path())
 }
 
 /// A way to write a report.

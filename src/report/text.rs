@@ -8,7 +8,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
 use super::Report;
-use super::mask::Mask;
+use super::mask::Masks;
 use crate::finding::{Finding, Label, Severity};
 use crate::text::{File, Position};
 
@@ -54,21 +54,6 @@ fn clusters(finding: &Finding) -> Option<String> {
         1 => Some(format!("on cluster {shown}")),
         count if count > CLUSTERS_SHOWN => Some(format!("on clusters {shown} and {} more", count - CLUSTERS_SHOWN)),
         _ => Some(format!("on clusters {shown}")),
-    }
-}
-
-/// The masks of the files shown so far: findings lie together by file.
-#[derive(Default)]
-struct Masks(BTreeMap<String, (File, Mask)>);
-
-impl Masks {
-    fn of(&mut self, file: &File) -> &Mask {
-        let (known, mask) = self.0.entry(file.path().to_owned()).or_insert_with(|| (file.clone(), Mask::of(file)));
-        // Two states of a file may share a path: the one on disk and the one that is rendered.
-        if known != file {
-            (*known, *mask) = (file.clone(), Mask::of(file));
-        }
-        mask
     }
 }
 

@@ -231,7 +231,7 @@ fn digest(recipe: &str) -> Arc<str> {
     id.into()
 }
 
-/// The copies of one address, the last one that was named first.
+/// The copies of one address, in the order that they were named.
 struct Copies<'a> {
     copies: &'a [Copy],
     address: &'a Address,
@@ -239,7 +239,7 @@ struct Copies<'a> {
 
 impl<'a> Copies<'a> {
     fn find(&self, wanted: impl Fn(&&Copy) -> bool) -> Option<&'a Copy> {
-        self.copies.iter().rev().filter(|copy| copy.address == *self.address).find(|copy| wanted(copy))
+        self.copies.iter().filter(|copy| copy.address == *self.address).find(|copy| wanted(copy))
     }
 }
 
