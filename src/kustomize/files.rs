@@ -92,7 +92,8 @@ impl Files {
             if files.tree.is_link(&there) {
                 links.push(path.clone());
             }
-            if matches!(entry, Entry::Deferred) {
+            // What is no text has bytes all the same.
+            if !matches!(entry, Entry::Text(_)) {
                 loader.places.insert(path.clone(), (files.tree.clone(), there));
             }
             entries.push((path, entry.clone()));
@@ -153,6 +154,11 @@ impl Load for Elsewhere {
     fn load(&self, path: &str) -> Result<File, LoadError> {
         let (tree, there) = self.places.get(path).ok_or(LoadError::Missing)?;
         tree.file(there)
+    }
+
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        let (tree, there) = self.places.get(path).ok_or(LoadError::Missing)?;
+        tree.bytes(there).map(|bytes| bytes.to_vec())
     }
 }
 
