@@ -139,11 +139,12 @@ impl Finding {
     }
 }
 
-/// Sorts findings by path, place and rule, and drops those that say the same at the same place.
+/// Sorts findings by path, place and rule, and drops those that say the same at the same place. Those in files of other
+/// trees than the judged one come last.
 pub fn sort(findings: &mut Vec<Finding>) {
-    fn key(finding: &Finding) -> (&str, u32, u32, &str, &str) {
-        let (path, start, len) = finding.at.span.order();
-        (path, start, len, finding.rule, &finding.message)
+    fn key(finding: &Finding) -> (Option<&Arc<str>>, (&str, u32, u32), &str, &str) {
+        let span = &finding.at.span;
+        (span.file().root(), span.order(), finding.rule, &finding.message)
     }
     findings.sort_by(|a, b| key(a).cmp(&key(b)));
     findings.dedup_by(|a, b| key(a) == key(b));

@@ -24,10 +24,13 @@ pub mod yaml;
 /// A Kubernetes object as written.
 pub mod kube;
 
+/// The addresses that sources go by, and where copies of them lie.
+pub mod address;
+
 /// A node against a JSON Schema: every mistake at its place.
 pub mod schema;
 
-/// How the linter judges a repository: the `lint` section of fleet.yaml and `.fleetwright.yaml`.
+/// What `.fleetwright.yaml` says: how a repository is judged, where copies of sources lie, what clusters have besides.
 pub mod config;
 
 // compiler

@@ -45,7 +45,7 @@ pub(super) fn options(
         return Err(Error::Shown(format!("nothing was judged: `{}` has mistakes", config::PATH)));
     }
     let mut exceptions = source.map(|source| source.loaded.lint.exceptions.clone()).unwrap_or_default();
-    exceptions.extend(own.exceptions);
+    exceptions.extend(own.lint.exceptions);
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
     Ok(Options {
         lint: Lint { exceptions },

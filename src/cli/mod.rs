@@ -7,6 +7,7 @@ mod exit;
 mod explain;
 mod init;
 mod judge;
+mod kustomize;
 mod lint;
 mod render;
 mod rule;
@@ -54,6 +55,7 @@ enum Color {
 enum Command {
     Render(render::Args),
     Lint(lint::Args),
+    Kustomize(kustomize::Args),
     #[command(visible_aliases = ["rules", "explain"])]
     Rule(rule::Args),
     Schema(schema::Args),
@@ -84,6 +86,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
     match command {
         Command::Render(args) => render::run(args, streams),
         Command::Lint(args) => lint::run(args, streams),
+        Command::Kustomize(args) => kustomize::run(args, streams),
         Command::Rule(args) => rule::run(args, streams),
         Command::Schema(args) => schema::run(args, streams),
         Command::Init(args) => init::run(args, streams),

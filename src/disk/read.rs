@@ -17,21 +17,34 @@ use crate::text::{DecodeError, Entry, File, Load, LoadError, Tree, folder_of};
 ///
 /// A path that is a file makes a tree of that file alone, whose root is the folder that it lies in.
 pub fn read(path: &Path) -> Result<Tree, DiskError> {
+    read_in(path, None)
+}
+
+/// Reads a folder as [`read`] does, as a copy of another repository: its files are called by the folder as it was typed.
+pub fn read_copy(path: &Path) -> Result<Tree, DiskError> {
+    let typed = shown(path);
+    read_in(path, Some(typed.into()))
+}
+
+fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
     let metadata = fs::metadata(path).map_err(|error| missing(path, error))?;
     let root = fs::canonicalize(path).map_err(DiskError::refused("read", path))?;
     if metadata.is_file() {
-        return read_alone(path, &root);
+        return read_alone(path, &root, called);
     }
     if !metadata.is_dir() {
         return Err(DiskError::Special(shown(path)));
     }
     let files = walk::files(&root)?;
-    let entries: Vec<(String, Entry)> =
-        files.into_par_iter().map(|(path, found)| read_found(&root, path, found)).collect();
-    let mut tree = Tree::with_loader(Arc::new(Folder { root }));
+    let links: Vec<String> =
+        files.iter().filter(|(_, found)| matches!(found, Found::Linked)).map(|(path, _)| path.clone()).collect();
+    let read = |(path, found): (String, Found)| read_found(&root, path, found, called.as_ref());
+    let entries: Vec<(String, Entry)> = files.into_par_iter().map(read).collect();
+    let mut tree = Tree::with_loader(Arc::new(Folder { root, called }));
     for (path, entry) in entries {
         tree.insert_entry(&path, entry);
     }
+    links.iter().for_each(|path| tree.mark_link(path));
     Ok(tree)
 }
 
@@ -39,7 +52,7 @@ pub fn read(path: &Path) -> Result<Tree, DiskError> {
 pub fn list(folder: &Path) -> Result<Tree, DiskError> {
     let root = fs::canonicalize(folder).map_err(|error| missing(folder, error))?;
     let files = walk::files(&root)?;
-    let mut tree = Tree::with_loader(Arc::new(Folder { root }));
+    let mut tree = Tree::with_loader(Arc::new(Folder { root, called: None }));
     for (path, found) in files {
         tree.insert_entry(&path, unread(found));
     }
@@ -71,7 +84,7 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
     Ok(tree)
 }
 
-fn missing(path: &Path, error: std::io::Error) -> DiskError {
+pub(super) fn missing(path: &Path, error: std::io::Error) -> DiskError {
     match error.kind() {
         std::io::ErrorKind::NotFound => DiskError::Missing(shown(path)),
         _ => DiskError::refused("read", path)(error),
@@ -79,23 +92,31 @@ fn missing(path: &Path, error: std::io::Error) -> DiskError {
 }
 
 /// A file that was named on its own; who names a link means what it leads to.
-fn read_alone(path: &Path, target: &Path) -> Result<Tree, DiskError> {
+fn read_alone(path: &Path, target: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
     let name = path.file_name().unwrap_or(target.as_os_str()).to_string_lossy().into_owned();
     let mut tree = Tree::default();
     match read_file(&name, target) {
-        Ok(file) => tree.insert(file),
+        Ok(file) => tree.insert(in_root(file, called.as_ref())),
         Err(LoadError::Unreadable(why)) => return Err(DiskError::refused("read", path)(std::io::Error::other(why))),
         Err(error) => tree.insert_entry(&name, Entry::Opaque(error)),
     }
     Ok(tree)
 }
 
-fn read_found(root: &Path, path: String, found: Found) -> (String, Entry) {
+fn in_root(file: File, called: Option<&Arc<str>>) -> File {
+    match called {
+        Some(root) => file.in_root(root.clone()),
+        None => file,
+    }
+}
+
+fn read_found(root: &Path, path: String, found: Found, called: Option<&Arc<str>>) -> (String, Entry) {
     let entry = match found {
         Found::File if is_yaml(&path) => read_text(&path, &root.join(&path)),
         Found::Linked if is_yaml(&path) => read_place(root, &path).unwrap_or(Entry::Opaque(LoadError::Missing)),
         other => unread(other),
     };
+    let entry = if let Entry::Text(file) = entry { Entry::Text(in_root(file, called)) } else { entry };
     (path, entry)
 }
 
@@ -141,7 +162,7 @@ fn read_text(path: &str, full: &Path) -> Entry {
     read_file(path, full).map_or_else(Entry::Opaque, Entry::Text)
 }
 
-fn read_file(path: &str, full: &Path) -> Result<File, LoadError> {
+pub(super) fn read_file(path: &str, full: &Path) -> Result<File, LoadError> {
     let unreadable = |error: std::io::Error| LoadError::Unreadable(reason(&error));
     let mut file = fs::File::open(full).map_err(unreadable)?;
     let len = file.metadata().map_err(unreadable)?.len();
@@ -163,12 +184,14 @@ fn is_yaml(path: &str) -> bool {
 /// Reads the files of a folder that were not read yet.
 struct Folder {
     root: PathBuf,
+    /// The folder as it was typed, when it is not the one that is judged.
+    called: Option<Arc<str>>,
 }
 
 impl Load for Folder {
     fn load(&self, path: &str) -> Result<File, LoadError> {
         match place::find(&self.root, path) {
-            Place::File(full) => read_file(path, &full),
+            Place::File(full) => Ok(in_root(read_file(path, &full)?, self.called.as_ref())),
             Place::Link => Err(LoadError::Linked),
             Place::Hidden(why) => Err(LoadError::Unreadable(why)),
             Place::Folder | Place::Nothing => Err(LoadError::Missing),
@@ -201,6 +224,16 @@ mod tests {
         assert_eq!(paths(&tree), [".c.yml", "a.yaml", "b/Kustomization", "d.json"]);
         assert!(matches!(tree.entry("d.json"), Some(Entry::Deferred)));
         assert_eq!(tree.file("d.json").unwrap().text(), "{}");
+    }
+
+    #[test]
+    fn files_of_a_copy_know_the_folder_as_it_was_typed() {
+        let folder = folder(&[("a.yaml", "a: 1"), ("b.txt", "")]);
+        let tree = read_copy(folder.path()).unwrap();
+        for path in ["a.yaml", "b.txt"] {
+            assert_eq!(tree.file(path).unwrap().root().map(|root| &**root), folder.path().to_str(), "{path}");
+        }
+        assert_eq!(read(folder.path()).unwrap().file("a.yaml").unwrap().root(), None);
     }
 
     #[test]
@@ -243,6 +276,7 @@ mod tests {
         link(Path::new("nowhere"), "dangling.yaml");
         let tree = read(folder.path()).unwrap();
         assert_eq!(tree.file("in.yaml").unwrap().text(), "a: 1");
+        assert!(tree.is_link("in.yaml") && tree.is_link("folder") && !tree.is_link("a/a.yaml"));
         for path in ["out.yaml", "folder", "same", "dangling.yaml"] {
             assert_eq!(tree.file(path).unwrap_err(), LoadError::Linked, "{path}");
         }

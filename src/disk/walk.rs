@@ -81,6 +81,7 @@ pub(super) fn files(root: &Path) -> Result<Vec<(String, Found)>, DiskError> {
     if ignores {
         let tracked = git::tracked_but_ignored(root);
         found.extend(tracked.into_iter().filter_map(|path| match place::find(root, &path) {
+            Place::File(full) if full == root.join(&path) => Some((path, Found::File)),
             Place::File(_) => Some((path, Found::Linked)),
             Place::Link => Some((path, Found::Link)),
             Place::Hidden(why) => Some((path, Found::Unreadable(why))),

@@ -6,18 +6,28 @@ mod cluster;
 mod completion;
 mod digest;
 mod engine;
+pub mod field;
+pub mod graph;
 mod made;
 mod metadata;
 mod overlay;
 mod place;
+mod provenance;
+mod receiver;
 mod repo;
 mod root;
+pub mod select;
 mod sync;
+pub mod source;
 mod tenancy;
+pub mod trace;
 mod walk;
 
 pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
 pub use completion::Completion;
+pub use field::pointer;
+pub use provenance::{Agent, Cause, Provenance, leaves};
+pub use receiver::{Group, Receiver};
 pub use repo::{Built, Repo, Settings, Skipped};
 pub use tenancy::{Lockdown, Tenancy};
 

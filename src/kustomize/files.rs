@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::text::{File, Tree};
+use crate::text::{Entry, File, Load, LoadError, Tree};
 use crate::yaml::{Parsed, parse};
 
 /// A tree and what its YAML files say. Cheap to clone.
@@ -18,10 +18,38 @@ pub struct Files {
 impl Files {
     /// Parses, in parallel, every file of the tree that is named as YAML and that `wanted` accepts.
     pub fn read(tree: &Tree, wanted: impl Fn(&File) -> bool) -> Self {
-        let files: Vec<&File> = tree.files().filter(|file| is_yaml(file.path()) && wanted(file)).collect();
-        let parsed = files.par_iter().map(|file| (Arc::from(file.path()), Arc::new(parse(file))));
+        let texts = tree.entries().filter_map(|(path, entry)| match entry {
+            Entry::Text(file) => Some((path, file)),
+            Entry::Deferred | Entry::Opaque(_) => None,
+        });
+        let files: Vec<(&str, &File)> = texts.filter(|(path, file)| is_yaml(path) && wanted(file)).collect();
+        let parsed = files.par_iter().map(|(path, file)| (Arc::from(*path), Arc::new(parse(file))));
         let parsed: Vec<(Arc<str>, Arc<Parsed>)> = parsed.collect();
         Self { tree: tree.clone(), parsed: Arc::new(parsed.into_iter().collect()) }
+    }
+
+    /// Files of others under paths of their own: each is its path here, whose it is, and its path there.
+    ///
+    /// What was parsed is shared. The files keep the paths that they are shown with.
+    pub fn select<'a>(places: impl IntoIterator<Item = (Arc<str>, &'a Files, Arc<str>)>) -> Self {
+        let mut parsed = BTreeMap::new();
+        let mut loader = Elsewhere::default();
+        let mut entries = Vec::new();
+        for (path, files, there) in places {
+            let Some(entry) = files.tree.entry(&there) else { continue };
+            if let Some(known) = files.parsed.get(&there) {
+                parsed.insert(path.clone(), known.clone());
+            }
+            if matches!(entry, Entry::Deferred) {
+                loader.places.insert(path.clone(), (files.tree.clone(), there));
+            }
+            entries.push((path, entry.clone()));
+        }
+        let mut tree = Tree::with_loader(Arc::new(loader));
+        for (path, entry) in entries {
+            tree.insert_entry(&path, entry);
+        }
+        Self { tree, parsed: Arc::new(parsed) }
     }
 
     /// The tree.
@@ -40,6 +68,19 @@ impl Files {
     /// Every file that was parsed, sorted by path.
     pub fn parsed(&self) -> impl Iterator<Item = (&str, &Arc<Parsed>)> {
         self.parsed.iter().map(|(path, parsed)| (&**path, parsed))
+    }
+}
+
+/// Reads the files of other trees.
+#[derive(Default)]
+struct Elsewhere {
+    places: BTreeMap<Arc<str>, (Tree, Arc<str>)>,
+}
+
+impl Load for Elsewhere {
+    fn load(&self, path: &str) -> Result<File, LoadError> {
+        let (tree, there) = self.places.get(path).ok_or(LoadError::Missing)?;
+        tree.file(there)
     }
 }
 

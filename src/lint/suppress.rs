@@ -4,6 +4,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::config::Exception;
 use crate::finding::{Finding, ObjectRef};
+use crate::text::File;
 
 /// The exceptions of a run, and how often each was needed.
 pub(super) struct Exceptions<'a> {
@@ -44,11 +45,16 @@ impl<'a> Exceptions<'a> {
 impl Matcher<'_> {
     fn matches(&self, finding: &Finding) -> bool {
         finding.rule == self.exception.rule
-            && self.paths.as_ref().is_none_or(|globs| globs.is_match(finding.at.span.file().path()))
+            && self.paths.as_ref().is_none_or(|globs| globs.is_match(path_of(finding.at.span.file())))
             && self.objects.as_ref().is_none_or(|globs| {
                 finding.object.as_ref().is_some_and(|object| names(object).iter().any(|name| globs.is_match(name)))
             })
     }
+}
+
+/// A file's path as exceptions name it: files of other repositories with the folder they lie in.
+fn path_of(file: &File) -> String {
+    file.root().map_or_else(|| file.path().to_owned(), |root| format!("{}/{}", root.trim_end_matches('/'), file.path()))
 }
 
 /// The ways to name an object in an exception.

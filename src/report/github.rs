@@ -23,18 +23,14 @@ fn command(report: &Report, finding: &Finding) -> String {
     let (start, end) = (finding.at.span.position(), finding.at.span.end_position());
     let mut message = finding.message.clone();
     for related in &finding.related {
-        let path = report.shown_path(related.span.file().path());
+        let path = report.shown(related.span.file());
         let _ = write!(message, "\n{path}:{}: {}", related.span.position().line, related.message);
     }
     if let Some(help) = &finding.help {
         let _ = write!(message, "\nhelp: {help}");
     }
-    let mut properties = format!(
-        "file={},line={},endLine={}",
-        property(&report.shown_path(finding.at.span.file().path())),
-        start.line,
-        end.line
-    );
+    let mut properties =
+        format!("file={},line={},endLine={}", property(&report.shown(finding.at.span.file())), start.line, end.line);
     // GitHub takes columns for a single line only.
     if start.line == end.line {
         let _ = write!(properties, ",col={},endColumn={}", start.column, end.column.max(start.column));

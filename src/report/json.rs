@@ -34,7 +34,10 @@ struct JsonFinding {
     severity: Severity,
     /// What is wrong.
     message: String,
-    /// The file, relative to the folder that was judged, with `/` between segments.
+    /// The folder of another repository that `path` starts in, as it was given by `--source` or the configuration;
+    /// null for the folder that was judged.
+    root: Option<String>,
+    /// The file, relative to the folder that was judged or to `root`, with `/` between segments.
     path: String,
     /// The line, from 1.
     #[schemars(range(min = 1))]
@@ -71,7 +74,9 @@ struct Object {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Related {
-    /// The file, relative to the folder that was judged.
+    /// The folder of another repository that `path` starts in; null for the folder that was judged.
+    root: Option<String>,
+    /// The file, relative to the folder that was judged or to `root`.
     path: String,
     /// The line, from 1.
     #[schemars(range(min = 1))]
@@ -134,6 +139,7 @@ impl From<&Finding> for JsonFinding {
             rule: finding.rule.to_owned(),
             severity: finding.severity,
             message: finding.message.clone(),
+            root: root_of(&finding.at),
             path: finding.at.span.file().path().to_owned(),
             line: place.line,
             column: place.column,
@@ -153,6 +159,10 @@ impl From<&Finding> for JsonFinding {
 impl From<&Label> for Related {
     fn from(label: &Label) -> Self {
         let path = label.span.file().path().to_owned();
-        Self { path, line: label.span.position().line, message: label.message.clone() }
+        Self { root: root_of(label), path, line: label.span.position().line, message: label.message.clone() }
     }
+}
+
+fn root_of(label: &Label) -> Option<String> {
+    label.span.file().root().map(ToString::to_string)
 }

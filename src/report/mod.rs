@@ -1,15 +1,20 @@
 //! Findings and differences → text and the formats of other tools.
 
+pub mod build;
 pub mod diff;
 mod github;
+pub mod graph;
 pub mod json;
 pub mod mask;
+mod provenance;
 mod summary;
 mod text;
+pub mod trace;
 
 use std::io::{self, Write};
 
 use crate::finding::Finding;
+use crate::text::File;
 
 pub use summary::{Judged, Summary, counted};
 pub use text::printable;
@@ -33,14 +38,28 @@ impl Report {
         Self { findings, summary, root: root.into() }
     }
 
-    /// A path of a finding as a person would type it here.
-    pub fn shown_path(&self, path: &str) -> String {
-        let shown = match self.root.trim_end_matches('/') {
-            "" if self.root.is_empty() => path.to_owned(),
-            root => format!("{root}/{path}"),
-        };
-        printable(&shown).into_owned()
+    /// The path of a finding's file as a person would type it here.
+    pub fn shown(&self, file: &File) -> String {
+        shown_path(&self.root, file)
     }
+
+    /// A path of the tree that was judged as a person would type it here.
+    pub fn shown_path(&self, path: &str) -> String {
+        shown_below(&self.root, path)
+    }
+}
+
+fn shown_below(root: &str, path: &str) -> String {
+    let shown = match root.trim_end_matches('/') {
+        "" if root.is_empty() => path.to_owned(),
+        folder => format!("{folder}/{path}"),
+    };
+    printable(&shown).into_owned()
+}
+
+/// The path of a file as a person would type it here, where `root` is the folder that was read.
+pub fn shown_path(root: &str, file: &File) -> String {
+    shown_below(file.root().map_or(root, |root| root), file.path())
 }
 
 /// A way to write a report.

@@ -8,7 +8,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
 use super::Report;
-use super::mask::Mask;
+use super::mask::Masks;
 use crate::finding::{Finding, Label, Severity};
 use crate::text::{File, Position};
 
@@ -57,21 +57,6 @@ fn clusters(finding: &Finding) -> Option<String> {
     }
 }
 
-/// The masks of the files shown so far: findings lie together by file.
-#[derive(Default)]
-struct Masks(BTreeMap<String, (File, Mask)>);
-
-impl Masks {
-    fn of(&mut self, file: &File) -> &Mask {
-        let (known, mask) = self.0.entry(file.path().to_owned()).or_insert_with(|| (file.clone(), Mask::of(file)));
-        // Two states of a file may share a path: the one on disk and the one that is rendered.
-        if known != file {
-            (*known, *mask) = (file.clone(), Mask::of(file));
-        }
-        mask
-    }
-}
-
 /// Places that are shown in one piece of source.
 struct Piece<'a> {
     file: &'a File,
@@ -102,7 +87,7 @@ fn pieces(finding: &Finding) -> Vec<Piece<'_>> {
 
 fn element<'a>(report: &Report, piece: &Piece<'_>, masks: &mut Masks) -> Element<'a> {
     // A line break in a name would make the rest of it a line of ours.
-    let path = report.shown_path(piece.file.path()).replace('\n', "\u{FFFD}");
+    let path = report.shown(piece.file).replace('\n', "\u{FFFD}");
     if piece.file.text().is_empty() {
         return Origin::path(path).into();
     }

@@ -10,6 +10,7 @@ pub struct File(Arc<Inner>);
 
 struct Inner {
     path: Box<str>,
+    root: Option<Arc<str>>,
     text: Box<str>,
     line_starts: OnceLock<Box<[u32]>>,
 }
@@ -44,7 +45,7 @@ impl File {
         if text.len() > Self::MAX_LEN {
             text = text[..text.floor_char_boundary(Self::MAX_LEN)].into();
         }
-        Self(Arc::new(Inner { path: path.into(), text, line_starts: OnceLock::new() }))
+        Self(Arc::new(Inner { path: path.into(), root: None, text, line_starts: OnceLock::new() }))
     }
 
     /// Decodes bytes as YAML readers do: UTF-8, or UTF-16 when a byte order mark says so.
@@ -74,9 +75,27 @@ impl File {
         Ok(Self::new(path, text))
     }
 
-    /// The path in the tree.
+    /// The same file as one of another tree than the one that is judged: `root` is that tree's folder, as it was typed.
+    #[must_use]
+    pub fn in_root(self, root: Arc<str>) -> Self {
+        let mut inner = Arc::try_unwrap(self.0).unwrap_or_else(|shared| Inner {
+            path: shared.path.clone(),
+            root: None,
+            text: shared.text.clone(),
+            line_starts: OnceLock::new(),
+        });
+        inner.root = Some(root);
+        Self(Arc::new(inner))
+    }
+
+    /// The path from its root.
     pub fn path(&self) -> &str {
         &self.0.path
+    }
+
+    /// The folder of the tree that it belongs to, as it was typed; `None` for the tree that is judged.
+    pub fn root(&self) -> Option<&Arc<str>> {
+        self.0.root.as_ref()
     }
 
     /// The whole text.
@@ -130,7 +149,8 @@ impl File {
 
 impl PartialEq for File {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || (self.path() == other.path() && self.text() == other.text())
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.path() == other.path() && self.root() == other.root() && self.text() == other.text())
     }
 }
 
@@ -176,7 +196,7 @@ impl Span {
         self.file.position(self.range().end)
     }
 
-    /// The key that findings are sorted by: path, then offset.
+    /// The key that findings of one tree are sorted by: path, then offset.
     pub fn order(&self) -> (&str, u32, u32) {
         (self.file.path(), self.start, self.len)
     }
@@ -215,6 +235,17 @@ mod tests {
         assert_eq!(File::decode("a.yaml", bytes).unwrap().text(), "a: 1");
         assert_eq!(File::decode("a.yaml", vec![0x1F, 0x8B, 0x08]), Err(DecodeError::NotText));
         assert_eq!(File::decode("a.yaml", b"a\0b".to_vec()), Err(DecodeError::NotText));
+    }
+
+    #[test]
+    fn files_of_one_path_in_two_roots_differ() {
+        let ours = File::new("a.yaml", "a: 1");
+        let theirs = ours.clone().in_root("../theirs".into());
+        assert_eq!(
+            (theirs.path(), theirs.text(), theirs.root().map(|root| &**root)),
+            ("a.yaml", "a: 1", Some("../theirs"))
+        );
+        assert!(ours != theirs && ours.root().is_none());
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod build;
 mod conventional;
 mod decode;
 mod fault;
+pub mod go;
 mod json;
 mod node;
 mod open;

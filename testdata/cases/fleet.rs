@@ -82,10 +82,36 @@ fn every_fleet_is_loaded_or_explained() {
 fn every_configuration_is_loaded_or_explained() {
     let assert = Assert::new().action_env("SNAPSHOTS");
     for case in cases().into_iter().filter(|case| case.join(config::PATH).exists()) {
-        let (lint, findings) = config::load(&tree(&case));
-        let text = format!("{}exceptions: {}\n", said(&findings), lint.exceptions.len());
+        let (settings, findings) = config::load(&tree(&case));
+        let read = settings_text(&settings);
+        let text = format!("{}exceptions: {}\n{read}", said(&findings), settings.lint.exceptions.len());
         assert.eq(text, Data::read_from(&case.join("expected.txt"), None).raw());
     }
+}
+
+/// What a configuration says of sources, versions and external objects, a line each.
+fn settings_text(settings: &config::Settings) -> String {
+    let mut text = String::new();
+    if let Some(version) = settings.flux_version("") {
+        writeln!(text, "flux {version}").unwrap();
+    }
+    for name in settings.clusters.keys() {
+        writeln!(text, "cluster {name}: flux {:?}", settings.flux_version(name)).unwrap();
+    }
+    for copy in &settings.sources {
+        writeln!(text, "source {} {:?} at {}", copy.url, copy.reference, copy.path).unwrap();
+    }
+    for declared in &settings.external {
+        let external = &declared.external;
+        let (kind, line) = (external.kind.as_str(), declared.node.span().position().line);
+        writeln!(
+            text,
+            "external {kind} {}/{} of line {line}: {:?} {:?} on {:?}",
+            external.namespace, external.name, external.data, external.keys, external.clusters
+        )
+        .unwrap();
+    }
+    text
 }
 
 /// The published schemas and what they are generated from.

@@ -1,12 +1,17 @@
 //! What of a file is secret, and its lines without it: every source line and every diff goes through here.
 
 mod nodes;
+mod object;
 mod scan;
 
+pub use object::conceal;
+
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::text::File;
+use super::text::printable;
+use crate::text::{File, Span};
 
 /// The secret ranges of a file.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +51,28 @@ impl Mask {
             if secret && at >= indent { '*' } else { character }
         });
         Some(Cow::Owned(masked.collect()))
+    }
+}
+
+/// The masks of the files shown so far: what is shown together mostly comes from few of them.
+#[derive(Debug, Default)]
+pub struct Masks(BTreeMap<String, (File, Mask)>);
+
+impl Masks {
+    /// The mask of a file.
+    pub fn of(&mut self, file: &File) -> &Mask {
+        let (known, mask) = self.0.entry(file.path().to_owned()).or_insert_with(|| (file.clone(), Mask::of(file)));
+        // Two states of a file may share a path: the one on disk and the one that is rendered.
+        if known != file {
+            (*known, *mask) = (file.clone(), Mask::of(file));
+        }
+        mask
+    }
+
+    /// The line that a place begins on, without its indentation and its secrets, fit for a terminal.
+    pub fn source_line(&mut self, place: &Span) -> String {
+        let line = self.of(place.file()).line(place.file(), place.position().line).unwrap_or_default();
+        printable(line.trim_start_matches('\u{FEFF}').trim()).into_owned()
     }
 }
 

@@ -1,0 +1,195 @@
+//! Repositories of any size, as people write them by hand.
+
+use std::fmt::Write;
+
+use fleetwright::text::{File, Tree};
+
+/// `count` Deployments, a file each, under one kustomization with a namespace, a prefix, labels and a patch.
+pub(crate) fn deployments(count: usize) -> Tree {
+    let mut kustomization = String::from(
+        "\
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+namespace: shop
+namePrefix: prod-
+labels:
+  - includeSelectors: true
+    pairs: {team: shop}
+patches:
+  - target: {kind: Deployment}
+    patch: |
+      - op: add
+        path: /spec/template/spec/priorityClassName
+        value: high
+resources:
+",
+    );
+    let mut tree = Tree::default();
+    for number in 0..count {
+        line(&mut kustomization, &format!("  - app-{number:04}.yaml"));
+        tree.insert(File::new(format!("app-{number:04}.yaml"), deployment(&format!("app-{number:04}"))));
+    }
+    tree.insert(File::new("kustomization.yaml", kustomization));
+    tree
+}
+
+/// `count` bases with ten objects each and an overlay of each.
+pub(crate) fn pairs(count: usize) -> Tree {
+    let mut tree = Tree::default();
+    for pair in 0..count {
+        let mut base = String::from("resources:\n");
+        for object in 0..10 {
+            let name = format!("app-{object}");
+            let text = if object < 5 { deployment(&name) } else { config_map(&name) };
+            line(&mut base, &format!("  - {name}.yaml"));
+            tree.insert(File::new(format!("base-{pair:03}/{name}.yaml"), text));
+        }
+        tree.insert(File::new(format!("base-{pair:03}/kustomization.yaml"), base));
+        let overlay = format!(
+            "\
+resources:
+  - ../base-{pair:03}
+namespace: team-{pair:03}
+nameSuffix: -v2
+labels:
+  - pairs: {{team: team-{pair:03}}}
+patches:
+  - patch: |
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata:
+        name: app-1
+      spec:
+        replicas: 3
+"
+        );
+        tree.insert(File::new(format!("overlay-{pair:03}/kustomization.yaml"), overlay));
+    }
+    tree
+}
+
+/// `count` clusters that run the same thirty components, each with its own variables.
+pub(crate) fn clusters(count: usize) -> Tree {
+    let mut tree = Tree::default();
+    for component in 0..COMPONENTS {
+        let mut kustomization = String::from("resources:\n");
+        for object in 0..10 {
+            let name = format!("app-{object}");
+            let text = match object {
+                0..4 => deployment(&format!("{name}-{component:02}")),
+                _ => config_map(&format!("{name}-{component:02}")),
+            };
+            line(&mut kustomization, &format!("  - {name}.yaml"));
+            tree.insert(File::new(format!("components/{component:02}/{name}.yaml"), text));
+        }
+        line(&mut kustomization, "  - ingress.yaml");
+        tree.insert(File::new(format!("components/{component:02}/ingress.yaml"), ingress(component)));
+        tree.insert(File::new(format!("components/{component:02}/kustomization.yaml"), kustomization));
+    }
+    for cluster in 0..count {
+        let folder = format!("clusters/cluster-{cluster:04}");
+        tree.insert(File::new(format!("{folder}/flux-system/gotk-sync.yaml"), sync(&folder)));
+        let mut text = String::new();
+        for component in 0..COMPONENTS {
+            text.push_str(&kustomization(cluster, component));
+        }
+        tree.insert(File::new(format!("{folder}/components.yaml"), text));
+    }
+    tree
+}
+
+/// How many components each cluster runs.
+const COMPONENTS: usize = 30;
+
+fn line(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("a String takes everything");
+}
+
+fn deployment(name: &str) -> String {
+    format!(
+        "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {name}
+  labels: {{app: {name}}}
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {{app: {name}}}
+  template:
+    metadata:
+      labels: {{app: {name}}}
+    spec:
+      containers:
+        - name: main
+          image: registry.example.com/shop/{name}:1.4.2
+          ports: [{{name: http, containerPort: 8080}}]
+          env:
+            - {{name: LOG_LEVEL, value: info}}
+          resources:
+            requests: {{cpu: 100m, memory: 128Mi}}
+"
+    )
+}
+
+fn config_map(name: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  color: blue\n  greeting: hello\n")
+}
+
+fn ingress(component: usize) -> String {
+    format!(
+        "\
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: app-{component:02}
+spec:
+  rules:
+    - host: app-{component:02}.${{CLUSTER_DOMAIN}}
+"
+    )
+}
+
+fn sync(folder: &str) -> String {
+    format!(
+        "\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {{name: flux-system, namespace: flux-system}}
+spec:
+  interval: 1m
+  ref: {{branch: main}}
+  url: https://git.example.com/acme/fleet.git
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: flux-system, namespace: flux-system}}
+spec:
+  interval: 10m
+  path: ./{folder}
+  prune: true
+  sourceRef: {{kind: GitRepository, name: flux-system}}
+"
+    )
+}
+
+fn kustomization(cluster: usize, component: usize) -> String {
+    format!(
+        "\
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: component-{component:02}, namespace: flux-system}}
+spec:
+  interval: 1h
+  path: ./components/{component:02}
+  prune: true
+  targetNamespace: component-{component:02}
+  sourceRef: {{kind: GitRepository, name: flux-system}}
+  postBuild:
+    substitute:
+      CLUSTER_DOMAIN: c{cluster}.example.com
+"
+    )
+}

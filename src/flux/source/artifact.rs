@@ -1,0 +1,41 @@
+//! What a source hands out.
+
+use std::sync::Arc;
+
+use crate::finding::Finding;
+use crate::kustomize::{Builder, Files};
+
+/// The files that a source hands out, and the builds of their folders, each made once.
+#[derive(Debug)]
+pub struct Artifact {
+    /// Equal for sources that hand out the same; stable between runs.
+    pub id: Arc<str>,
+    /// Builds its folders; the paths of its files are those in the artifact, from the artifact's root.
+    pub builder: Builder,
+}
+
+impl Artifact {
+    pub(super) fn new(id: impl Into<Arc<str>>, files: Files) -> Self {
+        Self { id: id.into(), builder: Builder::new(files) }
+    }
+
+    /// Its files.
+    pub fn files(&self) -> &Files {
+        self.builder.files()
+    }
+}
+
+/// What is known of what a source hands out.
+#[derive(Debug, Clone)]
+pub enum Resolution {
+    /// This.
+    Artifact(Arc<Artifact>),
+    /// It is that of an address that no copy is known of: the URL, with `#` and the reference when it has one.
+    NoCopy(Arc<str>),
+    /// It cannot be told here, for a reason that is no fault; the reason says what `it` is.
+    Unknown(Arc<str>),
+    /// The cluster has no such source.
+    Missing,
+    /// The cluster cannot make it either.
+    Failed(Vec<Finding>),
+}

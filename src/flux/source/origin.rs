@@ -1,0 +1,64 @@
+//! Where a source fetches from.
+
+use std::sync::Arc;
+
+use crate::address::{Address, short_reference};
+use crate::kube::Object;
+use crate::yaml::{Node, Style, Value};
+
+/// The branch that a GitRepository has when it names none.
+const DEFAULT_BRANCH: &str = "master";
+/// The tag that an OCIRepository has when it names none.
+const DEFAULT_TAG: &str = "latest";
+
+/// An address and what of it is fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) address: Address,
+    /// The branch, tag, version or digest; none for buckets.
+    pub(super) reference: Option<Arc<str>>,
+}
+
+impl Origin {
+    /// Where an object of one of the source kinds fetches from; `None` when that is not written out.
+    pub(super) fn of(source: &Object) -> Option<Self> {
+        let text = |keys: &[&str]| source.node.at_keys(keys).and_then(known_text).filter(|text| !text.is_empty());
+        let first = |fields: &[&str]| fields.iter().find_map(|field| text(&["spec", "ref", field]));
+        match source.kind() {
+            "GitRepository" => {
+                let reference = first(&["commit", "name", "tag", "semver", "branch"]).unwrap_or(DEFAULT_BRANCH);
+                Some(Self::new(text(&["spec", "url"])?, Some(reference)))
+            }
+            "OCIRepository" => {
+                let reference = first(&["digest", "semver", "tag"]).unwrap_or(DEFAULT_TAG);
+                Some(Self::new(text(&["spec", "url"])?, Some(reference)))
+            }
+            "Bucket" => {
+                let endpoint = text(&["spec", "endpoint"])?.trim_end_matches('/');
+                Some(Self::new(&format!("{endpoint}/{}", text(&["spec", "bucketName"])?), None))
+            }
+            _ => None,
+        }
+    }
+
+    fn new(url: &str, reference: Option<&str>) -> Self {
+        Self { address: Address::new(url), reference: reference.map(|reference| short_reference(reference).into()) }
+    }
+
+    /// As `--source` would name it.
+    pub(super) fn shown(&self) -> String {
+        match &self.reference {
+            Some(reference) => format!("{}#{reference}", self.address),
+            None => self.address.to_string(),
+        }
+    }
+}
+
+/// The text of a scalar that is known: no value that nobody can know, and no variable that stands for one.
+fn known_text(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::Scalar(_, Style::Unknown) => None,
+        Value::Scalar(text, _) => Some(text),
+        Value::Seq(_) | Value::Map(_) => None,
+    }
+}

@@ -1,0 +1,166 @@
+//! The sources of a repository's clusters: what is known of where they fetch from.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::artifact::{Artifact, Resolution};
+use super::origin::Origin;
+use super::resolve::Resolver;
+use crate::address::{Address, Location};
+use crate::kube::Object;
+use crate::kustomize::Files;
+use crate::text::{Tree, is_inside};
+
+/// A reference to a source: what `sourceRef` of a Kustomization says, with its namespace.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceRef {
+    /// `GitRepository`, `OCIRepository`, `Bucket` or `ExternalArtifact`.
+    pub kind: Arc<str>,
+    /// Its namespace.
+    pub namespace: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+}
+
+/// Finds what a cluster has.
+pub trait Lookup {
+    /// The object of a source kind.
+    fn source(&self, reference: &SourceRef) -> Option<Object>;
+
+    /// The ArtifactGenerators of a namespace, in order.
+    fn generators(&self, namespace: &str) -> Vec<Object>;
+}
+
+/// A copy of what sources fetch.
+#[derive(Debug, Clone)]
+pub struct Copy {
+    address: Address,
+    reference: Option<Arc<str>>,
+    place: Place,
+}
+
+/// Where a copy lies.
+#[derive(Debug, Clone)]
+enum Place {
+    /// In a folder of the repository that is judged.
+    Inside(Arc<str>),
+    /// In a folder of its own; it is parsed when first asked for.
+    Outside(Tree, Arc<OnceLock<Files>>),
+}
+
+impl Copy {
+    /// The copy that `--source` names, whose folder was read.
+    pub fn new(location: &Location, tree: Tree) -> Self {
+        Self {
+            address: location.address.clone(),
+            reference: location.reference.clone(),
+            place: Place::Outside(tree, Arc::default()),
+        }
+    }
+
+    /// The copy that `--source` names, when it is a folder of the repository that is judged.
+    pub fn inside(location: &Location, folder: &str) -> Self {
+        Self {
+            address: location.address.clone(),
+            reference: location.reference.clone(),
+            place: Place::Inside(folder.into()),
+        }
+    }
+}
+
+/// What the sources of all clusters hand out, each made once. Threads may share it.
+#[derive(Debug)]
+pub struct Sources {
+    repository: Files,
+    copies: Vec<Copy>,
+    /// The repository itself, under the addresses that its clusters know it by.
+    own: Vec<Copy>,
+    /// By their ids. Nobody waits while holding it.
+    made: Mutex<BTreeMap<Arc<str>, Arc<Artifact>>>,
+}
+
+impl Sources {
+    /// The sources of a repository, of which only the copies are known yet.
+    pub fn new(repository: Files, copies: Vec<Copy>) -> Self {
+        Self { repository, copies, own: Vec::new(), made: Mutex::default() }
+    }
+
+    /// Takes a folder of the repository for what a cluster's root fetches: a source of the same address and reference
+    /// hands that out. An object without an address adds nothing.
+    pub fn add_own(&mut self, root: &Object, folder: &str) {
+        let Some(Origin { address, reference }) = Origin::of(root) else { return };
+        self.own.push(Copy { address, reference, place: Place::Inside(folder.into()) });
+    }
+
+    /// The repository as it lies there: for folders that are built although no source is known to hand them out.
+    pub fn repository(&self) -> Arc<Artifact> {
+        self.make("repository".into(), || self.repository.clone())
+    }
+
+    /// What a source hands out.
+    pub fn resolve(&self, source: &SourceRef, lookup: &dyn Lookup) -> Resolution {
+        Resolver::new(self, lookup).resolve(source)
+    }
+
+    /// The copy of what is fetched: one of exactly this reference before one of any.
+    pub(super) fn copy_of(&self, origin: &Origin) -> Option<(String, Files)> {
+        let exact = |copy: &&Copy| copy.reference.is_some() && copy.reference == origin.reference;
+        let any = |copy: &&Copy| copy.reference.is_none();
+        let of_address = |copies| Copies { copies, address: &origin.address };
+        let found = of_address(&self.copies).find(exact).or_else(|| of_address(&self.own).find(exact));
+        let found = found.or_else(|| of_address(&self.copies).find(any)).or_else(|| of_address(&self.own).find(any))?;
+        Some(self.files_of(found))
+    }
+
+    fn files_of(&self, copy: &Copy) -> (String, Files) {
+        match &copy.place {
+            Place::Inside(folder) => {
+                let id = format!("repository/{folder}");
+                let artifact = self.make(id.as_str().into(), || below(&self.repository, folder));
+                (id, artifact.files().clone())
+            }
+            Place::Outside(tree, files) => {
+                let root = tree.files().find_map(|file| file.root().cloned());
+                let id = format!("copy {} {}", copy.address.key(), root.as_deref().unwrap_or_default());
+                (id, files.get_or_init(|| Files::read(tree, |_| true)).clone())
+            }
+        }
+    }
+
+    /// The artifact of an id, made unless it is known.
+    pub(super) fn make(&self, id: Arc<str>, files: impl FnOnce() -> Files) -> Arc<Artifact> {
+        if let Some(artifact) = self.made().get(&id) {
+            return artifact.clone();
+        }
+        let artifact = Arc::new(Artifact::new(id.clone(), files()));
+        // Another thread may have made it meanwhile: all share the first one, whose builds are memoised.
+        self.made().entry(id).or_insert(artifact).clone()
+    }
+
+    fn made(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<Artifact>>> {
+        // A panic elsewhere leaves whole entries: each is inserted in one step.
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The copies of one address, the last one that was named first.
+struct Copies<'a> {
+    copies: &'a [Copy],
+    address: &'a Address,
+}
+
+impl<'a> Copies<'a> {
+    fn find(&self, wanted: impl Fn(&&Copy) -> bool) -> Option<&'a Copy> {
+        self.copies.iter().rev().filter(|copy| copy.address == *self.address).find(|copy| wanted(copy))
+    }
+}
+
+/// The files below a folder, under their paths from it.
+fn below(files: &Files, folder: &str) -> Files {
+    if folder.is_empty() {
+        return files.clone();
+    }
+    let paths = files.tree().under(folder).filter(|path| is_inside(path, folder));
+    let prefix = folder.len() + 1;
+    Files::select(paths.filter_map(|path| Some((path.get(prefix..)?.into(), files, path.into()))))
+}

@@ -1,0 +1,94 @@
+//! An object on its way to clusters: who applies it where, and which places gave each field its value.
+
+use super::{Applied, Applier, Cause, Cluster, Provenance, State, leaves};
+use crate::finding::ObjectRef;
+use crate::text::Span;
+use crate::yaml::{Name, Node, Path};
+
+/// What is said of an object on the clusters that receive it in one and the same way.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// The object.
+    pub object: ObjectRef,
+    /// The first place of the object.
+    pub place: Span,
+    /// Who applies it.
+    pub by: ObjectRef,
+    /// How the build of that went.
+    pub state: State,
+    /// The clusters whose Flux applies it, in the order of the repository; empty in a repository without a root.
+    pub clusters: Vec<Name>,
+    /// The other cluster that it is applied to.
+    pub target: Option<Name>,
+    /// Who brings whom, from the root to the one that applies it.
+    pub path: Vec<ObjectRef>,
+    /// The object as it reaches the API server.
+    pub node: Node,
+    /// The fields that were asked for, in the order of the object.
+    pub fields: Vec<Field>,
+}
+
+/// A field and the places that gave it its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Where it stands in the object.
+    pub path: Path,
+    /// Its value: a scalar or an empty collection.
+    pub node: Node,
+    /// The places, the deciding one last.
+    pub causes: Vec<Cause>,
+}
+
+/// Traces an object that several clusters may receive; `at` narrows the fields to those of a part of it, and a cluster
+/// whose object has no such part is left out.
+pub fn trace(found: &[(&Cluster, &Applied)], at: &Path) -> Vec<Trace> {
+    let mut traces: Vec<Trace> = Vec::new();
+    for (cluster, applied) in found {
+        let Some(part) = at.find(&applied.object.node) else { continue };
+        let provenance = Provenance::of(applied);
+        let fields = leaves(part, at);
+        let fields = fields.into_iter().map(|(path, node)| {
+            let causes = provenance.causes(node);
+            Field { path, node: node.clone(), causes }
+        });
+        let trace = Trace {
+            object: applied.object.reference(),
+            place: applied.object.node.get("kind").unwrap_or(&applied.object.node).origin.written().clone(),
+            by: applied.by.reference.clone(),
+            state: applied.by.state.clone(),
+            clusters: (!cluster.name.is_empty()).then(|| cluster.name.clone()).into_iter().collect(),
+            target: applied.by.target.clone(),
+            path: path_to(cluster, &applied.by),
+            node: applied.object.node.clone(),
+            fields: fields.collect(),
+        };
+        match traces.iter_mut().find(|other| other.says_the_same(&trace)) {
+            Some(other) => other.clusters.extend(trace.clusters),
+            None => traces.push(trace),
+        }
+    }
+    traces
+}
+
+impl Trace {
+    fn says_the_same(&self, other: &Self) -> bool {
+        self.by == other.by
+            && self.target == other.target
+            && self.path == other.path
+            && self.place == other.place
+            && self.fields == other.fields
+    }
+}
+
+/// Who brings whom, from the root to an applier.
+fn path_to(cluster: &Cluster, applier: &Applier) -> Vec<ObjectRef> {
+    let mut path = vec![applier.reference.clone()];
+    let mut at = applier;
+    while let Some(parent) = at.parent.filter(|parent| *parent < at.at).and_then(|parent| cluster.appliers.get(parent))
+    {
+        path.push(parent.reference.clone());
+        at = parent;
+    }
+    path.reverse();
+    path
+}

@@ -1,0 +1,155 @@
+//! A tree that fits a terminal: who creates whom, and beside each line what it builds from and waits for.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use super::{cluster, name, one_line};
+use crate::finding::ObjectRef;
+use crate::flux::State;
+use crate::flux::graph::{EdgeKind, Graph, GraphNode, Role};
+
+/// A line is at most this wide, as far as the names in it allow.
+const WIDTH: usize = 100;
+
+const HEADING: Style = Style::new().bold();
+const QUIET: Style = Style::new().dimmed();
+
+pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
+    for (number, graph) in graphs.iter().enumerate() {
+        if number > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{HEADING}{}{HEADING:#}", heading(graph))?;
+        tree(graph, out)?;
+    }
+    Ok(())
+}
+
+fn heading(graph: &Graph) -> String {
+    if graph.cluster.is_empty() { cluster(graph) } else { format!("cluster {}", cluster(graph)) }
+}
+
+/// A line that is still to be written, with what stands before it.
+struct Line {
+    node: usize,
+    before: String,
+    last: bool,
+}
+
+fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
+    let tops = graph.tops();
+    let is_missing = |at: &usize| graph.nodes.get(*at).is_some_and(|node| node.role == Role::Missing);
+    let (missing, tops): (Vec<usize>, Vec<usize>) = tops.into_iter().partition(is_missing);
+    let mut written = vec![false; graph.nodes.len()];
+    // A list of its own instead of recursion: a repository may nest as deep as it likes.
+    let mut waiting = Vec::new();
+    push(&mut waiting, &tops, "");
+    while let Some(line) = waiting.pop() {
+        let (branch, below) = if line.last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let Some(node) = graph.nodes.get(line.node) else { continue };
+        let lead = format!("{}{branch}", line.before);
+        let again = written.get(line.node).copied().unwrap_or_default();
+        let title = name(&node.reference);
+        let room = WIDTH.saturating_sub(lead.chars().count() + title.chars().count() + 2);
+        let notes = if again { "(see above)".to_owned() } else { notes(graph, line.node, node, room) };
+        let gap = if notes.is_empty() { "" } else { "  " };
+        writeln!(out, "{lead}{title}{gap}{QUIET}{notes}{QUIET:#}")?;
+        if again {
+            continue;
+        }
+        if let Some(flag) = written.get_mut(line.node) {
+            *flag = true;
+        }
+        let mut children: Vec<usize> = graph.targets(line.node, EdgeKind::Creates).collect();
+        children.sort_by_key(|at| graph.nodes.get(*at).map(|node| order(node)));
+        push(&mut waiting, &children, &format!("{}{below}", line.before));
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let others = if graph.cluster.is_empty() { "named here and not found" } else { "named there and not received" };
+    writeln!(out, "{others}:")?;
+    let mut names: Vec<String> =
+        missing.iter().filter_map(|at| graph.nodes.get(*at)).map(|node| name(&node.reference)).collect();
+    names.sort();
+    names.iter().try_for_each(|name| writeln!(out, "   {name}"))
+}
+
+fn push(waiting: &mut Vec<Line>, nodes: &[usize], before: &str) {
+    for (number, node) in nodes.iter().enumerate().rev() {
+        waiting.push(Line { node: *node, before: before.to_owned(), last: number + 1 == nodes.len() });
+    }
+}
+
+/// Sources before what builds from them, then by name.
+fn order(node: &GraphNode) -> (Role, String) {
+    (node.role, name(&node.reference))
+}
+
+/// What is said beside a name: as much of it as there is room for.
+fn notes(graph: &Graph, at: usize, node: &GraphNode, room: usize) -> String {
+    let mut notes = Vec::new();
+    let state = match &node.state {
+        Some(State::Failed) => Some("does not build".to_owned()),
+        Some(State::NotBuilt(why)) => Some(format!("not built: {}", one_line(why))),
+        Some(State::Built) | None => None,
+    };
+    let target = node.target.as_ref().map(|target| format!("to {}", one_line(target)));
+    let detail = node.detail.as_deref().map(one_line);
+    let sources = list(graph, at, node, EdgeKind::BuildsFrom);
+    match (detail, sources.is_empty()) {
+        (Some(detail), false) => notes.push(format!("{detail} of {}", sources.join(", "))),
+        (Some(detail), true) => notes.push(detail),
+        (None, false) => notes.push(format!("of {}", sources.join(", "))),
+        (None, true) => {}
+    }
+    notes.extend(target);
+    let needs = list(graph, at, node, EdgeKind::DependsOn);
+    if !needs.is_empty() {
+        let fixed: usize = notes.iter().chain(&state).map(|note| note.chars().count() + 2).sum();
+        notes.push(fitting(&needs, room.saturating_sub(fixed)));
+    }
+    notes.extend(state);
+    let line = notes.join("; ");
+    let width = line.chars().count();
+    // A URL or a reason that does not fit loses its end; that something is there is said nevertheless.
+    if width > room && room >= 8 {
+        return line.chars().take(room - 1).chain(['…']).collect();
+    }
+    line
+}
+
+/// Dependencies in the room that there is: what does not fit is counted.
+fn fitting(needs: &[String], room: usize) -> String {
+    let whole = format!("after {}", needs.join(", "));
+    if whole.chars().count() <= room || needs.len() == 1 {
+        return whole;
+    }
+    let shown = (1..needs.len()).rev().map(|count| {
+        let shown = needs.get(..count).unwrap_or_default().join(", ");
+        format!("after {shown} and {} more", needs.len() - count)
+    });
+    let mut shown = shown.collect::<Vec<_>>().into_iter();
+    shown.find(|text| text.chars().count() <= room).unwrap_or_else(|| format!("after {} others", needs.len()))
+}
+
+/// The others that an edge leads to, by the shortest name that says which.
+fn list(graph: &Graph, at: usize, node: &GraphNode, kind: EdgeKind) -> Vec<String> {
+    let others = graph.targets(at, kind).filter_map(|to| graph.nodes.get(to));
+    let mut names: Vec<String> = others
+        .map(|other| match kind {
+            EdgeKind::DependsOn => short(&other.reference, node, other.reference.kind == node.reference.kind),
+            EdgeKind::BuildsFrom | EdgeKind::Creates => short(&other.reference, node, false),
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+fn short(reference: &ObjectRef, from: &GraphNode, same_kind: bool) -> String {
+    let kind = if same_kind { String::new() } else { format!("{} ", reference.kind) };
+    let namespace = reference.namespace.as_ref().filter(|own| Some(*own) != from.reference.namespace.as_ref());
+    let namespace = namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
+    one_line(&format!("{kind}{namespace}{}", reference.name))
+}

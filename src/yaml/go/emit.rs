@@ -1,0 +1,207 @@
+//! The layout of a document: indentation, line breaks, and which keys fit on the line of their value.
+
+use std::ops::Range;
+
+use super::number;
+use super::order;
+use super::scalar::{self, Shape};
+use crate::yaml::resolve::resolve_plain;
+use crate::yaml::timestamp::rfc3339;
+use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
+
+/// A key that is longer, in bytes, is written after a question mark.
+const MAX_SIMPLE_KEY: usize = 128;
+
+/// Lines are folded at the first space past this column.
+const WIDTH: usize = 80;
+
+/// A range of the printed text and what it shows.
+#[derive(Debug, Clone)]
+pub struct Segment<'a> {
+    /// Bytes of the text.
+    pub range: Range<usize>,
+    /// What they show.
+    pub part: Part<'a>,
+}
+
+/// What a range of the printed text shows.
+#[derive(Debug, Clone, Copy)]
+pub enum Part<'a> {
+    /// The key of an entry.
+    Key(&'a Entry),
+    /// A scalar or an empty collection.
+    Leaf(&'a Node),
+    /// The dash of an item of a sequence.
+    Dash(&'a Node),
+}
+
+/// Writes a document. The flags are those of libyaml's emitter, since its line breaks follow from them.
+#[derive(Debug)]
+pub(super) struct Emitter<'a, 's> {
+    segments: Option<&'s mut Vec<Segment<'a>>>,
+    pub(super) out: String,
+    /// How many characters the last line has.
+    pub(super) column: usize,
+    /// Whether the last character separates, so that the next token needs no space.
+    pub(super) whitespace: bool,
+    /// Whether the line has nothing but indentation and indicators yet.
+    pub(super) indention: bool,
+    /// The entries of the open mappings in the order in which they are printed.
+    entries: Vec<&'a Entry>,
+}
+
+impl<'a, 's> Emitter<'a, 's> {
+    pub(super) fn new(segments: Option<&'s mut Vec<Segment<'a>>>) -> Self {
+        Self { segments, out: String::new(), column: 0, whitespace: true, indention: true, entries: Vec::new() }
+    }
+
+    pub(super) fn document(mut self, node: &'a Node) -> String {
+        self.node(node, None, false);
+        self.line(0);
+        self.out
+    }
+
+    /// Writes a value; `outer` is the indentation of the collection that it is in.
+    fn node(&mut self, node: &'a Node, outer: Option<usize>, in_mapping: bool) {
+        match &node.value {
+            Value::Map(entries) if !entries.is_empty() => self.mapping(entries, outer),
+            Value::Seq(items) if !items.is_empty() => self.sequence(items, outer, in_mapping),
+            Value::Map(_) => self.empty("{}", node),
+            Value::Seq(_) => self.empty("[]", node),
+            Value::Scalar(text, style) => {
+                let start = self.scalar(text, *style, deeper(outer));
+                self.mark(start, Part::Leaf(node));
+            }
+        }
+    }
+
+    fn empty(&mut self, text: &str, node: &'a Node) {
+        self.indicator(text, false, false);
+        self.mark(self.out.len() - text.len(), Part::Leaf(node));
+    }
+
+    fn mapping(&mut self, entries: &'a [Entry], outer: Option<usize>) {
+        let indent = outer.map_or(0, |outer| outer + 2);
+        let base = self.entries.len();
+        self.entries.extend(entries);
+        if let Some(mine) = self.entries.get_mut(base..) {
+            order::sort(mine);
+        }
+        for at in base..base + entries.len() {
+            let Some(entry) = self.entries.get(at).copied() else { continue };
+            self.line(indent);
+            self.key(entry, indent);
+            self.node(&entry.node, Some(indent), true);
+        }
+        self.entries.truncate(base);
+    }
+
+    fn key(&mut self, entry: &'a Entry, indent: usize) {
+        let key = scalar::settled(&entry.key);
+        let shape = Shape::of(&key);
+        let simple = !shape.multiline && key.len() <= MAX_SIMPLE_KEY;
+        if !simple {
+            self.indicator("?", false, true);
+        }
+        let start = self.string(&key, shape, simple, indent + 2);
+        self.mark(start, Part::Key(entry));
+        if !simple {
+            self.line(indent);
+        }
+        self.separate(!simple);
+        self.indicator(":", false, !simple);
+    }
+
+    fn sequence(&mut self, items: &'a [Node], outer: Option<usize>, in_mapping: bool) {
+        let indent = match outer {
+            None => 0,
+            // The dashes stand below the key, unless it needed a question mark.
+            Some(outer) if in_mapping && !self.indention => outer,
+            Some(outer) => outer + 2,
+        };
+        for item in items {
+            self.line(indent);
+            self.indicator("-", false, true);
+            self.mark(self.out.len() - 1, Part::Dash(item));
+            self.node(item, Some(indent), false);
+        }
+    }
+
+    /// Writes a scalar and returns where it begins.
+    fn scalar(&mut self, text: &str, style: Style, indent: usize) -> usize {
+        let scalar = if style == Style::Plain { resolve_plain(text, Reader::Kustomize) } else { Scalar::String(text) };
+        let text = match scalar {
+            Scalar::String(text) => text,
+            other => {
+                self.separate(true);
+                let start = self.out.len();
+                number::write(&mut self.out, other);
+                self.column += self.out.len() - start;
+                (self.whitespace, self.indention) = (false, false);
+                return start;
+            }
+        };
+        // Where a date was meant, a time is printed, as a string.
+        if style == Style::Plain
+            && text.starts_with(|c: char| c.is_ascii_digit())
+            && let Some(time) = rfc3339(text)
+        {
+            return self.string(&time, Shape::of(&time), false, indent);
+        }
+        let text = scalar::settled(text);
+        self.string(&text, Shape::of(&text), false, indent)
+    }
+
+    /// Writes a token that is no scalar, after a space where one is needed.
+    pub(super) fn indicator(&mut self, text: &str, is_whitespace: bool, is_indention: bool) {
+        if text != ":" {
+            self.separate(true);
+        }
+        self.out.push_str(text);
+        self.column += text.len();
+        self.whitespace = is_whitespace;
+        self.indention &= is_indention;
+    }
+
+    /// Writes the space before a token, where it needs one.
+    pub(super) fn separate(&mut self, needed: bool) {
+        if needed && !self.whitespace {
+            self.out.push(' ');
+            self.column += 1;
+        }
+    }
+
+    /// Goes to a column at the beginning of a line: a new one, unless this one has nothing but indentation.
+    pub(super) fn line(&mut self, indent: usize) {
+        if !self.indention || self.column > indent || (self.column == indent && !self.whitespace) {
+            self.out.push('\n');
+            self.column = 0;
+        }
+        while self.column < indent {
+            self.out.push(' ');
+            self.column += 1;
+        }
+        (self.whitespace, self.indention) = (true, true);
+    }
+
+    /// Tells whether a space may become a line break here.
+    pub(super) fn is_wide(&self) -> bool {
+        self.column > WIDTH
+    }
+
+    /// Tells whether a text of this many bytes could reach the column at which lines are folded.
+    pub(super) fn could_fold(&self, len: usize) -> bool {
+        self.column + len + 2 > WIDTH
+    }
+
+    fn mark(&mut self, start: usize, part: Part<'a>) {
+        let range = start..self.out.len();
+        if let Some(segments) = &mut self.segments {
+            segments.push(Segment { range, part });
+        }
+    }
+}
+
+fn deeper(outer: Option<usize>) -> usize {
+    outer.map_or(2, |outer| outer + 2)
+}

@@ -1,0 +1,347 @@
+//! Which style a string is printed in, and that style.
+
+use std::borrow::Cow;
+
+use super::emit::Emitter;
+use crate::yaml::resolve::resolve_plain;
+use crate::yaml::timestamp::rfc3339;
+use crate::yaml::{Reader, Scalar};
+
+/// What a text allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Whether it has line breaks.
+    pub(super) multiline: bool,
+    plain: bool,
+    single: bool,
+    block: bool,
+}
+
+impl Shape {
+    const SIMPLE: Self = Self { multiline: false, plain: true, single: true, block: true };
+
+    pub(super) fn of(text: &str) -> Self {
+        if text.is_empty() {
+            return Self { block: false, ..Self::SIMPLE };
+        }
+        // Nearly all texts.
+        let marker = text.starts_with("---") || text.starts_with("...");
+        if !marker && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/')) {
+            return Self::SIMPLE;
+        }
+        let mut shape = Self { plain: !marker, ..Self::SIMPLE };
+        let (mut space, mut broken, mut blank) = (false, false, true);
+        let mut chars = text.chars().peekable();
+        let mut first = true;
+        while let Some(c) = chars.next() {
+            let next = chars.peek().copied();
+            let before_blank = next.is_none_or(|next| matches!(next, ' ' | '\t'));
+            let indicates = match c {
+                ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' => first,
+                '?' | '-' => first && before_blank,
+                ':' => before_blank,
+                '#' => blank,
+                _ => false,
+            };
+            shape.plain &= !indicates;
+            if !is_printable(c) {
+                (shape.plain, shape.single, shape.block) = (false, false, false);
+            }
+            let (is_space, is_break) = (c == ' ', is_break(c));
+            if (is_space || is_break) && (first || next.is_none()) {
+                shape.plain = false;
+            }
+            if is_space {
+                if next.is_none() {
+                    shape.block = false;
+                }
+                if broken {
+                    (shape.plain, shape.single) = (false, false);
+                }
+            } else if is_break {
+                (shape.multiline, shape.plain) = (true, false);
+                if space {
+                    (shape.single, shape.block) = (false, false);
+                }
+            }
+            (space, broken, first) = (is_space, is_break, false);
+            blank = is_space || is_break || matches!(c, '\t' | '\0');
+        }
+        shape
+    }
+}
+
+/// The text as it is after the way through JSON, whose reader takes U+0085 for a line break and folds it.
+pub(super) fn settled(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{85}') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::new();
+    let mut lines = text.split('\u{85}').peekable();
+    let (mut first, mut empty) = (true, 0);
+    while let Some(line) = lines.next() {
+        let line = if first { line } else { line.trim_start_matches(' ') };
+        let line = if lines.peek().is_some() { line.trim_end_matches(' ') } else { line };
+        if first {
+            out.push_str(line);
+        } else if line.is_empty() && lines.peek().is_some() {
+            empty += 1;
+        } else {
+            out.push_str(if empty == 0 { " " } else { "" });
+            out.extend(std::iter::repeat_n('\n', empty));
+            out.push_str(line);
+            empty = 0;
+        }
+        first = false;
+    }
+    Cow::Owned(out)
+}
+
+impl Emitter<'_, '_> {
+    /// Writes a string in the style that it needs, and returns where it begins.
+    pub(super) fn string(&mut self, text: &str, shape: Shape, simple_key: bool, indent: usize) -> usize {
+        if text.contains('\n') {
+            if shape.block && !simple_key {
+                return self.literal(text, indent);
+            }
+        } else if !is_typed(text) {
+            if shape.plain {
+                return self.plain(text, simple_key, indent);
+            }
+            if shape.single {
+                return self.single(text, simple_key, indent);
+            }
+        }
+        self.double(text, simple_key, indent)
+    }
+
+    fn plain(&mut self, text: &str, simple_key: bool, indent: usize) -> usize {
+        self.separate(true);
+        let start = self.out.len();
+        (self.whitespace, self.indention) = (false, false);
+        if simple_key || !self.could_fold(text.len()) {
+            self.column += text.chars().count();
+            self.out.push_str(text);
+            return start;
+        }
+        let mut space = false;
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            if c == ' ' {
+                if !space && self.is_wide() && chars.peek() != Some(&' ') {
+                    self.line(indent);
+                } else {
+                    self.put(c);
+                }
+                space = true;
+            } else {
+                self.put(c);
+                (space, self.indention) = (false, false);
+            }
+        }
+        (self.whitespace, self.indention) = (false, false);
+        start
+    }
+
+    fn single(&mut self, text: &str, simple_key: bool, indent: usize) -> usize {
+        self.indicator("'", false, false);
+        let start = self.out.len() - 1;
+        let (mut space, mut broken, mut first) = (false, false, true);
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            let next = chars.peek();
+            if c == ' ' {
+                if !simple_key && !space && self.is_wide() && !first && next.is_some_and(|next| *next != ' ') {
+                    self.line(indent);
+                } else {
+                    self.put(c);
+                }
+                space = true;
+            } else if is_break(c) {
+                self.put_break(c);
+                (broken, self.indention) = (true, true);
+            } else {
+                if broken {
+                    self.line(indent);
+                }
+                if c == '\'' {
+                    self.put('\'');
+                }
+                self.put(c);
+                (space, broken, self.indention) = (false, false, false);
+            }
+            first = false;
+        }
+        self.put('\'');
+        (self.whitespace, self.indention) = (false, false);
+        start
+    }
+
+    fn double(&mut self, text: &str, simple_key: bool, indent: usize) -> usize {
+        self.indicator("\"", false, false);
+        let start = self.out.len() - 1;
+        // libyaml looks for the mark at the start of the text, whichever character it is about to write.
+        let marked = text.starts_with('\u{FEFF}');
+        let (mut space, mut first) = (false, true);
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            let next = chars.peek();
+            if marked || !is_printable(c) || is_break(c) || matches!(c, '"' | '\\') {
+                self.escape(c);
+                space = false;
+            } else if c == ' ' {
+                if !simple_key && !space && self.is_wide() && !first && next.is_some() {
+                    self.line(indent);
+                    if next == Some(&' ') {
+                        self.put('\\');
+                    }
+                } else {
+                    self.put(c);
+                }
+                space = true;
+            } else {
+                self.put(c);
+                space = false;
+            }
+            first = false;
+        }
+        self.put('"');
+        (self.whitespace, self.indention) = (false, false);
+        start
+    }
+
+    fn literal(&mut self, text: &str, indent: usize) -> usize {
+        self.indicator("|", false, false);
+        let start = self.out.len() - 1;
+        if text.starts_with(|c| c == ' ' || is_break(c)) {
+            self.put('2');
+        }
+        let mut end = text.chars().rev();
+        match (end.next().is_some_and(is_break), end.next()) {
+            (false, _) => self.put('-'),
+            (true, None) => self.put('+'),
+            (true, Some(c)) if is_break(c) => self.put('+'),
+            (true, Some(_)) => {}
+        }
+        self.put_break('\n');
+        (self.whitespace, self.indention) = (true, true);
+        let mut broken = true;
+        for c in text.chars() {
+            if is_break(c) {
+                self.put_break(c);
+                (broken, self.indention) = (true, true);
+            } else {
+                if broken {
+                    self.line(indent);
+                }
+                self.put(c);
+                (broken, self.indention) = (false, false);
+            }
+        }
+        start
+    }
+
+    fn put(&mut self, c: char) {
+        self.out.push(c);
+        self.column += 1;
+    }
+
+    fn put_break(&mut self, c: char) {
+        self.out.push(c);
+        self.column = 0;
+    }
+
+    fn escape(&mut self, c: char) {
+        let start = self.out.len();
+        escape(&mut self.out, c);
+        self.column += self.out.len() - start;
+    }
+}
+
+fn escape(out: &mut String, c: char) {
+    use std::fmt::Write as _;
+    let short = match c {
+        '\0' => '0',
+        '\u{7}' => 'a',
+        '\u{8}' => 'b',
+        '\t' => 't',
+        '\n' => 'n',
+        '\u{B}' => 'v',
+        '\u{C}' => 'f',
+        '\r' => 'r',
+        '\u{1B}' => 'e',
+        '"' => '"',
+        '\\' => '\\',
+        '\u{85}' => 'N',
+        '\u{A0}' => '_',
+        '\u{2028}' => 'L',
+        '\u{2029}' => 'P',
+        _ => {
+            let code = u32::from(c);
+            let _ = match code {
+                0..=0xFF => write!(out, "\\x{code:02X}"),
+                0x100..=0xFFFF => write!(out, "\\u{code:04X}"),
+                _ => write!(out, "\\U{code:08X}"),
+            };
+            return;
+        }
+    };
+    out.push('\\');
+    out.push(short);
+}
+
+/// Tells whether a text would be read as something else than this string if it had no quotes.
+fn is_typed(text: &str) -> bool {
+    let Some(first) = text.bytes().next() else { return true };
+    match first {
+        b'0'..=b'9' | b'+' | b'-' | b'.' => {
+            let number = |byte: u8| byte.is_ascii_hexdigit() || b"xXoO_+-.:tTzZ inIN".contains(&byte);
+            text.bytes().all(number)
+                && (resolve_plain(text, Reader::Kubernetes) != Scalar::String(text)
+                    || rfc3339(text).is_some()
+                    || is_sexagesimal(text))
+        }
+        b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~' => {
+            text.len() <= 5 && resolve_plain(text, Reader::Kubernetes) != Scalar::String(text)
+        }
+        _ => false,
+    }
+}
+
+/// `1:20`, which is 80 in YAML 1.1.
+fn is_sexagesimal(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let mut parts = unsigned.split(':');
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    let whole = parts.next().is_some_and(|whole| whole.starts_with(|c: char| c.is_ascii_digit()) && digits(whole));
+    let mut parts = parts.peekable();
+    if !whole || parts.peek().is_none() {
+        return false;
+    }
+    while let Some(part) = parts.next() {
+        let last = parts.peek().is_none();
+        let (part, fraction) = match part.split_once('.') {
+            Some((part, fraction)) if last => (part, fraction),
+            Some(_) => return false,
+            None => (part, ""),
+        };
+        let sixty = match part.as_bytes() {
+            [digit] => digit.is_ascii_digit(),
+            [tens, digit] => matches!(tens, b'0'..=b'5') && digit.is_ascii_digit(),
+            _ => false,
+        };
+        if !sixty || !digits(fraction) {
+            return false;
+        }
+    }
+    true
+}
+
+fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Tells whether libyaml writes a character as it is. A tab is not, nor is anything past the first plane.
+fn is_printable(c: char) -> bool {
+    matches!(c, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FEFE}' | '\u{FF00}'..='\u{FFFD}')
+}
