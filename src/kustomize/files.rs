@@ -35,10 +35,14 @@ impl Files {
         let mut parsed = BTreeMap::new();
         let mut loader = Elsewhere::default();
         let mut entries = Vec::new();
+        let mut links = Vec::new();
         for (path, files, there) in places {
             let Some(entry) = files.tree.entry(&there) else { continue };
             if let Some(known) = files.parsed.get(&there) {
                 parsed.insert(path.clone(), known.clone());
+            }
+            if files.tree.is_link(&there) {
+                links.push(path.clone());
             }
             if matches!(entry, Entry::Deferred) {
                 loader.places.insert(path.clone(), (files.tree.clone(), there));
@@ -49,6 +53,7 @@ impl Files {
         for (path, entry) in entries {
             tree.insert_entry(&path, entry);
         }
+        links.iter().for_each(|path| tree.mark_link(path));
         Self { tree, parsed: Arc::new(parsed) }
     }
 
