@@ -60,10 +60,7 @@ struct Expander<'a, 'v> {
     steps: Cell<usize>,
 }
 
-pub(super) fn expand<'v>(
-    template: &Template<'_>,
-    lookup: &dyn Fn(&str) -> Lookup<'v>,
-) -> Result<Expansion, Fault> {
+pub(super) fn expand<'v>(template: &Template<'_>, lookup: &dyn Fn(&str) -> Lookup<'v>) -> Result<Expansion, Fault> {
     let expander = Expander { template, lookup, steps: Cell::new(pattern::MAX_STEPS) };
     let mut expansion = Expansion { text: String::with_capacity(template.text.len()), pieces: Vec::new() };
     for part in &template.parts {

@@ -76,6 +76,18 @@ impl<'t> Template<'t> {
         names
     }
 
+    /// The name in the `${…}` that begins at an offset.
+    pub fn name_at(&self, offset: usize) -> Option<&'t str> {
+        fn find<'t>(parts: &[Part<'t>], offset: usize) -> Option<&'t str> {
+            parts.iter().find_map(|part| match part {
+                Part::Call(call) if call.range.start == offset => Some(call.name),
+                Part::Call(call) => find(&call.arguments, offset),
+                Part::Text(_) => None,
+            })
+        }
+        find(&self.parts, offset)
+    }
+
     /// The ranges of its outermost `${…}`.
     pub fn calls(&self) -> impl Iterator<Item = Range<usize>> {
         self.parts.iter().filter_map(|part| match part {
