@@ -31,10 +31,9 @@ fn every_set_makes_what_the_operator_makes() {
         let empty = Vec::new();
         let theirs = theirs.as_array().unwrap_or(&empty);
         let made: Vec<Value> = ours.objects.iter().map(|object| to_json(&object.node, Reader::Kustomize)).collect();
-        if &made != theirs {
-            let pretty = |value: &[Value]| serde_json::to_string_pretty(value).unwrap();
-            differences.push(format!("{name}\n ours {}\n theirs {}", pretty(&made), pretty(theirs)));
-        }
+        assert_eq!(made.len(), theirs.len(), "{name}");
+        let pairs = made.iter().zip(theirs).filter(|(ours, theirs)| ours != theirs);
+        differences.extend(pairs.map(|(ours, theirs)| format!("{name}\n  ours   {ours}\n  theirs {theirs}")));
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
