@@ -11,6 +11,8 @@ use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
 use super::is_kustomization;
 use super::root::roots;
+use super::source::Copy;
+use crate::config;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
 use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
@@ -19,7 +21,14 @@ use crate::yaml::Parsed;
 
 /// What is known of a repository beside its files.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {}
+pub struct Settings {
+    /// Copies of what its sources fetch.
+    pub copies: Vec<Copy>,
+    /// The version of Flux on its clusters as the command line says it, which goes before all else that says one.
+    pub flux_version: Option<String>,
+    /// What its configuration says.
+    pub config: config::Settings,
+}
 
 /// What a repository holds.
 #[derive(Debug, Clone, Default)]
