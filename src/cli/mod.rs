@@ -9,6 +9,7 @@ mod explain;
 mod graph;
 mod init;
 mod judge;
+mod kustomize;
 mod lint;
 mod render;
 mod repository;
@@ -63,6 +64,7 @@ enum Command {
     Build(build::Args),
     Trace(trace::Args),
     Graph(graph::Args),
+    Kustomize(kustomize::Args),
     #[command(visible_aliases = ["rules", "explain"])]
     Rule(rule::Args),
     Schema(schema::Args),
@@ -96,6 +98,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
         Command::Build(args) => build::run(args, streams),
         Command::Trace(args) => trace::run(args, streams),
         Command::Graph(args) => graph::run(args, streams),
+        Command::Kustomize(args) => kustomize::run(args, streams),
         Command::Rule(args) => rule::run(args, streams),
         Command::Schema(args) => schema::run(args, streams),
         Command::Init(args) => init::run(args, streams),

@@ -12,6 +12,9 @@ pub enum DiskError {
     /// It is a device, a pipe or a socket.
     #[error("`{0}` is neither a file nor a folder")]
     Special(String),
+    /// It is a file, and a folder was asked for.
+    #[error("`{0}` is no folder")]
+    NoFolder(String),
     /// The operating system refused.
     #[error("cannot {action} `{path}`: {}", reason(source))]
     Refused {

@@ -2,6 +2,7 @@
 
 mod error;
 mod git;
+mod open;
 mod place;
 mod read;
 mod turn;
@@ -9,6 +10,7 @@ mod walk;
 mod write;
 
 pub use error::DiskError;
+pub use open::{Opened, open};
 pub use place::{is_file, relative};
 pub use read::{list, read, read_copy, read_some};
 pub use turn::{Turn, turn_to_read, turn_to_write};

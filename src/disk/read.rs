@@ -84,7 +84,7 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
     Ok(tree)
 }
 
-fn missing(path: &Path, error: std::io::Error) -> DiskError {
+pub(super) fn missing(path: &Path, error: std::io::Error) -> DiskError {
     match error.kind() {
         std::io::ErrorKind::NotFound => DiskError::Missing(shown(path)),
         _ => DiskError::refused("read", path)(error),
@@ -162,7 +162,7 @@ fn read_text(path: &str, full: &Path) -> Entry {
     read_file(path, full).map_or_else(Entry::Opaque, Entry::Text)
 }
 
-fn read_file(path: &str, full: &Path) -> Result<File, LoadError> {
+pub(super) fn read_file(path: &str, full: &Path) -> Result<File, LoadError> {
     let unreadable = |error: std::io::Error| LoadError::Unreadable(reason(&error));
     let mut file = fs::File::open(full).map_err(unreadable)?;
     let len = file.metadata().map_err(unreadable)?.len();

@@ -29,7 +29,7 @@ pub use field::pointer;
 pub use provenance::{Agent, Cause, Provenance, leaves};
 pub use receiver::{Group, Receiver};
 pub use repo::{Built, Repo, Settings, Skipped};
-pub use tenancy::{Lockdown, Tenancy};
+pub use tenancy::{Governance, Lockdown, Tenancy};
 
 use crate::kube::Object;
 

@@ -4,84 +4,201 @@ use std::sync::Arc;
 
 use super::resources::Id;
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Origin, Step, Style, Value};
+use crate::yaml::{By, Entry, Name, Node, Origin, Step, Style, Value};
 
-/// A path in objects of some kinds; empty means any.
+/// A group, version and kind to select objects by; an empty one selects anything.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Gvk {
+    pub(super) group: Name,
+    pub(super) version: Name,
+    pub(super) kind: Name,
+}
+
+impl Gvk {
+    pub(super) fn new(group: &str, version: &str, kind: &str) -> Self {
+        Self { group: group.into(), version: version.into(), kind: kind.into() }
+    }
+
+    /// Tells whether it selects an object with this identity.
+    pub(super) fn selects(&self, id: &Id) -> bool {
+        self.takes(&id.group, &id.version, &id.kind)
+    }
+
+    /// Tells whether it selects everything that the other one names.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        self.takes(&other.group, &other.version, &other.kind)
+    }
+
+    fn takes(&self, group: &str, version: &str, kind: &str) -> bool {
+        let same = |wanted: &str, is: &str| wanted.is_empty() || wanted == is;
+        same(&self.group, group) && same(&self.version, version) && same(&self.kind, kind)
+    }
+}
+
+/// A path in objects of some kinds.
 #[derive(Debug, Clone)]
 pub(super) struct FieldSpec {
-    pub(super) group: String,
-    pub(super) version: String,
-    pub(super) kind: String,
-    /// Keys joined by `/`; `[]` after a key says that it holds a list.
-    pub(super) path: String,
+    pub(super) gvk: Gvk,
+    /// Keys joined by `/`, which a backslash takes its meaning; `[]` after a key says that it holds a list.
+    pub(super) path: Name,
     /// Whether what is missing on the path is made.
     pub(super) create: bool,
+    /// Where it stands when a user wrote it.
+    pub(super) place: Option<Span>,
+    keys: Arc<[Name]>,
 }
+
+/// What a transformer makes at the end of a path that ends in nothing; the span is the place of what is made.
+#[derive(Clone, Copy)]
+pub(super) enum Make<'a> {
+    /// Nothing, whatever the specification says.
+    Nothing,
+    /// A scalar: `change` is called with `None`.
+    Scalar(&'a Span),
+    /// A mapping: `change` is called with an empty one.
+    Map(&'a Span),
+}
+
+/// A place where a transformer cannot do its work, and why.
+#[derive(Debug)]
+pub(super) struct Misfit {
+    pub(super) span: Span,
+    pub(super) message: String,
+}
+
+/// What happens at the end of a path; `None` leaves it as it is.
+type Change<'c> = dyn FnMut(Option<&Node>) -> Result<Option<Node>, Misfit> + 'c;
 
 impl FieldSpec {
-    pub(super) fn matches(&self, id: &Id) -> bool {
-        let same = |wanted: &str, is: &str| wanted.is_empty() || wanted == is;
-        same(&self.group, &id.group) && same(&self.version, &id.version) && same(&self.kind, &id.kind)
+    pub(super) fn new(gvk: Gvk, path: impl Into<Name>, create: bool) -> Self {
+        let path = path.into();
+        let keys = split_path(&path, '/').into_iter().map(Name::from).collect();
+        Self { gvk, path, create, place: None, keys }
     }
 
-    /// The object with `change` applied to every mapping at the path; what is made stands at `span`.
-    pub(super) fn apply(&self, node: &Node, span: &Span, change: &dyn Fn(&Node) -> Node) -> Option<Node> {
-        let segments: Vec<&str> = self.path.split('/').filter(|segment| !segment.is_empty()).collect();
-        reach(node, &segments, self.create, span, change)
+    pub(super) fn matches(&self, id: &Id) -> bool {
+        self.gvk.selects(id)
+    }
+
+    /// The object with `change` applied to whatever stands at the path; `None` when nothing changed.
+    ///
+    /// Lists on the way are gone through item by item. A single value in the middle of the path is a misfit, as it is
+    /// for kustomize.
+    pub(super) fn apply(&self, node: &Node, make: Make<'_>, change: &mut Change<'_>) -> Result<Option<Node>, Misfit> {
+        let make = if self.create { make } else { Make::Nothing };
+        reach(node, &self.keys, make, change)
     }
 }
 
-fn reach(node: &Node, segments: &[&str], create: bool, span: &Span, change: &dyn Fn(&Node) -> Node) -> Option<Node> {
-    let Some((first, rest)) = segments.split_first() else { return Some(change(node)) };
+fn reach(node: &Node, keys: &[Name], make: Make<'_>, change: &mut Change<'_>) -> Result<Option<Node>, Misfit> {
+    let Some((first, rest)) = keys.split_first() else { return change(Some(node)) };
     match &node.value {
-        Value::Seq(items) => {
-            let changed: Vec<Option<Node>> =
-                items.iter().map(|item| reach(item, segments, create, span, change)).collect();
-            if changed.iter().all(Option::is_none) {
-                return None;
-            }
-            let items = items.iter().zip(changed).map(|(old, new)| new.unwrap_or_else(|| old.clone()));
-            Some(Node { value: Value::Seq(items.collect()), origin: node.origin.clone() })
+        _ if node.is_null() => Ok(None),
+        Value::Seq(items) => each_item(node, items, |item| reach(item, keys, make, change)),
+        Value::Map(_) => reach_entry(node, first, rest, make, change),
+        Value::Scalar(..) => {
+            let message = format!("`{first}` cannot be below a single value");
+            Err(Misfit { span: node.span().clone(), message })
         }
-        Value::Map(_) => {
-            let key = first.strip_suffix("[]").unwrap_or(first);
-            match node.entry(key).filter(|entry| !entry.node.is_null()) {
-                Some(entry) => {
-                    let child = reach(&entry.node, rest, create, span, change)?;
-                    Some(node.with(entry.with_node(child)))
-                }
-                None if create && !first.ends_with("[]") => {
-                    let empty = Node::at(Value::Map([].into()), span.clone());
-                    let child = reach(&empty, rest, create, span, change)?;
-                    Some(node.with(Entry::new(key, span, child)))
-                }
-                None => None,
-            }
-        }
-        Value::Scalar(..) => None,
     }
+}
+
+/// The list with its items changed; `None` when none of them is.
+pub(super) fn each_item(
+    node: &Node,
+    items: &[Node],
+    mut change: impl FnMut(&Node) -> Result<Option<Node>, Misfit>,
+) -> Result<Option<Node>, Misfit> {
+    let mut changed: Option<Vec<Node>> = None;
+    for (at, item) in items.iter().enumerate() {
+        if let Some(new) = change(item)? {
+            changed.get_or_insert_with(|| items.to_vec())[at] = new;
+        }
+    }
+    Ok(changed.map(|items| Node { value: Value::Seq(items.into()), origin: node.origin.clone() }))
+}
+
+fn reach_entry(
+    node: &Node,
+    first: &str,
+    rest: &[Name],
+    make: Make<'_>,
+    change: &mut Change<'_>,
+) -> Result<Option<Node>, Misfit> {
+    let (key, is_list) = first.strip_suffix("[]").map_or((first, false), |key| (key, true));
+    let entry = node.entry(key);
+    let made = match make {
+        _ if is_list => None,
+        Make::Nothing => None,
+        Make::Scalar(span) | Make::Map(span) => Some(span),
+    };
+    let child = match (entry, made) {
+        (Some(entry), _) if !entry.node.is_null() => reach(&entry.node, rest, make, change)?,
+        // A list that is null becomes an empty one.
+        (Some(entry), None) if is_list => {
+            let empty = Node { value: Value::Seq([].into()), origin: entry.node.origin.clone() };
+            Some(reach(&empty, rest, make, change)?.unwrap_or(empty))
+        }
+        (Some(entry), None) => reach(&entry.node, rest, make, change)?,
+        (None, None) => None,
+        (_, Some(_)) if rest.is_empty() && matches!(make, Make::Scalar(_)) => change(None)?,
+        (_, Some(span)) => reach(&Node::at(Value::Map([].into()), span.clone()), rest, make, change)?,
+    };
+    Ok(child.map(|child| match (entry, made) {
+        (Some(entry), _) if !entry.node.is_null() || made.is_none() => node.with(entry.with_node(child)),
+        (_, Some(span)) => node.with(Entry::new(key, span, child)),
+        (_, None) => node.clone(),
+    }))
+}
+
+/// The keys of a path; a backslash before a separator makes it a part of the key, a leading separator is dropped.
+pub(super) fn split_path(path: &str, separator: char) -> Vec<String> {
+    let path = path.strip_prefix(separator).unwrap_or(path);
+    let mut keys: Vec<String> = Vec::new();
+    for piece in path.split(separator) {
+        match keys.last_mut() {
+            Some(last) if last.ends_with('\\') => {
+                last.pop();
+                last.push(separator);
+                last.push_str(piece);
+            }
+            _ => keys.push(piece.to_string()),
+        }
+    }
+    keys
 }
 
 /// A mapping with a key set to a text. A value that is the same already keeps its place.
 pub(super) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
     let Some(text) = value.shared_text() else { return map.clone() };
-    let style = string_style(value);
     let by = By::Field(value.span().clone());
     match map.entry(key) {
-        Some(entry) if entry.node.text() == Some(&text) => map.clone(),
-        Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, style), by))),
-        None => {
-            let step = Step { by, was: None, pieces: Box::default() };
-            let origin = Origin::Via(Arc::new(step));
-            map.with(Entry::new(key, key_span, Node { value: Value::Scalar(text, style), origin }))
-        }
+        Some(entry) if entry.node.text() == Some(&text) && !entry.node.is_null() => map.clone(),
+        Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, string_style(value)), by))),
+        None => map.with(Entry::new(key, key_span, made(Value::Scalar(text, string_style(value)), by))),
     }
 }
 
+/// A value that a step made where nothing was.
+pub(super) fn made(value: Value, by: By) -> Node {
+    Node { value, origin: Origin::Via(Arc::new(Step { by, was: None, pieces: Box::default() })) }
+}
+
 /// A style that makes the text a string: these fields hold strings, whatever the text looks like.
-fn string_style(value: &Node) -> Style {
+pub(super) fn string_style(value: &Node) -> Style {
     match &value.value {
         Value::Scalar(_, style) if *style != Style::Plain => *style,
         _ => Style::Double,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backslash_keeps_a_slash_in_a_key() {
+        assert_eq!(split_path(r"metadata/annotations/a.io\/b", '/'), ["metadata", "annotations", "a.io/b"]);
+        assert_eq!(split_path("/a/b", '/'), ["a", "b"]);
     }
 }

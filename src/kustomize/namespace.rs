@@ -1,6 +1,6 @@
 //! `namespace`: which objects get it, and where else it is written.
 
-use super::field_spec::{FieldSpec, set_text};
+use super::field_spec::{FieldSpec, Gvk, Make, set_text};
 use super::resources::{Id, Resource};
 use super::scope::is_cluster_scoped;
 use crate::text::Span;
@@ -33,13 +33,12 @@ pub(super) fn apply(resource: &mut Resource, key: &Span, value: &Node) {
 }
 
 fn set_at(node: &Node, id: &Id, path: &str, field: &str, create: bool, key: &Span, value: &Node) -> Node {
-    let any = String::new;
-    let spec = FieldSpec { group: any(), version: any(), kind: any(), path: path.into(), create };
+    let spec = FieldSpec::new(Gvk::new("", "", ""), path, create);
     debug_assert!(spec.matches(id), "a specification without group, version and kind matches everything");
-    let set = |map: &Node| {
-        if create || map.get(field).is_some() { set_text(map, field, key, value) } else { map.clone() }
+    let mut set = |map: Option<&Node>| {
+        Ok(map.filter(|map| create || map.get(field).is_some()).map(|map| set_text(map, field, key, value)))
     };
-    spec.apply(node, key, &set).unwrap_or_else(|| node.clone())
+    spec.apply(node, Make::Map(key), &mut set).ok().flatten().unwrap_or_else(|| node.clone())
 }
 
 /// Subjects named `default` are taken for accounts of the same namespace.

@@ -43,11 +43,15 @@ pub(super) fn sort(resources: &mut Resources, definition: Option<&Definition>) {
 
 /// Kind's rank; group, version and kind as text; namespace and name as text.
 fn key(id: &Id, node: &Node) -> (usize, String, String) {
-    let position = |kinds: &[&str]| kinds.iter().position(|kind| *kind == &*id.kind);
-    let last = position(LAST).map(|at| FIRST.len() + 1 + at);
-    let rank = position(FIRST).or(last).unwrap_or(FIRST.len());
     let or = |text: &str, empty: &str| if text.is_empty() { empty.to_string() } else { text.to_string() };
     let kind = format!("{}_{}_{}", or(&id.group, "~G"), or(&id.version, "~V"), or(&id.kind, "~K"));
     let namespace = node.at_keys(&["metadata", "namespace"]).and_then(Node::text).unwrap_or_default();
-    (rank, kind, format!("{}|{}", or(namespace, "~X"), or(&id.name, "~N")))
+    (rank(&id.kind), kind, format!("{}|{}", or(namespace, "~X"), or(&id.name, "~N")))
+}
+
+/// Where a kind stands among the kinds that come first, the others, and those that come last.
+pub(super) fn rank(kind: &str) -> usize {
+    let position = |kinds: &[&str]| kinds.iter().position(|its| *its == kind);
+    let last = position(LAST).map(|at| FIRST.len() + 1 + at);
+    position(FIRST).or(last).unwrap_or(FIRST.len())
 }

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::resources::{Positions, Resource, Resources};
+use super::resources::{Id, Positions, Resource, Resources};
 use crate::yaml::Node;
 
 /// The `target` of a patch. Every field is a regular expression for the whole text; an empty one matches anything.
@@ -45,6 +45,13 @@ impl Pattern {
         })
     }
 
+    fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Literal(text) => Some(text),
+            Self::Any | Self::Regex(_) => None,
+        }
+    }
+
     fn matches(&self, text: &str) -> bool {
         match self {
             Self::Any => true,
@@ -83,20 +90,54 @@ impl Target {
         }
     }
 
-    fn matches(&self, resource: &Resource) -> bool {
-        let (first, now) = (resource.original(), &resource.id);
+    /// The name it asks for, when no other can match.
+    pub(super) fn literal_name(&self) -> Option<&str> {
+        self.name.literal()
+    }
+
+    /// The kind it asks for, when no other can match.
+    pub(super) fn literal_kind(&self) -> Option<&str> {
+        self.kind.literal()
+    }
+
+    /// Tells whether an identity matches, with the namespace given apart.
+    pub(super) fn selects_id(&self, id: &Id, namespace: &str) -> bool {
+        self.name.matches(&id.name)
+            && self.namespace.matches(namespace)
+            && self.group.matches(&id.group)
+            && self.version.matches(&id.version)
+            && self.kind.matches(&id.kind)
+    }
+
+    /// Tells whether labels and annotations match.
+    pub(super) fn selects_metadata(&self, node: &Node) -> bool {
         let selected = |requirements: &[Requirement], field: &str| {
-            let values = resource.node.at_keys(&["metadata", field]);
+            let values = node.at_keys(&["metadata", field]);
             requirements.iter().all(|requirement| requirement.matches(values))
         };
+        selected(&self.labels, "labels") && selected(&self.annotations, "annotations")
+    }
+
+    /// Tells whether it asks for labels or annotations.
+    pub(super) fn has_metadata(&self) -> bool {
+        !self.labels.is_empty() || !self.annotations.is_empty()
+    }
+
+    /// Tells whether it asks for an identity.
+    pub(super) fn has_id(&self) -> bool {
+        let fields = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
+        fields.iter().any(|field| !matches!(field, Pattern::Any))
+    }
+
+    fn matches(&self, resource: &Resource) -> bool {
+        let (first, now) = (resource.original(), &resource.id);
         !resource.node.is_null()
             && (self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
             && (self.name.matches(&first.name) || self.name.matches(&now.name))
             && self.group.matches(&now.group)
             && self.version.matches(&now.version)
             && self.kind.matches(&now.kind)
-            && selected(&self.labels, "labels")
-            && selected(&self.annotations, "annotations")
+            && self.selects_metadata(&resource.node)
     }
 }
 

@@ -50,12 +50,53 @@ pub enum LoadError {
 pub trait Load: Send + Sync {
     /// The text of a file of the tree.
     fn load(&self, path: &str) -> Result<File, LoadError>;
+
+    /// What stands at a path that the tree has no entry for: nothing, unless files are only looked at when asked for.
+    fn look(&self, _path: &str) -> Stands {
+        Stands::Nothing
+    }
+
+    /// The names in a folder that the tree has no entry for.
+    fn names(&self, _folder: &str) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+}
+
+/// What stands at a path, once links were followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stands {
+    /// Nothing, or nothing that may be looked at.
+    Nothing,
+    /// A file, and its own path.
+    File(String),
+    /// A folder, and its own path.
+    Folder(String),
 }
 
 impl Tree {
     /// A tree whose deferred files are read through `loader`.
     pub fn with_loader(loader: Arc<dyn Load>) -> Self {
         Self { loader: Some(loader), ..Self::default() }
+    }
+
+    /// What stands at a path, and the path that links lead to.
+    pub fn look(&self, path: &str) -> Stands {
+        if self.entries.contains_key(path) {
+            return Stands::File(path.to_owned());
+        }
+        if path.is_empty() || self.under(path).next().is_some() {
+            return Stands::Folder(path.to_owned());
+        }
+        self.loader.as_ref().map_or(Stands::Nothing, |loader| loader.look(path))
+    }
+
+    /// The names of the files and folders in a folder.
+    pub fn names(&self, folder: &str) -> BTreeSet<String> {
+        let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
+        let known = self.under(folder).filter_map(|path| path.get(start..)?.split('/').next());
+        let mut names: BTreeSet<String> = known.map(str::to_owned).collect();
+        names.extend(self.loader.iter().flat_map(|loader| loader.names(folder)));
+        names
     }
 
     /// Puts a file at its own path, over what stood there.
@@ -89,7 +130,8 @@ impl Tree {
             (Some(Entry::Text(file)), _) => Ok(file.clone()),
             (Some(Entry::Opaque(error)), _) => Err(error.clone()),
             (Some(Entry::Deferred), Some(loader)) => loader.load(path),
-            (Some(Entry::Deferred), None) | (None, _) => Err(LoadError::Missing),
+            (None, Some(loader)) if matches!(loader.look(path), Stands::File(_)) => loader.load(path),
+            (Some(Entry::Deferred) | None, _) => Err(LoadError::Missing),
         }
     }
 
@@ -100,12 +142,12 @@ impl Tree {
 
     /// Tells whether a file stands at a path.
     pub fn has_file(&self, path: &str) -> bool {
-        self.entries.contains_key(path)
+        matches!(self.look(path), Stands::File(_))
     }
 
     /// Tells whether a folder stands at a path; the root, the empty path, always does.
     pub fn has_folder(&self, path: &str) -> bool {
-        path.is_empty() || self.under(path).next().is_some()
+        matches!(self.look(path), Stands::Folder(_))
     }
 
     /// Every path with what is known of it, sorted by path.

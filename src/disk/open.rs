@@ -1,0 +1,157 @@
+//! A folder and what its files refer to → a tree that looks at nothing before it is asked for.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::{DiskError, shown};
+use super::place;
+use super::read::{missing, read_file};
+use crate::text::{File, Load, LoadError, Stands, Tree};
+
+/// A folder in the tree around it.
+#[derive(Debug)]
+pub struct Opened {
+    /// The tree: what the folder may refer to lies in it.
+    pub tree: Tree,
+    /// The folder's path in the tree.
+    pub folder: String,
+}
+
+/// Opens a folder: nothing is read before it is asked for, whatever a .gitignore says of it.
+///
+/// Its files may refer to others above it, so the tree's root is the folder of the Git repository that it belongs to.
+/// Without one it is the outermost folder that is not the root of the file system. The files of the tree are called as
+/// a person would who typed `folder` to name the folder.
+pub fn open(folder: &Path) -> Result<Opened, DiskError> {
+    let base = fs::canonicalize(folder).map_err(|error| missing(folder, error))?;
+    if !base.is_dir() {
+        return Err(DiskError::NoFolder(shown(folder)));
+    }
+    let root = root_of(&base);
+    let folder_in_root = base.strip_prefix(&root).ok().and_then(place::slashed);
+    let Some(path) = folder_in_root else {
+        return Err(DiskError::refused("read", folder)(std::io::Error::other("its name is no text")));
+    };
+    let loader = Open { root, base, typed: folder.to_owned() };
+    Ok(Opened { tree: Tree::with_loader(Arc::new(loader)), folder: path })
+}
+
+fn root_of(base: &Path) -> PathBuf {
+    let repository = base.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok());
+    let outermost = || base.ancestors().filter(|folder| folder.parent().is_some()).last();
+    repository.or_else(outermost).unwrap_or(base).to_owned()
+}
+
+/// Looks at files when they are asked for.
+struct Open {
+    /// What nothing leads out of; canonical.
+    root: PathBuf,
+    /// The folder that was named; canonical.
+    base: PathBuf,
+    /// The folder as it was typed.
+    typed: PathBuf,
+}
+
+impl Open {
+    /// The path that links lead to, when it lies below the root and not among Git's own files.
+    fn real(&self, path: &str) -> Option<PathBuf> {
+        let full = fs::canonicalize(self.root.join(path)).ok()?;
+        let inside = full.strip_prefix(&self.root).ok()?;
+        (!inside.iter().any(|segment| segment == ".git")).then_some(full)
+    }
+
+    /// A path as a person would type it here.
+    fn shown(&self, full: &Path) -> String {
+        let common = self.base.components().zip(full.components()).take_while(|(a, b)| a == b).count();
+        let mut typed: PathBuf = self.typed.components().filter(|part| *part != Component::CurDir).collect();
+        for _ in self.base.components().skip(common) {
+            match typed.components().next_back() {
+                Some(Component::Normal(_)) => {
+                    typed.pop();
+                }
+                _ => typed.push(".."),
+            }
+        }
+        typed.extend(full.components().skip(common));
+        shown(&typed)
+    }
+}
+
+impl Load for Open {
+    fn load(&self, path: &str) -> Result<File, LoadError> {
+        let full = self.real(path).ok_or(LoadError::Missing)?;
+        // The path that was asked for is shown, not the one that a link leads to.
+        read_file(&self.shown(&self.root.join(path)), &full)
+    }
+
+    fn look(&self, path: &str) -> Stands {
+        let Some(full) = self.real(path) else { return Stands::Nothing };
+        let Some(own) = full.strip_prefix(&self.root).ok().and_then(place::slashed) else { return Stands::Nothing };
+        match fs::metadata(&full) {
+            Ok(metadata) if metadata.is_file() => Stands::File(own),
+            Ok(metadata) if metadata.is_dir() => Stands::Folder(own),
+            _ => Stands::Nothing,
+        }
+    }
+
+    fn names(&self, folder: &str) -> BTreeSet<String> {
+        let listed = self.real(folder).and_then(|full| fs::read_dir(full).ok());
+        let names = listed.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter(|name| name != ".git").collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let full = folder.path().join(path);
+            fs::create_dir_all(full.parent().unwrap()).unwrap();
+            fs::write(full, text).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn a_repository_is_the_root_and_files_outside_of_it_are_not_seen() {
+        let outer = folder(&[
+            ("secret.yaml", "a: 1"),
+            ("git/.git/config", ""),
+            ("git/base/a.yaml", "a: 1"),
+            ("git/o/b.yaml", ""),
+        ]);
+        let opened = open(&outer.path().join("git/o")).unwrap();
+        assert_eq!(opened.folder, "o");
+        assert!(opened.tree.has_file("base/a.yaml") && opened.tree.has_folder("base"));
+        assert!(!opened.tree.has_file("../secret.yaml") && !opened.tree.has_file(".git/config"));
+        assert_eq!(opened.tree.names(""), ["base", "o"].map(str::to_owned).into());
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(outer.path(), outer.path().join("git/out")).unwrap();
+            std::os::unix::fs::symlink("base", outer.path().join("git/in")).unwrap();
+            assert_eq!(opened.tree.look("out/secret.yaml"), Stands::Nothing);
+            assert_eq!(opened.tree.look("in/a.yaml"), Stands::File("base/a.yaml".to_owned()));
+        }
+    }
+
+    #[test]
+    fn files_are_called_as_the_folder_was_typed() {
+        let outer = folder(&[("overlays/prod/a.yaml", ""), ("base/b.yaml", "")]);
+        let base = fs::canonicalize(outer.path().join("overlays/prod")).unwrap();
+        let root = fs::canonicalize(outer.path()).unwrap();
+        let called = |typed: &str, path: &str| {
+            let open = Open { root: root.clone(), base: base.clone(), typed: typed.into() };
+            open.load(path).unwrap().path().to_owned()
+        };
+        assert_eq!(called("overlays/prod", "overlays/prod/a.yaml"), "overlays/prod/a.yaml");
+        assert_eq!(called("./overlays/prod/", "base/b.yaml"), "base/b.yaml");
+        assert_eq!(called(".", "overlays/prod/a.yaml"), "a.yaml");
+        assert_eq!(called(".", "base/b.yaml"), "../../base/b.yaml");
+        assert_eq!(called("prod", "base/b.yaml"), "../base/b.yaml");
+    }
+}

@@ -1,0 +1,164 @@
+//! The values that a template computes with: Go's, as far as JSON and the template functions make them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::text::Span;
+
+/// A value and where it was written, as far as it is written anywhere.
+#[derive(Debug, Clone)]
+pub(crate) struct Value {
+    /// The value.
+    pub kind: Kind,
+    /// Its place: that of an input, also after functions that only bring it into another form.
+    pub place: Option<Span>,
+}
+
+/// A mapping that functions may change in place, as Go's.
+pub(crate) type Map = Rc<RefCell<BTreeMap<Arc<str>, Value>>>;
+
+/// The types of Go that occur; functions tell `int` from `int64`.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    /// JSON's null, `nil`.
+    Nil,
+    /// `bool`
+    Bool(bool),
+    /// `int`: constants, indices and what most functions give.
+    Int(i64),
+    /// `int64`: whole numbers of inputs, and what arithmetic gives.
+    Int64(i64),
+    /// `float64`
+    Float(f64),
+    /// `string`
+    Text(Arc<str>),
+    /// A list and the type of its items.
+    List(Rc<[Value]>, Items),
+    /// `map[string]any`
+    Map(Map),
+    /// `map[string]string`, which is no `map[string]any` to functions.
+    Texts(Map),
+    /// A value that only the cluster knows, and what it is called.
+    Unknown(Arc<str>),
+}
+
+/// The type of a list's items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Items {
+    /// `[]any`
+    Any,
+    /// `[]string`
+    Text,
+    /// `[]int`
+    Int,
+    /// `[][]any`
+    List,
+}
+
+impl Value {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { kind, place: None }
+    }
+
+    pub(crate) fn text(text: impl Into<Arc<str>>) -> Self {
+        Self::new(Kind::Text(text.into()))
+    }
+
+    pub(crate) fn bool(value: bool) -> Self {
+        Self::new(Kind::Bool(value))
+    }
+
+    pub(crate) fn list(items: Vec<Self>) -> Self {
+        Self::new(Kind::List(items.into(), Items::Any))
+    }
+
+    pub(crate) fn texts<T: Into<Arc<str>>>(items: impl IntoIterator<Item = T>) -> Self {
+        let items = items.into_iter().map(|item| Self::text(item));
+        Self::new(Kind::List(items.collect(), Items::Text))
+    }
+
+    pub(crate) fn map(entries: BTreeMap<Arc<str>, Self>) -> Self {
+        Self::new(Kind::Map(Rc::new(RefCell::new(entries))))
+    }
+
+    /// Tells whether `if` takes it for true; `None` for what only the cluster knows.
+    pub(crate) fn truth(&self) -> Option<bool> {
+        Some(match &self.kind {
+            Kind::Nil => false,
+            Kind::Bool(value) => *value,
+            Kind::Int(value) | Kind::Int64(value) => *value != 0,
+            Kind::Float(value) => *value != 0.0,
+            Kind::Text(text) => !text.is_empty(),
+            Kind::List(items, _) => !items.is_empty(),
+            Kind::Map(entries) | Kind::Texts(entries) => !entries.borrow().is_empty(),
+            Kind::Unknown(_) => return None,
+        })
+    }
+
+    /// The name that Go has for its type.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match &self.kind {
+            Kind::Nil => "<nil>",
+            Kind::Bool(_) => "bool",
+            Kind::Int(_) => "int",
+            Kind::Int64(_) => "int64",
+            Kind::Float(_) => "float64",
+            Kind::Text(_) | Kind::Unknown(_) => "string",
+            Kind::List(_, Items::Any) => "[]interface {}",
+            Kind::List(_, Items::Text) => "[]string",
+            Kind::List(_, Items::Int) => "[]int",
+            Kind::List(_, Items::List) => "[][]interface {}",
+            Kind::Map(_) => "map[string]interface {}",
+            Kind::Texts(_) => "map[string]string",
+        }
+    }
+
+    /// The name that Go has for the kind of its type.
+    pub(crate) fn kind_name(&self) -> &'static str {
+        match &self.kind {
+            Kind::Nil => "invalid",
+            Kind::List(..) => "slice",
+            Kind::Map(_) | Kind::Texts(_) => "map",
+            _ => self.type_name(),
+        }
+    }
+
+    /// The unknown value in it, if there is one, itself included.
+    pub(crate) fn unknown(&self, depth: usize) -> Option<Arc<str>> {
+        match &self.kind {
+            Kind::Unknown(name) => Some(name.clone()),
+            _ if depth == 0 => None,
+            Kind::List(items, _) => items.iter().find_map(|item| item.unknown(depth - 1)),
+            Kind::Map(entries) | Kind::Texts(entries) => {
+                entries.borrow().values().find_map(|value| value.unknown(depth - 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// Go's `reflect.DeepEqual`: types count, so the `int` 1 is not the `int64` 1. Beyond `depth`, nothing is equal.
+    pub(crate) fn deep_equal(&self, other: &Self, depth: usize) -> bool {
+        if depth == 0 {
+            return false;
+        }
+        match (&self.kind, &other.kind) {
+            (Kind::Nil, Kind::Nil) => true,
+            (Kind::Bool(a), Kind::Bool(b)) => a == b,
+            (Kind::Int(a), Kind::Int(b)) | (Kind::Int64(a), Kind::Int64(b)) => a == b,
+            #[expect(clippy::float_cmp, reason = "Go compares them so")]
+            (Kind::Float(a), Kind::Float(b)) => a == b,
+            (Kind::Text(a), Kind::Text(b)) => a == b,
+            (Kind::List(a, of_a), Kind::List(b, of_b)) => {
+                of_a == of_b && a.len() == b.len() && a.iter().zip(&**b).all(|(a, b)| a.deep_equal(b, depth - 1))
+            }
+            (Kind::Map(a), Kind::Map(b)) | (Kind::Texts(a), Kind::Texts(b)) => {
+                let (a, b) = (a.borrow(), b.borrow());
+                let same = |(key, a): (&Arc<str>, &Self)| b.get(key).is_some_and(|b| a.deep_equal(b, depth - 1));
+                a.len() == b.len() && a.iter().all(same)
+            }
+            _ => false,
+        }
+    }
+}
