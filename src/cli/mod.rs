@@ -61,10 +61,10 @@ enum Color {
 enum Command {
     Render(render::Args),
     Lint(lint::Args),
+    Kustomize(kustomize::Args),
     Build(build::Args),
     Trace(trace::Args),
     Graph(graph::Args),
-    Kustomize(kustomize::Args),
     #[command(visible_aliases = ["rules", "explain"])]
     Rule(rule::Args),
     Schema(schema::Args),
@@ -95,10 +95,10 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
     match command {
         Command::Render(args) => render::run(args, streams),
         Command::Lint(args) => lint::run(args, streams),
+        Command::Kustomize(args) => kustomize::run(args, streams),
         Command::Build(args) => build::run(args, streams),
         Command::Trace(args) => trace::run(args, streams),
         Command::Graph(args) => graph::run(args, streams),
-        Command::Kustomize(args) => kustomize::run(args, streams),
         Command::Rule(args) => rule::run(args, streams),
         Command::Schema(args) => schema::run(args, streams),
         Command::Init(args) => init::run(args, streams),

@@ -15,6 +15,7 @@ mod place;
 mod provenance;
 mod receiver;
 mod repo;
+mod resourceset;
 mod root;
 pub mod select;
 mod sync;
@@ -29,6 +30,7 @@ pub use field::pointer;
 pub use provenance::{Agent, Cause, Provenance, leaves};
 pub use receiver::{Group, Receiver};
 pub use repo::{Built, Repo, Settings, Skipped};
+pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
 pub use tenancy::{Governance, Lockdown, Tenancy};
 
 use crate::kube::Object;

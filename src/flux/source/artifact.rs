@@ -15,10 +15,6 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    pub(super) fn new(id: impl Into<Arc<str>>, files: Files) -> Self {
-        Self { id: id.into(), builder: Builder::new(files) }
-    }
-
     /// Its files.
     pub fn files(&self) -> &Files {
         self.builder.files()

@@ -1,14 +1,18 @@
 //! The sources of a repository's clusters: what is known of where they fetch from.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use sha2::{Digest as _, Sha256};
 
 use super::artifact::{Artifact, Resolution};
 use super::origin::Origin;
 use super::resolve::Resolver;
 use crate::address::{Address, Location};
 use crate::kube::Object;
-use crate::kustomize::Files;
+use crate::kustomize::{Builder, Files};
 use crate::text::{Tree, is_inside};
 
 /// A reference to a source: what `sourceRef` of a Kustomization says, with its namespace.
@@ -20,6 +24,13 @@ pub struct SourceRef {
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
+}
+
+impl fmt::Display for SourceRef {
+    /// Writes `Kind/namespace/name`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.kind, self.namespace, self.name)
+    }
 }
 
 /// Finds what a cluster has.
@@ -94,7 +105,7 @@ impl Sources {
 
     /// The repository as it lies there: for folders that are built although no source is known to hand them out.
     pub fn repository(&self) -> Arc<Artifact> {
-        self.make("repository".into(), || self.repository.clone())
+        self.know("repository", || self.repository.clone())
     }
 
     /// What a source hands out.
@@ -116,7 +127,7 @@ impl Sources {
         match &copy.place {
             Place::Inside(folder) => {
                 let id = format!("repository/{folder}");
-                let artifact = self.make(id.as_str().into(), || below(&self.repository, folder));
+                let artifact = self.know(&id, || below(&self.repository, folder));
                 (id, artifact.files().clone())
             }
             Place::Outside(tree, files) => {
@@ -127,20 +138,32 @@ impl Sources {
         }
     }
 
-    /// The artifact of an id, made unless it is known.
-    pub(super) fn make(&self, id: Arc<str>, files: impl FnOnce() -> Files) -> Arc<Artifact> {
+    /// The artifact of an id, made unless it is known. What is not made is not remembered.
+    pub(super) fn make<E>(&self, id: &str, files: impl FnOnce() -> Result<Files, E>) -> Result<Arc<Artifact>, E> {
+        let id = digest(id);
         if let Some(artifact) = self.made().get(&id) {
-            return artifact.clone();
+            return Ok(artifact.clone());
         }
-        let artifact = Arc::new(Artifact::new(id.clone(), files()));
+        let artifact = Arc::new(Artifact { id: id.clone(), builder: Builder::new(files()?) });
         // Another thread may have made it meanwhile: all share the first one, whose builds are memoised.
-        self.made().entry(id).or_insert(artifact).clone()
+        Ok(self.made().entry(id).or_insert(artifact).clone())
+    }
+
+    fn know(&self, id: &str, files: impl FnOnce() -> Files) -> Arc<Artifact> {
+        let Ok(artifact) = self.make(id, || Ok::<_, Infallible>(files()));
+        artifact
     }
 
     fn made(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<Artifact>>> {
         // A panic elsewhere leaves whole entries: each is inserted in one step.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What an artifact is made of, in few bytes: artifacts are made of others.
+fn digest(recipe: &str) -> Arc<str> {
+    let digest = Sha256::digest(recipe);
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>().into()
 }
 
 /// The copies of one address, the last one that was named first.

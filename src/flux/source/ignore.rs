@@ -1,0 +1,187 @@
+//! Which files of a source are not handed out: `.sourceignore`, `spec.ignore`, and what is left out otherwise.
+//!
+//! The patterns look like those of a .gitignore and are read by source-controller's own matcher, which differs from
+//! Git's: a file below an excluded folder can be included again, a pattern within `**` matches nothing, and the last
+//! pattern that says anything of a path decides. `testdata/oracles/sourceignore` records its answers.
+
+use super::wildcard;
+use crate::text::{Tree, folder_of};
+
+/// The file that patterns are read from, in any folder.
+pub(super) const FILE: &str = ".sourceignore";
+
+/// What is always left out, unless a pattern includes it again.
+const VERSION_CONTROL: [&str; 4] = [".git/", ".gitignore", ".gitmodules", ".gitattributes"];
+
+/// What is left out of sources that have no pattern of their own: pictures, archives, the files of CI and of tools.
+const DEFAULTS: [&str; 20] = [
+    "*.jpg",
+    "*.jpeg",
+    "*.gif",
+    "*.png",
+    "*.wmv",
+    "*.flv",
+    "*.tar.gz",
+    "*.zip",
+    ".github/",
+    ".circleci/",
+    ".travis.yml",
+    ".gitlab-ci.yml",
+    "appveyor.yml",
+    ".drone.yml",
+    "cloudbuild.yaml",
+    "codeship-services.yml",
+    "codeship-steps.yml",
+    "**/.goreleaser.yml",
+    "**/.sops.yaml",
+    "**/.flux.yaml",
+];
+
+/// The longest line that is read, in bytes; the reader stops at a longer one and says nothing.
+const LONGEST_LINE: usize = 64 * 1024 - 1;
+
+/// What a source leaves out.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ignore {
+    /// The later ones decide.
+    patterns: Vec<Pattern>,
+}
+
+impl Ignore {
+    /// What a Git or OCI source leaves out: the patterns of every folder, then those of the object.
+    pub(super) fn of_tree(tree: &Tree, own: Option<&str>) -> Self {
+        let mut said = Vec::new();
+        for path in ignore_files(tree) {
+            if let Ok(file) = tree.file(path) {
+                said.extend(read(file.text(), folder_of(path)));
+            }
+        }
+        said.extend(own.into_iter().flat_map(|text| read(text, "")));
+        Self::with_defaults(said)
+    }
+
+    /// What a bucket leaves out: only what is said at its root, and by the object.
+    pub(super) fn of_bucket(tree: &Tree, own: Option<&str>) -> Self {
+        let mut patterns: Vec<Pattern> =
+            tree.file(FILE).map(|file| read(file.text(), "").collect()).unwrap_or_default();
+        patterns.extend(own.into_iter().flat_map(|text| read(text, "")));
+        Self { patterns }
+    }
+
+    /// What an artifact leaves out that nobody wrote patterns for.
+    pub(super) fn defaults() -> Self {
+        Self::with_defaults(Vec::new())
+    }
+
+    fn with_defaults(said: Vec<Pattern>) -> Self {
+        let always = VERSION_CONTROL.iter().map(|pattern| Pattern::new(pattern, ""));
+        let defaults = DEFAULTS.iter().filter(|_| said.is_empty()).map(|pattern| Pattern::new(pattern, ""));
+        Self { patterns: always.chain(defaults).chain(said.iter().cloned()).collect() }
+    }
+
+    /// Tells whether a file is left out.
+    pub(super) fn leaves_out(&self, path: &str) -> bool {
+        let segments: Vec<&str> = path.split('/').collect();
+        self.patterns.iter().rev().find_map(|pattern| pattern.verdict(&segments)) == Some(Verdict::LeftOut)
+    }
+}
+
+/// The files with patterns: each folder's before those of its subfolders, and these in order of their names.
+fn ignore_files(tree: &Tree) -> impl Iterator<Item = &str> {
+    let is_ignore_file = |path: &&str| path.rsplit('/').next() == Some(FILE);
+    let in_git = |path: &str| folder_of(path).split('/').any(|segment| segment == ".git");
+    let paths = tree.entries().map(|(path, _)| path).filter(is_ignore_file).filter(move |path| !in_git(path));
+    let mut paths: Vec<&str> = paths.collect();
+    paths.sort_by_key(|path| folder_of(path).split('/').filter(|segment| !segment.is_empty()).collect::<Vec<_>>());
+    paths.into_iter()
+}
+
+/// The patterns of a text that stands in a folder.
+fn read<'a>(text: &'a str, folder: &'a str) -> impl Iterator<Item = Pattern> + 'a {
+    let lines = text.split('\n').take_while(|line| line.len() <= LONGEST_LINE);
+    let lines = lines.map(|line| line.strip_suffix('\r').unwrap_or(line));
+    let said = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    said.map(move |line| Pattern::new(line, folder))
+}
+
+/// What a pattern says of a path that it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    LeftOut,
+    Included,
+}
+
+/// One line.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern {
+    /// The folder that it stands in, by segments; none for the root.
+    domain: Box<[Box<str>]>,
+    segments: Box<[Box<str>]>,
+    verdict: Verdict,
+    /// Whether a file is meant only by a folder that it lies in.
+    folders_only: bool,
+    /// Whether it is a path; a name otherwise, which any segment may have.
+    is_path: bool,
+}
+
+impl Pattern {
+    pub(super) fn new(line: &str, folder: &str) -> Self {
+        let (verdict, line) = line.strip_prefix('!').map_or((Verdict::LeftOut, line), |rest| (Verdict::Included, rest));
+        let line = if line.ends_with("\\ ") { line } else { line.trim_end_matches(' ') };
+        let (folders_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
+        let split = |text: &str| text.split('/').map(Into::into).collect();
+        let domain = if folder.is_empty() { Box::default() } else { split(folder) };
+        Self { domain, segments: split(line), verdict, folders_only, is_path: line.contains('/') }
+    }
+
+    /// What it says of the path of a file, by segments.
+    pub(super) fn verdict(&self, path: &[&str]) -> Option<Verdict> {
+        let (domain, path) = path.split_at_checked(self.domain.len())?;
+        let is_inside = domain.iter().zip(&self.domain).all(|(segment, own)| **segment == **own);
+        let matches = if self.is_path { Self::matches_path } else { Self::matches_name };
+        (is_inside && !path.is_empty() && matches(self, path)).then_some(self.verdict)
+    }
+
+    fn matches_name(&self, path: &[&str]) -> bool {
+        let [pattern] = &*self.segments else { unreachable!("a name has no `/` in it") };
+        for (at, name) in path.iter().enumerate() {
+            match wildcard::matches(pattern, name) {
+                Err(_) => return false,
+                Ok(false) => {}
+                Ok(true) => return !(self.folders_only && at + 1 == path.len()),
+            }
+        }
+        false
+    }
+
+    fn matches_path(&self, path: &[&str]) -> bool {
+        let mut path = path.iter();
+        let (mut matched, mut may_skip) = (false, false);
+        for (at, pattern) in self.segments.iter().enumerate() {
+            match &**pattern {
+                "" => may_skip = false,
+                "**" if at + 1 == self.segments.len() => break,
+                "**" => may_skip = true,
+                other if other.contains("**") => return false,
+                other if may_skip => {
+                    may_skip = false;
+                    if path.len() == 0 {
+                        return false;
+                    }
+                    match path.find_map(|name| wildcard::matches(other, name).map(|is| is.then_some(())).transpose()) {
+                        Some(Err(_)) => return false,
+                        found => matched = found.is_some(),
+                    }
+                }
+                other => {
+                    let Some(name) = path.next() else { return false };
+                    if wildcard::matches(other, name) != Ok(true) {
+                        return false;
+                    }
+                    matched = true;
+                }
+            }
+        }
+        matched && !(self.folders_only && path.len() == 0)
+    }
+}

@@ -1,0 +1,131 @@
+//! From what was fetched to what is handed out.
+
+use std::sync::Arc;
+
+use super::ignore::Ignore;
+use super::include::{self, Include};
+use super::sparse;
+use crate::finding::Finding;
+use crate::kube::Object;
+use crate::kustomize::Files;
+use crate::yaml::{Node, Style, Value};
+
+/// How a source of one of the controller's kinds makes its artifact.
+#[derive(Debug)]
+pub(super) struct Recipe<'a> {
+    kind: Kind<'a>,
+    /// `spec.ignore`.
+    ignore: Option<&'a str>,
+}
+
+#[derive(Debug)]
+enum Kind<'a> {
+    Git {
+        sparse: &'a [Node],
+    },
+    Oci {
+        /// Whether the layer is handed out as it is.
+        copied: bool,
+    },
+    Bucket {
+        prefix: &'a str,
+    },
+}
+
+impl<'a> Recipe<'a> {
+    /// How an object makes its artifact; `None` when a value that decides it is not known, or for other kinds.
+    pub(super) fn of(source: &'a Object) -> Option<Self> {
+        let spec = |keys: &[&str]| source.node.at_keys(keys).filter(|node| !node.is_null());
+        let ignore = match spec(&["spec", "ignore"]) {
+            Some(node) => Some(known(node)?),
+            None => None,
+        };
+        let kind = match source.kind() {
+            "GitRepository" => {
+                let sparse = spec(&["spec", "sparseCheckout"]).map(Node::items).unwrap_or_default();
+                sparse.iter().all(|folder| known(folder).is_some()).then_some(Kind::Git { sparse })?
+            }
+            "OCIRepository" => {
+                let copied = spec(&["spec", "layerSelector", "operation"]).and_then(Node::text) == Some("copy");
+                Kind::Oci { copied }
+            }
+            "Bucket" => Kind::Bucket { prefix: spec(&["spec", "prefix"]).map_or(Some(""), known)? },
+            _ => return None,
+        };
+        Some(Self { kind, ignore })
+    }
+
+    /// What two objects that make the same of the same have in common.
+    pub(super) fn key(&self) -> String {
+        let kind = match &self.kind {
+            Kind::Git { sparse } => format!("git {:?}", texts(sparse)),
+            Kind::Oci { copied } => format!("oci {copied}"),
+            Kind::Bucket { prefix } => format!("bucket {prefix:?}"),
+        };
+        format!("{kind} {:?}", self.ignore)
+    }
+
+    /// What is handed out of what was fetched.
+    pub(super) fn pack(&self, fetched: &Files, includes: &[Include]) -> Result<Files, Vec<Finding>> {
+        match &self.kind {
+            Kind::Git { sparse } => {
+                let checked_out = check_out(fetched, sparse)?;
+                let complete = include::add(&checked_out, includes)?;
+                let ignore = Ignore::of_tree(complete.tree(), self.ignore);
+                Ok(select(&complete, |path| !ignore.leaves_out(path)))
+            }
+            Kind::Oci { copied: true } => Ok(select(fetched, |_| true)),
+            Kind::Oci { copied: false } => {
+                let ignore = Ignore::of_tree(fetched.tree(), self.ignore);
+                Ok(select(fetched, |path| !ignore.leaves_out(path)))
+            }
+            Kind::Bucket { prefix } => {
+                let ignore = Ignore::of_bucket(fetched.tree(), self.ignore);
+                Ok(select(fetched, |path| path.starts_with(prefix) && !ignore.leaves_out(path)))
+            }
+        }
+    }
+}
+
+/// The text of a scalar, unless nobody can know it.
+fn known(node: &Node) -> Option<&str> {
+    node.text().filter(|_| !matches!(node.value, Value::Scalar(_, Style::Unknown)))
+}
+
+fn texts(nodes: &[Node]) -> Vec<&str> {
+    nodes.iter().filter_map(Node::text).collect()
+}
+
+/// The files that are wanted. Links are in no archive.
+fn select(files: &Files, wanted: impl Fn(&str) -> bool) -> Files {
+    let tree = files.tree();
+    let paths = tree.entries().map(|(path, _)| path).filter(|path| !tree.is_link(path) && wanted(path));
+    Files::select(paths.map(|path| (Arc::from(path), files, Arc::from(path))))
+}
+
+/// The files of a sparse checkout; the controller refuses one that lacks what is wanted.
+fn check_out(fetched: &Files, wanted: &[Node]) -> Result<Files, Vec<Finding>> {
+    if wanted.is_empty() {
+        return Ok(fetched.clone());
+    }
+    let folders = texts(wanted);
+    let paths = fetched.tree().entries().map(|(path, _)| path).filter(|path| sparse::has(&folders, path));
+    let checked_out = Files::select(paths.map(|path| (Arc::from(path), fetched, Arc::from(path))));
+    let lacks = |node: &&Node| {
+        let path = include::clamp(node.text().unwrap_or_default());
+        !checked_out.tree().has_file(&path) && !checked_out.tree().has_folder(&path)
+    };
+    let findings: Vec<Finding> = wanted.iter().filter(lacks).map(no_such_folder).collect();
+    if findings.is_empty() { Ok(checked_out) } else { Err(findings) }
+}
+
+fn no_such_folder(wanted: &Node) -> Finding {
+    let text = wanted.text().unwrap_or_default();
+    let message = format!("the checkout has no `{text}`, so this source hands out nothing");
+    let help = if text.starts_with('/') {
+        "name the folder from the root of the repository, without `/` before it"
+    } else {
+        "name a folder that the repository has"
+    };
+    Finding::error(crate::kustomize::FAILED_BUILD, wanted.span().clone(), message).help(help)
+}
