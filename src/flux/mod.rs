@@ -34,7 +34,7 @@ pub use receiver::{Group, Receiver};
 pub use repo::{Built, Repo, Settings, Skipped};
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
 pub use substitute::{reads, substitute};
-pub use tenancy::{Lockdown, Tenancy};
+pub use tenancy::{Governance, Lockdown, Tenancy};
 
 use crate::kube::Object;
 
