@@ -48,6 +48,10 @@ fn report() -> Report {
     let mut pedantic =
         Finding::warning("missing-timeout", File::new("empty.yaml", "").first_line(), "there is \x1b[1mnothing");
     pedantic.severity = Severity::Pedantic;
+    // One in a copy of another repository, which another folder has a file of the same path in.
+    let elsewhere = file("sync.yaml").in_root("../tenant=1/".into());
+    let elsewhere = Finding::warning("missing-prune", place(&elsewhere, "flux-backend"), "it stands elsewhere")
+        .related(place(&sync, "flux-backend"), "and here");
     let judged = Judged {
         files: 3,
         objects: 2,
@@ -55,7 +59,7 @@ fn report() -> Report {
         skipped: [("not a manifest".to_owned(), 4)].into(),
         not_done: [("replacements".to_owned(), 1)].into(),
     };
-    Report::new(vec![account, target, twice, pedantic], judged, "fleet")
+    Report::new(vec![elsewhere, account, target, twice, pedantic], judged, "fleet")
 }
 
 fn file_end(file: &File, text: &str) -> Span {
