@@ -42,7 +42,6 @@ mod resources;
 mod retype;
 mod scope;
 mod selector;
-mod settle;
 mod structured;
 mod transform;
 mod variables;

@@ -4,7 +4,7 @@ use super::definition::Definition;
 use super::inline::parse_inside;
 use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
-use super::resources::{Id, Positions, Resources};
+use super::resources::{History, Id, Positions, Resources};
 use super::selector::Target;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
@@ -16,6 +16,8 @@ pub(super) struct Patch {
     documents: Vec<Node>,
     target: Option<Target>,
     keeps: Keeps,
+    /// Whether what a JSON patch renames can still be called by its old name: not with the old field.
+    remembers: bool,
     /// The place to show when it is wrong as a whole.
     span: Span,
 }
@@ -30,7 +32,8 @@ struct Keeps {
 /// The patches of a list of a kustomization; those that cannot be read become findings.
 pub(super) fn read(files: &Files, definition: &Definition, field: &str, findings: &mut Vec<Finding>) -> Vec<Patch> {
     let items = definition.items(field).iter();
-    items.filter_map(|item| read_one(files, definition, item, findings)).collect()
+    let patches = items.filter_map(|item| read_one(files, definition, item, findings));
+    patches.map(|patch| Patch { remembers: field == "patches", ..patch }).collect()
 }
 
 fn read_one(files: &Files, definition: &Definition, item: &Node, findings: &mut Vec<Finding>) -> Option<Patch> {
@@ -71,7 +74,7 @@ fn read_one(files: &Files, definition: &Definition, item: &Node, findings: &mut 
     let keeps = Keeps { name: !option("allowNameChange"), kind: !option("allowKindChange") };
     let span = inline.or(path).unwrap_or(item).span().clone();
     let documents = documents.into_iter().map(|document| document.node).collect();
-    Some(Patch { documents, target, keeps, span })
+    Some(Patch { documents, target, keeps, remembers: true, span })
 }
 
 fn read_file(
@@ -156,10 +159,13 @@ impl Patch {
         };
         for position in target.select(resources, positions) {
             let resource = &mut resources.list[position];
-            resource.remember();
-            match json_patch::apply(&resource.node, &operations) {
+            if self.remembers {
+                resource.remember();
+            }
+            match json_patch::apply(&resource.exposed(), &operations) {
                 Ok(node) => {
-                    resource.replace(node);
+                    // A JSON patch that takes all annotations away leaves the history.
+                    resource.take(&node);
                     positions.add(position, resource);
                 }
                 // What it changes may be made by something that was not done.
@@ -222,10 +228,12 @@ impl Patch {
         }
         let (api_version, kind) = (resource.node.get("apiVersion").cloned(), resource.id.kind.clone());
         let type_of = Type::of_object(None, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
-        match merge(&resource.node, patch, type_of) {
+        match merge(&resource.exposed(), patch, type_of) {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);
-                resource.replace(node);
+                if !resource.take(&node) {
+                    resource.history = History::default();
+                }
                 positions.add(position, resource);
             }
             // Removed when the whole patch is done, so that positions stay right.
