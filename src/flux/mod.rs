@@ -19,17 +19,29 @@ mod root;
 pub mod select;
 mod sync;
 pub mod source;
+mod growing;
+mod job;
+mod outcome;
+mod received;
+mod settings;
+mod substitution;
+mod variables;
+mod version;
 mod tenancy;
 pub mod trace;
 mod walk;
 
+use build::Output;
 pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
 pub use completion::Completion;
 pub use field::pointer;
+pub use outcome::Gap;
 pub use provenance::{Agent, Cause, Provenance, leaves};
 pub use receiver::{Group, Receiver};
-pub use repo::{Built, Repo, Settings, Skipped};
+pub use repo::{Built, Repo, Skipped};
+pub use settings::Settings;
 pub use tenancy::{Lockdown, Tenancy};
+pub use version::{Strictness, Version};
 
 use crate::kube::Object;
 

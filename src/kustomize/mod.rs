@@ -33,7 +33,7 @@ mod selector;
 mod structured;
 
 pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
-pub use definition::{FILE_NAMES, file_in, references_of};
+pub use definition::{FILE_NAMES, file_in, knows_field, references_of};
 pub use files::{Files, is_yaml};
 pub use load::expand_list;
 pub use scope::is_cluster_scoped;
