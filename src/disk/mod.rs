@@ -10,7 +10,7 @@ mod walk;
 mod write;
 
 pub use error::DiskError;
-pub use open::{Opened, open};
+pub use open::{Opened, open, open_alone};
 pub use place::{is_file, relative};
 pub use read::{list, read, read_copy, read_some};
 pub use turn::{Turn, turn_to_read, turn_to_write};

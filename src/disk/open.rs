@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::error::{DiskError, shown};
 use super::place;
-use super::read::{missing, read_file};
+use super::read::{missing, read_bytes, read_file};
 use crate::text::{File, Load, LoadError, Stands, Tree};
 
 /// A folder in the tree around it.
@@ -36,6 +36,15 @@ pub fn open(folder: &Path) -> Result<Opened, DiskError> {
     };
     let loader = Open { root, base, typed: folder.to_owned() };
     Ok(Opened { tree: Tree::with_loader(Arc::new(loader)), folder: path })
+}
+
+/// Opens a folder as a tree of its own: nothing outside of it is seen.
+pub fn open_alone(folder: &Path) -> Result<Tree, DiskError> {
+    let base = fs::canonicalize(folder).map_err(|error| missing(folder, error))?;
+    if !base.is_dir() {
+        return Err(DiskError::NoFolder(shown(folder)));
+    }
+    Ok(Tree::with_loader(Arc::new(Open { root: base.clone(), base, typed: folder.to_owned() })))
 }
 
 fn root_of(base: &Path) -> PathBuf {
@@ -75,7 +84,7 @@ impl Open {
             }
         }
         typed.extend(full.components().skip(common));
-        shown(&typed)
+        if typed.as_os_str().is_empty() { ".".to_owned() } else { shown(&typed) }
     }
 }
 
@@ -86,6 +95,10 @@ impl Load for Open {
         read_file(&self.shown(&self.root.join(path)), &full)
     }
 
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        read_bytes(&self.real(path).ok_or(LoadError::Missing)?)
+    }
+
     fn look(&self, path: &str) -> Stands {
         let Some(full) = self.real(path) else { return Stands::Nothing };
         let Some(own) = full.strip_prefix(&self.root).ok().and_then(place::slashed) else { return Stands::Nothing };
@@ -94,6 +107,10 @@ impl Load for Open {
             Ok(metadata) if metadata.is_dir() => Stands::Folder(own),
             _ => Stands::Nothing,
         }
+    }
+
+    fn called(&self, path: &str) -> String {
+        self.shown(&self.root.join(path))
     }
 
     fn names(&self, folder: &str) -> BTreeSet<String> {

@@ -163,6 +163,10 @@ fn read_text(path: &str, full: &Path) -> Entry {
 }
 
 pub(super) fn read_file(path: &str, full: &Path) -> Result<File, LoadError> {
+    Ok(File::decode(path, read_bytes(full)?)?)
+}
+
+pub(super) fn read_bytes(full: &Path) -> Result<Vec<u8>, LoadError> {
     let unreadable = |error: std::io::Error| LoadError::Unreadable(reason(&error));
     let mut file = fs::File::open(full).map_err(unreadable)?;
     let len = file.metadata().map_err(unreadable)?.len();
@@ -172,7 +176,7 @@ pub(super) fn read_file(path: &str, full: &Path) -> Result<File, LoadError> {
     let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default() + 1);
     // A file that grows meanwhile, as those of /proc do, is not read for ever.
     file.by_ref().take(File::MAX_LEN as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    Ok(File::decode(path, bytes)?)
+    Ok(bytes)
 }
 
 fn is_yaml(path: &str) -> bool {
@@ -188,14 +192,24 @@ struct Folder {
     called: Option<Arc<str>>,
 }
 
-impl Load for Folder {
-    fn load(&self, path: &str) -> Result<File, LoadError> {
+impl Folder {
+    fn find(&self, path: &str) -> Result<PathBuf, LoadError> {
         match place::find(&self.root, path) {
-            Place::File(full) => Ok(in_root(read_file(path, &full)?, self.called.as_ref())),
+            Place::File(full) => Ok(full),
             Place::Link => Err(LoadError::Linked),
             Place::Hidden(why) => Err(LoadError::Unreadable(why)),
             Place::Folder | Place::Nothing => Err(LoadError::Missing),
         }
+    }
+}
+
+impl Load for Folder {
+    fn load(&self, path: &str) -> Result<File, LoadError> {
+        Ok(in_root(read_file(path, &self.find(path)?)?, self.called.as_ref()))
+    }
+
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        read_bytes(&self.find(path)?)
     }
 }
 

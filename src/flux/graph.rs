@@ -35,8 +35,10 @@ pub struct GraphNode {
 /// What a node is to the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Where the cluster begins, or a folder of a repository without a root.
-    Root,
+    /// What somebody installed by hand, with which the cluster begins.
+    Bootstrap,
+    /// A folder of a repository without a root.
+    Folder,
     /// A source: where manifests and charts come from.
     Source,
     /// What brings objects: a Kustomization, a ResourceSet, a FluxInstance.
@@ -119,7 +121,8 @@ impl Draft {
         let mut places = Vec::with_capacity(cluster.appliers.len());
         for applier in &cluster.appliers {
             let role = match applier.kind {
-                ApplierKind::Bootstrap | ApplierKind::Folder => Role::Root,
+                ApplierKind::Bootstrap => Role::Bootstrap,
+                ApplierKind::Folder => Role::Folder,
                 ApplierKind::Kustomization | ApplierKind::FluxInstance | ApplierKind::ResourceSet => Role::Applier,
             };
             let builds = !matches!(applier.kind, ApplierKind::FluxInstance | ApplierKind::ResourceSet);

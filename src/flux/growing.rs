@@ -7,7 +7,6 @@ use super::build::Output;
 use super::cluster::{ApplierKind, Variables};
 use super::digest::{Digest, Hasher};
 use super::engine::Ground;
-use super::is_kustomization;
 use super::job::{Job, Values, finish_key, is_whole};
 use super::place::clamp;
 use super::received::{Id, Received, id};
@@ -16,6 +15,7 @@ use super::source::{Resolution, SourceRef};
 use super::sync::OPERATOR;
 use super::variables::{Loaded, always, load, substitutes};
 use super::version::Strictness;
+use super::{is_kustomization, is_resource_set};
 use crate::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::Index;
@@ -100,18 +100,17 @@ impl Growing {
             let stays = self.slots[at].target.is_none();
             for object in output.iter().flat_map(|output| &output.objects).filter(|_| stays) {
                 received.take(object, kind);
-                let instance = object.is(OPERATOR, "FluxInstance");
-                if !(instance || is_kustomization(object)) || self.slots.len() >= MAX_APPLIERS {
-                    continue;
-                }
+                let Some(kind) = kind_of(object).filter(|_| self.slots.len() < MAX_APPLIERS) else { continue };
                 let id = id(object);
                 // What was applied by hand is what Flux makes of it once it applies it itself.
                 let object = self.received.get(&id).unwrap_or(object).clone();
                 if seen.insert(id, ()).is_some() {
                     continue;
                 }
-                let (slot, step) =
-                    if instance { sync(object, at, ground) } else { self.kustomization(object, at, ground) };
+                let (slot, step) = match kind {
+                    ApplierKind::Kustomization => self.kustomization(object, at, ground),
+                    _ => self.operated(kind, object, at, ground),
+                };
                 self.slots.push(slot);
                 match step {
                     Step::Done(key, output) => {
@@ -140,6 +139,20 @@ impl Growing {
             output: Some(Arc::new(Output::of(self.root.objects.clone(), self.root.findings.clone()))),
             ..Slot::of(last, None)
         }
+    }
+
+    /// What Flux Operator makes objects of.
+    fn operated(&self, kind: ApplierKind, object: Object, parent: usize, ground: &Ground<'_>) -> (Slot, Step) {
+        let slot = Slot { kind, object: Some(object.clone()), ..Slot::of(&object, Some(parent)) };
+        let job = if kind == ApplierKind::ResourceSet {
+            let providers = self.received.providers(object.namespace().unwrap_or_default()).to_vec();
+            Job::Set(object, providers)
+        } else {
+            Job::Sync(object)
+        };
+        let key = job.key();
+        let known = ground.memo.get(&key).cloned();
+        (slot, known.map_or_else(|| Step::Needs(key, job), |output| Step::Done(key, output)))
     }
 
     fn kustomization(&mut self, object: Object, parent: usize, ground: &Ground<'_>) -> (Slot, Step) {
@@ -247,17 +260,14 @@ impl Slot {
     }
 }
 
-fn sync(object: Object, parent: usize, ground: &Ground<'_>) -> (Slot, Step) {
-    let mut slot = Slot::of(&object, Some(parent));
-    slot.kind = ApplierKind::FluxInstance;
-    slot.object = Some(object.clone());
-    let job = Job::Sync(object);
-    let key = job.key();
-    let step = match ground.memo.get(&key) {
-        Some(output) => Step::Done(key, output.clone()),
-        None => Step::Needs(key, job),
-    };
-    (slot, step)
+/// What an object applies as, if it does.
+fn kind_of(object: &Object) -> Option<ApplierKind> {
+    match () {
+        () if is_kustomization(object) => Some(ApplierKind::Kustomization),
+        () if is_resource_set(object) => Some(ApplierKind::ResourceSet),
+        () if object.is(OPERATOR, "FluxInstance") => Some(ApplierKind::FluxInstance),
+        () => None,
+    }
 }
 
 fn not_built(reason: String) -> Step {

@@ -9,6 +9,7 @@ use super::source::Artifact;
 use super::substitution::hash_values;
 use super::sync::objects_of;
 use super::variables::Loaded;
+use super::{State, expand};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::yaml::Node;
@@ -18,6 +19,8 @@ use crate::yaml::Node;
 pub(super) enum Job {
     /// The objects of a FluxInstance's sync.
     Sync(Object),
+    /// What a ResourceSet expands to with the providers of its namespace.
+    Set(Object, Vec<Object>),
     /// The folder of a Kustomization.
     Folder(Object, Arc<Artifact>),
     /// The end of a Kustomization's build.
@@ -60,6 +63,12 @@ impl Job {
                 hasher.node(&instance.node);
                 hasher.finish()
             }
+            Self::Set(set, providers) => {
+                let mut hasher = Hasher::new("set");
+                hasher.node(&set.node);
+                providers.iter().for_each(|provider| hasher.node(&provider.node));
+                hasher.finish()
+            }
             Self::Folder(kustomization, artifact) => folder_key(kustomization, artifact),
             Self::Finish(..) => unreachable!("its key is made from that of the build"),
         }
@@ -71,6 +80,14 @@ impl Job {
             Self::Sync(instance) => {
                 let (objects, findings) = objects_of(instance, &ground.sources.repository().builder);
                 Output::of(objects, findings)
+            }
+            Self::Set(set, providers) => {
+                let expansion = expand(set, providers);
+                let mut output = Output::of(expansion.objects, expansion.findings);
+                if let Some(reason) = expansion.not_expanded {
+                    output.state = State::NotBuilt(reason.into());
+                }
+                output
             }
             Self::Folder(kustomization, artifact) => build(kustomization, artifact),
             Self::Finish(kustomization, built, values) => {

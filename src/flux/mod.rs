@@ -15,6 +15,7 @@ mod place;
 mod provenance;
 mod receiver;
 mod repo;
+mod resourceset;
 mod root;
 pub mod select;
 mod sync;
@@ -39,9 +40,10 @@ pub use outcome::Gap;
 pub use provenance::{Agent, Cause, Provenance, leaves};
 pub use receiver::{Group, Receiver};
 pub use repo::{Built, Repo, Skipped};
+pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
 pub use settings::Settings;
 pub use tenancy::{Lockdown, Tenancy};
-pub use version::{Strictness, Version};
+pub use version::Strictness;
 
 use crate::kube::Object;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::source::{Lookup, SourceRef};
 use super::sync::OPERATOR;
-use super::{ApplierKind, is_kustomization, is_source};
+use super::{ApplierKind, is_input_provider, is_kustomization, is_source};
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::Name;
@@ -35,6 +35,8 @@ pub(super) struct Received {
     by_id: Index<Id, Held>,
     /// The ArtifactGenerators of each namespace.
     generators: BTreeMap<Name, Vec<Object>>,
+    /// The providers of inputs of each namespace.
+    providers: BTreeMap<Name, Vec<Object>>,
 }
 
 #[derive(Debug, Clone)]
@@ -67,12 +69,22 @@ impl Received {
         if self.by_id.get(&id).is_some_and(|held| held.rank >= rank) {
             return;
         }
-        if object.kind() == "ArtifactGenerator" {
-            let all = self.generators.entry(id.2.clone()).or_default();
+        let listed = match object.kind() {
+            "ArtifactGenerator" => Some(&mut self.generators),
+            _ if is_input_provider(object) => Some(&mut self.providers),
+            _ => None,
+        };
+        if let Some(listed) = listed {
+            let all = listed.entry(id.2.clone()).or_default();
             all.retain(|other| other.name() != object.name());
             all.push(object.clone());
         }
         self.by_id.insert(id, Held { object: object.clone(), rank });
+    }
+
+    /// The providers of inputs that a ResourceSet of a namespace may ask.
+    pub(super) fn providers(&self, namespace: &str) -> &[Object] {
+        self.providers.get(namespace).map_or(&[], Vec::as_slice)
     }
 
     /// The object of an identity.

@@ -15,28 +15,18 @@ const STRICT_SINCE: (u64, u64, u64) = (2, 9, 0);
 /// The feature gate of kustomize-controller that decides it.
 const GATE: &str = "StrictPostBuildSubstitutions";
 
-/// A version of Flux, or a range of versions, as people write it: `2.9.4`, `v2.9`, `2.x`, `>=2.7 <2.9`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version(String);
-
-impl Version {
-    /// Takes a version as it is written.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The newest release that it allows.
-    fn newest(&self) -> Option<(u64, u64, u64)> {
-        let alternatives = self.0.split("||").filter_map(|all| {
-            let bounds: Vec<Bounds> =
-                joined(all).split([' ', ',']).filter(|one| !one.is_empty()).map(Bounds::of).collect::<Option<_>>()?;
-            candidates().find(|version| bounds.iter().all(|bounds| bounds.allow(*version))).or_else(|| {
-                // A release that came after this program was made.
-                bounds.iter().map(|bounds| bounds.from).max().filter(|from| *from > NEWEST)
-            })
-        });
-        alternatives.max()
-    }
+/// The newest release that a version or a range of versions allows, as people write them: `2.9.4`, `v2.9`, `2.x`,
+/// `>=2.7 <2.9`.
+fn newest(said: &str) -> Option<(u64, u64, u64)> {
+    let alternatives = said.split("||").filter_map(|all| {
+        let parts = joined(all);
+        let bounds = parts.split([' ', ',']).filter(|one| !one.is_empty()).map(Bounds::of);
+        let bounds: Vec<Bounds> = bounds.collect::<Option<_>>()?;
+        let known = candidates().find(|version| bounds.iter().all(|bounds| bounds.allow(*version)));
+        // Otherwise it may be a release that came after this program was made.
+        known.or_else(|| bounds.iter().map(|bounds| bounds.from).max().filter(|from| *from > NEWEST))
+    });
+    alternatives.max()
 }
 
 /// Known releases, the newest first. A minor release has had fewer than ten patches.
@@ -133,15 +123,14 @@ impl Strictness {
         if let Some(on) = gate {
             return if on { Self::Strict } else { Self::Lax };
         }
-        let forced = settings.flux_version.clone().or_else(|| settings.flux_versions.get(&*root.name).cloned());
-        let said = || {
-            let of_instance =
-                instances.iter().find_map(|instance| instance.text_at(&["spec", "distribution", "version"]));
-            let label = || controllers.iter().find_map(|object| object.label("app.kubernetes.io/version"));
-            of_instance.or_else(label).map(Version::new)
-        };
-        let version = forced.or_else(said).or_else(|| settings.default_flux_version.clone());
-        match version.and_then(|version| version.newest()) {
+        let forced = settings.flux_version.as_deref();
+        let configured = settings.config.clusters.get(&*root.name).and_then(|cluster| cluster.flux_version.as_ref());
+        let configured = configured.map(|version| version.0.as_str());
+        let instance = || instances.iter().find_map(|instance| instance.text_at(&["spec", "distribution", "version"]));
+        let label = || controllers.iter().find_map(|object| object.label("app.kubernetes.io/version"));
+        let version = forced.or(configured).or_else(instance).or_else(label);
+        let version = version.or_else(|| settings.config.flux_version(&root.name));
+        match version.and_then(newest) {
             Some(version) if version < STRICT_SINCE => Self::Lax,
             Some(_) => Self::Strict,
             None => Self::Assumed,
@@ -169,7 +158,6 @@ mod tests {
 
     #[test]
     fn ranges_mean_the_newest_release_that_they_allow() {
-        let newest = |text: &str| Version::new(text).newest();
         assert_eq!(newest("2.x"), Some(NEWEST));
         assert_eq!(newest("*"), Some(NEWEST));
         assert_eq!(newest("v2.7"), Some((2, 7, 9)));

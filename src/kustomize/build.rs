@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::configuration::{Topic, built_in};
 use super::definition::{Definition, file_in, read};
-use super::partial::{Partial, count_fields, is_local};
+use super::finish::finish;
+use super::partial::{Partial, count_fields};
 use super::resources::Resource;
-use super::{Files, annotations, images, labels, namespace, order, patches, references, replacements, replicas};
+use super::{Files, configure, generators, transform, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::text::{Tree, is_inside};
-use crate::yaml::{Node, Parsed};
+use crate::text::{File, Tree, is_inside};
+use crate::yaml::{DUPLICATE_KEY, Node, Parsed};
 
 /// The rule of findings about folders that do not build.
 pub const FAILED_BUILD: &str = "failed-build";
@@ -27,6 +27,8 @@ pub struct Build {
     pub findings: Vec<Finding>,
     /// What was asked for and not done, counted: fields of kustomization files, and `resources: <url>`.
     pub not_done: BTreeMap<String, usize>,
+    /// What was left out because it lies elsewhere or needs another program, at its lines; `not_done` counts it too.
+    pub left_out: Vec<Finding>,
     /// The folders it was built from.
     pub folders: BTreeSet<String>,
     /// Set when the folder's own kustomization says nothing. kustomize refuses that; Flux does not, where it is the
@@ -88,7 +90,7 @@ impl Builder {
     pub fn build_as(&self, folder: &str, node: Node) -> Build {
         let file = node.span().file().clone();
         let parsed = Arc::new(Parsed { file, documents: Vec::new(), findings: Vec::new() });
-        let definition = Definition { node, parsed, folder: folder.to_string() };
+        let definition = Definition::new(&node, parsed, folder);
         let mut partial = Partial::default();
         partial.folders.insert(folder.to_string());
         self.walk().accumulate(&definition, &mut partial);
@@ -99,7 +101,7 @@ impl Builder {
     /// object that nobody gave, so that is no fault.
     pub fn build_over(&self, objects: Vec<Object>, node: Node) -> Build {
         let parsed = Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new() };
-        let definition = Definition { node, parsed: Arc::new(parsed), folder: String::new() };
+        let definition = Definition::new(&node, Arc::new(parsed), "");
         let mut partial = Partial { uncertain: true, ..Partial::default() };
         for object in objects {
             let place = object.node.clone();
@@ -125,23 +127,6 @@ impl Builder {
 
     fn walk(&self) -> Walk<'_> {
         Walk { builder: self, files: &self.files, open: Vec::new() }
-    }
-}
-
-/// The steps that kustomize takes once, at the top.
-fn finish(partial: &Partial, definition: Option<&Definition>) -> Build {
-    let mut resources = partial.resources.clone();
-    let mut findings = partial.findings.clone();
-    references::follow_accounts(&mut resources, &mut findings);
-    resources.list.retain(|resource| !is_local(&resource.node));
-    order::sort(&mut resources, definition);
-    crate::finding::sort(&mut findings);
-    Build {
-        objects: resources.list.into_iter().map(|resource| Object { node: resource.node }).collect(),
-        findings,
-        not_done: partial.not_done.clone(),
-        folders: partial.folders.clone(),
-        empty: partial.empty.clone(),
     }
 }
 
@@ -171,22 +156,34 @@ impl Walk<'_> {
         let Some(definition) = definition.filter(|definition| definition.node.is_map()) else {
             partial.uncertain = true;
             if let Some(parsed) = self.files.get(path) {
-                if parsed.findings.is_empty() {
+                let at = parsed.file.first_line();
+                if !parsed.findings.is_empty() {
+                    partial.findings.extend(parsed.findings.iter().cloned());
+                } else if parsed.documents.first().is_some_and(|document| !document.node.is_map()) {
+                    let message = "a kustomization is a mapping of fields, and this is none";
+                    partial.fail(Finding::error(FAILED_BUILD, at, message).help("list `resources`"));
+                } else {
                     let message = "this kustomization says nothing; kustomize refuses it";
                     let help = "list `resources`, or remove the file";
-                    partial.empty = Some(Finding::error(FAILED_BUILD, parsed.file.first_line(), message).help(help));
+                    partial.empty = Some(Finding::error(FAILED_BUILD, at, message).help(help));
                 }
-                partial.findings.extend(parsed.findings.iter().cloned());
+            } else {
+                let message = format!("`{}` is no text that can be read", self.files.tree().called(path));
+                partial.fail(Finding::error(FAILED_BUILD, File::new(path.as_str(), "").first_line(), message));
             }
             return Some(Read::Unusable);
         };
         if let Some(second) = paths.get(1).and_then(|path| self.files.get(path)) {
-            let message = format!("this folder has two kustomization files; the other is `{path}`");
+            let message =
+                format!("this folder has two kustomization files; the other is `{}`", self.files.tree().called(path));
             partial.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
         }
-        partial.uncertain |= !definition.parsed.findings.is_empty();
-        partial.findings.extend(definition.parsed.findings.iter().cloned());
-        if definition.is_empty() {
+        // Of keys that stand twice the last one counts here, unlike in an object.
+        let unreadable = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
+        let unreadable: Vec<Finding> = unreadable.cloned().collect();
+        let is_readable = unreadable.is_empty();
+        unreadable.into_iter().for_each(|finding| partial.fail(finding));
+        if is_readable && definition.is_empty() {
             let message = "this kustomization says nothing; kustomize refuses it";
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
             partial.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
@@ -202,55 +199,13 @@ impl Walk<'_> {
                 self.include(definition, item, partial);
             }
         }
+        configure::run(self.files, definition, partial);
+        generators::run(self.files, definition, partial);
         for item in definition.items("components") {
             self.component(definition, item, partial);
         }
         self.open.pop();
-        self.transform(definition, partial);
-    }
-
-    /// Runs the transformers. The order is kustomize's own, whatever the order in the file.
-    fn transform(&self, definition: &Definition, partial: &mut Partial) {
-        self.patch(definition, &["patchesStrategicMerge", "patches"], partial);
-        if let Some(entry) =
-            definition.entry("namespace").filter(|entry| entry.node.text().is_some_and(|text| !text.is_empty()))
-        {
-            for resource in &mut partial.resources.list {
-                namespace::apply(resource, &entry.key_span(), &entry.node);
-            }
-            partial.refuse_conflicts(&entry.node);
-        }
-        for set in labels::read(definition, built_in(), &mut partial.findings) {
-            for resource in &mut partial.resources.list {
-                if let Err(misfit) = set.apply(resource) {
-                    partial.findings.push(Finding::error(FAILED_BUILD, misfit.span, misfit.message));
-                }
-            }
-        }
-        if let Some(pairs) = definition.entry("commonAnnotations") {
-            annotations::apply(pairs.node.entries(), built_in().specs(Topic::CommonAnnotations), partial);
-        }
-        self.patch(definition, &["patchesJson6902"], partial);
-        replicas::apply(definition.items("replicas"), built_in().specs(Topic::Replicas), partial);
-        for field in ["images", "imageTags"] {
-            images::apply(definition.items(field), built_in().specs(Topic::Images), partial);
-        }
-        replacements::apply(self.files, &definition.folder, definition.items("replacements"), partial);
-        partial.resources.reindex();
-    }
-
-    fn patch(&self, definition: &Definition, fields: &[&str], partial: &mut Partial) {
-        let (complete, findings) = (!partial.uncertain, &mut partial.findings);
-        let read = |field: &&str| patches::read(self.files, definition, field, findings);
-        let patches: Vec<_> = fields.iter().flat_map(read).collect();
-        if patches.is_empty() {
-            return;
-        }
-        // One index for all patches: 4,000 objects and 1,000 patches are looked up, not scanned.
-        let mut positions = partial.resources.index();
-        for patch in patches {
-            patch.apply(&mut partial.resources, &mut positions, complete, &mut partial.findings);
-        }
-        partial.resources.sweep();
+        transform::run(self.files, definition, partial);
+        variables::collect(definition, partial);
     }
 }

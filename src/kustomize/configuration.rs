@@ -92,7 +92,8 @@ pub(super) fn built_in() -> &'static Arc<Configuration> {
 
 /// One configuration merged into another. Most are the built-in one, which adds nothing to itself.
 pub(super) fn merged(into: &Arc<Configuration>, from: &Arc<Configuration>) -> Result<Arc<Configuration>, Conflict> {
-    if Arc::ptr_eq(into, from) { Ok(into.clone()) } else { into.merge(from).map(Arc::new) }
+    let is_first = into.fields.is_empty() && into.references.is_empty() && Arc::ptr_eq(from, built_in());
+    if is_first || Arc::ptr_eq(into, from) { Ok(from.clone()) } else { into.merge(from).map(Arc::new) }
 }
 
 impl Configuration {

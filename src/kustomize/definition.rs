@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Files;
-use crate::text::join;
-use crate::yaml::{Entry, Node, Parsed};
+use super::{Files, Reading, fields};
+use crate::finding::Finding;
+use crate::text::{folder_of, join};
+use crate::yaml::{Entry, Node, Parsed, Value};
 
 /// The names that kustomize looks for in a folder.
 pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -25,23 +26,23 @@ pub(super) const FIELDS: &[(&str, Support)] = &[
     ("patchesJson6902", Support::Done),
     ("sortOptions", Support::Done),
     ("buildMetadata", Support::Harmless),
-    ("generatorOptions", Support::Harmless),
+    ("generatorOptions", Support::Done),
     ("helmGlobals", Support::Harmless),
     ("openapi", Support::Changes),
-    ("namePrefix", Support::Changes),
-    ("nameSuffix", Support::Changes),
+    ("namePrefix", Support::Done),
+    ("nameSuffix", Support::Done),
     ("commonAnnotations", Support::Done),
     ("images", Support::Done),
     ("imageTags", Support::Done),
     ("replacements", Support::Done),
     ("replicas", Support::Done),
-    ("vars", Support::Changes),
-    ("crds", Support::Changes),
-    ("configMapGenerator", Support::Changes),
-    ("secretGenerator", Support::Changes),
-    ("helmCharts", Support::Changes),
-    ("helmChartInflationGenerator", Support::Changes),
-    ("configurations", Support::Changes),
+    ("vars", Support::Done),
+    ("crds", Support::Done),
+    ("configMapGenerator", Support::Done),
+    ("secretGenerator", Support::Done),
+    ("helmCharts", Support::Elsewhere),
+    ("helmChartInflationGenerator", Support::Elsewhere),
+    ("configurations", Support::Done),
     ("generators", Support::Changes),
     ("transformers", Support::Changes),
     ("validators", Support::Changes),
@@ -59,14 +60,18 @@ pub(super) enum Support {
     Done,
     /// It does not, and no object is another one for that.
     Harmless,
+    /// It takes another program: each item is left out and said.
+    Elsewhere,
     /// It does not, and objects may be others, or missing, for that.
     Changes,
 }
 
 /// One kustomization.yaml.
 pub(super) struct Definition {
-    /// Its root, a mapping.
+    /// Its root, a mapping, with the fields in kustomize's spelling.
     pub(super) node: Node,
+    /// What kustomize refuses of its fields.
+    pub(super) faults: Vec<Finding>,
     /// What was read of its file.
     pub(super) parsed: Arc<Parsed>,
     /// The folder it stands in.
@@ -74,9 +79,15 @@ pub(super) struct Definition {
 }
 
 impl Definition {
-    /// The entry of a field. kustomize decodes by way of JSON in Go, which takes `apiversion` for `apiVersion`.
+    /// A kustomization that says `node`, in a folder.
+    pub(super) fn new(node: &Node, parsed: Arc<Parsed>, folder: &str) -> Self {
+        let (node, faults) = if node.is_map() { fields::check(node) } else { (node.clone(), Vec::new()) };
+        Self { node, faults, parsed, folder: folder.to_owned() }
+    }
+
+    /// The entry of a field that says something.
     pub(super) fn entry(&self, field: &str) -> Option<&Entry> {
-        field_of(&self.node, field).filter(|entry| !entry.node.is_null())
+        self.node.entry(field).filter(|entry| !entry.node.is_null())
     }
 
     /// The items of a field that holds a list.
@@ -89,12 +100,16 @@ impl Definition {
         self.entry("kind").is_some_and(|entry| entry.node.text() == Some("Component"))
     }
 
-    /// Tells whether nothing is said: kustomize refuses that.
+    /// Tells whether nothing is said: kustomize refuses that. An empty list says something, but not that of a field
+    /// whose items kustomize adds to another one's.
     pub(super) fn is_empty(&self) -> bool {
-        let says = |entry: &Entry| {
-            !["apiVersion", "kind"].iter().any(|name| entry.key.eq_ignore_ascii_case(name)) && !entry.node.is_null()
+        let says = |entry: &Entry| match (&*entry.key, &entry.node.value) {
+            ("apiVersion" | "kind", _) => false,
+            ("bases" | "imageTags" | "helmChartInflationGenerator", Value::Seq(items)) => !items.is_empty(),
+            (_, Value::Scalar(text, _)) => !entry.node.is_null() && !text.is_empty(),
+            (_, Value::Seq(_) | Value::Map(_)) => true,
         };
-        !self.node.entries().iter().any(says)
+        self.faults.is_empty() && !self.node.entries().iter().any(says)
     }
 }
 
@@ -113,6 +128,9 @@ pub fn file_in(files: &Files, folder: &str) -> Vec<String> {
 }
 
 fn is_kustomization(files: &Files, path: &str) -> bool {
+    if files.reading() != Reading::Flux {
+        return true;
+    }
     let Some(parsed) = files.get(path) else { return true };
     let Some(document) = parsed.documents.first() else { return true };
     let text = |field| field_of(&document.node, field).and_then(|entry| entry.node.text()).unwrap_or_default();
@@ -122,9 +140,15 @@ fn is_kustomization(files: &Files, path: &str) -> bool {
 
 pub(super) fn read(files: &Files, path: &str) -> Option<Definition> {
     let parsed = files.get(path)?;
-    let node = parsed.documents.first().map(|document| document.node.clone())?;
-    let folder = crate::text::folder_of(path).to_string();
-    Some(Definition { node, parsed, folder })
+    let node = parsed.documents.first().map(|document| document.node.clone()).filter(is_first)?;
+    Some(Definition::new(&node, parsed, folder_of(path)))
+}
+
+/// Tells whether a document stands in the first place of its file. kustomize reads that one alone, and what was parsed
+/// leaves empty documents out.
+fn is_first(node: &Node) -> bool {
+    let before = node.span().file().text().get(..node.span().range().start).unwrap_or_default();
+    before.lines().filter(|line| line.trim_end() == "---" || line.starts_with("--- ")).count() < 2
 }
 
 /// The paths, from the tree's root, of everything a kustomization file refers to: folders it includes, resources,

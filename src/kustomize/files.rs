@@ -1,10 +1,11 @@
 //! The files of a tree, each parsed once.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use super::remote::Copy;
 use crate::text::{Entry, File, Load, LoadError, Tree};
 use crate::yaml::{Parsed, parse};
 
@@ -13,6 +14,24 @@ use crate::yaml::{Parsed, parse};
 pub struct Files {
     tree: Tree,
     parsed: Arc<BTreeMap<Arc<str>, Arc<Parsed>>>,
+    /// What was parsed when it was asked for.
+    late: Arc<Mutex<BTreeMap<Arc<str>, Arc<Parsed>>>>,
+    /// The URLs of the copies that were added, in the order of their places.
+    copies: Arc<[String]>,
+    reading: Reading,
+}
+
+/// Who reads, which decides what may be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// Flux: files may lie anywhere in the tree, objects of Flux are no kustomizations, and what `flux bootstrap` writes
+    /// may not be there yet.
+    #[default]
+    Flux,
+    /// `kustomize build`: files lie in the folder of the kustomization that names them.
+    Kustomize,
+    /// `kustomize build --load-restrictor LoadRestrictionsNone`: files may lie anywhere in the tree.
+    Unrestricted,
 }
 
 impl Files {
@@ -25,7 +44,36 @@ impl Files {
         let files: Vec<(&str, &File)> = texts.filter(|(path, file)| is_yaml(path) && wanted(file)).collect();
         let parsed = files.par_iter().map(|(path, file)| (Arc::from(*path), Arc::new(parse(file))));
         let parsed: Vec<(Arc<str>, Arc<Parsed>)> = parsed.collect();
-        Self { tree: tree.clone(), parsed: Arc::new(parsed.into_iter().collect()) }
+        Self { tree: tree.clone(), parsed: Arc::new(parsed.into_iter().collect()), ..Self::default() }
+    }
+
+    /// The same files, read by somebody.
+    #[must_use]
+    pub fn read_as(mut self, reading: Reading) -> Self {
+        self.reading = reading;
+        self
+    }
+
+    /// The same files with copies of repositories that they may name by a URL.
+    #[must_use]
+    pub fn with_copies(mut self, copies: impl IntoIterator<Item = Copy>) -> Self {
+        let mut urls = self.copies.to_vec();
+        for copy in copies {
+            self.tree = self.tree.with(&place_of_copy(urls.len()), copy.tree);
+            urls.push(copy.url);
+        }
+        self.copies = urls.into();
+        self
+    }
+
+    /// Who reads.
+    pub fn reading(&self) -> Reading {
+        self.reading
+    }
+
+    /// The URLs of the copies, each with its place.
+    pub(super) fn copies(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.copies.iter().map(String::as_str).enumerate()
     }
 
     /// Files of others under paths of their own: each is its path here, whose it is, and its path there.
@@ -54,7 +102,7 @@ impl Files {
             tree.insert_entry(&path, entry);
         }
         links.iter().for_each(|path| tree.mark_link(path));
-        Self { tree, parsed: Arc::new(parsed) }
+        Self { tree, parsed: Arc::new(parsed), ..Self::default() }
     }
 
     /// The tree.
@@ -67,7 +115,17 @@ impl Files {
         if let Some(parsed) = self.parsed.get(path) {
             return Some(parsed.clone());
         }
-        self.tree.file(path).ok().map(|file| Arc::new(parse(&file)))
+        if let Some(parsed) = self.late().get(path) {
+            return Some(parsed.clone());
+        }
+        let parsed = Arc::new(parse(&self.tree.file(path).ok()?));
+        self.late().insert(path.into(), parsed.clone());
+        Some(parsed)
+    }
+
+    fn late(&self) -> std::sync::MutexGuard<'_, BTreeMap<Arc<str>, Arc<Parsed>>> {
+        // Each is inserted in one step: a panic elsewhere leaves no half of one.
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Every file that was parsed, sorted by path.
@@ -87,6 +145,16 @@ impl Load for Elsewhere {
         let (tree, there) = self.places.get(path).ok_or(LoadError::Missing)?;
         tree.file(there)
     }
+}
+
+/// The folder in the tree where a copy is put: no file of a repository can have a NUL in its name.
+pub(super) fn place_of_copy(at: usize) -> String {
+    format!("\0{at}")
+}
+
+/// The place of the copy that a path lies in; `None` for the tree's own files.
+pub(super) fn copy_of(path: &str) -> Option<&str> {
+    path.split('/').next().filter(|place| place.starts_with('\0'))
 }
 
 /// Tells whether a file's name says that it is YAML.

@@ -1,57 +1,136 @@
 //! `namespace`: which objects get it, and where else it is written.
 
-use super::field_spec::{FieldSpec, Gvk, Make, set_text};
-use super::resources::{Id, Resource};
+use super::field_spec::{FieldSpec, Gvk, Make, Misfit, each_item, made, string_style};
+use super::resources::{Resource, Resources};
 use super::scope::is_cluster_scoped;
 use crate::text::Span;
-use crate::yaml::{Node, Value};
+use crate::yaml::{By, Entry, Node, Value};
 
-/// Puts an object into a namespace.
-///
-/// A Namespace is renamed instead. Subjects of role bindings named `default` follow; a webhook's or API service's
-/// service does too.
-pub(super) fn apply(resource: &mut Resource, key: &Span, value: &Node) {
-    resource.remember();
-    let id = resource.id.clone();
+/// What a namespace is written to, beside the objects of which it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Options {
+    /// Only to fields that are empty.
+    pub(super) unset_only: bool,
+    pub(super) subjects: Subjects,
+}
+
+/// The subjects of role bindings that get the namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subjects {
+    /// Those named `default`, which are taken for accounts of the same namespace.
+    NamedDefault,
+    /// Every service account.
+    Accounts,
+    /// None.
+    None,
+}
+
+impl Options {
+    /// What the field `namespace` of a kustomization means.
+    pub(super) const USUAL: Self = Self { unset_only: false, subjects: Subjects::NamedDefault };
+}
+
+/// Puts all objects into the namespace `value`; `key` is the place of the keys that this makes.
+pub(super) fn apply(
+    resources: &mut Resources,
+    key: &Span,
+    value: &Node,
+    specs: &[FieldSpec],
+    options: Options,
+) -> Result<(), Misfit> {
+    let own = FieldSpec::new(Gvk::new("", "", ""), "metadata/namespace", true);
+    let write = Write { key, value, unset_only: options.unset_only };
+    for resource in &mut resources.list {
+        resource.remember();
+        let node = put(resource, &own, &write, specs, options)?;
+        resource.replace(node);
+    }
+    Ok(())
+}
+
+fn put(
+    resource: &Resource,
+    own: &FieldSpec,
+    write: &Write<'_>,
+    specs: &[FieldSpec],
+    options: Options,
+) -> Result<Node, Misfit> {
+    let id = &resource.id;
     let mut node = resource.node.clone();
     if !is_cluster_scoped(&id.group, &id.version, &id.kind) {
-        node = set_at(&node, &id, "metadata", "namespace", true, key, value);
+        node = write.at(own, &node)?;
     }
-    if &*id.kind == "Namespace" && id.group.is_empty() && &*id.version == "v1" {
-        node = set_at(&node, &id, "metadata", "name", true, key, value);
+    let is_binding = matches!(&*id.kind, "RoleBinding" | "ClusterRoleBinding");
+    if is_binding && options.subjects != Subjects::None {
+        node = subjects(&node, write, options.subjects)?;
     }
-    if matches!(&*id.kind, "RoleBinding" | "ClusterRoleBinding") {
-        node = default_subjects(&node, key, value);
+    let is_core = id.group.is_empty() && &*id.version == "v1";
+    for spec in specs.iter().filter(|spec| spec.matches(id)) {
+        let done_already = match &*spec.path {
+            "metadata/namespace" => true,
+            // A kind of another API that is called Namespace keeps its name.
+            "metadata/name" => !is_core,
+            "subjects/namespace" => is_binding && matches!(&*spec.gvk.kind, "RoleBinding" | "ClusterRoleBinding"),
+            _ => false,
+        };
+        if !done_already {
+            node = write.at(spec, &node)?;
+        }
     }
-    if &*id.group == "apiregistration.k8s.io" && &*id.kind == "APIService" {
-        node = set_at(&node, &id, "spec/service", "namespace", true, key, value);
-    }
-    if &*id.group == "apiextensions.k8s.io" && &*id.kind == "CustomResourceDefinition" {
-        node = set_at(&node, &id, "spec/conversion/webhook/clientConfig/service", "namespace", false, key, value);
-    }
-    resource.replace(node);
+    Ok(node)
 }
 
-fn set_at(node: &Node, id: &Id, path: &str, field: &str, create: bool, key: &Span, value: &Node) -> Node {
-    let spec = FieldSpec::new(Gvk::new("", "", ""), path, create);
-    debug_assert!(spec.matches(id), "a specification without group, version and kind matches everything");
-    let mut set = |map: Option<&Node>| {
-        Ok(map.filter(|map| create || map.get(field).is_some()).map(|map| set_text(map, field, key, value)))
-    };
-    spec.apply(node, Make::Map(key), &mut set).ok().flatten().unwrap_or_else(|| node.clone())
+/// What is written, and how.
+struct Write<'a> {
+    key: &'a Span,
+    value: &'a Node,
+    unset_only: bool,
 }
 
-/// Subjects named `default` are taken for accounts of the same namespace.
-fn default_subjects(node: &Node, key: &Span, value: &Node) -> Node {
-    let Some(subjects) = node.entry("subjects").filter(|entry| entry.node.is_seq()) else { return node.clone() };
-    let is_default = |subject: &Node| subject.get("name").and_then(Node::text) == Some("default");
-    if !subjects.node.items().iter().any(is_default) {
-        return node.clone();
+impl Write<'_> {
+    fn at(&self, spec: &FieldSpec, node: &Node) -> Result<Node, Misfit> {
+        let mut change = |old: Option<&Node>| self.over(old);
+        Ok(spec.apply(node, Make::Scalar(self.key), &mut change)?.unwrap_or_else(|| node.clone()))
     }
-    let set = |subject: &Node| {
-        if is_default(subject) { set_text(subject, "namespace", key, value) } else { subject.clone() }
+
+    /// The namespace where another value or nothing was; `None` when it stays.
+    fn over(&self, old: Option<&Node>) -> Result<Option<Node>, Misfit> {
+        let Some(text) = self.value.shared_text() else { return Ok(None) };
+        let value = Value::Scalar(text.clone(), string_style(self.value));
+        let by = By::Field(self.value.span().clone());
+        match old {
+            None => Ok(Some(made(value, by))),
+            Some(old) if !matches!(old.value, Value::Scalar(..)) => {
+                let message = "a namespace cannot be written here, since there is no single value".to_string();
+                Err(Misfit { span: old.span().clone(), message })
+            }
+            Some(old) if old.is_null() => Ok(Some(old.changed(value, by))),
+            Some(old) if old.text() == Some(&text) => Ok(None),
+            Some(old) if self.unset_only && old.text().is_some_and(|text| !text.is_empty()) => Ok(None),
+            Some(old) => Ok(Some(old.changed(value, by))),
+        }
+    }
+}
+
+fn subjects(node: &Node, write: &Write<'_>, which: Subjects) -> Result<Node, Misfit> {
+    let Some(entry) = node.entry("subjects").filter(|entry| !entry.node.is_null()) else { return Ok(node.clone()) };
+    let Value::Seq(items) = &entry.node.value else {
+        let message = "`subjects` must be a list".to_string();
+        return Err(Misfit { span: entry.node.span().clone(), message });
     };
-    let items = subjects.node.items().iter().map(set).collect();
-    let list = Node { value: Value::Seq(items), origin: subjects.node.origin.clone() };
-    node.with(subjects.with_node(list))
+    let list = each_item(&entry.node, items, |subject| {
+        let (field, wanted) = match which {
+            Subjects::Accounts => ("kind", "ServiceAccount"),
+            Subjects::NamedDefault | Subjects::None => ("name", "default"),
+        };
+        if subject.get(field).and_then(Node::text) != Some(wanted) {
+            return Ok(None);
+        }
+        let old = subject.entry("namespace");
+        Ok(write.over(old.map(|entry| &entry.node))?.map(|new| match old {
+            Some(entry) => subject.with(entry.with_node(new)),
+            None => subject.with(Entry::new("namespace", write.key, new)),
+        }))
+    })?;
+    Ok(list.map_or_else(|| node.clone(), |list| node.with(entry.with_node(list))))
 }

@@ -1,11 +1,15 @@
 //! What is known of a folder while it is built.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::FAILED_BUILD;
+use super::configuration::Configuration;
+use super::configure;
 use super::definition::{Definition, FIELDS, Support};
 use super::resources::{Id, Resource, Resources};
-use crate::finding::{Finding, did_you_mean};
+use super::variables::{self, Variables};
+use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::Node;
@@ -19,6 +23,8 @@ pub(super) struct Partial {
     pub(super) resources: Resources,
     pub(super) findings: Vec<Finding>,
     pub(super) not_done: BTreeMap<String, usize>,
+    /// What was left out because it lies elsewhere or needs another program.
+    pub(super) left_out: Vec<Finding>,
     /// The same without what its bases say.
     pub(super) own_not_done: BTreeMap<String, usize>,
     pub(super) folders: BTreeSet<String>,
@@ -26,6 +32,10 @@ pub(super) struct Partial {
     pub(super) component: bool,
     /// What is wrong with a kustomization that says nothing, once another one includes it.
     pub(super) empty: Option<Finding>,
+    /// Where transformers work.
+    pub(super) configuration: Arc<Configuration>,
+    /// What `vars` declare.
+    pub(super) variables: Variables,
     /// Whether objects may be missing or other ones because something was not done or was wrong.
     pub(super) uncertain: bool,
 }
@@ -41,6 +51,12 @@ impl Partial {
         self.count(what);
     }
 
+    /// Says and counts what was not done because it lies elsewhere or needs another program.
+    pub(super) fn leave_out(&mut self, what: &str, finding: Finding) {
+        self.skip(what);
+        self.left_out.push(finding);
+    }
+
     pub(super) fn count(&mut self, what: &str) {
         *self.not_done.entry(what.to_string()).or_default() += 1;
         *self.own_not_done.entry(what.to_string()).or_default() += 1;
@@ -51,16 +67,16 @@ impl Partial {
         self.uncertain |= base.uncertain;
         base.empty.iter().for_each(|finding| self.fail(finding.clone().related(item.span().clone(), "included here")));
         self.findings.extend(base.findings.iter().cloned());
+        self.left_out.extend(base.left_out.iter().cloned());
         self.folders.extend(base.folders.iter().cloned());
         for (what, count) in &base.not_done {
             *self.not_done.entry(what.clone()).or_default() += count;
         }
+        configure::merge(self, &base.configuration, item);
+        variables::absorb(self, &base.variables);
     }
 
     pub(super) fn add(&mut self, resource: Resource, item: &Node) {
-        if is_local(&resource.node) {
-            return;
-        }
         if self.resources.list.len() >= MAX_OBJECTS {
             if self.resources.list.len() == MAX_OBJECTS {
                 let message = format!("this build holds more than {MAX_OBJECTS} objects; the rest is left out");
@@ -106,26 +122,33 @@ impl Partial {
 }
 
 pub(super) fn count_fields(definition: &Definition, partial: &mut Partial) {
+    definition.faults.iter().for_each(|fault| partial.fail(fault.clone()));
     for entry in definition.node.entries() {
-        let known = FIELDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key));
-        let Some((name, support)) = known else {
-            let message = format!("kustomize knows no field `{}`", entry.key);
-            let names = FIELDS.iter().map(|(name, _)| *name);
-            let help = did_you_mean(&entry.key, names).map_or_else(
-                || "remove it: kustomize refuses the file".to_string(),
-                |meant| format!("did you mean `{meant}`? kustomize refuses the file"),
-            );
-            partial.fail(Finding::error(FAILED_BUILD, entry.key_span(), message).help(help));
-            continue;
-        };
+        let known = FIELDS.iter().find(|(name, _)| **name == *entry.key);
+        let Some((name, support)) = known else { continue };
         let empty = entry.node.is_null() || (entry.node.is_seq() && entry.node.items().is_empty());
         match support {
             Support::Done => {}
             _ if empty => {}
             Support::Harmless => partial.count(name),
+            Support::Elsewhere => {
+                for chart in entry.node.items() {
+                    partial.leave_out(name, not_inflated(chart));
+                }
+            }
             Support::Changes => partial.skip(name),
         }
     }
+}
+
+fn not_inflated(chart: &Node) -> Finding {
+    let name = chart.get("name").or_else(|| chart.get("chartName")).filter(|name| name.text().is_some());
+    let message = match name.and_then(Node::text) {
+        Some(name) => format!("the Helm chart `{name}` was not inflated: that is Helm's work"),
+        None => "a Helm chart was not inflated: that is Helm's work".to_owned(),
+    };
+    let help = "Flux refuses to build this folder too; a HelmRelease installs a chart, or render it into a file";
+    Finding::error(FAILED_BUILD, name.unwrap_or(chart).span().clone(), message).help(help)
 }
 
 /// Tells whether an object is for local use only: kustomize leaves it out.

@@ -6,9 +6,9 @@ use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
 use super::resources::{Id, Positions, Resources};
 use super::selector::Target;
-use super::{FAILED_BUILD, Files, MISSING_RESOURCE, json_patch};
+use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
-use crate::text::{Span, join};
+use crate::text::Span;
 use crate::yaml::{Document, Node};
 
 /// A patch as a kustomization names it.
@@ -80,15 +80,19 @@ fn read_file(
     path: &Node,
     findings: &mut Vec<Finding>,
 ) -> Option<Vec<Document>> {
-    let text = path.text().unwrap_or_default();
-    let parsed = join(&definition.folder, text).and_then(|path| files.get(&path));
-    if parsed.is_none() {
-        let message = format!("there is no patch file `{text}`");
-        findings.push(
-            Finding::error(MISSING_RESOURCE, path.span().clone(), message).help("correct the path or remove the line"),
-        );
+    let parsed = files.locate(&definition.folder, path).map(|path| files.get(&path));
+    match parsed {
+        Ok(Some(parsed)) => Some(parsed.documents.clone()),
+        Ok(None) => {
+            let message = format!("`{}` is no text that can be read", path.text().unwrap_or_default());
+            findings.push(Finding::error(FAILED_BUILD, path.span().clone(), message));
+            None
+        }
+        Err(finding) => {
+            findings.push(finding);
+            None
+        }
     }
-    parsed.map(|parsed| parsed.documents.clone())
 }
 
 impl Patch {
@@ -217,7 +221,7 @@ impl Patch {
             resource.remember();
         }
         let (api_version, kind) = (resource.node.get("apiVersion").cloned(), resource.id.kind.clone());
-        let type_of = Type::of_object(api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
+        let type_of = Type::of_object(None, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
         match merge(&resource.node, patch, type_of) {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);

@@ -99,7 +99,7 @@ impl Places {
     }
 
     fn add(&mut self, position: usize, resource: &Resource) {
-        for id in resource.previous.iter().chain([&resource.id]) {
+        for id in resource.previous().chain([resource.id.clone()]) {
             for positions in [self.by_name.entry(id.name.clone()), self.by_kind.entry(id.kind.clone())] {
                 if let Err(at) = positions.binary_search(&position) {
                     positions.insert(at, position);
@@ -149,8 +149,8 @@ fn find_source(source: &Node, places: &Places, resources: &Resources) -> Result<
     let namespace = text_of(source, "namespace").map(|namespace| wanted.effective(namespace));
     let selected = |position: &usize| {
         let resource = resources.list.get(*position).filter(|resource| !resource.node.is_null())?;
-        let mut ids = std::iter::once(&resource.id).chain(&resource.previous);
-        ids.any(|id| wanted.is(id) && namespace.is_none_or(|wanted| wanted == &*id.namespace)).then_some(resource)
+        let mut ids = std::iter::once(resource.id.clone()).chain(resource.previous());
+        ids.any(|id| wanted.is(&id) && namespace.is_none_or(|wanted| wanted == &*id.namespace)).then_some(resource)
     };
     let mut found = places.candidates(name, kind).iter().filter_map(selected);
     let Some(resource) = found.next() else {
@@ -294,7 +294,7 @@ fn selects(selector: &Target, rejects: &[Target], resource: &Resource) -> bool {
     // The current namespace is compared as written, former ones as kustomize notes them.
     let any = |target: &Target| {
         target.selects_id(&resource.id, namespace)
-            || resource.previous.iter().any(|id| target.selects_id(id, &id.namespace))
+            || resource.previous().any(|id| target.selects_id(&id, &id.namespace))
     };
     let rejected = |reject: &Target| {
         (reject.has_metadata() && reject.selects_metadata(&resource.node)) || (reject.has_id() && any(reject))

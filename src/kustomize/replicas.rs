@@ -3,6 +3,7 @@
 use super::FAILED_BUILD;
 use super::field_spec::{FieldSpec, Make, Misfit, made};
 use super::partial::Partial;
+use super::resources::Id;
 use crate::finding::{Finding, did_you_mean};
 use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
 
@@ -27,8 +28,8 @@ pub(super) fn apply(entries: &[Node], specs: &[FieldSpec], partial: &mut Partial
                 continue;
             };
             for spec in specs {
-                let ids = resource.previous.iter().chain([&resource.id]);
-                if !ids.into_iter().any(|id| &*id.name == name && spec.matches(id)) {
+                let is_meant = |id: Id| &*id.name == name && spec.matches(&id);
+                if !resource.previous().any(is_meant) && !is_meant(resource.id.clone()) {
                     continue;
                 }
                 found = true;

@@ -1,41 +1,76 @@
-//! The objects of a build and the index that finds them.
+//! The objects of a build, what they were called, and the indices that find them.
 
 use std::sync::Arc;
 
 use super::scope::is_cluster_scoped;
-use crate::kube::Object;
 use crate::text::Index;
-use crate::yaml::Node;
+use crate::yaml::{Name, Node};
 
-/// What tells two objects apart for kustomize. A namespace that is not said is `default`; objects without namespace
-/// have `_non_namespaceable_`, which regular expressions of targets can match.
+/// The namespace of objects that have none; regular expressions of targets can match it.
+pub(super) const NO_NAMESPACE: &str = "_non_namespaceable_";
+/// The namespace of objects that say none.
+const DEFAULT_NAMESPACE: &str = "default";
+
+/// What tells two objects apart for kustomize. A namespace that is not said is `default`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Id {
-    pub(super) group: Arc<str>,
-    pub(super) version: Arc<str>,
-    pub(super) kind: Arc<str>,
-    pub(super) namespace: Arc<str>,
-    pub(super) name: Arc<str>,
+    pub(super) group: Name,
+    pub(super) version: Name,
+    pub(super) kind: Name,
+    pub(super) namespace: Name,
+    pub(super) name: Name,
 }
 
 impl Id {
     pub(super) fn of(node: &Node) -> Self {
-        let object = Object { node: node.clone() };
-        let api_version = object.api_version();
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        let namespace = match object.namespace() {
-            _ if is_cluster_scoped(group, version, object.kind()) => "_non_namespaceable_",
-            Some(namespace) => namespace,
-            None => "default",
+        let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
+        let metadata = node.get("metadata");
+        let field = |key: &str| shared(metadata.and_then(|metadata| metadata.get(key)));
+        let api_version = shared(node.get("apiVersion"));
+        let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+        let kind = shared(node.get("kind"));
+        let namespace = match field("namespace") {
+            _ if is_cluster_scoped(group, version, &kind) => NO_NAMESPACE.into(),
+            empty if empty.is_empty() => DEFAULT_NAMESPACE.into(),
+            namespace => namespace,
         };
-        Self {
-            group: group.into(),
-            version: version.into(),
-            kind: object.kind().into(),
-            namespace: namespace.into(),
-            name: object.name().into(),
-        }
+        Self { group: group.into(), version: version.into(), kind, namespace, name: field("name") }
     }
+}
+
+/// What an object was called once. Group and version follow the object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Previous {
+    pub(super) kind: Name,
+    pub(super) namespace: Name,
+    pub(super) name: Name,
+}
+
+/// What a generator's entry wants to do with an object of the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Behavior {
+    /// There must be none.
+    Create,
+    /// It takes its place.
+    Replace,
+    /// Its data is added.
+    Merge,
+}
+
+/// What kustomize notes on an object while it builds. It does so in annotations, so what takes all annotations of an
+/// object away takes its history too.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct History {
+    /// What it was called before, the first name first. Patches and references may name it by any of them.
+    pub(super) previous: Vec<Previous>,
+    /// The prefixes it got, the innermost first.
+    pub(super) prefixes: Vec<Name>,
+    /// The suffixes it got, the innermost first.
+    pub(super) suffixes: Vec<Name>,
+    /// Whether a hash of its content goes to the end of its name.
+    pub(super) hashed: bool,
+    /// What its generator said; `None` when no generator made it.
+    pub(super) behavior: Option<Behavior>,
 }
 
 /// An object on its way through a build.
@@ -44,25 +79,44 @@ pub(super) struct Resource {
     pub(super) node: Node,
     /// What it is called now.
     pub(super) id: Id,
-    /// What it was called before, the first name first. Patches may name it by any of them.
-    pub(super) previous: Vec<Id>,
+    pub(super) history: History,
+    /// The variables that are read from it.
+    pub(super) variables: Vec<Name>,
 }
 
 impl Resource {
     pub(super) fn new(node: Node) -> Self {
         let id = Id::of(&node);
-        Self { node, id, previous: Vec::new() }
+        Self { node, id, history: History::default(), variables: Vec::new() }
+    }
+
+    /// Whether a patch deleted it: it is swept out when the transformer is done.
+    pub(super) fn is_gone(&self) -> bool {
+        self.node.is_null()
+    }
+
+    /// Everything it was called before, the first first.
+    pub(super) fn previous(&self) -> impl Iterator<Item = Id> {
+        self.history.previous.iter().map(|previous| Id {
+            group: self.id.group.clone(),
+            version: self.id.version.clone(),
+            kind: previous.kind.clone(),
+            namespace: previous.namespace.clone(),
+            name: previous.name.clone(),
+        })
     }
 
     /// What it was called in its file.
-    pub(super) fn original(&self) -> &Id {
-        self.previous.first().unwrap_or(&self.id)
+    pub(super) fn original(&self) -> Id {
+        self.previous().next().unwrap_or_else(|| self.id.clone())
     }
 
-    /// Remembers today's name, as kustomize does before it changes an object.
+    /// Remembers today's name, as kustomize does before it changes it.
     pub(super) fn remember(&mut self) {
-        if self.previous.last() != Some(&self.id) {
-            self.previous.push(self.id.clone());
+        let id = &self.id;
+        let now = Previous { kind: id.kind.clone(), namespace: id.namespace.clone(), name: id.name.clone() };
+        if self.history.previous.last() != Some(&now) {
+            self.history.previous.push(now);
         }
     }
 
@@ -93,7 +147,7 @@ impl Resources {
 
     /// Takes out the objects that patches deleted.
     pub(super) fn sweep(&mut self) {
-        self.list.retain(|resource| !resource.node.is_null());
+        self.list.retain(|resource| !resource.is_gone());
     }
 
     /// Looks the ids up again after transformers changed them.
@@ -122,8 +176,9 @@ pub(super) struct Positions {
 impl Positions {
     /// Adds an object under every name it has or had.
     pub(super) fn add(&mut self, position: usize, resource: &Resource) {
-        for id in resource.previous.iter().chain([&resource.id]) {
-            for positions in [self.by_id.entry(id.clone()), self.by_name.entry(id.name.clone())] {
+        for id in resource.previous().chain([resource.id.clone()]) {
+            let by_name = self.by_name.entry(id.name.clone());
+            for positions in [by_name, self.by_id.entry(id)] {
                 if let Err(at) = positions.binary_search(&position) {
                     positions.insert(at, position);
                 }
@@ -131,10 +186,12 @@ impl Positions {
         }
     }
 
+    /// The objects that have or had an id.
     pub(super) fn with_id(&self, id: &Id) -> &[usize] {
         self.by_id.get(id).map_or(&[], Vec::as_slice)
     }
 
+    /// The objects that have or had a name.
     pub(super) fn with_name(&self, name: &str) -> &[usize] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }

@@ -51,6 +51,11 @@ pub trait Load: Send + Sync {
     /// The text of a file of the tree.
     fn load(&self, path: &str) -> Result<File, LoadError>;
 
+    /// The bytes of a file of the tree, which may be no text.
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        self.load(path).map(|file| file.text().as_bytes().to_vec())
+    }
+
     /// What stands at a path that the tree has no entry for: nothing, unless files are only looked at when asked for.
     fn look(&self, _path: &str) -> Stands {
         Stands::Nothing
@@ -59,6 +64,11 @@ pub trait Load: Send + Sync {
     /// The names in a folder that the tree has no entry for.
     fn names(&self, _folder: &str) -> BTreeSet<String> {
         BTreeSet::new()
+    }
+
+    /// How a person would call a path here.
+    fn called(&self, path: &str) -> String {
+        path.to_owned()
     }
 }
 
@@ -88,6 +98,18 @@ impl Tree {
             return Stands::Folder(path.to_owned());
         }
         self.loader.as_ref().map_or(Stands::Nothing, |loader| loader.look(path))
+    }
+
+    /// How a person would call a path here.
+    pub fn called(&self, path: &str) -> String {
+        self.loader.as_ref().map_or_else(|| path.to_owned(), |loader| loader.called(path))
+    }
+
+    /// This tree with another one at a path, which nothing of this one may have.
+    #[must_use]
+    pub fn with(&self, path: &str, other: Self) -> Self {
+        let mounted = Mounted { loader: self.loader.clone(), path: path.to_owned(), other };
+        Self { loader: Some(Arc::new(mounted)), ..self.clone() }
     }
 
     /// The names of the files and folders in a folder.
@@ -135,6 +157,15 @@ impl Tree {
         }
     }
 
+    /// The bytes of the file at a path, which may be no text.
+    pub fn bytes(&self, path: &str) -> Result<Arc<[u8]>, LoadError> {
+        match (self.file(path), &self.loader) {
+            (Ok(file), _) => Ok(file.text().as_bytes().into()),
+            (Err(LoadError::Decode(_)), Some(loader)) => loader.bytes(path).map(Arc::from),
+            (Err(error), _) => Err(error),
+        }
+    }
+
     /// What is known of a path, without reading it.
     pub fn entry(&self, path: &str) -> Option<&Entry> {
         self.entries.get(path)
@@ -179,6 +210,60 @@ impl Tree {
     /// Tells whether there is no file.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+}
+
+/// A tree at a path of another one.
+struct Mounted {
+    /// What reads the other one's files.
+    loader: Option<Arc<dyn Load>>,
+    path: String,
+    other: Tree,
+}
+
+impl Mounted {
+    /// The path in the mounted tree.
+    fn inside<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let rest = path.strip_prefix(self.path.as_str())?;
+        if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
+    }
+}
+
+impl Load for Mounted {
+    fn load(&self, path: &str) -> Result<File, LoadError> {
+        match (self.inside(path), &self.loader) {
+            (Some(inside), _) => self.other.file(inside),
+            (None, Some(loader)) => loader.load(path),
+            (None, None) => Err(LoadError::Missing),
+        }
+    }
+
+    fn look(&self, path: &str) -> Stands {
+        let outside = |own: String| {
+            if own.is_empty() { self.path.clone() } else { format!("{}/{own}", self.path) }
+        };
+        match (self.inside(path).map(|inside| self.other.look(inside)), &self.loader) {
+            (Some(Stands::File(own)), _) => Stands::File(outside(own)),
+            (Some(Stands::Folder(own)), _) => Stands::Folder(outside(own)),
+            (None, Some(loader)) => loader.look(path),
+            (Some(Stands::Nothing), _) | (None, None) => Stands::Nothing,
+        }
+    }
+
+    fn names(&self, folder: &str) -> BTreeSet<String> {
+        match (self.inside(folder), &self.loader) {
+            (Some(inside), _) => self.other.names(inside),
+            (None, Some(loader)) => loader.names(folder),
+            (None, None) => BTreeSet::new(),
+        }
+    }
+
+    fn called(&self, path: &str) -> String {
+        match (self.inside(path), &self.loader) {
+            (Some(inside), _) => self.other.called(inside),
+            (None, Some(loader)) => loader.called(path),
+            (None, None) => path.to_owned(),
+        }
     }
 }
 

@@ -235,9 +235,11 @@ impl<'a> Builder<'a> {
             Some(PendingKey::Named(name, span)) => {
                 if let Some(first) = map.find(&name) {
                     self.findings.push(
-                        duplicate(&name, span, first.key_span())
+                        duplicate(&name, span.clone(), first.key_span())
                             .help("keep one of them; kustomize and Flux refuse the file"),
                     );
+                    // Who accepts it takes the last one: kustomize does of its own files.
+                    map.replace(Entry::new(name, &span, node));
                 } else {
                     map.push(Entry::new(name, &span, node));
                 }

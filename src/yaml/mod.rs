@@ -5,6 +5,7 @@ mod conventional;
 mod decode;
 mod fault;
 pub mod go;
+mod inside;
 mod json;
 mod node;
 mod open;
@@ -20,6 +21,7 @@ mod verbatim;
 
 pub use conventional::conventional;
 pub use decode::{DecodeError, decode};
+pub use inside::Inside;
 pub use json::{from_json, to_json};
 pub use node::{By, Entry, Name, Node, Origin, Piece, Step, Style, Value};
 pub use parse::{DUPLICATE_KEY, Document, INVALID_YAML, Parsed, parse};

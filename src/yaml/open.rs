@@ -61,6 +61,17 @@ impl OpenMap {
         self.index.get(key).and_then(|at| self.entries.get(*at))
     }
 
+    /// Puts an entry in the place of the one with its key.
+    pub(super) fn replace(&mut self, entry: Entry) {
+        let at = match self.index.get(&entry.key) {
+            Some(at) => Some(*at),
+            None => self.entries.iter().position(|old| old.key == entry.key),
+        };
+        if let Some(old) = at.and_then(|at| self.entries.get_mut(at)) {
+            *old = entry;
+        }
+    }
+
     pub(super) fn push(&mut self, entry: Entry) {
         if self.index.is_empty() && self.entries.len() == MAX_SEARCHED_KEYS {
             self.index = self.entries.iter().enumerate().map(|(at, entry)| (entry.key.clone(), at)).collect();

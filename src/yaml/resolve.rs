@@ -106,7 +106,10 @@ fn go(text: &str) -> Scalar<'_> {
         Some(b'.') => fraction(text).map_or(Scalar::String(text), Scalar::Float),
         Some(b'+' | b'-' | b'0'..=b'9') => {
             let plain = text.replace('_', "");
-            if let Some(int) = go_int(&plain) {
+            // After `0b` Go also takes a sign, by accident.
+            let signed = || plain.strip_prefix("0b").filter(|rest| rest.starts_with(['+', '-']));
+            let binary = |digits: &str| i128::from(i64::from_str_radix(digits, 2).ok()?).into();
+            if let Some(int) = go_int(&plain).or_else(|| signed().and_then(binary)) {
                 return Scalar::Int(int);
             }
             let float = is_decimal_float(&plain).then(|| finite(&plain)).flatten();

@@ -8,6 +8,8 @@ mod documents;
 mod generate;
 #[path = "yaml/properties.rs"]
 mod properties;
+#[path = "yaml/printer.rs"]
+mod printer;
 #[path = "yaml/scalars.rs"]
 mod scalars;
 #[path = "../../fuzz/targets.rs"]

@@ -1,7 +1,9 @@
 //! The layout of a document: indentation, line breaks, and which keys fit on the line of their value.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use super::fold::refolded;
 use super::number;
 use super::order;
 use super::scalar::{self, Shape};
@@ -148,7 +150,8 @@ impl<'a, 's> Emitter<'a, 's> {
         {
             return self.string(&time, Shape::of(&time), false, indent);
         }
-        let text = scalar::settled(text);
+        let folded = if style == Style::Folded { refolded(text) } else { Cow::Borrowed(text) };
+        let text = scalar::settled(&folded);
         self.string(&text, Shape::of(&text), false, indent)
     }
 

@@ -5,6 +5,7 @@
 //! so how it quotes and folds decides what a variable may do. `testdata/oracles/printer` records the real program.
 
 mod emit;
+mod fold;
 mod number;
 mod order;
 mod refuse;

@@ -1,7 +1,10 @@
 //! What kustomize cannot print.
 
+use super::fold::is_block;
 use crate::text::Span;
-use crate::yaml::{Node, Reader, Scalar, Value};
+use crate::yaml::resolve::resolve_plain;
+use crate::yaml::timestamp::rfc3339;
+use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
 
 /// A key of JSON that is longer, in bytes, is no key to the reader.
 const MAX_KEY: usize = 1024;
@@ -9,23 +12,62 @@ const MAX_KEY: usize = 1024;
 /// Why kustomize fails to print an object that it has built, and where the reason stands; `None` when it prints it.
 pub fn refusal(node: &Node) -> Option<(Span, &'static str)> {
     match &node.value {
-        Value::Scalar(text, _) => {
-            let reason = match node.resolve(Reader::Kustomize) {
-                Some(Scalar::Float(value)) if !value.is_finite() => Some("JSON has no infinite number and no NaN"),
-                _ => control(text),
-            };
-            reason.map(|reason| (node.span().clone(), reason))
-        }
-        Value::Seq(items) => items.iter().find_map(refusal),
-        Value::Map(entries) => entries.iter().find_map(|entry| {
-            let long = (entry.key.len() > MAX_KEY).then_some("the key is too long");
-            let reason = long.or_else(|| control(&entry.key)).map(|reason| (entry.key_span(), reason));
-            reason.or_else(|| refusal(&entry.node))
-        }),
+        Value::Scalar(text, style) => scalar(node, text, *style).map(|reason| (node.span().clone(), reason)),
+        Value::Seq(items) => items.iter().find_map(refused),
+        // Of the object's own keys the reader wants the text only.
+        Value::Map(entries) => entries.iter().find_map(|entry| key(entry).or_else(|| refused(&entry.node))),
     }
 }
 
+fn refused(node: &Node) -> Option<(Span, &'static str)> {
+    let Value::Map(entries) = &node.value else { return refusal(node) };
+    let own = |key: &Span| {
+        let map = node.origin.written();
+        map.file() == key.file() && map.range().start <= key.range().start && key.range().end <= map.range().end
+    };
+    let typed = |entry: &Entry| {
+        let typed = resolve_plain(&entry.key, Reader::Kustomize) != Scalar::String(&entry.key) || is_date(&entry.key);
+        // What a field such as `labels` has added is a string, however it is written there.
+        (typed && entry.is_plain()).then(|| entry.key_span()).filter(own)
+    };
+    let reason = "JSON has no key that is no string";
+    entries.iter().find_map(|entry| {
+        let found = typed(entry).map(|span| (span, reason));
+        found.or_else(|| key(entry)).or_else(|| refused(&entry.node))
+    })
+}
+
+fn key(entry: &Entry) -> Option<(Span, &'static str)> {
+    let reason = if entry.key.len() > MAX_KEY {
+        Some("the key is too long")
+    } else if entry.key.contains('\u{85}') {
+        Some("the key has a line break")
+    } else {
+        control(&entry.key)
+    };
+    reason.map(|reason| (entry.key_span(), reason))
+}
+
+fn scalar(node: &Node, text: &str, style: Style) -> Option<&'static str> {
+    match node.resolve(Reader::Kustomize) {
+        Some(Scalar::Float(value)) if !value.is_finite() => Some("JSON has no infinite number and no NaN"),
+        // kustomize writes it as it found it, and cannot read that: no indentation is said.
+        _ if text.starts_with('\t') && matches!(style, Style::Literal | Style::Folded) && is_block(text) => {
+            Some("a block cannot begin with a tab")
+        }
+        _ => control(text),
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) && rfc3339(text).is_some()
+}
+
 fn control(text: &str) -> Option<&'static str> {
+    // No byte below is part of such a character.
+    if text.bytes().all(|byte| byte < 0x7F) {
+        return None;
+    }
     let refused = |c| matches!(c, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
     text.contains(refused).then_some("it has a character that YAML does not allow")
 }

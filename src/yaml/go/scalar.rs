@@ -337,11 +337,11 @@ fn is_sexagesimal(text: &str) -> bool {
     true
 }
 
-fn is_break(c: char) -> bool {
+pub(super) fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Tells whether libyaml writes a character as it is. A tab is not, nor is anything past the first plane.
-fn is_printable(c: char) -> bool {
+pub(super) fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FEFE}' | '\u{FF00}'..='\u{FFFD}')
 }

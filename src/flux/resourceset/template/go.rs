@@ -40,7 +40,7 @@ fn write(value: &Value, to: &mut String, depth: usize) -> Result<(), Fault> {
         Kind::Nil => to.push_str("<nil>"),
         Kind::Bool(value) => to.push_str(if *value { "true" } else { "false" }),
         Kind::Int(value) | Kind::Int64(value) => to.push_str(&value.to_string()),
-        Kind::Float(value) => to.push_str(&float(*value, 6)),
+        Kind::Float(value) => to.push_str(&float(*value)),
         Kind::Text(text) => to.push_str(text),
         Kind::Unknown(name) => to.push_str(&unknown(name)),
         Kind::List(items, _) => {
@@ -65,8 +65,8 @@ fn write(value: &Value, to: &mut String, depth: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A float in its shortest form; with an exponent when that is below -4 or at least `limit`.
-fn float(value: f64, limit: i32) -> String {
+/// A float in its shortest form; with an exponent when that is below -4 or at least 21.
+fn float(value: f64) -> String {
     if value.is_nan() {
         return "NaN".into();
     }
@@ -76,10 +76,7 @@ fn float(value: f64, limit: i32) -> String {
     let shortest = format!("{value:e}");
     let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let digits = i32::try_from(mantissa.bytes().filter(u8::is_ascii_digit).count()).unwrap_or(i32::MAX);
-    // A number with more digits than the limit is written out up to them; Go's `%v` decides by 21.
-    let limit = if limit == 6 { 21.max(digits.min(21)) } else { limit };
-    if value != 0.0 && (exponent < -4 || exponent >= limit) {
+    if value != 0.0 && (exponent < -4 || exponent >= 21) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{mantissa}e{sign}{:02}", exponent.abs());
     }
@@ -306,12 +303,13 @@ fn verbed(verb: char, value: &Value, flags: &str, precision: Option<usize>) -> R
         ('f' | 'F', Kind::Float(number)) if number.is_finite() => {
             sign(format!("{number:.*}", precision.unwrap_or(6)), *number >= 0.0)
         }
-        ('g', Kind::Float(number)) if precision.is_none() => sign(float(*number, 6), *number >= 0.0),
+        ('g', Kind::Float(number)) if precision.is_none() => sign(float(*number), *number >= 0.0),
         ('T', _) => value.type_name().to_owned(),
         // A verb that does not fit its value is written with both.
-        ('s' | 'd' | 'q' | 't' | 'f', Kind::Bool(_) | Kind::Int(_) | Kind::Int64(_) | Kind::Float(_) | Kind::Text(_))
-            if !(verb == 'q' && matches!(value.kind, Kind::Int(_) | Kind::Int64(_))) && precision.is_none() =>
-        {
+        (
+            's' | 'd' | 'q' | 't' | 'f',
+            Kind::Bool(_) | Kind::Int(_) | Kind::Int64(_) | Kind::Float(_) | Kind::Text(_),
+        ) if !(verb == 'q' && matches!(value.kind, Kind::Int(_) | Kind::Int64(_))) && precision.is_none() => {
             format!("%!{verb}({}={})", value.type_name(), sprint(value)?)
         }
         _ => return Err(Fault::limit(0, format!("`printf` with `%{verb}` of a value of type {}", value.type_name()))),

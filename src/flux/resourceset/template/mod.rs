@@ -2,6 +2,7 @@
 //!
 //! What it costs is bounded in steps, in bytes and in depth, since a template may be a stranger's.
 
+mod convert;
 mod functions;
 mod go;
 mod lex;
@@ -16,6 +17,8 @@ use std::sync::Arc;
 
 use crate::text::Span;
 
+pub(super) use convert::from_node;
+pub(super) use functions::adler32;
 pub(super) use value::{Kind, Value};
 
 /// Stands before and after the name of a value that only the cluster knows, in a text that was made with it.

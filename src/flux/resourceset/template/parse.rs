@@ -444,10 +444,8 @@ impl Parser<'_> {
                 return Ok(None);
             }
         };
-        let constant = matches!(
-            operand,
-            Operand::Bool(_) | Operand::Nil | Operand::Number(_) | Operand::Text(_)
-        ) || (matches!(operand, Operand::Dot) && fields.is_empty());
+        let constant = matches!(operand, Operand::Bool(_) | Operand::Nil | Operand::Number(_) | Operand::Text(_))
+            || (matches!(operand, Operand::Dot) && fields.is_empty());
         while self.peek().0 == Kind::Field {
             let (_, field) = self.take();
             if constant {

@@ -359,7 +359,8 @@ impl<'a> Run<'a> {
             | (Operand::Text(_), Parameter::Text) => self.term(dot, term),
             #[expect(clippy::cast_precision_loss, reason = "Go converts them so")]
             (Operand::Number(Number::Int(value)), Parameter::Float) => Ok(Value::new(Kind::Float(*value as f64))),
-            (Operand::Number(Number::Float(value)), Parameter::Int) if value.fract() == 0.0 => {
+            (Operand::Number(Number::Float(value)), Parameter::Int) if value.fract() == 0.0 =>
+            {
                 #[expect(clippy::cast_possible_truncation, reason = "it is a whole number")]
                 Ok(Value::new(Kind::Int(*value as i64)))
             }

@@ -1,0 +1,326 @@
+//! ResourceSets of the Flux Operator: templates of objects, expanded with each of a list of inputs.
+//!
+//! The operator prints each item of `spec.resources` as YAML, takes the text for a template, and reads what comes out;
+//! `spec.resourcesTemplate` is such a text already. So a template may change types and add structure, and every node
+//! of the result is mapped back: to the template, or to the input that gave its value.
+
+mod inputs;
+mod place;
+mod template;
+
+use std::collections::BTreeMap;
+
+use self::inputs::{InputSet, Missing, inputs};
+use self::place::{Ground, Places, file};
+use self::template::{Budget, Fault, Output, Template, Value};
+use crate::finding::{Finding, ObjectRef};
+use crate::kube::Object;
+use crate::kustomize::FAILED_BUILD;
+use crate::text::Span;
+use crate::yaml::{By, DUPLICATE_KEY, Entry, Name, Node, Style, Value as Yaml, parse};
+
+/// The annotation that leaves an object, or a whole set, out.
+const RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
+
+/// What a ResourceSet brings.
+#[derive(Debug, Clone, Default)]
+pub struct Expansion {
+    /// The objects, in the order in which they are applied.
+    pub objects: Vec<Object>,
+    /// Why it was not expanded, where that is no fault: it needs what only a cluster has, or more than is done here.
+    pub not_expanded: Option<String>,
+    /// What the operator would refuse.
+    pub findings: Vec<Finding>,
+}
+
+/// Whether an object is a ResourceSet.
+pub fn is_resource_set(object: &Object) -> bool {
+    object.is("fluxcd.controlplane.io", "ResourceSet")
+}
+
+/// Whether an object is a provider of inputs.
+pub fn is_input_provider(object: &Object) -> bool {
+    object.is("fluxcd.controlplane.io", "ResourceSetInputProvider")
+}
+
+/// Expands a ResourceSet as it stands in the cluster; `providers` are the cluster's providers of inputs.
+pub fn expand(set: &Object, providers: &[Object]) -> Expansion {
+    if annotation(set, RECONCILE).is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
+        return Expansion { not_expanded: Some("it is not reconciled".into()), ..Expansion::default() };
+    }
+    let sets = match inputs(set, providers) {
+        Ok(Some(sets)) if sets.is_empty() => return Expansion::default(),
+        Ok(sets) => sets,
+        Err(Missing::Unknown(reason)) => {
+            return Expansion { not_expanded: Some(reason), ..Expansion::default() };
+        }
+        Err(Missing::Wrong(at, message)) => return refused(set, &at, &message, None),
+    };
+    let mut expander = Expander { set, budget: Budget::new() };
+    match expander.spec(sets.as_deref()) {
+        Ok(mut objects) => {
+            common_metadata(set, &mut objects);
+            Expansion { objects, ..Expansion::default() }
+        }
+        Err(Stop::Ours(reason)) => Expansion { not_expanded: Some(reason), ..Expansion::default() },
+        Err(Stop::Fault { at, message, input }) => refused(set, &at, &message, input.as_ref()),
+    }
+}
+
+fn refused(set: &Object, at: &Span, message: &str, input: Option<&Span>) -> Expansion {
+    let reference = set.reference();
+    let mut finding = Finding::error(FAILED_BUILD, at.clone(), format!("{reference} does not expand: {message}"));
+    if let Some(input) = input {
+        finding = finding.related(input.clone(), "with this input");
+    }
+    Expansion { findings: vec![finding.about(reference)], ..Expansion::default() }
+}
+
+/// Why nothing comes out.
+enum Stop {
+    Ours(String),
+    Fault { at: Span, message: String, input: Option<Span> },
+}
+
+struct Expander<'a> {
+    set: &'a Object,
+    budget: Budget,
+}
+
+/// Objects in order, each identity once.
+#[derive(Default)]
+struct Built {
+    objects: Vec<Object>,
+    known: BTreeMap<Key, usize>,
+}
+
+/// What tells objects apart: the group, without its version, kind, namespace and name.
+type Key = (String, Name, Option<Name>, Name);
+
+impl Expander<'_> {
+    fn fault(&self, at: &Span, message: impl Into<String>) -> Stop {
+        Stop::Fault { at: at.clone(), message: message.into(), input: None }
+    }
+
+    fn spec(&mut self, sets: Option<&[InputSet]>) -> Result<Vec<Object>, Stop> {
+        let Some(spec) = self.set.node.get("spec") else {
+            return Err(self.fault(self.set.span(), "it has no `spec`"));
+        };
+        let steps = spec.get("steps").map_or(&[][..], Node::items);
+        let has = |node: &Node| {
+            node.get("resources").is_some_and(|list| !list.items().is_empty())
+                || node.get("resourcesTemplate").and_then(Node::text).is_some_and(|text| !text.is_empty())
+        };
+        if steps.is_empty() {
+            return Ok(self.resources(spec, sets)?.objects);
+        }
+        if has(spec) {
+            let message = "it has `steps` beside `resources` or `resourcesTemplate`";
+            return Err(self.fault(self.set.span(), message));
+        }
+        let mut objects = Vec::new();
+        let mut step_of: BTreeMap<Key, String> = BTreeMap::new();
+        for step in steps {
+            let name = step.get("name").and_then(Node::text).unwrap_or_default().to_owned();
+            if !has(step) {
+                return Err(self.fault(step.span(), format!("the step `{name}` has no resources")));
+            }
+            for object in self.resources(step, sets)?.objects {
+                let known = step_of.entry(key(&object)).or_insert_with(|| name.clone());
+                if *known != name {
+                    let message = format!("{} comes in the steps `{known}` and `{name}`", object.reference());
+                    return Err(self.fault(object.span(), message));
+                }
+                objects.push(object);
+            }
+        }
+        Ok(objects)
+    }
+
+    fn resources(&mut self, from: &Node, sets: Option<&[InputSet]>) -> Result<Built, Stop> {
+        let mut built = Built::default();
+        for item in from.get("resources").map_or(&[][..], Node::items) {
+            let (text, ground) = Ground::printed(item);
+            self.run(&text, &ground, sets, |expander, output| {
+                expander.resource(output, &ground).map(|object| {
+                    // Without inputs, nothing is left out and nothing counts as a repetition.
+                    built.add(object, sets.is_some());
+                })
+            })?;
+        }
+        let Some(scalar) = from.get("resourcesTemplate").filter(|node| !node.is_null()) else { return Ok(built) };
+        if matches!(scalar.value, Yaml::Scalar(_, Style::Unknown)) {
+            return Err(Stop::Ours("its template has values that nobody can know".into()));
+        }
+        let text = scalar.text().unwrap_or_default();
+        if !text.is_empty() {
+            let ground = Ground::text(scalar);
+            self.run(text, &ground, sets, |expander, output| {
+                for object in expander.documents(output, &ground)? {
+                    built.add(object, true);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(built)
+    }
+
+    /// Runs a template with every set of inputs.
+    fn run(
+        &mut self,
+        text: &str,
+        ground: &Ground<'_>,
+        sets: Option<&[InputSet]>,
+        mut take: impl FnMut(&mut Self, &Output) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let stopped = |fault: Fault, input: Option<&InputSet>| {
+            if fault.ours {
+                return Stop::Ours(fault.message);
+            }
+            let input = input.and_then(|input| input.place.clone());
+            Stop::Fault { at: ground.origin(fault.at..fault.at).span().clone(), message: fault.message, input }
+        };
+        let template = Template::parse(text).map_err(|fault| stopped(fault, None))?;
+        let none = [InputSet { value: Value::map(BTreeMap::new()), place: None }];
+        let sets = sets.unwrap_or(&none);
+        // Without an action, every input gives the same, which counts once.
+        let needed = if template.is_plain() { sets.get(..1).unwrap_or_default() } else { sets };
+        for input in needed {
+            let output = template.run(&input.value, &mut self.budget).map_err(|fault| stopped(fault, Some(input)))?;
+            take(self, &output).map_err(|stop| match stop {
+                Stop::Fault { at, message, input: None } => Stop::Fault { at, message, input: input.place.clone() },
+                other => other,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The one object that an item of `resources` makes: further documents are not read.
+    fn resource(&self, output: &Output, ground: &Ground<'_>) -> Result<Object, Stop> {
+        let nodes = self.parse(output, ground)?;
+        let Some(node) = nodes.into_iter().next() else {
+            let at = ground.origin(0..0);
+            return Err(self.fault(at.span(), "a resource comes out empty"));
+        };
+        let place = node.span().clone();
+        self.object(node)?.ok_or_else(|| self.fault(&place, "a resource comes out without `apiVersion` or `kind`"))
+    }
+
+    /// The objects of a text of several documents: what has no name is left out, a List stands for its items.
+    fn documents(&self, output: &Output, ground: &Ground<'_>) -> Result<Vec<Object>, Stop> {
+        let mut objects = Vec::new();
+        for node in self.parse(output, ground)? {
+            if node.is_null() {
+                continue;
+            }
+            let place = node.span().clone();
+            let Some(object) = self.object(node)? else {
+                return Err(self.fault(&place, "an object comes out without `apiVersion` or `kind`"));
+            };
+            let kind = object.kind();
+            let items = object.node.get("items").filter(|items| kind.ends_with("List") && items.is_seq());
+            if let Some(items) = items {
+                for item in items.items() {
+                    objects.extend(self.object(item.clone())?);
+                }
+                continue;
+            }
+            let of_kustomize = kind.eq_ignore_ascii_case("kustomization")
+                && object.api_version().starts_with("kustomize.config.k8s.io/");
+            if !object.name().is_empty() && !of_kustomize {
+                objects.push(object);
+            }
+        }
+        Ok(objects)
+    }
+
+    fn parse(&self, output: &Output, ground: &Ground<'_>) -> Result<Vec<Node>, Stop> {
+        let parsed = parse(&file(output));
+        let places = Places::new(output, ground);
+        // Kubernetes' reader takes the last of two equal keys.
+        if let Some(wrong) = parsed.findings.iter().find(|finding| finding.rule != DUPLICATE_KEY) {
+            let at = places.span(&wrong.at.span.range());
+            return Err(self.fault(&at, format!("what comes out is no YAML: {}", wrong.message)));
+        }
+        Ok(parsed.documents.iter().map(|document| places.document(&document.node)).collect())
+    }
+
+    /// An object whose identity is known; `None` for what says no `apiVersion` or `kind`.
+    fn object(&self, node: Node) -> Result<Option<Object>, Stop> {
+        let identity = [&["apiVersion"][..], &["kind"], &["metadata", "namespace"], &["metadata", "name"]];
+        for keys in identity {
+            let found = node.at_keys(keys);
+            if let Some(Yaml::Scalar(text, Style::Unknown)) = found.map(|node| &node.value) {
+                let field = keys.join(".");
+                return Err(Stop::Ours(format!("`{field}` of an object is `{text}`, which only the cluster knows")));
+            }
+        }
+        Ok(Object::new(node))
+    }
+}
+
+impl Built {
+    fn add(&mut self, object: Object, once: bool) {
+        if once && annotation(&object, RECONCILE) == Some("disabled") {
+            return;
+        }
+        let key = key(&object);
+        if once && self.known.contains_key(&key) {
+            return;
+        }
+        self.known.insert(key, self.objects.len());
+        self.objects.push(object);
+    }
+}
+
+fn key(object: &Object) -> Key {
+    let ObjectRef { kind, namespace, name, .. } = object.reference();
+    (object.group().to_owned(), kind, namespace, name)
+}
+
+fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
+    object.text_at(&["metadata", "annotations", name])
+}
+
+/// Lays the set's labels and annotations over those of every object.
+fn common_metadata(set: &Object, objects: &mut [Object]) {
+    for field in ["labels", "annotations"] {
+        let Some(common) = set.node.at_keys(&["spec", "commonMetadata", field]) else { continue };
+        if common.entries().is_empty() {
+            continue;
+        }
+        for object in &mut *objects {
+            let Some(metadata) = object.node.entry("metadata") else { continue };
+            let Some(node) = with_common(&metadata.node, field, common) else { continue };
+            object.node = object.node.with(metadata.with_node(node));
+        }
+    }
+}
+
+fn with_common(metadata: &Node, field: &str, common: &Node) -> Option<Node> {
+    if !metadata.is_map() {
+        return None;
+    }
+    let old = metadata.get(field).filter(|node| node.is_map());
+    let mut node = old.cloned().unwrap_or_else(|| Node::at(Yaml::Map([].into()), common.span().clone()));
+    for entry in common.entries() {
+        let style = match entry.node.value {
+            Yaml::Scalar(_, Style::Unknown) => Style::Unknown,
+            _ => Style::Double,
+        };
+        let value = Yaml::Scalar(entry.node.shared_text().unwrap_or_else(|| "".into()), style);
+        node = match node.entry(&entry.key) {
+            Some(old) => {
+                let by = By::Applier(entry.node.span().clone());
+                let changed = old.with_node(old.node.changed(value, by));
+                node.with(changed)
+            }
+            None => node.with(entry.with_node(Node { value, origin: entry.node.origin.clone() })),
+        };
+    }
+    let entry = match metadata.entry(field) {
+        Some(entry) => entry.with_node(node),
+        None => Entry::new(field, common.span(), node),
+    };
+    Some(metadata.with(entry))
+}

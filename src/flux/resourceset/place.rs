@@ -1,0 +1,172 @@
+//! What a template made → nodes that know their places: in the template, or in the inputs where one gave the value.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::template::{From, Output, UNKNOWN};
+use crate::text::{File, Span};
+use crate::yaml::go::{Part, Segment};
+use crate::yaml::{By, Entry, Inside, Node, Origin, Reader, Scalar, Step, Style, Value};
+
+/// Where the text of a template stands.
+pub(super) enum Ground<'a> {
+    /// A node, printed as the operator prints it before it takes it for a template.
+    Printed(&'a Node, Vec<Segment<'a>>),
+    /// A scalar that is the template.
+    Text(&'a Node, Inside),
+}
+
+impl<'a> Ground<'a> {
+    /// The text of a template that is a node.
+    pub(super) fn printed(node: &'a Node) -> (String, Self) {
+        let (text, segments) = crate::yaml::go::print_mapped(node);
+        (text, Self::Printed(node, segments))
+    }
+
+    /// A template that is a scalar's text.
+    pub(super) fn text(scalar: &'a Node) -> Self {
+        Self::Text(scalar, Inside::of(scalar))
+    }
+
+    /// The origin of a range of the template's text.
+    pub(super) fn origin(&self, at: Range<usize>) -> Origin {
+        match self {
+            Self::Text(scalar, inside) => Origin::At(inside.span(at).unwrap_or_else(|| scalar.span().clone())),
+            Self::Printed(node, _) => match self.part(at.start) {
+                Some(Part::Key(entry)) => Origin::At(entry.key_span()),
+                Some(Part::Leaf(leaf) | Part::Dash(leaf)) => leaf.origin.clone(),
+                None => node.origin.clone(),
+            },
+        }
+    }
+
+    /// What stands at an offset of the printed text.
+    fn part(&self, at: usize) -> Option<Part<'a>> {
+        let Self::Printed(_, segments) = self else { return None };
+        let before = segments.partition_point(|segment| segment.range.start <= at).checked_sub(1)?;
+        segments.get(before).map(|segment| segment.part)
+    }
+
+    /// Tells whether a scalar of the template, which the expansion left as it is, is unknown.
+    fn is_unknown(&self, at: usize) -> bool {
+        matches!(self.part(at), Some(Part::Leaf(node)) if matches!(node.value, Value::Scalar(_, Style::Unknown)))
+    }
+
+    /// The origin of an object as a whole.
+    fn whole(&self) -> Option<Origin> {
+        match self {
+            Self::Printed(node, _) => Some(node.origin.clone()),
+            Self::Text(..) => None,
+        }
+    }
+}
+
+/// What a template made, with its ground.
+pub(super) struct Places<'a> {
+    output: &'a Output,
+    ground: &'a Ground<'a>,
+}
+
+/// What of a piece a range of the output is.
+struct Found {
+    origin: Origin,
+    /// The template's text up to where it stands, when the template has it as it is.
+    outside: Option<usize>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(output: &'a Output, ground: &'a Ground<'a>) -> Self {
+        Self { output, ground }
+    }
+
+    /// The document with its places; scalars say what Kubernetes' reader of YAML takes them for.
+    pub(super) fn document(&self, document: &Node) -> Node {
+        let node = self.node(document);
+        match self.ground.whole() {
+            Some(origin) => Node { origin, ..node },
+            None => node,
+        }
+    }
+
+    /// The place of a range of the output.
+    pub(super) fn span(&self, at: &Range<usize>) -> Span {
+        self.find(at).origin.span().clone()
+    }
+
+    fn node(&self, node: &Node) -> Node {
+        let range = node.span().range();
+        let found = self.find(&range);
+        let value = match &node.value {
+            Value::Scalar(text, style) => self.scalar(node, text, *style, &found),
+            Value::Seq(items) => Value::Seq(items.iter().map(|item| self.node(item)).collect()),
+            Value::Map(entries) => Value::Map(entries.iter().map(|entry| self.entry(entry)).collect()),
+        };
+        Node { value, origin: found.origin }
+    }
+
+    fn entry(&self, entry: &Entry) -> Entry {
+        let key = self.find(&entry.key_span().range()).origin.written().clone();
+        let node = self.node(&entry.node);
+        // A key's place is one of its value's file.
+        let written = node.origin.written();
+        let key = if key.file() == written.file() { key } else { written.clone() };
+        Entry::new(entry.key.clone(), &key, node)
+    }
+
+    fn scalar(&self, node: &Node, text: &Arc<str>, style: Style, found: &Found) -> Value {
+        if text.contains(UNKNOWN.0) || found.outside.is_some_and(|at| self.ground.is_unknown(at)) {
+            let shown = text.replace(UNKNOWN.0, "<< ").replace(UNKNOWN.1, " >>");
+            return Value::Scalar(shown.into(), Style::Unknown);
+        }
+        let plain = |text: String| Value::Scalar(text.into(), Style::Plain);
+        match node.resolve(Reader::Kubernetes) {
+            Some(Scalar::Bool(value)) => plain(value.to_string()),
+            Some(Scalar::Int(value)) => plain(value.to_string()),
+            // What looks like a date is none to this reader, but to others.
+            Some(Scalar::String(text)) if style == Style::Plain && text.starts_with(|c: char| c.is_ascii_digit()) => {
+                Value::Scalar(text.into(), Style::Double)
+            }
+            _ => Value::Scalar(text.clone(), style),
+        }
+    }
+
+    fn find(&self, range: &Range<usize>) -> Found {
+        let pieces = &self.output.pieces;
+        let text = self.output.text.get(range.clone()).unwrap_or_default();
+        // Quotes around a value belong to the template.
+        let quoted = text.starts_with(['"', '\'']) && text.len() >= 2;
+        let (start, end) =
+            if quoted && range.len() >= 3 { (range.start + 1, range.end - 1) } else { (range.start, range.end) };
+        let at = |offset: usize| pieces.partition_point(|piece| piece.start <= offset).checked_sub(1);
+        let (first, last) = (at(start), at(end.saturating_sub(1).max(start)));
+        let Some(piece) = first.and_then(|at| pieces.get(at)) else {
+            return Found { origin: self.ground.origin(0..0), outside: None };
+        };
+        let into = start - piece.start;
+        match &piece.from {
+            From::Outside(offset) => {
+                let (from, until) = (offset + into, offset + into + (end - start));
+                // A scalar that an action ends has the template's place up to there.
+                let until = if first == last { until } else { from };
+                Found { origin: self.ground.origin(from..until), outside: Some(from) }
+            }
+            From::Action(action, place) => {
+                let was = self.ground.origin(action.clone());
+                let origin = match place {
+                    Some(place) if first == last => Origin::Via(Arc::new(Step {
+                        by: By::Applier(place.clone()),
+                        was: Some(was),
+                        pieces: Box::default(),
+                    })),
+                    _ => was,
+                };
+                Found { origin, outside: None }
+            }
+        }
+    }
+}
+
+/// The output as a file, to be parsed.
+pub(super) fn file(output: &Output) -> File {
+    File::new("", output.text.as_str())
+}

@@ -1,0 +1,73 @@
+//! Nodes ↔ values.
+
+use std::sync::Arc;
+
+use super::value::{Kind, Value};
+use super::{Fault, go};
+use crate::text::{File, Span};
+use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value as Yaml};
+
+/// How deep a value nests at most.
+const MAX_DEPTH: usize = 100;
+
+/// The value of a node as it arrives in the cluster; scalars keep their places. `name` is what it is called where it
+/// is unknown.
+pub(in crate::flux::resourceset) fn from_node(node: &Node, name: &str) -> Value {
+    let place = Some(node.span().clone());
+    let kind = match &node.value {
+        Yaml::Map(entries) => {
+            let entries = entries.iter();
+            let entry = |entry: &Entry| (entry.key.clone(), from_node(&entry.node, &format!("{name}.{}", entry.key)));
+            return Value { place, ..Value::map(entries.map(entry).collect()) };
+        }
+        Yaml::Seq(items) => {
+            return Value { place, ..Value::list(items.iter().map(|item| from_node(item, name)).collect()) };
+        }
+        Yaml::Scalar(_, Style::Unknown) => Kind::Unknown(name.into()),
+        Yaml::Scalar(..) => match node.resolve(Reader::Kustomize) {
+            None | Some(Scalar::Null) => Kind::Nil,
+            Some(Scalar::Bool(value)) => Kind::Bool(value),
+            Some(Scalar::Int(value)) => match i64::try_from(value) {
+                Ok(value) => Kind::Int64(value),
+                #[expect(clippy::cast_precision_loss, reason = "Go converts them so")]
+                Err(_) => Kind::Float(value as f64),
+            },
+            #[expect(clippy::cast_possible_truncation, reason = "it is a whole number of 64 bits")]
+            Some(Scalar::Float(value)) if value.fract() == 0.0 && value.abs() < 9e18 => Kind::Int64(value as i64),
+            Some(Scalar::Float(value)) => Kind::Float(value),
+            Some(Scalar::String(text)) => Kind::Text(text.into()),
+        },
+    };
+    Value { kind, place }
+}
+
+/// A value as a node, to be printed.
+pub(super) fn to_node(value: &Value) -> Result<Node, Fault> {
+    let nowhere = File::new("", "").span(0..0);
+    node(value, &nowhere, 0)
+}
+
+fn node(value: &Value, at: &Span, depth: usize) -> Result<Node, Fault> {
+    if depth > MAX_DEPTH {
+        return Err(Fault::limit(0, "a value nests too deep"));
+    }
+    let plain = |text: String| Yaml::Scalar(text.into(), Style::Plain);
+    let yaml = match &value.kind {
+        Kind::Nil => plain("null".into()),
+        Kind::Bool(value) => plain(value.to_string()),
+        Kind::Int(value) | Kind::Int64(value) => plain(value.to_string()),
+        Kind::Float(value) => plain(go::json_float(*value)),
+        Kind::Text(text) => Yaml::Scalar(text.clone(), Style::Double),
+        Kind::Unknown(_) => Yaml::Scalar(go::sprint(value)?.into(), Style::Double),
+        Kind::List(items, _) => {
+            let items: Result<Vec<Node>, Fault> = items.iter().map(|item| node(item, at, depth + 1)).collect();
+            Yaml::Seq(items?.into())
+        }
+        Kind::Map(entries) | Kind::Texts(entries) => {
+            let entry = |(key, item): (&Arc<str>, &Value)| Ok(Entry::new(key.clone(), at, node(item, at, depth + 1)?));
+            let entries: Result<Vec<Entry>, Fault> = entries.borrow().iter().map(entry).collect();
+            Yaml::Map(entries?.into())
+        }
+    };
+    Ok(Node::at(yaml, at.clone()))
+}

@@ -1,0 +1,128 @@
+//! Values in other notations: JSON, YAML, base64, digests.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+use super::Parameter::{Any, Text};
+use super::{Budget, Fault, Function, arg, error, paid, text};
+use crate::flux::resourceset::template::convert::to_node;
+use crate::flux::resourceset::template::go;
+use crate::flux::resourceset::template::slug::slugify;
+use crate::flux::resourceset::template::value::{Kind, Value};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function::new("toJson", &[Any], None, |a, budget| paid(go::json(arg(a, 0), true, None)?, budget)),
+    Function::new("mustToJson", &[Any], None, |a, budget| paid(go::json(arg(a, 0), true, None)?, budget)),
+    Function::new("toPrettyJson", &[Any], None, |a, budget| paid(go::json(arg(a, 0), true, Some("  "))?, budget)),
+    Function::new("mustToPrettyJson", &[Any], None, |a, budget| paid(go::json(arg(a, 0), true, Some("  "))?, budget)),
+    Function::new("toRawJson", &[Any], None, |a, budget| paid(go::json(arg(a, 0), false, None)?, budget)),
+    Function::new("mustToRawJson", &[Any], None, |a, budget| paid(go::json(arg(a, 0), false, None)?, budget)),
+    Function::new("fromJson", &[Text], None, |a, _| {
+        Ok(serde_json::from_str(text(a, 0)).map_or(Value::new(Kind::Nil), |json| from_json(&json)))
+    }),
+    Function::new("mustFromJson", &[Text], None, |a, _| {
+        serde_json::from_str(text(a, 0)).map(|json| from_json(&json)).map_err(|fault| error(fault.to_string()))
+    }),
+    Function::new("toYaml", &[Any], None, to_yaml),
+    Function::new("mustToYaml", &[Any], None, to_yaml),
+    Function::new("b64enc", &[Text], None, |a, budget| paid(base64(text(a, 0).as_bytes()), budget)),
+    Function::new("b64dec", &[Text], None, |a, budget| {
+        let decoded = from_base64(text(a, 0)).and_then(|bytes| String::from_utf8(bytes).ok());
+        paid(decoded.ok_or_else(|| Fault::limit(0, "what is no text in base64"))?, budget)
+    }),
+    Function::new("sha256sum", &[Text], None, |a, _| {
+        let mut digits = String::with_capacity(64);
+        for byte in Sha256::digest(text(a, 0)) {
+            let _ = write!(digits, "{byte:02x}");
+        }
+        Ok(Value::text(digits))
+    }),
+    Function::new("adler32sum", &[Text], None, |a, _| Ok(Value::text(adler32(text(a, 0)).to_string()))),
+    Function::new("slugify", &[Text], None, |a, _| Ok(Value::text(slugify(text(a, 0))?))),
+];
+
+fn to_yaml(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+    let node = to_node(arg(arguments, 0))?;
+    paid(crate::yaml::go::print(&node), budget)
+}
+
+/// Every number of JSON is a float to Go's reader.
+fn from_json(json: &serde_json::Value) -> Value {
+    use serde_json::Value as Json;
+    match json {
+        Json::Null => Value::new(Kind::Nil),
+        Json::Bool(value) => Value::bool(*value),
+        Json::Number(number) => Value::new(Kind::Float(number.as_f64().unwrap_or_default())),
+        Json::String(text) => Value::text(text.as_str()),
+        Json::Array(items) => Value::list(items.iter().map(from_json).collect()),
+        Json::Object(entries) => {
+            let entries = entries.iter().map(|(key, item)| (key.as_str().into(), from_json(item)));
+            Value::map(entries.collect::<BTreeMap<_, _>>())
+        }
+    }
+}
+
+/// The checksum that gives input sets their ids.
+pub(in crate::flux::resourceset) fn adler32(text: &str) -> u32 {
+    let (mut a, mut b) = (1_u32, 0_u32);
+    for byte in text.bytes() {
+        a = (a + u32::from(byte)) % 65_521;
+        b = (b + a) % 65_521;
+    }
+    (b << 16) | a
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let byte = |at: usize| group.get(at).map_or(0, |byte| u32::from(*byte));
+        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+        for digit in 0..4 {
+            let at = (bits >> (18 - 6 * digit)) & 63;
+            text.push(if digit > group.len() { '=' } else { char::from(ALPHABET[at as usize]) });
+        }
+    }
+    text
+}
+
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
+    if !text.len().is_multiple_of(4) {
+        return None;
+    }
+    let digits = text.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
+    if text.len() - digits > 2 {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in text.get(..digits)? {
+        let value = ALPHABET.iter().position(|digit| digit == byte)?;
+        bits = (bits << 6) | u32::try_from(value).ok()?;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from((bits >> count) & 0xFF).ok()?);
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_and_checksums_are_the_known_ones() {
+        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
+            assert_eq!(base64(plain.as_bytes()), coded);
+            assert_eq!(from_base64(coded).as_deref(), Some(plain.as_bytes()));
+        }
+        assert_eq!(from_base64("Zg="), None);
+        assert_eq!(adler32("Wikipedia"), 0x11E6_0398);
+    }
+}

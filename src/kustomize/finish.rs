@@ -1,0 +1,109 @@
+//! The steps that kustomize takes once, at the top: hashes, references, variables, order.
+
+use super::build::Build;
+use super::definition::Definition;
+use super::partial::{Partial, is_local};
+use super::{hash, name_references, order, variables};
+use crate::kube::Object;
+use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
+
+/// Makes the build of what the topmost kustomization accumulated.
+pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Build {
+    let mut resources = partial.resources.clone();
+    let mut findings = partial.findings.clone();
+    hash::add_to_names(&mut resources);
+    name_references::follow(&mut resources, &partial.configuration, &mut findings);
+    variables::resolve(&mut resources, partial, &mut findings);
+    resources.list.retain(|resource| !is_local(&resource.node));
+    order::sort(&mut resources, definition);
+    let dropped = dropped(definition);
+    crate::finding::sort(&mut findings);
+    let mut left_out = partial.left_out.clone();
+    crate::finding::sort(&mut left_out);
+    Build {
+        objects: resources.list.iter().map(|resource| Object { node: tidy(&resource.node, &dropped) }).collect(),
+        findings,
+        not_done: partial.not_done.clone(),
+        left_out,
+        folders: partial.folders.clone(),
+        empty: partial.empty.clone(),
+    }
+}
+
+/// What kustomize writes into annotations while it builds, which nobody's objects keep.
+const OF_BUILDS: &[&str] = &[
+    "internal.config.kubernetes.io/previousKinds",
+    "internal.config.kubernetes.io/previousNames",
+    "internal.config.kubernetes.io/prefixes",
+    "internal.config.kubernetes.io/suffixes",
+    "internal.config.kubernetes.io/previousNamespaces",
+    "internal.config.kubernetes.io/allowNameChange",
+    "internal.config.kubernetes.io/allowKindChange",
+    "internal.config.kubernetes.io/refBy",
+    "internal.config.kubernetes.io/generatorBehavior",
+    "internal.config.kubernetes.io/needsHashSuffix",
+    "internal.config.kubernetes.io/path",
+    "internal.config.kubernetes.io/index",
+    "internal.config.kubernetes.io/seqindent",
+    "internal.config.kubernetes.io/id",
+    "internal.config.kubernetes.io/annotations-migration-resource-id",
+    "config.kubernetes.io/path",
+    "config.kubernetes.io/index",
+    "config.k8s.io/id",
+    "internal.config.kubernetes.io/helm-generated",
+];
+
+/// What the topmost kustomization asks to be kept with `buildMetadata`, and where it is kept.
+const METADATA: &[(&str, &str)] = &[
+    ("originAnnotations", "config.kubernetes.io/origin"),
+    ("transformerAnnotations", "alpha.config.kubernetes.io/transformations"),
+];
+
+/// The annotations that no object of the build keeps.
+fn dropped(definition: Option<&Definition>) -> Vec<&'static str> {
+    let asked = |option: &str| {
+        let options = definition.map_or(&[][..], |definition| definition.items("buildMetadata"));
+        options.iter().any(|node| node.text() == Some(option))
+    };
+    let metadata = METADATA.iter().filter(|(option, _)| !asked(option)).map(|(_, annotation)| *annotation);
+    OF_BUILDS.iter().copied().chain(metadata).collect()
+}
+
+/// The object with annotations as kustomize leaves them: strings all of them, and no mapping where there are none.
+fn tidy(node: &Node, dropped: &[&str]) -> Node {
+    let Some(metadata) = node.entry("metadata") else { return node.clone() };
+    let Some(annotations) = metadata.node.entry("annotations") else { return node.clone() };
+    if !annotations.node.is_map() && !annotations.node.is_null() {
+        return node.clone();
+    }
+    let is_kept = |entry: &&Entry| !dropped.contains(&&*entry.key);
+    let entries = annotations.node.entries();
+    if !entries.is_empty() && entries.iter().all(|entry| is_kept(&entry) && is_text(&entry.node)) {
+        return node.clone();
+    }
+    let entries: Vec<Entry> =
+        entries.iter().filter(is_kept).map(|entry| entry.with_node(as_text(&entry.node))).collect();
+    let changed = if entries.is_empty() {
+        metadata.node.without("annotations")
+    } else {
+        let map = Node { value: Value::Map(entries.into()), origin: annotations.node.origin.clone() };
+        metadata.node.with(annotations.with_node(map))
+    };
+    node.with(metadata.with_node(changed))
+}
+
+fn is_text(node: &Node) -> bool {
+    matches!(node.resolve(Reader::Kubernetes), Some(Scalar::String(_)))
+}
+
+fn as_text(node: &Node) -> Node {
+    match &node.value {
+        Value::Scalar(..) if is_text(node) => node.clone(),
+        Value::Scalar(text, _) => {
+            Node { value: Value::Scalar(text.clone(), Style::Double), origin: node.origin.clone() }
+        }
+        Value::Seq(_) | Value::Map(_) => {
+            Node { value: Value::Scalar("".into(), Style::Double), origin: node.origin.clone() }
+        }
+    }
+}

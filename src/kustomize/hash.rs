@@ -1,0 +1,62 @@
+//! The hash of a generated object's content that goes to the end of its name.
+
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+use super::go_json;
+use super::names::renamed;
+use super::resources::Resources;
+use crate::yaml::{By, Node, Reader, Value, to_json};
+
+/// Renames the objects that a generator made and that ask for it.
+pub(super) fn add_to_names(resources: &mut Resources) {
+    for resource in resources.list.iter_mut().filter(|resource| resource.history.hashed) {
+        let Some(metadata) = resource.node.entry("metadata") else { continue };
+        let Some(name) = metadata.node.entry("name") else { continue };
+        let text = format!("{}-{}", name.node.text().unwrap_or_default(), hash(&resource.node));
+        let new = renamed(&name.node, &text, By::Generator(name.node.origin.written().clone()));
+        let node = resource.node.with(metadata.with_node(metadata.node.with(name.with_node(new))));
+        resource.remember();
+        resource.replace(node);
+    }
+}
+
+/// Ten characters of the digest of the fields that hold content, written so that they make no words.
+fn hash(node: &Node) -> String {
+    let kind = node.get("kind").and_then(Node::text).unwrap_or_default();
+    let mut fields = vec![("kind", Json::from(kind)), ("name", Json::from("")), ("data", field(node, "data"))];
+    let optional = match kind {
+        "Secret" => {
+            fields.push(("type", field(node, "type")));
+            "stringData"
+        }
+        _ => "binaryData",
+    };
+    if node.get(optional).is_some_and(Node::is_map) {
+        fields.push((optional, field(node, optional)));
+    }
+    let object: serde_json::Map<String, Json> =
+        fields.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+    let digest = Sha256::digest(go_json::print(&Json::Object(object), false));
+    let hex: String = digest.iter().take(5).map(|byte| format!("{byte:02x}")).collect();
+    let letter = |c: char| match c {
+        '0' => 'g',
+        '1' => 'h',
+        '3' => 'k',
+        'a' => 'm',
+        'e' => 't',
+        other => other,
+    };
+    hex.chars().map(letter).collect()
+}
+
+fn field(node: &Node, key: &str) -> Json {
+    match node.get(key) {
+        None => Json::from(""),
+        Some(node) => match &node.value {
+            Value::Scalar(text, _) => Json::from(&**text),
+            Value::Seq(_) => Json::Null,
+            Value::Map(_) => to_json(node, Reader::Kustomize),
+        },
+    }
+}

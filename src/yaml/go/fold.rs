@@ -1,0 +1,88 @@
+//! What kustomize makes of a folded text when it writes it and reads it again, which it does before it prints.
+
+use std::borrow::Cow;
+
+use super::scalar::{is_break, is_printable};
+
+/// The text of a `>` block after go-yaml 3 has written it as one and read that.
+///
+/// Its writer adds an empty line wherever a line ends, even where the reader keeps it: before a line with more
+/// indentation, and at the end of a text whose line breaks are all kept. Where the text begins with a blank it adds none,
+/// and lines are joined.
+pub(super) fn refolded(text: &str) -> Cow<'_, str> {
+    let plain_line = !text.trim_end_matches('\n').contains(is_break) && !text.ends_with("\n\n");
+    if plain_line || !is_block(text) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(read(&written(text), text))
+}
+
+/// Tells whether go-yaml 3 writes the text as a block at all.
+pub(super) fn is_block(text: &str) -> bool {
+    let blank_end = text.ends_with(' ') || text.split(is_break).rev().skip(1).any(|line| line.ends_with(' '));
+    !blank_end && text.chars().all(|c| c == '\t' || is_printable(c))
+}
+
+/// The lines of the block, without their indentation.
+fn written(text: &str) -> String {
+    let start = text.trim_start_matches(is_break);
+    let joined = start.starts_with(|c| matches!(c, ' ' | '\t' | '\0'));
+    let mut out = String::with_capacity(text.len() + 8);
+    let (mut broken, mut indented) = (true, true);
+    for c in text.chars() {
+        if is_break(c) {
+            if !broken && !indented && c == '\n' && !joined {
+                out.push('\n');
+            }
+            broken = true;
+        } else {
+            if broken {
+                indented = is_blank(c);
+            }
+            broken = false;
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Reads a folded block whose last line breaks count as those of `original`.
+fn read(block: &str, original: &str) -> String {
+    let mut out = String::with_capacity(block.len());
+    // The break that ended the last line, and those of the empty lines after it.
+    let (mut ended, mut empty) = (None, String::new());
+    let mut was_indented = false;
+    let mut rest = block;
+    while let Some(first) = rest.chars().next() {
+        if is_break(first) {
+            empty.push(first);
+            rest = rest.get(first.len_utf8()..).unwrap_or_default();
+            continue;
+        }
+        let indented = is_blank(first);
+        match ended.take() {
+            Some('\n') if !was_indented && !indented => out.push_str(if empty.is_empty() { " " } else { "" }),
+            other => out.extend(other),
+        }
+        out.push_str(&empty);
+        empty.clear();
+        was_indented = indented;
+        let end = rest.find(is_break).unwrap_or(rest.len());
+        let (line, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        out.push_str(line);
+        ended = after.chars().next();
+        rest = after.get(ended.map_or(0, char::len_utf8)..).unwrap_or_default();
+    }
+    let mut last = original.chars().rev();
+    if last.next().is_some_and(is_break) {
+        out.extend(ended);
+        if last.next().is_none_or(is_break) {
+            out.push_str(&empty);
+        }
+    }
+    out
+}
+
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t')
+}
