@@ -70,6 +70,11 @@ pub(super) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Nod
     if let Some(images) = spec.and_then(|spec| spec.entry("images")) {
         node = merge_images(&node, images);
     }
+    // `kustomize build` sorts where nothing is said; Flux leaves the order as it is.
+    if !node.entries().iter().any(|said| said.key.eq_ignore_ascii_case("sortOptions") && says(&said.node)) {
+        let order = map(vec![("order", text("fifo", place.span()))], place.span());
+        node = put(&node, entry("sortOptions", order));
+    }
     Overlay { node, findings }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Root {
     pub(super) findings: Vec<Finding>,
     /// The folder of the tree that is the root of the source which it syncs; `None` when that is not in the tree.
     pub(super) prefix: Option<String>,
+    /// Whether the path that it syncs is there.
+    pub(super) there: bool,
 }
 
 impl Root {
@@ -222,7 +224,7 @@ fn settle(tree: &Tree, mut candidates: Vec<Candidate>) -> Vec<Root> {
         // `flux bootstrap` writes its file into the repository that it syncs: there, the path is missing.
         let prefix = prefix.or_else(|| (candidate.kind == Kind::Sync).then(String::new));
         // What is synced from elsewhere is told apart by who syncs it.
-        let there = prefix.as_ref().is_some_and(|prefix| tree.has_folder(&below(prefix, &path)));
+        let there = is_there(tree, prefix.as_deref(), &path);
         let of = if there { path } else { below(&path, candidate.file.path()) };
         found.entry((prefix, of)).or_insert(candidate);
     }
@@ -230,6 +232,7 @@ fn settle(tree: &Tree, mut candidates: Vec<Candidate>) -> Vec<Root> {
     let folders: Vec<String> = folders.collect();
     let names = shortest(&folders);
     let roots = found.into_iter().zip(names).map(|(((prefix, _), candidate), name)| Root {
+        there: is_there(tree, prefix.as_deref(), &candidate.path),
         name: name.into(),
         objects: candidate.objects,
         findings: candidate.findings,
@@ -257,6 +260,10 @@ fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
     let own = folders.iter().find(|prefix| is_inside(file, &below(prefix, path)));
     let own = own.or_else(|| folders.iter().find(|prefix| tree.has_folder(&below(prefix, path))));
     own.map(ToString::to_string)
+}
+
+fn is_there(tree: &Tree, prefix: Option<&str>, path: &str) -> bool {
+    prefix.is_some_and(|prefix| tree.has_folder(&below(prefix, &clamp(path))))
 }
 
 fn named_after(tree: &Tree, prefix: Option<&str>, root: &Candidate) -> String {
