@@ -9,6 +9,7 @@ use super::cluster::Variables;
 use super::metadata::set_common_metadata;
 use super::overlay::overlay;
 use super::place::clamp;
+use super::sops;
 use super::source::Artifact;
 use super::substitution::{self, Shared};
 use crate::finding::{Finding, Severity, sort};
@@ -80,7 +81,11 @@ pub(super) fn build(kustomization: &Object, artifact: &Artifact) -> Output {
         finding.object.get_or_insert_with(|| kustomization.reference());
     }
     sort(&mut findings);
-    let mut output = Output::of(build.objects, findings);
+    let mut objects = build.objects;
+    if kustomization.node.at_keys(&["spec", "decryption"]).is_some_and(Node::is_map) {
+        objects.iter_mut().for_each(sops::decrypt);
+    }
+    let mut output = Output::of(objects, findings);
     output.reads = output.objects.iter().map(substitution::reads).collect();
     output.not_done = build.not_done;
     output.folders = build.folders.into_iter().collect();

@@ -102,6 +102,7 @@ impl Job {
 fn folder_key(kustomization: &Object, artifact: &Artifact) -> Digest {
     let mut hasher = Hasher::new("folder");
     hasher.text(&artifact.id);
+    hasher.text(if kustomization.node.at_keys(&["spec", "decryption"]).is_some() { "decrypted" } else { "" });
     for field in FOLDER_FIELDS {
         if let Some(node) = kustomization.node.at_keys(&["spec", field]) {
             hasher.text(field);

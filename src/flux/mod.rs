@@ -19,6 +19,7 @@ mod resourceset;
 mod root;
 pub mod select;
 mod sync;
+mod sops;
 pub mod source;
 mod growing;
 mod job;
