@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::State;
 use super::cluster::Variables;
 use super::metadata::set_common_metadata;
 use super::overlay::overlay;
@@ -12,6 +11,7 @@ use super::place::clamp;
 use super::sops;
 use super::source::Artifact;
 use super::substitution::{self, Shared};
+use super::{State, reads};
 use crate::finding::{Finding, Severity, sort};
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
@@ -86,7 +86,7 @@ pub(super) fn build(kustomization: &Object, artifact: &Artifact) -> Output {
         objects.iter_mut().for_each(sops::decrypt);
     }
     let mut output = Output::of(objects, findings);
-    output.reads = output.objects.iter().map(substitution::reads).collect();
+    output.reads = output.objects.iter().map(reads).collect();
     output.not_done = build.not_done;
     output.folders = build.folders.into_iter().collect();
     output

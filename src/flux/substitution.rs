@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::build::Substitution;
 use super::digest::{Digest, Hasher};
+use super::substitute;
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::yaml::{Name, Node, Value};
+use crate::yaml::Name;
 
 /// The label and the annotation that switch substitution off.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/substitute";
@@ -33,7 +34,7 @@ impl Shared {
         if let Some(known) = lock().get(&key) {
             return (**known).clone();
         }
-        let made = Arc::new(substitute(object, substitution));
+        let made = Arc::new(substitute(object, substitution.variables, substitution.strict));
         (**lock().entry(key).or_insert(made)).clone()
     }
 }
@@ -62,20 +63,4 @@ pub(super) fn hash_values<'a>(
 pub(super) fn is_enabled(object: &Object) -> bool {
     let off = |field: &str| object.text_at(&["metadata", field, SWITCH]) == Some("disabled");
     !off("labels") && !off("annotations")
-}
-
-/// The names of the variables in an object; one with a name of no variable stands for whatever is no variable.
-pub(super) fn reads(object: &Object) -> Arc<[Name]> {
-    fn has_dollar(node: &Node) -> bool {
-        match &node.value {
-            Value::Scalar(text, _) => text.contains('$'),
-            Value::Seq(items) => items.iter().any(has_dollar),
-            Value::Map(entries) => entries.iter().any(|entry| entry.key.contains('$') || has_dollar(&entry.node)),
-        }
-    }
-    if has_dollar(&object.node) { Arc::from([Name::from("")]) } else { Arc::from([]) }
-}
-
-fn substitute(object: &Object, _substitution: &Substitution<'_>) -> Result<Object, Vec<Finding>> {
-    Ok(object.clone())
 }
