@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::ignore::Ignore;
 use super::include::{self, Include};
+use super::origin::known;
 use super::sparse;
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::Files;
-use crate::yaml::{Node, Style, Value};
+use crate::yaml::Node;
 
 /// How a source of one of the controller's kinds makes its artifact.
 #[derive(Debug)]
@@ -85,11 +86,6 @@ impl<'a> Recipe<'a> {
             }
         }
     }
-}
-
-/// The text of a scalar, unless nobody can know it.
-fn known(node: &Node) -> Option<&str> {
-    node.text().filter(|_| !matches!(node.value, Value::Scalar(_, Style::Unknown)))
 }
 
 fn texts(nodes: &[Node]) -> Vec<&str> {

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
 use super::artifact::{Artifact, Resolution};
+use super::generator::{Generated, Names, Stop};
 use super::origin::Origin;
 use super::resolve::Resolver;
 use crate::address::{Address, Location};
 use crate::kube::Object;
 use crate::kustomize::{Builder, Files};
 use crate::text::{Tree, is_inside};
+use crate::yaml::{Node, Value};
 
 /// A reference to a source: what `sourceRef` of a Kustomization says, with its namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +42,11 @@ pub trait Lookup {
 
     /// The ArtifactGenerators of a namespace, in order.
     fn generators(&self, namespace: &str) -> Vec<Object>;
+
+    /// The folder of the repository that a source hands out whatever address it has: that of the cluster's root.
+    fn own(&self, _source: &SourceRef) -> Option<String> {
+        None
+    }
 }
 
 /// A copy of what sources fetch.
@@ -88,12 +95,30 @@ pub struct Sources {
     own: Vec<Copy>,
     /// By their ids. Nobody waits while holding it.
     made: Mutex<BTreeMap<Arc<str>, Arc<Artifact>>>,
+    /// What generators made, by what decides it. Nobody waits while holding it.
+    generated: Mutex<BTreeMap<Arc<str>, Arc<Made>>>,
+    /// What generators say, by the place in memory of their nodes, which are kept so that no other one gets it.
+    names: Mutex<BTreeMap<usize, (Node, Arc<Names>)>>,
+}
+
+/// The artifacts of one generator, and why it made no more.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) artifacts: BTreeMap<String, Arc<Artifact>>,
+    pub(super) stopped: Option<Stop>,
 }
 
 impl Sources {
     /// The sources of a repository, of which only the copies are known yet.
     pub fn new(repository: Files, copies: Vec<Copy>) -> Self {
-        Self { repository, copies, own: Vec::new(), made: Mutex::default() }
+        Self {
+            repository,
+            copies,
+            own: Vec::new(),
+            made: Mutex::default(),
+            generated: Mutex::default(),
+            names: Mutex::default(),
+        }
     }
 
     /// Takes a folder of the repository for what a cluster's root fetches: a source of the same address and reference
@@ -123,16 +148,24 @@ impl Sources {
         Some(self.files_of(found))
     }
 
+    /// A folder of the repository.
+    pub(super) fn own(&self, folder: &str) -> (String, Files) {
+        let id = format!("repository/{folder}");
+        let artifact = self.know(&id, || below(&self.repository, folder));
+        (id, artifact.files().clone())
+    }
+
     fn files_of(&self, copy: &Copy) -> (String, Files) {
         match &copy.place {
-            Place::Inside(folder) => {
-                let id = format!("repository/{folder}");
-                let artifact = self.know(&id, || below(&self.repository, folder));
-                (id, artifact.files().clone())
-            }
+            Place::Inside(folder) => self.own(folder),
             Place::Outside(tree, files) => {
+                // Folders that were typed differently are different copies; one may be that of many addresses.
                 let root = tree.files().find_map(|file| file.root().cloned());
-                let id = format!("copy {} {}", copy.address.key(), root.as_deref().unwrap_or_default());
+                let reference = copy.reference.as_deref().unwrap_or_default();
+                let id = root.map_or_else(
+                    || format!("copy of {}#{reference}", copy.address.key()),
+                    |root| format!("copy in {root}"),
+                );
                 (id, files.get_or_init(|| Files::read(tree, |_| true)).clone())
             }
         }
@@ -154,6 +187,34 @@ impl Sources {
         artifact
     }
 
+    /// The names of what a generator makes, read unless they are known.
+    pub(super) fn names_of(&self, generator: &Object) -> Arc<Names> {
+        let Value::Map(entries) = &generator.node.value else { return Arc::new(Names::of(generator)) };
+        let address = entries.as_ptr().addr();
+        if let Some((_, names)) = self.names.lock().unwrap_or_else(PoisonError::into_inner).get(&address) {
+            return names.clone();
+        }
+        let names = Arc::new(Names::of(generator));
+        let known = (generator.node.clone(), names.clone());
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(address, known);
+        names
+    }
+
+    /// What a generator makes, made unless it is known.
+    pub(super) fn generate(&self, key: &str, generate: impl FnOnce() -> Generated) -> Arc<Made> {
+        let id = digest(key);
+        if let Some(made) = self.generated.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return made.clone();
+        }
+        let Generated { artifacts, stopped } = generate();
+        let artifacts = artifacts.into_iter().map(|(name, files)| {
+            let artifact = self.know(&format!("{key}\n{name}"), || files);
+            (name, artifact)
+        });
+        let made = Arc::new(Made { artifacts: artifacts.collect(), stopped });
+        self.generated.lock().unwrap_or_else(PoisonError::into_inner).entry(id).or_insert(made).clone()
+    }
+
     fn made(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<Artifact>>> {
         // A panic elsewhere leaves whole entries: each is inserted in one step.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
@@ -163,10 +224,14 @@ impl Sources {
 /// What an artifact is made of, in few bytes: artifacts are made of others.
 fn digest(recipe: &str) -> Arc<str> {
     let digest = Sha256::digest(recipe);
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>().into()
+    let mut id = String::new();
+    for byte in digest.iter().take(16) {
+        let _ = write!(id, "{byte:02x}");
+    }
+    id.into()
 }
 
-/// The copies of one address, the last one that was named first.
+/// The copies of one address, in the order that they were named.
 struct Copies<'a> {
     copies: &'a [Copy],
     address: &'a Address,
@@ -174,7 +239,7 @@ struct Copies<'a> {
 
 impl<'a> Copies<'a> {
     fn find(&self, wanted: impl Fn(&&Copy) -> bool) -> Option<&'a Copy> {
-        self.copies.iter().rev().filter(|copy| copy.address == *self.address).find(|copy| wanted(copy))
+        self.copies.iter().filter(|copy| copy.address == *self.address).find(|copy| wanted(copy))
     }
 }
 
