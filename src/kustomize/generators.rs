@@ -291,6 +291,9 @@ fn laid_over(old: &Resource, new: Resource, behavior: Behavior) -> Resource {
     let mut merged = Resource::new(node);
     merged.history = old.history.clone();
     merged.history.hashed = old.history.hashed && new.history.hashed;
+    if behavior == Behavior::Replace {
+        merged.history.trace = new.history.trace;
+    }
     merged.variables.clone_from(&old.variables);
     merged
 }
