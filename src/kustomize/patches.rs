@@ -1,6 +1,7 @@
 //! `patches`, `patchesStrategicMerge` and `patchesJson6902`: reading them and laying them over objects.
 
 use super::definition::Definition;
+use super::finish::{as_text, is_text};
 use super::inline::parse_inside;
 use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
@@ -9,7 +10,7 @@ use super::selector::Target;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
 use crate::text::Span;
-use crate::yaml::{Document, Node};
+use crate::yaml::{Document, Node, Value};
 
 /// A patch as a kustomization names it.
 pub(super) struct Patch {
@@ -33,7 +34,12 @@ struct Keeps {
 pub(super) fn read(files: &Files, definition: &Definition, field: &str, findings: &mut Vec<Finding>) -> Vec<Patch> {
     let items = definition.items(field).iter();
     let patches = items.filter_map(|item| read_one(files, definition, item, findings));
-    patches.map(|patch| Patch { remembers: field == "patches", ..patch }).collect()
+    let patches = patches.map(|patch| {
+        let is_selected = patch.target.is_some() || field == "patchesStrategicMerge";
+        let documents = patch.documents.iter().map(|node| if is_selected { as_texts(node) } else { node.clone() });
+        Patch { remembers: field == "patches", documents: documents.collect(), ..patch }
+    });
+    patches.collect()
 }
 
 fn read_one(files: &Files, definition: &Definition, item: &Node, findings: &mut Vec<Finding>) -> Option<Patch> {
@@ -75,6 +81,24 @@ fn read_one(files: &Files, definition: &Definition, item: &Node, findings: &mut 
     let span = inline.or(path).unwrap_or(item).span().clone();
     let documents = documents.into_iter().map(|document| document.node).collect();
     Some(Patch { documents, target, keeps, remembers: true, span })
+}
+
+/// The patch as kustomize copies it for objects that it selects: labels and annotations are texts, a null is the text of
+/// it, and no mapping of them is none.
+fn as_texts(patch: &Node) -> Node {
+    let Some(metadata) = patch.entry("metadata").filter(|entry| entry.node.is_map()) else { return patch.clone() };
+    let mut changed = metadata.node.clone();
+    for field in ["labels", "annotations"] {
+        let Some(entry) = changed.entry(field).cloned() else { continue };
+        if entry.node.entries().is_empty() {
+            changed = changed.without(field);
+        } else if !entry.node.entries().iter().all(|entry| is_text(&entry.node)) {
+            let entries = entry.node.entries().iter().map(|entry| entry.with_node(as_text(&entry.node))).collect();
+            let map = Node { value: Value::Map(entries), origin: entry.node.origin.clone() };
+            changed = changed.with(entry.with_node(map));
+        }
+    }
+    patch.with(metadata.with_node(changed))
 }
 
 fn read_file(
