@@ -27,6 +27,7 @@ impl Hasher {
     /// Takes a node: its value, and where each piece of it stands.
     pub(super) fn node(&mut self, node: &Node) {
         let span = node.span();
+        self.text(span.file().root().map_or("", |root| root));
         self.text(span.file().path());
         self.0.update((span.range().start as u64).to_le_bytes());
         match &node.value {

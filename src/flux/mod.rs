@@ -6,6 +6,7 @@ mod cluster;
 mod completion;
 mod digest;
 mod engine;
+pub mod envsubst;
 pub mod field;
 pub mod graph;
 mod made;
@@ -18,6 +19,7 @@ mod repo;
 mod resourceset;
 mod root;
 pub mod select;
+mod substitute;
 mod sync;
 pub mod source;
 mod tenancy;
@@ -31,7 +33,8 @@ pub use provenance::{Agent, Cause, Provenance, leaves};
 pub use receiver::{Group, Receiver};
 pub use repo::{Built, Repo, Settings, Skipped};
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
-pub use tenancy::{Lockdown, Tenancy};
+pub use substitute::{reads, substitute};
+pub use tenancy::{Governance, Lockdown, Tenancy};
 
 use crate::kube::Object;
 
