@@ -66,6 +66,7 @@ pub(super) fn make(
         return None;
     };
     let options = Options { local: entry.get("options"), global };
+    let key = entry.entry("name").map_or_else(|| name.span().clone(), Entry::key_span);
     let word = |word: &str| string(word, name.span());
     let mut metadata = vec![entry_at("name", name, "name", entry)];
     if let Some(namespace) = text("namespace").filter(|namespace| !namespace.is_null()) {
@@ -74,19 +75,19 @@ pub(super) fn make(
     metadata.extend(options.map("labels"));
     metadata.extend(options.map("annotations"));
     let mut fields = vec![
-        Entry::new("apiVersion", name.span(), word("v1")),
-        Entry::new("kind", name.span(), word(if kind == Kind::Secret { "Secret" } else { "ConfigMap" })),
-        Entry::new("metadata", name.span(), generated(Value::Map(metadata.into()), name.span())),
+        Entry::new("apiVersion", &key, word("v1")),
+        Entry::new("kind", &key, word(if kind == Kind::Secret { "Secret" } else { "ConfigMap" })),
+        Entry::new("metadata", &key, generated(Value::Map(metadata.into()), name.span())),
     ];
     if kind == Kind::Secret {
         fields.push(match text("type") {
             Some(said) => entry_at("type", said, "type", entry),
-            None => Entry::new("type", name.span(), word("Opaque")),
+            None => Entry::new("type", &key, word("Opaque")),
         });
     }
     let pairs = key_values::read(files, folder, entry, partial);
     refuse_repeated(&pairs, name, partial);
-    fields.extend(data(kind, pairs, name.span()));
+    fields.extend(data(kind, pairs, &key));
     if let Some(said) = options.says("immutable") {
         let value = generated(Value::Scalar("true".into(), Style::Plain), said.span());
         fields.push(Entry::new("immutable", said.span(), value));
