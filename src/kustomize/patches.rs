@@ -261,7 +261,7 @@ impl Patch {
         (complete, schema): (bool, Option<&UserSchema>),
         findings: &mut Vec<Finding>,
     ) {
-        let id = Id::of(document);
+        let id = Id::under(document, schema);
         let name = document.at_keys(&["metadata", "name"]).unwrap_or(document);
         if id.kind.is_empty() || id.name.is_empty() {
             let finding = Finding::error(FAILED_BUILD, name.span().clone(), "a patch without `target` names no object")
