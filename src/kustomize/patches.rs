@@ -69,7 +69,11 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
         findings.push(Finding::error(FAILED_BUILD, at.clone(), message).help(help));
     };
     let read = match (inline, path) {
-        (Some(text), None) => parse_inside(text),
+        (Some(node), None) => {
+            let (documents, faults) = parse_inside(node);
+            let text = node.text().unwrap_or_default();
+            (documents, faults, if form == Form::Json { text } else { text.trim() }.to_string())
+        }
         (None, Some(path)) => match read_file(files, folder, path) {
             Ok(read) => read,
             Err(finding) => {
@@ -83,7 +87,12 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
             return None;
         }
     };
-    let (documents, faults) = read;
+    let (documents, faults, text) = read;
+    if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
+        let message = "a patch that begins with `[` is read as JSON, and this is none";
+        wrong(inline.or(path).unwrap_or(item).span(), message, "put keys and texts into double quotes, or write a list with `-`");
+        return None;
+    }
     if !faults.is_empty() {
         findings.extend(faults);
         return None;
@@ -140,13 +149,13 @@ fn as_texts(patch: &Node) -> Node {
     patch.with(metadata.with_node(changed))
 }
 
-fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>), Finding> {
+fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>, String), Finding> {
     let found = files.locate(folder, path)?;
     let parsed = files.get(&found).ok_or_else(|| {
         let message = format!("`{}` is no text that can be read", path.text().unwrap_or_default());
         Finding::error(FAILED_BUILD, path.span().clone(), message)
     })?;
-    Ok((parsed.documents.clone(), parsed.findings.clone()))
+    Ok((parsed.documents.clone(), parsed.findings.clone(), parsed.file.text().to_string()))
 }
 
 /// The documents of a strategic merge: each is a part of an object that it names, even where a target selects others.
