@@ -148,7 +148,7 @@ impl Sources {
     }
 
     /// Takes a folder of the repository for what a cluster's root fetches: a source of the same address and reference
-    /// hands that out, and one of the same name that has no address yet. What is added later goes before.
+    /// hands that out, and one of the same name that has no address yet. What is added first counts.
     pub fn add_own(&mut self, root: &Object, folder: &str) {
         match Origin::of(root) {
             Some(Origin { address, reference }) => {
@@ -160,7 +160,7 @@ impl Sources {
                 }
             }
             None => {
-                self.unwritten.insert(SourceRef::of(root), folder.into());
+                self.unwritten.entry(SourceRef::of(root)).or_insert_with(|| folder.into());
             }
         }
     }
@@ -180,8 +180,8 @@ impl Sources {
         let (said, own) = (self.copies.of(&origin.address), self.own.of(&origin.address));
         let exact = |copy: &&Copy| copy.reference.is_some() && copy.reference == origin.reference;
         let any = |copy: &&Copy| copy.reference.is_none();
-        let found = said.iter().find(exact).or_else(|| own.iter().rev().find(exact));
-        let found = found.or_else(|| said.iter().find(any)).or_else(|| own.iter().rev().find(any))?;
+        let found = said.iter().find(exact).or_else(|| own.iter().find(exact));
+        let found = found.or_else(|| said.iter().find(any)).or_else(|| own.iter().find(any))?;
         Some(self.files_of(found))
     }
 
