@@ -197,15 +197,15 @@ mod tests {
             ("/spec/a~1b", "e"),
             ("/metadata/labels/app.kubernetes.io~1name", "b"),
         ];
-        let object = object();
+        let built = object();
         for (path, _) in crate::flux::leaves(&object(), &Path::default()) {
             assert_eq!(find(&object(), &shown(&path)).map(|(found, _)| found), Ok(path));
         }
         for (typed, value) in cases {
-            let found = find(&object, typed).map(|(path, node)| (path.find(&object) == Some(node), node.text()));
+            let found = find(&built, typed).map(|(path, node)| (path.find(&built) == Some(node), node.text()));
             assert_eq!(found, Ok((true, Some(value))), "{typed}");
         }
-        assert_eq!(find(&object, "").unwrap().0, Path::default());
+        assert_eq!(find(&built, "").unwrap().0, Path::default());
     }
 
     #[test]
