@@ -130,7 +130,9 @@ impl Sources {
     /// The sources of a repository, of which only the copies are known yet.
     pub fn new(repository: Files, copies: Vec<Copy>) -> Self {
         let mut by_address = Copies::default();
-        copies.into_iter().for_each(|copy| by_address.add(copy));
+        for copy in copies {
+            by_address.add(copy);
+        }
         Self {
             repository,
             copies: by_address,
