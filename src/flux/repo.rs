@@ -9,25 +9,16 @@ use super::classify::{
 use super::cluster::{Applied, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
-use super::root::roots;
-use super::source::Copy;
-use crate::config;
+use super::outcome::Gap;
+use super::root::{Root, roots};
+use super::settings::Settings;
+use super::source::Sources;
+use super::sync::{OPERATOR, objects_of};
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
 use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
 use crate::text::{Entry, Index, Tree, folder_of, join};
 use crate::yaml::Parsed;
-
-/// What is known of a repository beside its files.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// Copies of what its sources fetch.
-    pub copies: Vec<Copy>,
-    /// The version of Flux on its clusters as the command line says it, which goes before all else that says one.
-    pub flux_version: Option<String>,
-    /// What its configuration says.
-    pub config: config::Settings,
-}
 
 /// What a repository holds.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +27,8 @@ pub struct Repo {
     pub clusters: Vec<Cluster>,
     /// The objects, as built where a kustomization builds them and as written elsewhere; each once.
     pub objects: Vec<Built>,
+    /// What was not built although nothing is wrong, sorted by reason.
+    pub gaps: Vec<Gap>,
     /// What is wrong with its files and builds; each finding names its rule.
     pub problems: Vec<Finding>,
     /// The files that were not judged.
@@ -90,7 +83,7 @@ struct Named {
 
 impl Repo {
     /// Reads a tree.
-    pub fn load(tree: &Tree, _settings: &Settings) -> Self {
+    pub fn load(tree: &Tree, settings: &Settings) -> Self {
         let mut repo = Self::default();
         let charts = chart_folders(tree);
         let files = Files::read(tree, |file| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts));
@@ -105,10 +98,12 @@ impl Repo {
         if roots.is_empty() {
             repo.clusters.push(repo.without_root());
         } else {
-            let built = run(roots, &builder);
-            repo.clusters = built.clusters;
-            repo.problems.extend(built.findings);
-            repo.not_done = built.not_done;
+            let sources = sources(&files, &builder, settings, &roots);
+            let outcome = run(roots, &sources, settings);
+            repo.clusters = outcome.clusters;
+            repo.problems.extend(outcome.findings);
+            repo.not_done = outcome.not_done;
+            repo.gaps = outcome.gaps;
         }
         sort(&mut repo.problems);
         repo
@@ -239,6 +234,26 @@ impl Repo {
         }
         cluster
     }
+}
+
+/// The sources of the clusters: what a root fetches is the repository itself.
+fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
+    let mut sources = Sources::new(files.clone(), settings.copies.clone());
+    // The last one counts where several know one address: those whose path is there know best.
+    let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.there);
+    for root in guessed.into_iter().chain(sure) {
+        let Some(prefix) = &root.prefix else { continue };
+        for object in &root.objects {
+            if object.is(OPERATOR, "FluxInstance") {
+                let (made, _) = objects_of(object, builder);
+                made.iter().for_each(|source| sources.add_own(source, prefix));
+            }
+        }
+        if let Some(source) = root.source() {
+            sources.add_own(source, prefix);
+        }
+    }
+    sources
 }
 
 /// Where objects were seen: identity, path and offset → positions in the list.

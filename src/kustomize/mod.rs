@@ -51,7 +51,7 @@ mod variables;
 mod user_schema;
 
 pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
-pub use definition::{FILE_NAMES, file_in, references_of};
+pub use definition::{FILE_NAMES, file_in, knows_field, references_of};
 pub use files::{Files, Reading, is_yaml};
 pub use read::expand_list;
 pub use remote::Copy;
