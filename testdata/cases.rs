@@ -19,5 +19,7 @@ mod readme;
 mod render;
 #[path = "cases/report.rs"]
 mod report;
+#[path = "cases/variables.rs"]
+mod variables;
 #[path = "cases/yaml.rs"]
 mod yaml;
