@@ -180,15 +180,21 @@ fn pieces(node: &Node) -> Vec<(Range<u32>, String)> {
 #[test]
 fn what_a_variable_changed_knows_it_and_its_place() {
     let object = read(OBJECT).unwrap();
-    let variables = variables([("NAME", Some("b")), ("PORT", Some("80")), ("HOST", None), ("LIST", Some("[x, {y: z}]"))]);
+    let variables =
+        variables([("NAME", Some("b")), ("PORT", Some("80")), ("HOST", None), ("LIST", Some("[x, {y: z}]"))]);
     let substituted = substitute(&object, &variables, true).unwrap();
     let at = |keys: &[&str]| substituted.node.at_keys(keys).unwrap();
     assert_eq!(at(&["metadata", "name"]).text(), Some("a-b"));
     assert_eq!(pieces(at(&["metadata", "name"])), [(2..3, "NAME".to_string())]);
     assert_eq!(at(&["metadata", "name"]).span().text(), "a-${NAME}");
     // The quotes are gone, so it is a number now.
-    assert_eq!(at(&["data", "port"]).resolve(fleetwright::yaml::Reader::Kubernetes), Some(fleetwright::yaml::Scalar::Int(80)));
-    assert!(matches!(&at(&["data", "url"]).value, Value::Scalar(text, Style::Unknown) if &**text == "https://${HOST}:80/x"));
+    assert_eq!(
+        at(&["data", "port"]).resolve(fleetwright::yaml::Reader::Kubernetes),
+        Some(fleetwright::yaml::Scalar::Int(80))
+    );
+    assert!(
+        matches!(&at(&["data", "url"]).value, Value::Scalar(text, Style::Unknown) if &**text == "https://${HOST}:80/x")
+    );
     assert_eq!(pieces(at(&["data", "url"])), [(8..15, "HOST".to_string()), (16..18, "PORT".to_string())]);
     let made = at(&["data", "list"]).items()[1].get("y").unwrap();
     assert_eq!((made.text(), made.span().text()), (Some("z"), "${LIST}"));

@@ -14,6 +14,9 @@ use crate::text::{File, Span};
 use crate::yaml::go::{self, Part, Segment};
 use crate::yaml::{DUPLICATE_KEY, Entry, Name, Node, Origin, Style, Value, parse};
 
+/// What Flux cannot read is what it has written itself.
+const LOST: &str = "Flux writes a text of several lines in a way that it cannot read when it begins with a tab";
+
 /// An undefined variable each is said, up to this many.
 const MAX_FAULTS: usize = 20;
 
@@ -123,8 +126,10 @@ impl<'a> Reading<'a> {
                 let mut new = Vec::with_capacity(entries.len());
                 for entry in entries.iter() {
                     let (entry, key) = self.entry(entry)?;
-                    let is_own = |key: &Entry| old.is_some_and(|old| old.entries().as_ptr_range().contains(&&raw const *key));
-                    same &= key.is_some_and(|key| is_own(key) && key.key == entry.key && is_same(&entry.node, &key.node));
+                    let is_own =
+                        |key: &Entry| old.is_some_and(|old| old.entries().as_ptr_range().contains(&&raw const *key));
+                    same &=
+                        key.is_some_and(|key| is_own(key) && key.key == entry.key && is_same(&entry.node, &key.node));
                     new.push(entry);
                 }
                 (Value::Map(new.into()), old.map(|old| (old, same)))
@@ -183,10 +188,16 @@ impl<'a> Reading<'a> {
             && !own.contains('$')
             && !is_rounded(original)
         {
+            if go::is_lost_as_block(own) {
+                return Err(LOST.to_string());
+            }
             return Ok(original.clone());
         }
-        let (text, style) = canonical(text, style, at)
-            .ok_or_else(|| format!("`{text}` is a number that JSON does not have"))?;
+        if go::is_lost_as_block(text) {
+            return Err(LOST.to_string());
+        }
+        let (text, style) =
+            canonical(text, style, at).ok_or_else(|| format!("`{text}` is a number that JSON does not have"))?;
         let value = |style| Value::Scalar(text.clone(), style);
         let Some(original) = original else {
             let unknown = self.variables(&range).any(|piece| piece.unknown);

@@ -120,7 +120,7 @@ func call(source *rand.Rand) string {
 	case 3:
 		return "${" + name + ":=" + "${" + pick(source, names) + "}}"
 	case 4:
-		return pick(source, []string{"$${" + name + "}", "$" + name, "$$", "${#" + name + "}", "${" + name + ":0:1}", "${" + name + "//a/'}", "${" + name + "/ /}", "${" + name + ":=it's: so}"})
+		return pick(source, []string{"$${" + name + "}", "$" + name, "$$", "${#" + name + "}", "${" + name + ":0:1}", "${" + name + "//a/'}", "${" + name + "/e/}", "${" + name + ":=it's: so}"})
 	default:
 		return "${" + name + "}"
 	}
