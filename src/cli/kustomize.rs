@@ -8,7 +8,7 @@ use super::judge;
 use super::streams::Streams;
 use crate::disk;
 use crate::kustomize::{Builder, Copy, FILE_NAMES, Files, Reading, file_in};
-use crate::yaml::{Node, print};
+use crate::yaml::go;
 
 /// Prints what `kustomize build` prints: the objects that a folder builds to.
 ///
@@ -92,7 +92,12 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         judge::show(findings, "", streams)?;
         return Ok(Exit::Found);
     }
-    let nodes: Vec<Node> = build.objects.into_iter().map(|object| object.node).collect();
-    streams.write(|out| write!(out, "{}", print(&nodes)))?;
+    streams.write(|out| {
+        for (at, object) in build.objects.iter().enumerate() {
+            let separator = if at > 0 { "---\n" } else { "" };
+            write!(out, "{separator}{}", go::print(&object.node))?;
+        }
+        Ok(())
+    })?;
     Ok(Exit::Clean)
 }

@@ -1,19 +1,23 @@
 //! The command line: one file per command, its arguments and what it runs.
 
 mod bug;
+mod build;
 mod completions;
 mod error;
 mod exit;
 mod explain;
+mod graph;
 mod init;
 mod judge;
 mod kustomize;
 mod lint;
 mod render;
+mod repository;
 mod rule;
 mod schema;
 mod source;
 mod streams;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -30,7 +34,9 @@ use streams::Streams;
     "Examples:\n",
     "  fleetwright init fleet && cd fleet   a commented fleet.yaml\n",
     "  fleetwright render                   writes the repository that it describes\n",
-    "  fleetwright lint                     judges the repository, whoever wrote it\n\n",
+    "  fleetwright lint                     judges the repository, whoever wrote it\n",
+    "  fleetwright build --cluster staging  the objects that a cluster receives\n",
+    "  fleetwright trace Namespace/apps     which lines an object comes from\n\n",
     "Exit codes, of every command:\n",
     "  0  clean: nothing to report, the tree is current\n",
     "  1  findings at or above --fail-on, a stale tree, or something that you have to decide\n",
@@ -56,6 +62,9 @@ enum Command {
     Render(render::Args),
     Lint(lint::Args),
     Kustomize(kustomize::Args),
+    Build(build::Args),
+    Trace(trace::Args),
+    Graph(graph::Args),
     #[command(visible_aliases = ["rules", "explain"])]
     Rule(rule::Args),
     Schema(schema::Args),
@@ -87,6 +96,9 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
         Command::Render(args) => render::run(args, streams),
         Command::Lint(args) => lint::run(args, streams),
         Command::Kustomize(args) => kustomize::run(args, streams),
+        Command::Build(args) => build::run(args, streams),
+        Command::Trace(args) => trace::run(args, streams),
+        Command::Graph(args) => graph::run(args, streams),
         Command::Rule(args) => rule::run(args, streams),
         Command::Schema(args) => schema::run(args, streams),
         Command::Init(args) => init::run(args, streams),

@@ -4,7 +4,7 @@ use super::error::Error;
 use super::exit::Exit;
 use super::streams::Streams;
 
-/// Prints a JSON Schema: of fleet.yaml, of the files it includes, of .fleetwright.yaml, or of a report.
+/// Prints a JSON Schema: of fleet.yaml, of the files it includes, of .fleetwright.yaml, or of what commands write.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -32,6 +32,12 @@ enum Name {
     Config,
     /// What `lint --format json` writes.
     Report,
+    /// What `build --format json` writes.
+    Build,
+    /// What `trace --format json` writes.
+    Trace,
+    /// What `graph --format json` writes.
+    Graph,
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
@@ -41,6 +47,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Name::Tenant => crate::fleet::tenant_schema(),
         Name::Config => crate::config::schema(),
         Name::Report => crate::report::json::schema(),
+        Name::Build => crate::report::build::schema(),
+        Name::Trace => crate::report::trace::schema(),
+        Name::Graph => crate::report::graph::schema(),
     };
     writeln!(streams.out, "{schema:#}")?;
     Ok(Exit::Clean)

@@ -35,8 +35,10 @@ pub struct GraphNode {
 /// What a node is to the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Where the cluster begins, or a folder of a repository without a root.
-    Root,
+    /// What somebody installed by hand, with which the cluster begins.
+    Bootstrap,
+    /// A folder of a repository without a root.
+    Folder,
     /// A source: where manifests and charts come from.
     Source,
     /// What brings objects: a Kustomization, a ResourceSet, a FluxInstance.
@@ -119,14 +121,15 @@ impl Draft {
         let mut places = Vec::with_capacity(cluster.appliers.len());
         for applier in &cluster.appliers {
             let role = match applier.kind {
-                ApplierKind::Bootstrap | ApplierKind::Folder => Role::Root,
+                ApplierKind::Bootstrap => Role::Bootstrap,
+                ApplierKind::Folder => Role::Folder,
                 ApplierKind::Kustomization | ApplierKind::FluxInstance | ApplierKind::ResourceSet => Role::Applier,
             };
-            let builds = !matches!(applier.kind, ApplierKind::FluxInstance | ApplierKind::ResourceSet);
+            let builds = matches!(applier.kind, ApplierKind::Kustomization | ApplierKind::Bootstrap);
             let detail = match applier.folder.as_str() {
-                "" if applier.kind == ApplierKind::Folder || applier.source.is_some() => Some(".".to_owned()),
-                "" => None,
-                folder => builds.then(|| folder.to_owned()),
+                _ if !builds => None,
+                "" => applier.source.is_some().then(|| ".".to_owned()),
+                folder => Some(folder.to_owned()),
             };
             let node = GraphNode {
                 role,
@@ -164,6 +167,10 @@ impl Draft {
             let reference = object.reference();
             let node = GraphNode { role, reference, detail, target: None, state: None };
             let key = id(&node.reference);
+            if role == Role::Applier && self.known.contains(&key) {
+                // Who brings it is said already; that it is also among what it applies itself says nothing.
+                continue;
+            }
             let at = match self.known.get(&key).copied() {
                 // A source that was named before it came by.
                 Some(at) => {
@@ -260,6 +267,8 @@ fn role(object: &Object) -> Option<(Role, Option<String>)> {
             Some((Role::Source, detail))
         }
         ("source.extensions.fluxcd.io", "ArtifactGenerator") => Some((Role::Source, None)),
+        ("kustomize.toolkit.fluxcd.io", "Kustomization") => Some((Role::Applier, text(&["spec", "path"]))),
+        ("fluxcd.controlplane.io", "ResourceSet" | "FluxInstance") => Some((Role::Applier, None)),
         ("helm.toolkit.fluxcd.io", "HelmRelease") => {
             let chart = text(&["spec", "chart", "spec", "chart"]);
             let version = text(&["spec", "chart", "spec", "version"]).map(|version| format!(" {version}"));

@@ -21,20 +21,33 @@ mod root;
 pub mod select;
 mod substitute;
 mod sync;
+mod sops;
 pub mod source;
+mod growing;
+mod job;
+mod outcome;
+mod received;
+mod settings;
+mod substitution;
+mod variables;
+mod version;
 mod tenancy;
 pub mod trace;
 mod walk;
 
+use build::Output;
 pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
 pub use completion::Completion;
 pub use field::pointer;
+pub use outcome::Gap;
 pub use provenance::{Agent, Cause, Provenance, leaves};
 pub use receiver::{Group, Receiver};
-pub use repo::{Built, Repo, Settings, Skipped};
+pub use repo::{Built, Repo, Skipped};
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
+pub use settings::Settings;
 pub use substitute::{reads, substitute};
-pub use tenancy::{Lockdown, Tenancy};
+pub use tenancy::{Governance, Lockdown, Tenancy};
+pub use version::Strictness;
 
 use crate::kube::Object;
 

@@ -20,8 +20,6 @@ pub struct Selector {
 /// A selector that selects nothing, or not one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Miss {
-    /// It is no `Kind/namespace/name`.
-    Malformed,
     /// No object is called so; what was probably meant.
     Unknown(Option<String>),
     /// Several objects are, in different namespaces or groups: their names.

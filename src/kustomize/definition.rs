@@ -40,13 +40,18 @@ pub(super) const FIELDS: &[(&str, Support)] = &[
     ("crds", Support::Done),
     ("configMapGenerator", Support::Done),
     ("secretGenerator", Support::Done),
-    ("helmCharts", Support::Changes),
-    ("helmChartInflationGenerator", Support::Changes),
+    ("helmCharts", Support::Elsewhere),
+    ("helmChartInflationGenerator", Support::Elsewhere),
     ("configurations", Support::Done),
-    ("generators", Support::Changes),
-    ("transformers", Support::Changes),
-    ("validators", Support::Changes),
+    ("generators", Support::Done),
+    ("transformers", Support::Done),
+    ("validators", Support::Done),
 ];
+
+/// Tells whether kustomize knows a field, whatever the case of its letters.
+pub fn knows_field(name: &str) -> bool {
+    FIELDS.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+}
 
 /// What this engine does with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +60,8 @@ pub(super) enum Support {
     Done,
     /// It does not, and no object is another one for that.
     Harmless,
+    /// It takes another program: each item is left out and said.
+    Elsewhere,
     /// It does not, and objects may be others, or missing, for that.
     Changes,
 }

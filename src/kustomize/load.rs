@@ -4,6 +4,7 @@ use super::build::{Read, Walk};
 use super::definition::{Definition, FILE_NAMES};
 use super::locate::Located;
 use super::partial::Partial;
+use super::read::objects_of;
 use super::resources::Resource;
 use super::{FAILED_BUILD, MISSING_RESOURCE, Reading};
 use crate::finding::Finding;
@@ -36,26 +37,18 @@ impl Walk<'_> {
 
     fn include_file(&self, item: &Node, path: &str, partial: &mut Partial) {
         let Some(parsed) = self.files.get(path) else {
-            let message = format!("`{path}` is no text that can be read");
+            let message = format!("`{}` is no text that can be read", item.text().unwrap_or_default());
             partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
             return;
         };
         partial.uncertain |= !parsed.findings.is_empty();
         partial.findings.extend(parsed.findings.iter().cloned());
-        for document in &parsed.documents {
-            for node in expand_list(&document.node) {
-                let named = node.get("kind").is_some() && node.at_keys(&["metadata", "name"]).is_some();
-                let generated = node.at_keys(&["metadata", "generateName"]).is_some();
-                if named || (generated && node.get("kind").is_some()) {
-                    partial.add(Resource::new(node), item);
-                } else if document.complete {
-                    let message = "kustomize takes this for an object, and it has no `kind` and `metadata.name`";
-                    let finding = Finding::error(FAILED_BUILD, first_key(&node), message)
-                        .related(item.span().clone(), "named here")
-                        .help("name only files that hold Kubernetes objects");
-                    partial.fail(finding);
-                }
-            }
+        let contents = objects_of(&parsed);
+        for fault in contents.faults {
+            partial.fail(fault.related(item.span().clone(), "named here"));
+        }
+        for node in contents.objects {
+            partial.add(Resource::new(node), item);
         }
     }
 
@@ -127,19 +120,6 @@ impl Walk<'_> {
             Finding::error(FAILED_BUILD, item.span().clone(), message)
         })
     }
-}
-
-/// The items of a `List` object, or the node itself. Any kind that ends in `List` and has `items` is one.
-pub fn expand_list(node: &Node) -> Vec<Node> {
-    let is_list = node.get("kind").and_then(Node::text).is_some_and(|kind| kind.ends_with("List"));
-    match node.get("items").filter(|_| is_list) {
-        Some(items) => items.items().iter().flat_map(expand_list).collect(),
-        None => vec![node.clone()],
-    }
-}
-
-fn first_key(node: &Node) -> crate::text::Span {
-    node.entries().first().map_or_else(|| node.span().clone(), crate::yaml::Entry::key_span)
 }
 
 fn no_kustomization(item: &Node, text: &str) -> Finding {

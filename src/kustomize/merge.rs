@@ -1,10 +1,14 @@
 //! Strategic merge: a patch laid over an object, as kustomize does it.
 //!
 //! Subtrees that the patch does not touch keep their `Arc`. What the patch replaces remembers where it was; what it
-//! adds keeps its place in the patch.
+//! adds keeps its place in the patch. The whole object is walked, since kustomize tidies what it walks: fields without
+//! a value are dropped (an explicit `null` stays), and lists with merge keys lose what their keys cannot tell apart.
+
+use std::collections::BTreeMap;
 
 use super::merge_keys::{ListMerge, Type};
-use crate::yaml::{By, Entry, Node, Value};
+use super::merge_lists;
+use crate::yaml::{By, Entry, Node, Style, Value};
 
 /// A place where a patch cannot be laid over the object.
 pub(super) struct Mismatch {
@@ -13,32 +17,105 @@ pub(super) struct Mismatch {
     pub(super) message: String,
 }
 
+/// What is laid over a node.
+#[derive(Clone, Copy)]
+pub(super) enum Patch<'a> {
+    /// Nothing.
+    Absent,
+    /// The node itself: it was taken from the patch, so that its nulls and directives are still in it.
+    Itself,
+    /// A part of the patch.
+    By(&'a Node),
+}
+
+impl<'a> Patch<'a> {
+    pub(super) fn node(self, old: Option<&'a Node>) -> Option<&'a Node> {
+        match self {
+            Self::Absent => None,
+            Self::Itself => old,
+            Self::By(node) => Some(node),
+        }
+    }
+}
+
+/// What became of a node.
+pub(super) enum Walked {
+    /// It is what it was.
+    Kept,
+    /// It was changed in its place.
+    Changed(Node),
+    /// The patch's node stands in its place.
+    Taken(Node),
+    /// It is no more.
+    Gone,
+}
+
+impl Walked {
+    pub(super) fn taken(old: Option<&Node>, new: Node) -> Self {
+        match old {
+            Some(old) => {
+                let by = By::Patch(new.span().clone());
+                Self::Taken(old.changed(new.value, by))
+            }
+            None => Self::Taken(new),
+        }
+    }
+}
+
 /// The object with the patch laid over it; `None` when the patch deletes it.
-pub(super) fn merge(object: &Node, patch: &Node, kind: Type) -> Result<Option<Node>, Mismatch> {
-    merge_node(object, patch, kind, ListMerge::Replace)
+pub(super) fn merge(object: &Node, patch: &Node, kind: Type<'_>) -> Result<Option<Node>, Mismatch> {
+    Ok(match walk(Some(object), Patch::By(patch), kind, ListMerge::Replace)? {
+        Walked::Kept => Some(object.clone()),
+        Walked::Changed(node) | Walked::Taken(node) => Some(node),
+        Walked::Gone => None,
+    })
 }
 
-fn merge_node(old: &Node, patch: &Node, kind: Type, list: ListMerge) -> Result<Option<Node>, Mismatch> {
-    if patch.is_null() {
-        return Ok(None);
+fn present(node: Option<&Node>) -> Option<&Node> {
+    node.filter(|node| !node.is_null())
+}
+
+/// Lays a patch over a node. `kind` is the type of a mapping, or of a list's items, and `list` how a list merges.
+pub(super) fn walk(
+    old: Option<&Node>,
+    patch: Patch<'_>,
+    kind: Type<'_>,
+    list: ListMerge<'_>,
+) -> Result<Walked, Mismatch> {
+    let new = patch.node(old);
+    let Some(shape) = present(old).or(present(new)) else {
+        // A null that is written out stays unless the patch has one too; a value that is not there goes.
+        let written = old.is_some_and(|old| old.text().is_some_and(|text| !text.is_empty()));
+        return Ok(if new.is_none() && written { Walked::Kept } else { Walked::Gone });
+    };
+    if let (Some(old), Some(new)) = (present(old), present(new))
+        && std::mem::discriminant(&old.value) != std::mem::discriminant(&new.value)
+    {
+        let message = format!("the patch has {} where the object has {}", describe(new), describe(old));
+        return Err(Mismatch { patch: new.clone(), message });
     }
-    if old.is_null() {
-        return Ok(added(patch, kind, list).map(|new| old.changed(new.value, By::Patch(patch.span().clone()))));
-    }
-    match (&old.value, &patch.value) {
-        (Value::Map(_), Value::Map(_)) => merge_maps(old, patch, kind),
-        (Value::Seq(_), Value::Seq(_)) => Ok(merge_lists(old, patch, kind, list)?),
-        (Value::Scalar(..), Value::Scalar(..)) => {
-            Ok(Some(old.changed(patch.value.clone(), By::Patch(patch.span().clone()))))
-        }
-        _ => {
-            let message = format!("the patch has {} where the object has {}", shape(patch), shape(old));
-            Err(Mismatch { patch: patch.clone(), message })
-        }
+    match &shape.value {
+        Value::Map(_) => walk_map(old, patch, kind),
+        Value::Seq(_) if list != ListMerge::Replace => merge_lists::walk(old, patch, kind, list),
+        Value::Seq(_) | Value::Scalar(..) => Ok(match (patch, new) {
+            (Patch::Absent | Patch::Itself, _) | (_, None) => Walked::Kept,
+            (Patch::By(_), Some(new)) if new.is_null() => Walked::Gone,
+            (Patch::By(_), Some(new)) => Walked::taken(old, quoted_as(old, new)),
+        }),
     }
 }
 
-fn shape(node: &Node) -> &'static str {
+/// A value of the patch in the style of the object's: what was quoted stays quoted, and so a string.
+fn quoted_as(old: Option<&Node>, new: &Node) -> Node {
+    match (old.map(|old| &old.value), &new.value) {
+        (Some(Value::Scalar(_, style)), Value::Scalar(text, Style::Plain)) if *style != Style::Plain => {
+            Node { value: Value::Scalar(text.clone(), *style), origin: new.origin.clone() }
+        }
+        _ => new.clone(),
+    }
+}
+
+fn describe(node: &Node) -> &'static str {
     match node.value {
         Value::Scalar(..) => "a single value",
         Value::Seq(_) => "a list",
@@ -46,15 +123,18 @@ fn shape(node: &Node) -> &'static str {
     }
 }
 
-/// What `$patch` says in a mapping of a patch.
-enum Directive {
+/// The key of directives in a patch.
+pub(super) const DIRECTIVE: &str = "$patch";
+
+/// What `$patch` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Directive {
     Merge,
     Replace,
     Delete,
 }
 
-fn directive(patch: &Node) -> Result<Directive, Mismatch> {
-    let Some(node) = patch.get("$patch") else { return Ok(Directive::Merge) };
+pub(super) fn read_directive(node: &Node) -> Result<Directive, Mismatch> {
     match node.text() {
         Some("merge") => Ok(Directive::Merge),
         Some("replace") => Ok(Directive::Replace),
@@ -66,131 +146,113 @@ fn directive(patch: &Node) -> Result<Directive, Mismatch> {
     }
 }
 
-fn merge_maps(old: &Node, patch: &Node, kind: Type) -> Result<Option<Node>, Mismatch> {
-    match directive(patch)? {
-        Directive::Delete => return Ok(None),
-        Directive::Replace => {
-            let new = added(&patch.without("$patch"), kind, ListMerge::Replace);
-            return Ok(new.map(|new| old.changed(new.value, By::Patch(patch.span().clone()))));
+fn walk_map(old: Option<&Node>, patch: Patch<'_>, kind: Type<'_>) -> Result<Walked, Mismatch> {
+    let new = patch.node(old);
+    let said = new.and_then(|new| new.get(DIRECTIVE)).filter(|_| !matches!(patch, Patch::Absent));
+    if present(old).is_none() {
+        let Some(new) = new else { return Ok(Walked::Gone) };
+        // A directive that nobody knows says nothing where there is nothing to patch.
+        let known = said.map(read_directive).transpose().ok().flatten();
+        if known == Some(Directive::Delete) {
+            return Ok(Walked::Gone);
         }
-        Directive::Merge => {}
+        return Ok(Walked::taken(old, take(new, kind)?));
     }
-    let mut entries: Vec<Entry> = old.entries().to_vec();
-    let mut touched = false;
-    for entry in patch.entries().iter().filter(|entry| &*entry.key != "$patch") {
-        let (child, list) = kind.field(&entry.key);
-        let at = entries.iter().position(|old| old.key == entry.key);
-        let Some(at) = at else {
-            if let Some(new) = added(&entry.node, child, list) {
-                entries.push(entry.with_node(new));
-                touched = true;
+    if new.is_some_and(Node::is_null) {
+        return Ok(Walked::Gone);
+    }
+    match (said.map(read_directive).transpose()?, new, old) {
+        (Some(Directive::Delete), ..) => Ok(Walked::Gone),
+        (Some(Directive::Replace), Some(new), _) if matches!(patch, Patch::By(_)) => {
+            Ok(Walked::taken(old, take(new, kind)?))
+        }
+        (_, _, Some(old)) => walk_fields(old, patch, kind),
+        (_, _, None) => unreachable!("a mapping that is not there was taken from the patch"),
+    }
+}
+
+/// A mapping of the patch that stands in the object now: without its nulls, and with its directives carried out.
+fn take(new: &Node, kind: Type<'_>) -> Result<Node, Mismatch> {
+    Ok(match walk_fields(new, Patch::Itself, kind)? {
+        Walked::Changed(node) => node,
+        Walked::Kept | Walked::Taken(_) | Walked::Gone => new.clone(),
+    })
+}
+
+/// The entries of a mapping by key, for look-ups of all keys of another one.
+struct Keys<'a> {
+    entries: &'a [Entry],
+    sorted: BTreeMap<&'a str, &'a Entry>,
+}
+
+impl<'a> Keys<'a> {
+    /// Mappings of so few entries are searched faster than they are sorted.
+    const FEW: usize = 16;
+
+    fn of(node: &'a Node) -> Self {
+        let entries = node.entries();
+        let many = entries.iter().filter(|_| entries.len() > Self::FEW);
+        Self { entries, sorted: many.map(|entry| (&*entry.key, entry)).collect() }
+    }
+
+    fn get(&self, key: &str) -> Option<&'a Entry> {
+        if self.sorted.is_empty() {
+            return self.entries.iter().find(|entry| &*entry.key == key);
+        }
+        self.sorted.get(key).copied()
+    }
+}
+
+fn walk_fields(old: &Node, patch: Patch<'_>, kind: Type<'_>) -> Result<Walked, Mismatch> {
+    let kind = kind.or_of_object(old, patch.node(Some(old)));
+    let mut changed: Option<Vec<Option<Entry>>> = None;
+    let entries = old.entries();
+    let laid = match patch {
+        Patch::By(patch) => Some((patch, Keys::of(patch))),
+        Patch::Absent | Patch::Itself => None,
+    };
+    let mut set = |at: usize, entry: Option<Entry>| {
+        let all = changed.get_or_insert_with(|| entries.iter().cloned().map(Some).collect());
+        if let Some(place) = all.get_mut(at) {
+            *place = entry;
+        }
+    };
+    for (at, entry) in entries.iter().enumerate() {
+        let below = match (&laid, patch) {
+            (Some((_, keys)), _) => keys.get(&entry.key).map_or(Patch::Absent, |entry| Patch::By(&entry.node)),
+            (None, Patch::Itself) if &*entry.key == DIRECTIVE => {
+                set(at, None);
+                continue;
             }
-            continue;
+            (None, patch) => patch,
         };
-        touched = true;
-        let old = &entries[at];
-        match merge_node(&old.node, &entry.node, child, list)? {
-            Some(new) => entries[at] = old.with_node(new),
-            None => {
-                entries.remove(at);
+        let (child, list) = kind.field(&entry.key);
+        match walk(Some(&entry.node), below, child, list)? {
+            Walked::Kept => {}
+            Walked::Changed(node) | Walked::Taken(node) => set(at, Some(entry.with_node(node))),
+            Walked::Gone => set(at, None),
+        }
+    }
+    let mut added = Vec::new();
+    if let Some((patch, _)) = &laid {
+        let known = Keys::of(old);
+        for entry in patch.entries().iter().filter(|entry| &*entry.key != DIRECTIVE && known.get(&entry.key).is_none())
+        {
+            let (child, list) = kind.field(&entry.key);
+            if let Walked::Changed(node) | Walked::Taken(node) = walk(None, Patch::By(&entry.node), child, list)? {
+                added.push(entry.with_node(node));
             }
         }
     }
-    if !touched {
-        return Ok(Some(old.clone()));
+    if changed.is_none() && added.is_empty() {
+        return Ok(Walked::Kept);
     }
-    Ok(Some(Node { value: Value::Map(entries.into()), origin: old.origin.clone() }))
-}
-
-/// What a patch adds where nothing was: without its nulls and directives, which only say what to remove.
-fn added(patch: &Node, kind: Type, list: ListMerge) -> Option<Node> {
-    match &patch.value {
-        _ if patch.is_null() => None,
-        Value::Scalar(..) => Some(patch.clone()),
-        Value::Map(entries) => {
-            if patch.get("$patch").and_then(Node::text) == Some("delete") {
-                return None;
-            }
-            let kept = entries.iter().filter(|entry| &*entry.key != "$patch").filter_map(|entry| {
-                let (child, list) = kind.field(&entry.key);
-                added(&entry.node, child, list).map(|node| entry.with_node(node))
-            });
-            Some(Node { value: Value::Map(kept.collect()), origin: patch.origin.clone() })
-        }
-        Value::Seq(_) if list == ListMerge::Replace => Some(patch.clone()),
-        Value::Seq(items) => {
-            let kept: Vec<Node> = items
-                .iter()
-                .filter(|item| !is_list_directive(item))
-                .filter_map(|item| added(item, kind, ListMerge::Replace))
-                .collect();
-            Some(Node { value: Value::Seq(kept.into()), origin: patch.origin.clone() })
-        }
-    }
-}
-
-/// An item that only says what to do with the list: `- $patch: replace`.
-fn is_list_directive(item: &Node) -> bool {
-    item.entries().len() == 1 && item.get("$patch").is_some()
-}
-
-fn merge_lists(old: &Node, patch: &Node, kind: Type, list: ListMerge) -> Result<Option<Node>, Mismatch> {
-    let by = By::Patch(patch.span().clone());
-    match list {
-        ListMerge::Replace => Ok(Some(old.changed(patch.value.clone(), by))),
-        ListMerge::Set => {
-            let known = |node: &Node| patch.items().iter().any(|item| item.text() == node.text());
-            let kept = old.items().iter().filter(|node| !known(node));
-            let items: Vec<Node> = patch.items().iter().chain(kept).cloned().collect();
-            Ok(Some(Node { value: Value::Seq(items.into()), origin: old.origin.clone() }))
-        }
-        ListMerge::ByKeys(keys) => {
-            let marker = patch.items().iter().find(|item| is_list_directive(item));
-            match marker.map(directive).transpose()? {
-                Some(Directive::Delete) => return Ok(None),
-                Some(Directive::Replace) => {
-                    let new = added(patch, kind, list);
-                    return Ok(new.map(|new| old.changed(new.value, by)));
-                }
-                Some(Directive::Merge) | None => {}
-            }
-            merge_by_keys(old, patch, kind, keys).map(Some)
-        }
-    }
-}
-
-/// Merges items with equal keys.
-///
-/// Where one key tells items apart, the patch's items come first, in its order. Where several do (ports by number and
-/// protocol), what only the patch has comes first and the object's items keep their order; and an item of the patch
-/// that gives other keys than the object's item of the same number is lost, as in kustomize 5.8.
-fn merge_by_keys(old: &Node, patch: &Node, kind: Type, keys: &[&str]) -> Result<Node, Mismatch> {
-    let items = || old.items().iter().chain(patch.items());
-    let used: Vec<&str> = keys.iter().copied().filter(|key| items().any(|item| key_of(item, key).is_some())).collect();
-    let mut kept: Vec<Option<Node>> = old.items().iter().cloned().map(Some).collect();
-    let mut first: Vec<Node> = Vec::with_capacity(patch.items().len());
-    for item in patch.items().iter().filter(|item| !is_list_directive(item)) {
-        let equal = |old: &Node| used.iter().all(|key| key_of(old, key) == key_of(item, key));
-        let same = kept.iter().position(|old| old.as_ref().is_some_and(equal)).filter(|_| !used.is_empty());
-        match same.and_then(|at| Some((at, kept[at].take()?))) {
-            Some((at, old)) if used.len() > 1 => kept[at] = merge_node(&old, item, kind, ListMerge::Replace)?,
-            Some((_, old)) => first.extend(merge_node(&old, item, kind, ListMerge::Replace)?),
-            None if used.len() > 1 && kept.iter().flatten().any(|old| overlap(old, item, &used)) => {}
-            None => first.extend(added(item, kind, ListMerge::Replace)),
-        }
-    }
-    first.extend(kept.into_iter().flatten());
-    Ok(Node { value: Value::Seq(first.into()), origin: old.origin.clone() })
-}
-
-fn key_of<'a>(item: &'a Node, key: &str) -> Option<&'a str> {
-    item.get(key).and_then(Node::text).filter(|text| !text.is_empty())
-}
-
-/// Tells whether two items have a key in common and none that differs, though not the same keys.
-fn overlap(old: &Node, patch: &Node, keys: &[&str]) -> bool {
-    let pairs = || keys.iter().map(|key| (key_of(old, key), key_of(patch, key)));
-    pairs().any(|(a, b)| a.is_some() && a == b) && pairs().all(|(a, b)| a == b || a.is_none() || b.is_none())
+    let kept = match changed {
+        Some(changed) => changed.into_iter().flatten().collect(),
+        None => entries.to_vec(),
+    };
+    let all = kept.into_iter().chain(added).collect();
+    Ok(Walked::Changed(Node { value: Value::Map(all), origin: old.origin.clone() }))
 }
 
 #[cfg(test)]
@@ -209,7 +271,7 @@ mod tests {
     fn untouched_subtrees_are_shared_and_changed_values_remember_their_places() {
         let base = node("base.yaml", "spec:\n  keep: {a: 1}\n  size: 1\n");
         let patch = node("patch.yaml", "spec:\n  size: 2\n  added: {b: 1}\n");
-        let Ok(Some(merged)) = merge(&base, &patch, Type::UNKNOWN) else { panic!("it fits") };
+        let Ok(Some(merged)) = merge(&base, &patch, Type::Unknown(None)) else { panic!("it fits") };
         let map = |node: &Node| match node.at_keys(&["spec", "keep"]).map(|node| node.value.clone()) {
             Some(Value::Map(entries)) => entries,
             _ => panic!("a mapping"),

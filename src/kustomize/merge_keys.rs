@@ -3,17 +3,29 @@
 //! Source: the `x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key` and `x-kubernetes-list-map-keys` of the
 //! schema of Kubernetes 1.21, which kustomize 5.8 carries. Kinds that it does not know replace every list.
 
-/// A type of Kubernetes', or a place where none is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Type(&'static str);
+use super::user_schema::UserSchema;
+use crate::yaml::{Name, Node};
+
+/// A type of Kubernetes', one of a schema that the user names, or a place where none is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Type<'a> {
+    /// Nothing is known but the user's schema, if there is one: every list is replaced.
+    Unknown(Option<&'a UserSchema>),
+    /// A type of the built-in schema.
+    Known(&'static str),
+    /// A type of the user's schema.
+    User(&'a UserSchema, &'a Node),
+}
 
 /// How a list merges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ListMerge {
+pub(super) enum ListMerge<'a> {
     /// The patch's list takes its place.
     Replace,
     /// Items with equal keys are merged.
     ByKeys(&'static [&'static str]),
+    /// The same, by the keys of a schema.
+    By(&'a [Name]),
     /// A set of scalars: the patch's are added.
     Set,
 }
@@ -74,7 +86,7 @@ const NAME: &[&str] = &["name"];
 const TYPE: &[&str] = &["type"];
 
 /// Type, field, the type of the field or of its items, how a list merges (`Replace` for what is no list).
-const FIELDS: &[(&str, &str, &str, ListMerge)] = &[
+const FIELDS: &[(&str, &str, &str, ListMerge<'static>)] = &[
     ("APIService", "status", "Conditions", ListMerge::Replace),
     ("CSINode", "spec", "CSINodeSpec", ListMerge::Replace),
     ("CSINodeSpec", "drivers", "", ListMerge::ByKeys(NAME)),
@@ -139,31 +151,51 @@ const FIELDS: &[(&str, &str, &str, ListMerge)] = &[
     ("WorkloadSpec", "template", "PodTemplateSpec", ListMerge::Replace),
 ];
 
-impl Type {
-    /// Nothing is known: every list is replaced.
-    pub(super) const UNKNOWN: Self = Self("");
-
-    /// The type of an object.
-    pub(super) fn of_object(api_version: &str, kind: &str) -> Self {
+impl<'a> Type<'a> {
+    /// The type of an object, by the user's schema where there is one.
+    pub(super) fn of_object(schema: Option<&'a UserSchema>, api_version: &str, kind: &str) -> Self {
+        let user = schema.and_then(|schema| Some(Self::User(schema, schema.object(api_version, kind)?)));
+        if let Some(user) = user {
+            return user;
+        }
+        if schema.is_some_and(|schema| !schema.beside_built_in) {
+            return Self::Unknown(schema);
+        }
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let groups = KINDS.iter().filter(|(its, versions, _)| *its == group && versions.contains(&version));
         let kinds = groups.flat_map(|(_, _, kinds)| kinds.iter());
-        kinds.copied().find(|its| *its == kind).map_or(Self::UNKNOWN, Self)
+        kinds.copied().find(|its| *its == kind).map_or(Self::Unknown(schema), Self::Known)
     }
 
     /// The type of a field's value, or of its items, and how it merges when it is a list.
-    pub(super) fn field(self, name: &str) -> (Self, ListMerge) {
-        if self == Self::UNKNOWN {
-            return (Self::UNKNOWN, ListMerge::Replace);
-        }
-        let row = FIELDS.iter().find(|(its, field, _, _)| *its == self.0 && *field == name);
-        match row {
-            Some((_, _, child, merge)) => (Self(child), *merge),
-            // Every kind of the schema has the metadata of objects.
-            None if name == "metadata" && KINDS.iter().any(|(_, _, kinds)| kinds.contains(&self.0)) => {
-                (Self("ObjectMeta"), ListMerge::Replace)
+    pub(super) fn field(self, name: &str) -> (Self, ListMerge<'a>) {
+        let unknown = (Self::Unknown(None), ListMerge::Replace);
+        let its = match self {
+            Self::Unknown(_) => return (self, ListMerge::Replace),
+            Self::User(schema, node) => {
+                return schema.field(node, name).unwrap_or((Self::Unknown(Some(schema)), ListMerge::Replace));
             }
-            None => (Self::UNKNOWN, ListMerge::Replace),
+            Self::Known(its) => its,
+        };
+        match FIELDS.iter().find(|(kind, field, _, _)| *kind == its && *field == name) {
+            Some((_, _, "", merge)) => (Self::Unknown(None), *merge),
+            Some((_, _, child, merge)) => (Self::Known(child), *merge),
+            // Every kind of the schema has the metadata of objects.
+            None if name == "metadata" && KINDS.iter().any(|(_, _, kinds)| kinds.contains(&its)) => {
+                (Self::Known("ObjectMeta"), ListMerge::Replace)
+            }
+            None => unknown,
         }
+    }
+
+    /// This type, or that of the object that a mapping of no known type holds.
+    pub(super) fn or_of_object(self, old: &Node, new: Option<&Node>) -> Self {
+        let Self::Unknown(schema) = self else { return self };
+        let said = |node: &Node| {
+            let text = |field: &str| node.get(field).and_then(Node::text).filter(|text| !text.is_empty());
+            Some((text("apiVersion")?.to_string(), text("kind")?.to_string()))
+        };
+        let named = [Some(old), new].into_iter().flatten().find_map(said);
+        named.map_or(self, |(api_version, kind)| Self::of_object(schema, &api_version, &kind))
     }
 }

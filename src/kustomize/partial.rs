@@ -131,9 +131,24 @@ pub(super) fn count_fields(definition: &Definition, partial: &mut Partial) {
             Support::Done => {}
             _ if empty => {}
             Support::Harmless => partial.count(name),
+            Support::Elsewhere => {
+                for chart in entry.node.items() {
+                    partial.leave_out(name, not_inflated(chart));
+                }
+            }
             Support::Changes => partial.skip(name),
         }
     }
+}
+
+fn not_inflated(chart: &Node) -> Finding {
+    let name = chart.get("name").or_else(|| chart.get("chartName")).filter(|name| name.text().is_some());
+    let message = match name.and_then(Node::text) {
+        Some(name) => format!("the Helm chart `{name}` was not inflated: that is Helm's work"),
+        None => "a Helm chart was not inflated: that is Helm's work".to_owned(),
+    };
+    let help = "Flux refuses to build this folder too; a HelmRelease installs a chart, or render it into a file";
+    Finding::error(FAILED_BUILD, name.unwrap_or(chart).span().clone(), message).help(help)
 }
 
 /// Tells whether an object is for local use only: kustomize leaves it out.

@@ -70,7 +70,7 @@ fn describe(group: &Group<'_>) -> String {
     let place = if folder.is_empty() { "." } else { folder };
     let mut line = match (kind, source) {
         (ApplierKind::Folder, _) => format!("folder {place}"),
-        (ApplierKind::Bootstrap, _) => format!("installed with {name}"),
+        (ApplierKind::Bootstrap, _) => format!("installed by hand, with {name}"),
         (_, Some(source)) => {
             let namespace = source.namespace.as_ref().filter(|own| Some(*own) != reference.namespace.as_ref());
             let namespace = namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
@@ -81,7 +81,7 @@ fn describe(group: &Group<'_>) -> String {
     match state {
         State::Failed => line.push_str(" (does not build)"),
         State::NotBuilt(why) => line.push_str(&format!(" (not built: {why})")),
-        State::Built if group.objects.is_empty() => line.push_str(" (nothing)"),
+        State::Built if group.objects.is_empty() && *kind != ApplierKind::Bootstrap => line.push_str(" (nothing)"),
         State::Built => {}
     }
     printable(&line).replace(['\n', '\t'], " ")

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::{Delivery, Secrets, describe, shown};
 use crate::report::mask::Masks;
 use crate::report::printable;
-use crate::yaml::print;
+use crate::yaml::go;
 
 pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
@@ -22,7 +22,7 @@ pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn
                 writeln!(out, "---")?;
                 flush(&mut comments, out)?;
                 let node = shown(&applied.object.node, secrets, &mut masks);
-                out.write_all(print(std::slice::from_ref(&node)).as_bytes())?;
+                out.write_all(go::print(&node).as_bytes())?;
             }
         }
     }

@@ -14,7 +14,7 @@ pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "    label=\"{}\";", escaped(&cluster(graph)))?;
         for (at, node) in graph.nodes.iter().enumerate() {
             let style = match node.role {
-                Role::Root => ", shape=oval",
+                Role::Bootstrap | Role::Folder => ", shape=oval",
                 Role::Source => ", shape=cylinder",
                 Role::Applier => "",
                 Role::Release => ", style=rounded",

@@ -60,8 +60,10 @@ struct JsonNode {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Role")]
 enum JsonRole {
-    /// Where the cluster begins, or a folder of a repository without a root.
-    Root,
+    /// What somebody installed by hand, with which the cluster begins.
+    Bootstrap,
+    /// A folder of a repository without a root.
+    Folder,
     /// A source.
     Source,
     /// A Kustomization, a ResourceSet or a FluxInstance.
@@ -127,7 +129,8 @@ impl From<(usize, &GraphNode)> for JsonNode {
             Some(State::NotBuilt(why)) => (Some("notBuilt"), Some(why.to_string())),
         };
         let role = match node.role {
-            Role::Root => JsonRole::Root,
+            Role::Bootstrap => JsonRole::Bootstrap,
+            Role::Folder => JsonRole::Folder,
             Role::Source => JsonRole::Source,
             Role::Applier => JsonRole::Applier,
             Role::Release => JsonRole::Release,

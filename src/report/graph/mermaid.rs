@@ -11,7 +11,7 @@ pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  subgraph c{number}[\"{}\"]", escaped(&cluster(graph)))?;
         for (at, node) in graph.nodes.iter().enumerate() {
             let (open, close) = match node.role {
-                Role::Root => ("([", "])"),
+                Role::Bootstrap | Role::Folder => ("([", "])"),
                 Role::Source => ("[(", ")]"),
                 Role::Applier => ("[", "]"),
                 Role::Release => ("(", ")"),

@@ -1,5 +1,6 @@
 //! A tree that fits a terminal: who creates whom, and beside each line what it builds from and waits for.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anstyle::Style;
@@ -11,6 +12,9 @@ use crate::flux::graph::{EdgeKind, Graph, GraphNode, Role};
 
 /// A line is at most this wide, as far as the names in it allow.
 const WIDTH: usize = 100;
+
+/// What is cut shorter than this says nothing any more.
+const SHORTEST: usize = 12;
 
 const HEADING: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
@@ -41,6 +45,12 @@ fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     let tops = graph.tops();
     let is_missing = |at: &usize| graph.nodes.get(*at).is_some_and(|node| node.role == Role::Missing);
     let (missing, tops): (Vec<usize>, Vec<usize>) = tops.into_iter().partition(is_missing);
+    // What was installed by hand is the cluster: its line would only say that again.
+    let by_hand = |at: &usize| graph.nodes.get(*at).is_some_and(|node| node.role == Role::Bootstrap);
+    let first = |at: usize| -> Vec<usize> {
+        if by_hand(&at) { graph.targets(at, EdgeKind::Creates).collect() } else { vec![at] }
+    };
+    let tops: Vec<usize> = tops.into_iter().flat_map(first).collect();
     let mut written = vec![false; graph.nodes.len()];
     // A list of its own instead of recursion: a repository may nest as deep as it likes.
     let mut waiting = Vec::new();
@@ -65,6 +75,7 @@ fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
         children.sort_by_key(|at| graph.nodes.get(*at).map(|node| order(node)));
         push(&mut waiting, &children, &format!("{}{below}", line.before));
     }
+    reasons(graph, out)?;
     if missing.is_empty() {
         return Ok(());
     }
@@ -74,6 +85,17 @@ fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
         missing.iter().filter_map(|at| graph.nodes.get(*at)).map(|node| name(&node.reference)).collect();
     names.sort();
     names.iter().try_for_each(|name| writeln!(out, "   {name}"))
+}
+
+/// Why something was not built: said once for all that have one reason.
+fn reasons(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for node in &graph.nodes {
+        if let Some(State::NotBuilt(why)) = &node.state {
+            *reasons.entry(why).or_default() += 1;
+        }
+    }
+    reasons.into_iter().try_for_each(|(why, count)| writeln!(out, "not built ({count}): {}", one_line(why)))
 }
 
 fn push(waiting: &mut Vec<Line>, nodes: &[usize], before: &str) {
@@ -87,37 +109,47 @@ fn order(node: &GraphNode) -> (Role, String) {
     (node.role, name(&node.reference))
 }
 
-/// What is said beside a name: as much of it as there is room for.
+/// What is said beside a name, as much of it as there is room for: what went wrong first, then what it waits for, and
+/// only then what it is made of.
 fn notes(graph: &Graph, at: usize, node: &GraphNode, room: usize) -> String {
-    let mut notes = Vec::new();
     let state = match &node.state {
         Some(State::Failed) => Some("does not build".to_owned()),
-        Some(State::NotBuilt(why)) => Some(format!("not built: {}", one_line(why))),
+        Some(State::NotBuilt(_)) => Some("not built".to_owned()),
         Some(State::Built) | None => None,
     };
     let target = node.target.as_ref().map(|target| format!("to {}", one_line(target)));
-    let detail = node.detail.as_deref().map(one_line);
-    let sources = list(graph, at, node, EdgeKind::BuildsFrom);
-    match (detail, sources.is_empty()) {
-        (Some(detail), false) => notes.push(format!("{detail} of {}", sources.join(", "))),
-        (Some(detail), true) => notes.push(detail),
-        (None, false) => notes.push(format!("of {}", sources.join(", "))),
-        (None, true) => {}
-    }
-    notes.extend(target);
     let needs = list(graph, at, node, EdgeKind::DependsOn);
-    if !needs.is_empty() {
-        let fixed: usize = notes.iter().chain(&state).map(|note| note.chars().count() + 2).sum();
-        notes.push(fitting(&needs, room.saturating_sub(fixed)));
+    let mut taken: usize = state.iter().chain(&target).map(|note| width(note) + 2).sum();
+    let needs = (!needs.is_empty()).then(|| fitting(&needs, room.saturating_sub(taken)));
+    taken += needs.iter().map(|note| width(note) + 2).sum::<usize>();
+    let made_of = made_of(graph, at, node, room.saturating_sub(taken));
+    let notes: Vec<String> = [made_of, target, needs, state].into_iter().flatten().collect();
+    notes.join("; ")
+}
+
+/// The folder and the source, the folder alone, or its end.
+fn made_of(graph: &Graph, at: usize, node: &GraphNode, room: usize) -> Option<String> {
+    let sources = list(graph, at, node, EdgeKind::BuildsFrom);
+    let detail = node.detail.as_deref().map(one_line);
+    let whole = match (&detail, sources.is_empty()) {
+        (Some(detail), false) => format!("{detail} of {}", sources.join(", ")),
+        (Some(detail), true) => detail.clone(),
+        (None, false) => format!("of {}", sources.join(", ")),
+        (None, true) => return None,
+    };
+    if width(&whole) <= room {
+        return Some(whole);
     }
-    notes.extend(state);
-    let line = notes.join("; ");
-    let width = line.chars().count();
-    // A URL or a reason that does not fit loses its end; that something is there is said nevertheless.
-    if width > room && room >= 8 {
-        return line.chars().take(room - 1).chain(['…']).collect();
+    let detail = detail?;
+    let length = width(&detail);
+    if length <= room {
+        return Some(detail);
     }
-    line
+    (room >= SHORTEST).then(|| ['…'].into_iter().chain(detail.chars().skip(length + 1 - room)).collect())
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
 }
 
 /// Dependencies in the room that there is: what does not fit is counted.

@@ -1,0 +1,188 @@
+//! The options that every command takes which reads a repository, and reading it with them.
+
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+use super::judge;
+use super::source::{folder_of, or_here, shown};
+use super::streams::Streams;
+use crate::address::{Location, LocationError};
+use crate::config;
+use crate::disk;
+use crate::finding::did_you_mean;
+use crate::flux::source::Copy;
+use crate::flux::{Cluster, Receiver, Repo, Settings};
+use crate::text::{Tree, join};
+
+/// Says what is read, beside the folder.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options of every command that reads a repository")]
+pub(super) struct Options {
+    /// This cluster alone, as `graph` names it; may be repeated.
+    #[arg(long = "cluster", value_name = "NAME")]
+    clusters: Vec<String>,
+    /// Where a copy of a source lies; `URL#REF=DIR` is one of a branch, tag or version; may be repeated.
+    #[arg(long = "source", value_name = "URL=DIR", value_parser = location)]
+    sources: Vec<Location>,
+    /// The version of Flux on the clusters, when it is not the one that the repository says.
+    #[arg(long, value_name = "VERSION", value_parser = version)]
+    flux_version: Option<String>,
+    /// The configuration, when it is not the .fleetwright.yaml of the folder.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+fn location(text: &str) -> Result<Location, LocationError> {
+    Location::parse(text)
+}
+
+/// A version as people write it: `2.8`, `v2.8.1`.
+fn version(text: &str) -> Result<String, String> {
+    let bare = text.strip_prefix('v').unwrap_or(text);
+    let numbers = bare.split('.').all(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let count = bare.split('.').count();
+    if numbers && (2..=3).contains(&count) {
+        return Ok(bare.to_owned());
+    }
+    Err("say it as `2.8` or `2.8.1`".to_owned())
+}
+
+/// A repository that was opened, and how it is to be read.
+pub(super) struct Repository {
+    /// Its files.
+    pub tree: Tree,
+    /// What stands before its paths when they are shown: the folder as it was typed; empty for this one.
+    pub shown: String,
+    /// What is known of it beside its files.
+    pub settings: Settings,
+}
+
+impl Options {
+    /// Opens a repository: its files, its configuration, the copies of its sources.
+    pub(super) fn open(&self, dir: &Path, streams: &mut Streams) -> Result<Repository, Error> {
+        let tree = disk::read(dir)?;
+        let folder = if disk::is_file(dir) { folder_of(dir) } else { dir.to_owned() };
+        let shown = shown(&folder);
+        let settings = self.settings(&tree, &folder, &shown, streams)?;
+        Ok(Repository { tree, shown, settings })
+    }
+
+    /// What is known of a repository beside its files.
+    pub(super) fn settings(
+        &self,
+        tree: &Tree,
+        folder: &Path,
+        shown: &str,
+        streams: &mut Streams,
+    ) -> Result<Settings, Error> {
+        let folder = or_here(folder);
+        let config = self.config(tree, shown, streams)?;
+        let mut copies = Vec::new();
+        for location in &self.sources {
+            copies.push(copy(location, Path::new(&location.folder), folder)?);
+        }
+        for source in &config.sources {
+            let location = Location {
+                address: crate::address::Address::new(&source.url),
+                reference: source.reference.as_deref().map(|text| crate::address::short_reference(text).into()),
+                folder: source.path.clone(),
+            };
+            let place = match &self.config {
+                Some(file) => folder_of(file).join(&source.path),
+                None => near(folder, &source.path)?,
+            };
+            copies.push(copy(&location, &place, folder)?);
+        }
+        Ok(Settings { copies, flux_version: self.flux_version.clone(), config })
+    }
+
+    fn config(&self, tree: &Tree, shown: &str, streams: &mut Streams) -> Result<config::Settings, Error> {
+        let (name, (settings, findings), root) = match &self.config {
+            None => (config::PATH.to_owned(), config::load(tree), shown.to_owned()),
+            Some(path) => {
+                let folder = folder_of(path);
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                let alone = disk::read_some(or_here(&folder), [name.as_str()])?;
+                let file = alone.file(&name).map_err(|error| {
+                    let help = "`--config FILE` names a configuration, as `fleetwright schema config` describes it";
+                    Error::said(format!("cannot read `{}`: {error}", path.display()), help)
+                })?;
+                (path.display().to_string(), config::read(&file), super::source::shown(&folder))
+            }
+        };
+        let failed = judge::has_errors(&findings);
+        judge::show(findings, &root, streams)?;
+        if failed {
+            return Err(Error::Shown(format!("nothing was done: `{name}` has mistakes")));
+        }
+        Ok(settings)
+    }
+
+    /// The receivers that are meant: all of them when no cluster is named.
+    pub(super) fn receivers<'a>(&self, clusters: &'a [Cluster]) -> Result<Vec<Receiver<'a>>, Error> {
+        let all: Vec<Receiver<'a>> = clusters.iter().flat_map(Receiver::of).collect();
+        if self.clusters.is_empty() {
+            return Ok(all);
+        }
+        let names: Vec<String> = all.iter().map(ToString::to_string).filter(|name| !name.is_empty()).collect();
+        for wanted in &self.clusters {
+            if !names.contains(wanted) {
+                return Err(unknown_cluster(wanted, &names));
+            }
+        }
+        Ok(all.into_iter().filter(|receiver| self.clusters.contains(&receiver.to_string())).collect())
+    }
+
+    /// Tells whether clusters were named.
+    pub(super) fn narrows(&self) -> bool {
+        !self.clusters.is_empty()
+    }
+}
+
+impl Repository {
+    /// Understands it.
+    pub(super) fn load(&self) -> Repo {
+        Repo::load(&self.tree, &self.settings)
+    }
+}
+
+fn copy(location: &Location, place: &Path, folder: &Path) -> Result<Copy, Error> {
+    // A folder of the repository itself is shown and judged as one.
+    match disk::relative(place, folder).filter(|inside| !inside.is_empty()) {
+        Some(inside) => Ok(Copy::inside(location, &inside)),
+        None => Ok(Copy::new(location, disk::read_copy(place)?)),
+    }
+}
+
+/// The folder of a copy that a repository itself names: in it or beside it. What somebody else's repository says reaches
+/// no further, unless `--config` names the file.
+fn near(folder: &Path, path: &str) -> Result<PathBuf, Error> {
+    let beside = path.strip_prefix("../").map(|rest| (Path::new(".."), rest));
+    let (from, rest) = beside.unwrap_or((Path::new("."), path));
+    let Some(inside) = join("", rest.trim_start_matches('/')) else {
+        let help = format!("say `--config {}` if you trust it", folder.join(config::PATH).display());
+        return Err(Error::said(format!("`{}` names a copy at `{path}`, which is far from it", config::PATH), help));
+    };
+    Ok(folder.join(from).join(inside))
+}
+
+fn unknown_cluster(wanted: &str, names: &[String]) -> Error {
+    let message = format!("there is no cluster `{wanted}`");
+    if names.is_empty() {
+        let help = "nothing in this folder bootstraps one: no FluxInstance with a `sync`, no `gotk-sync.yaml`";
+        return Error::said(message, help);
+    }
+    let help = match did_you_mean(wanted, names.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("there are {}", listed(names)),
+    };
+    Error::said(message, help)
+}
+
+/// Names in a sentence, not all of them when there are many.
+pub(super) fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(SHOWN);
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
