@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::source::{Lookup, SourceRef};
+use super::source::SourceRef;
 use super::sync::OPERATOR;
 use super::{ApplierKind, is_input_provider, is_kustomization, is_source};
 use crate::kube::Object;
@@ -93,14 +93,16 @@ impl Received {
     }
 }
 
-impl Lookup for Received {
-    fn source(&self, reference: &SourceRef) -> Option<Object> {
+impl Received {
+    /// The object of a source kind.
+    pub(super) fn source(&self, reference: &SourceRef) -> Option<Object> {
         let group = Name::from("source.toolkit.fluxcd.io");
         let SourceRef { kind, namespace, name } = reference.clone();
         self.get(&(group, kind, namespace, name)).cloned()
     }
 
-    fn generators(&self, namespace: &str) -> Vec<Object> {
+    /// The ArtifactGenerators of a namespace.
+    pub(super) fn generators(&self, namespace: &str) -> Vec<Object> {
         self.generators.get(namespace).cloned().unwrap_or_default()
     }
 }
