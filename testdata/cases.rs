@@ -21,5 +21,7 @@ mod readme;
 mod render;
 #[path = "cases/report.rs"]
 mod report;
+#[path = "cases/resourceset.rs"]
+mod resourceset;
 #[path = "cases/yaml.rs"]
 mod yaml;

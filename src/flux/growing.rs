@@ -11,7 +11,7 @@ use super::job::{Job, Values, finish_key, is_whole};
 use super::place::clamp;
 use super::received::{Id, Received, id};
 use super::root::Root;
-use super::source::{Lookup, Resolution, SourceRef};
+use super::source::{Resolution, SourceRef};
 use super::sync::OPERATOR;
 use super::variables::{Loaded, always, load, substitutes};
 use super::version::Strictness;
@@ -191,7 +191,7 @@ impl Growing {
         let Some(source) = &slot.source else { return Resolution::Unknown("it names no source".into()) };
         let namespace = source.namespace.clone().unwrap_or_else(|| Name::from(""));
         let reference = SourceRef { kind: source.kind.clone(), namespace, name: source.name.clone() };
-        ground.sources.resolve(&reference, &View { received: &self.received, root: &self.root })
+        ground.sources.resolve(&reference, &self.received)
     }
 
     /// Takes the build of a folder to the end of the Kustomization's own.
@@ -250,27 +250,6 @@ impl Slot {
             key: None,
             output: None,
         }
-    }
-}
-
-/// What sources are looked up in: what the cluster has, and what its root knows.
-struct View<'a> {
-    received: &'a Received,
-    root: &'a Root,
-}
-
-impl Lookup for View<'_> {
-    fn source(&self, reference: &SourceRef) -> Option<Object> {
-        self.received.source(reference)
-    }
-
-    fn generators(&self, namespace: &str) -> Vec<Object> {
-        self.received.generators(namespace)
-    }
-
-    /// A source that `flux bootstrap` has yet to write has no address; what it fetches is the repository.
-    fn own(&self, reference: &SourceRef) -> Option<String> {
-        self.root.is_to_come(reference).then(|| self.root.prefix.clone().unwrap_or_default())
     }
 }
 

@@ -46,7 +46,7 @@ pub use repo::{Built, Repo, Skipped};
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
 pub use settings::Settings;
 pub use substitute::{reads, substitute};
-pub use tenancy::{Lockdown, Tenancy};
+pub use tenancy::{Governance, Lockdown, Tenancy};
 pub use version::Strictness;
 
 use crate::kube::Object;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::source::SourceRef;
+use super::source::{Lookup, SourceRef};
 use super::sync::OPERATOR;
 use super::{ApplierKind, is_input_provider, is_kustomization, is_source};
 use crate::kube::Object;
@@ -93,16 +93,14 @@ impl Received {
     }
 }
 
-impl Received {
-    /// The object of a source kind.
-    pub(super) fn source(&self, reference: &SourceRef) -> Option<Object> {
+impl Lookup for Received {
+    fn source(&self, reference: &SourceRef) -> Option<Object> {
         let group = Name::from("source.toolkit.fluxcd.io");
         let SourceRef { kind, namespace, name } = reference.clone();
         self.get(&(group, kind, namespace, name)).cloned()
     }
 
-    /// The ArtifactGenerators of a namespace.
-    pub(super) fn generators(&self, namespace: &str) -> Vec<Object> {
+    fn generators(&self, namespace: &str) -> Vec<Object> {
         self.generators.get(namespace).cloned().unwrap_or_default()
     }
 }

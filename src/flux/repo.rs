@@ -9,7 +9,6 @@ use super::classify::{
 use super::cluster::{Applied, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
-use super::is_kustomization;
 use super::outcome::Gap;
 use super::root::{Root, roots};
 use super::settings::Settings;
@@ -36,8 +35,8 @@ pub struct Repo {
     pub skipped: Skipped,
     /// What kustomizations ask for and was not done, counted by name.
     pub not_done: BTreeMap<String, usize>,
-    /// The text of the patches that kustomizations lay over Flux's own installation.
-    pub installation_patches: Vec<String>,
+    /// The text of the patches that kustomizations lay over Flux's own installation, each with the kustomization's folder.
+    pub installation_patches: Vec<(String, String)>,
 }
 
 /// An object and how it came to be.
@@ -51,18 +50,6 @@ pub struct Built {
     pub completion: Completion,
     /// Whether a transformer that was not run may have set any field of it.
     pub settled: bool,
-}
-
-impl Built {
-    /// The namespace it lands in, as far as that is known: an applier's `targetNamespace` overrides its own, but
-    /// where the two differ, the applier may be that of another repository.
-    pub fn namespace(&self) -> Option<&str> {
-        let known = |namespace: &&str| !namespace.contains('$');
-        match (self.completion.target_namespace.as_deref(), self.object.namespace()) {
-            (Some(applied), Some(own)) if applied != own => None,
-            (applied, own) => own.or(applied).filter(known),
-        }
-    }
 }
 
 /// Files that were not judged, counted by reason.
@@ -165,7 +152,8 @@ impl Repo {
         }
         self.not_done = builder.not_done();
         for folder in named.folders.keys() {
-            self.installation_patches.extend(installation_patches(builder.files(), folder));
+            let texts = installation_patches(builder.files(), folder);
+            self.installation_patches.extend(texts.into_iter().map(|text| (folder.clone(), text)));
         }
     }
 
@@ -239,24 +227,21 @@ impl Repo {
                 cluster.appliers.push(applier.clone());
                 applier
             });
-            let (object, by, completion) = (built.object.clone(), by.clone(), built.completion.clone());
+            let (object, by) = (built.object.clone(), by.clone());
+            let mut completion = built.completion.clone();
+            completion.open = !built.settled;
             cluster.objects.push(Applied { object, by, completion });
         }
         cluster
-    }
-
-    /// The Kustomizations of Flux.
-    pub fn kustomizations(&self) -> impl Iterator<Item = &Built> {
-        self.objects.iter().filter(|built| is_kustomization(&built.object))
     }
 }
 
 /// The sources of the clusters: what a root fetches is the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
     let mut sources = Sources::new(files.clone(), settings.copies.clone());
-    // The first one counts where several know one address: those whose path is there know best.
+    // The last one counts where several know one address: those whose path is there know best.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.there);
-    for root in sure.into_iter().chain(guessed) {
+    for root in guessed.into_iter().chain(sure) {
         let Some(prefix) = &root.prefix else { continue };
         for object in &root.objects {
             if object.is(OPERATOR, "FluxInstance") {

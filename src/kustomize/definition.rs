@@ -43,9 +43,9 @@ pub(super) const FIELDS: &[(&str, Support)] = &[
     ("helmCharts", Support::Elsewhere),
     ("helmChartInflationGenerator", Support::Elsewhere),
     ("configurations", Support::Done),
-    ("generators", Support::Changes),
-    ("transformers", Support::Changes),
-    ("validators", Support::Changes),
+    ("generators", Support::Done),
+    ("transformers", Support::Done),
+    ("validators", Support::Done),
 ];
 
 /// Tells whether kustomize knows a field, whatever the case of its letters.

@@ -74,7 +74,8 @@ fn int_to_json(value: i128) -> serde_json::Value {
     signed.or_else(|_| u64::try_from(value).map(serde_json::Value::from)).unwrap_or_else(|_| float())
 }
 
-fn key_to_json(entry: &Entry, reader: Reader) -> String {
+/// The text of a key, as a reader takes it: see [`to_json`].
+pub fn key_to_json(entry: &Entry, reader: Reader) -> String {
     let key = &*entry.key;
     if reader != Reader::Kubernetes {
         return key.into();

@@ -28,6 +28,14 @@ pub struct SourceRef {
     pub name: Arc<str>,
 }
 
+impl SourceRef {
+    /// The reference that means an object.
+    pub fn of(source: &Object) -> Self {
+        let namespace = source.namespace().unwrap_or_default();
+        Self { kind: source.kind().into(), namespace: namespace.into(), name: source.name().into() }
+    }
+}
+
 impl fmt::Display for SourceRef {
     /// Writes `Kind/namespace/name`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,11 +50,6 @@ pub trait Lookup {
 
     /// The ArtifactGenerators of a namespace, in order.
     fn generators(&self, namespace: &str) -> Vec<Object>;
-
-    /// The folder of the repository that a source hands out whatever address it has: that of the cluster's root.
-    fn own(&self, _source: &SourceRef) -> Option<String> {
-        None
-    }
 }
 
 /// A copy of what sources fetch.
@@ -84,15 +87,35 @@ impl Copy {
             place: Place::Inside(folder.into()),
         }
     }
+
+    fn is_in(&self, folder: &str) -> bool {
+        matches!(&self.place, Place::Inside(inside) if **inside == *folder)
+    }
+}
+
+/// Copies by the keys of their addresses, each list in the order that they were named.
+#[derive(Debug, Default)]
+struct Copies(BTreeMap<String, Vec<Copy>>);
+
+impl Copies {
+    fn add(&mut self, copy: Copy) {
+        self.0.entry(copy.address.key().to_owned()).or_default().push(copy);
+    }
+
+    fn of(&self, address: &Address) -> &[Copy] {
+        self.0.get(address.key()).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// What the sources of all clusters hand out, each made once. Threads may share it.
 #[derive(Debug)]
 pub struct Sources {
     repository: Files,
-    copies: Vec<Copy>,
+    copies: Copies,
     /// The repository itself, under the addresses that its clusters know it by.
-    own: Vec<Copy>,
+    own: Copies,
+    /// The folders of the repository that are fetched by roots which `flux bootstrap` has yet to write.
+    unwritten: BTreeMap<SourceRef, Arc<str>>,
     /// By their ids. Nobody waits while holding it.
     made: Mutex<BTreeMap<Arc<str>, Arc<Artifact>>>,
     /// What generators made, by what decides it. Nobody waits while holding it.
@@ -111,10 +134,13 @@ pub(super) struct Made {
 impl Sources {
     /// The sources of a repository, of which only the copies are known yet.
     pub fn new(repository: Files, copies: Vec<Copy>) -> Self {
+        let mut by_address = Copies::default();
+        copies.into_iter().for_each(|copy| by_address.add(copy));
         Self {
             repository,
-            copies,
-            own: Vec::new(),
+            copies: by_address,
+            own: Copies::default(),
+            unwritten: BTreeMap::new(),
             made: Mutex::default(),
             generated: Mutex::default(),
             names: Mutex::default(),
@@ -122,10 +148,21 @@ impl Sources {
     }
 
     /// Takes a folder of the repository for what a cluster's root fetches: a source of the same address and reference
-    /// hands that out. An object without an address adds nothing.
+    /// hands that out, and one of the same name that has no address yet. What is added later goes before.
     pub fn add_own(&mut self, root: &Object, folder: &str) {
-        let Some(Origin { address, reference }) = Origin::of(root) else { return };
-        self.own.push(Copy { address, reference, place: Place::Inside(folder.into()) });
+        match Origin::of(root) {
+            Some(Origin { address, reference }) => {
+                let own = Copy { address, reference, place: Place::Inside(folder.into()) };
+                // A thousand clusters may have one root each, and all of them the same.
+                let is_last = |last: &Copy| last.reference == own.reference && last.is_in(folder);
+                if !self.own.of(&own.address).last().is_some_and(is_last) {
+                    self.own.add(own);
+                }
+            }
+            None => {
+                self.unwritten.insert(SourceRef::of(root), folder.into());
+            }
+        }
     }
 
     /// The repository as it lies there: for folders that are built although no source is known to hand them out.
@@ -140,16 +177,21 @@ impl Sources {
 
     /// The copy of what is fetched: one of exactly this reference before one of any.
     pub(super) fn copy_of(&self, origin: &Origin) -> Option<(String, Files)> {
+        let (said, own) = (self.copies.of(&origin.address), self.own.of(&origin.address));
         let exact = |copy: &&Copy| copy.reference.is_some() && copy.reference == origin.reference;
         let any = |copy: &&Copy| copy.reference.is_none();
-        let of_address = |copies| Copies { copies, address: &origin.address };
-        let found = of_address(&self.copies).find(exact).or_else(|| of_address(&self.own).find(exact));
-        let found = found.or_else(|| of_address(&self.copies).find(any)).or_else(|| of_address(&self.own).find(any))?;
+        let found = said.iter().find(exact).or_else(|| own.iter().rev().find(exact));
+        let found = found.or_else(|| said.iter().find(any)).or_else(|| own.iter().rev().find(any))?;
         Some(self.files_of(found))
     }
 
+    /// What a source fetches whose address is not written yet.
+    pub(super) fn unwritten(&self, source: &SourceRef) -> Option<(String, Files)> {
+        self.unwritten.get(source).map(|folder| self.own(folder))
+    }
+
     /// A folder of the repository.
-    pub(super) fn own(&self, folder: &str) -> (String, Files) {
+    fn own(&self, folder: &str) -> (String, Files) {
         let id = format!("repository/{folder}");
         let artifact = self.know(&id, || below(&self.repository, folder));
         (id, artifact.files().clone())
@@ -229,18 +271,6 @@ fn digest(recipe: &str) -> Arc<str> {
         let _ = write!(id, "{byte:02x}");
     }
     id.into()
-}
-
-/// The copies of one address, in the order that they were named.
-struct Copies<'a> {
-    copies: &'a [Copy],
-    address: &'a Address,
-}
-
-impl<'a> Copies<'a> {
-    fn find(&self, wanted: impl Fn(&&Copy) -> bool) -> Option<&'a Copy> {
-        self.copies.iter().filter(|copy| copy.address == *self.address).find(|copy| wanted(copy))
-    }
 }
 
 /// The files below a folder, under their paths from it.

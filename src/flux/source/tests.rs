@@ -102,6 +102,16 @@ fn a_repository_is_its_own_source_and_that_of_no_other_branch() {
 }
 
 #[test]
+fn a_root_that_is_not_written_yet_fetches_the_repository() {
+    let mut sources = Sources::new(files(REPOSITORY), Vec::new());
+    let cluster = Cluster::of("kind: GitRepository\nmetadata: {name: flux, namespace: flux}\nspec: {interval: 1m}\n");
+    let resolve = |sources: &Sources| sources.resolve(&reference("GitRepository", "flux"), &cluster);
+    assert!(matches!(resolve(&sources), Resolution::Unknown(_)));
+    sources.add_own(&cluster.0[0], "apps/base");
+    assert_eq!(paths(&resolve(&sources)), ["readme.md", "x/k.yaml", "y/k.yaml"]);
+}
+
+#[test]
 fn a_copy_of_the_right_reference_is_taken_before_one_of_any() {
     let copy = |option: &str, name: &str| Copy::new(&Location::parse(option).unwrap(), tree(&[(name, "a: 1")]));
     let copies = vec![
@@ -114,6 +124,23 @@ fn a_copy_of_the_right_reference_is_taken_before_one_of_any() {
     assert_eq!(resolve(&Cluster::of(GIT)), ["main.yaml"]);
     assert_eq!(resolve(&Cluster::of(&GIT.replace("branch: main", "tag: v1"))), ["any.yaml"]);
     assert_eq!(resolve(&Cluster::of(&GIT.replace("branch: main", "branch: main, tag: v2"))), ["v2.yaml"]);
+}
+
+#[test]
+fn files_of_submodules_are_fetched_only_when_asked_for() {
+    let repository = [
+        (".gitmodules", "[submodule \"lib\"]\n\tpath = vendor/lib\n\turl = x\n"),
+        ("a.yaml", ""),
+        ("vendor/lib/b.yaml", ""),
+    ];
+    let resolve = |spec: &str| {
+        let cluster = Cluster::of(&GIT.replace("}}", &format!("}}{spec}}}")));
+        let mut sources = Sources::new(files(&repository), Vec::new());
+        sources.add_own(&cluster.0[0], "");
+        paths(&sources.resolve(&reference("GitRepository", "fleet"), &cluster))
+    };
+    assert_eq!(resolve(""), ["a.yaml"]);
+    assert_eq!(resolve(", recurseSubmodules: true"), ["a.yaml", "vendor/lib/b.yaml"]);
 }
 
 #[test]
