@@ -13,6 +13,8 @@ mod fleet;
 mod kustomize;
 #[path = "cases/lint.rs"]
 mod lint;
+#[path = "cases/producers.rs"]
+mod producers;
 #[path = "cases/readme.rs"]
 mod readme;
 #[path = "cases/render.rs"]
