@@ -9,6 +9,8 @@ mod architecture;
 mod cli;
 #[path = "cases/fleet.rs"]
 mod fleet;
+#[path = "cases/helm.rs"]
+mod helm;
 #[path = "cases/kustomize.rs"]
 mod kustomize;
 #[path = "cases/lint.rs"]

@@ -8,6 +8,7 @@ mod digest;
 mod engine;
 pub mod field;
 pub mod graph;
+pub mod helm;
 mod label;
 mod made;
 mod metadata;

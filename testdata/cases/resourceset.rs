@@ -1,4 +1,4 @@
-//! ResourceSets, against what Go's templates with the operator's functions make of them, and where their nodes stand.
+//! `ResourceSet`s, against what Go's templates with the operator's functions make of them, and where their nodes stand.
 
 use std::collections::BTreeMap;
 

@@ -124,7 +124,7 @@ impl Producers {
             return match self.filled.get(&key) {
                 // Without its source, the operator applies nothing.
                 Some(Filling::Copy { namespace, name, by }) => copy(namespace, name, by, &place),
-                Some(Filling::KubeConfig) => Some(with_kubeconfig(object)),
+                Some(Filling::KubeConfig) => Some(with_kubeconfig(&object)),
                 None => match reflector::reflects(&object) {
                     Some((from_namespace, from_name)) => {
                         let by = object.reference();
@@ -212,7 +212,7 @@ fn unknown(key: &str, place: &Span) -> Node {
 }
 
 /// A ConfigMap that gets the address and the certificate of a cluster, unless it has them.
-fn with_kubeconfig(object: Object) -> Produced {
+fn with_kubeconfig(object: &Object) -> Produced {
     let place = object.span().clone();
     let empty = || Node::at(Value::Map([].into()), place.clone());
     let mut data = object.node.get("data").filter(|data| data.is_map()).cloned().unwrap_or_else(empty);
