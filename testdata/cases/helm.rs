@@ -12,7 +12,9 @@ fn merged(name: &str, text: &str) -> helm::Values {
     let objects: Vec<Object> =
         parsed.documents.iter().filter_map(|document| Object::new(document.node.clone())).collect();
     let mut producers = Producers::default();
-    objects.iter().for_each(|object| producers.take(object, ApplierKind::Kustomization));
+    for object in &objects {
+        producers.take(object, ApplierKind::Kustomization);
+    }
     let known = |kind: &str, namespace: &str, name: &str| {
         let is = |object: &&Object| object.kind() == kind && object.name() == name;
         objects.iter().find(|object| is(object) && object.namespace() == Some(namespace)).cloned()

@@ -9,7 +9,7 @@ mod path;
 use super::producer::Produced;
 use crate::kube::Object;
 use crate::text::{File, Span};
-use crate::yaml::{Entry, Inside, Node, Style, Value, parse};
+use crate::yaml::{Entry, Inside, Node, Style, Value, as_kubernetes, parse};
 
 /// The key of a reference that names none.
 const VALUES_KEY: &str = "values.yaml";
@@ -110,7 +110,7 @@ fn read(scalar: &Node) -> Result<Node, String> {
     match parsed.documents.first() {
         None => Ok(empty),
         Some(document) if document.node.is_null() => Ok(empty),
-        Some(document) if document.node.is_map() => Ok(Inside::of(scalar).node(&document.node)),
+        Some(document) if document.node.is_map() => Ok(as_kubernetes(&Inside::of(scalar).node(&document.node))),
         Some(_) => Err("its values are no mapping".into()),
     }
 }

@@ -26,14 +26,42 @@ enum Step {
 impl Set<'_> {
     /// Sets the value in the merged values, and in the inline ones where both share a mapping.
     pub(super) fn apply(&self, merged: &mut Node, inline: &mut Node) -> Result<(), String> {
-        let steps = steps(self.path)?;
-        let node = |value: Value| Node { value, origin: self.value.origin.clone() };
-        let value = if self.known {
-            node(self.read()?)
-        } else {
-            let text = self.value.text().unwrap_or_default();
-            node(Value::Scalar(text.into(), Style::Unknown))
-        };
+        let text = self.value.text().unwrap_or_default();
+        if !self.known {
+            return self.set(self.path, Value::Scalar(text.into(), Style::Unknown), merged, inline);
+        }
+        let string = |text: &str| Value::Scalar(text.into(), Style::Double);
+        if self.literal {
+            return self.set(self.path, string(text), merged, inline);
+        }
+        let quoted = |quote: char| text.starts_with(quote) && text.ends_with(quote);
+        let is_string = quoted('\'') || quoted('"');
+        let text = if is_string { text.trim_matches(['\'', '"']) } else { text };
+        if let Some(inner) = text.strip_prefix('{') {
+            let Some(inner) = inner.strip_suffix('}') else { return Err("a list in its value is not closed".into()) };
+            let item = |part: &str| Node {
+                value: if is_string { string(&unescaped(part)) } else { typed(&unescaped(part)) },
+                origin: self.value.origin.clone(),
+            };
+            let items: Vec<Node> = parts(inner).into_iter().map(item).collect();
+            return self.set(self.path, Value::Seq(items.into()), merged, inline);
+        }
+        // A comma begins another pair of path and value.
+        for (number, part) in parts(text).into_iter().enumerate() {
+            let (path, said) = match part.split_once('=') {
+                _ if number == 0 => (self.path, part),
+                Some(pair) => pair,
+                None => return Err("what follows a comma in its value has no `=`; write `\\,`".into()),
+            };
+            let said = unescaped(said);
+            self.set(path, if is_string { string(&said) } else { typed(&said) }, merged, inline)?;
+        }
+        Ok(())
+    }
+
+    fn set(&self, path: &str, value: Value, merged: &mut Node, inline: &mut Node) -> Result<(), String> {
+        let steps = steps(path)?;
+        let value = Node { value, origin: self.value.origin.clone() };
         let shared = shared(merged, inline, &steps);
         *merged = set(merged, &steps, &value)?;
         if let Some(prefix) = steps.get(..shared).filter(|prefix| !prefix.is_empty())
@@ -42,27 +70,6 @@ impl Set<'_> {
             *inline = set(inline, prefix, same)?;
         }
         Ok(())
-    }
-
-    /// What the text says: a list in braces, a typed word, or a string; quotes around all of it make it a string.
-    fn read(&self) -> Result<Value, String> {
-        let text = self.value.text().unwrap_or_default();
-        let string = |text: &str| Value::Scalar(text.into(), Style::Double);
-        if self.literal {
-            return Ok(string(text));
-        }
-        let quoted = |quote: char| text.starts_with(quote) && text.ends_with(quote);
-        if quoted('\'') || quoted('"') {
-            return Ok(string(&plain(text.trim_matches(['\'', '"']))?));
-        }
-        if let Some(inner) = text.strip_prefix('{') {
-            let Some(inner) = inner.strip_suffix('}') else { return Err("a list in its value is not closed".into()) };
-            let items =
-                split(inner).into_iter().map(|item| Node { value: typed(&item), origin: self.value.origin.clone() });
-            let items: Vec<Node> = if inner.is_empty() { Vec::new() } else { items.collect() };
-            return Ok(Value::Seq(items.into()));
-        }
-        Ok(typed(&plain(text)?))
     }
 }
 
@@ -87,26 +94,27 @@ fn below<'a>(node: &'a Node, steps: &[Step]) -> Option<&'a Node> {
     })
 }
 
-/// A value without its escapes; a comma would begin another value.
-fn plain(text: &str) -> Result<String, String> {
-    let mut parts = split(text);
-    let first = if parts.is_empty() { String::new() } else { parts.remove(0) };
-    if parts.is_empty() { Ok(first) } else { Err("a comma in its value begins another one; write `\\,`".into()) }
+/// The parts between commas that no backslash escapes, with their escapes.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut escaped) = (Vec::new(), 0, false);
+    for (at, character) in text.char_indices() {
+        if character == ',' && !escaped {
+            parts.push(text.get(start..at).unwrap_or_default());
+            start = at + 1;
+        }
+        escaped = character == '\\' && !escaped;
+    }
+    parts.push(text.get(start..).unwrap_or_default());
+    parts
 }
 
-/// The parts between commas that no backslash escapes.
-fn split(text: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
-        match (character, parts.last_mut()) {
-            (',', _) => parts.push(String::new()),
-            ('\\', Some(part)) => part.extend(characters.next()),
-            (_, Some(part)) => part.push(character),
-            (_, None) => {}
-        }
+        if character == '\\' { plain.extend(characters.next()) } else { plain.push(character) }
     }
-    parts
+    plain
 }
 
 /// Booleans, null and whole numbers are what they look like; a number with a leading zero is a string.
@@ -147,19 +155,25 @@ fn steps(path: &str) -> Result<Vec<Step>, String> {
     if steps.is_empty() { Err("the path is empty".into()) } else { Ok(steps) }
 }
 
-/// A node with a value set below it; what is in the way is replaced.
+/// A node with a value set below it; a value in the way is refused.
 fn set(node: &Node, steps: &[Step], value: &Node) -> Result<Node, String> {
     let Some((step, rest)) = steps.split_first() else { return Ok(value.clone()) };
     let made = |yaml: Value| Node { value: yaml, origin: value.origin.clone() };
     match step {
         Step::Key(key) => {
+            if !(node.is_map() || node.is_null()) {
+                return Err(format!("`{key}` would stand in a value that is no mapping"));
+            }
             let map = if node.is_map() { node.clone() } else { made(Value::Map([].into())) };
-            let old = map.get(key).cloned().unwrap_or_else(|| made(Value::Map([].into())));
+            let old = map.get(key).cloned().unwrap_or_else(|| made(Value::Scalar("null".into(), Style::Plain)));
             let new = set(&old, rest, value)?;
             let place = new.origin.written().clone();
             Ok(map.with(Entry::new(key.as_str(), &place, new)))
         }
         Step::Index(index) => {
+            if !(node.is_seq() || node.is_null()) {
+                return Err(format!("`[{index}]` would stand in a value that is no list"));
+            }
             let mut items = node.items().to_vec();
             while items.len() <= *index {
                 items.push(made(Value::Scalar("null".into(), Style::Plain)));

@@ -75,8 +75,8 @@ pub(super) fn quoted(text: &str) -> String {
             _ => {
                 let code = u32::from(character);
                 let _ = match code {
-                    ..0x80 => write!(written, "\\x{code:02x}"),
-                    ..0x1_0000 => write!(written, "\\u{code:04x}"),
+                    0..=0x7F => write!(written, "\\x{code:02x}"),
+                    0x80..=0xFFFF => write!(written, "\\u{code:04x}"),
                     _ => write!(written, "\\U{code:08x}"),
                 };
             }
