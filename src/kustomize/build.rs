@@ -7,7 +7,8 @@ use super::definition::{Definition, file_in, read};
 use super::finish::finish;
 use super::partial::{Partial, count_fields};
 use super::resources::Resource;
-use super::{Files, configure, generators, transform, variables};
+use super::user_schema::{self, UserSchema};
+use super::{Files, configure, generators, trace, transform, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::{File, Tree, is_inside};
@@ -58,6 +59,12 @@ pub(super) struct Walk<'a> {
     builder: &'a Builder,
     pub(super) files: &'a Files,
     pub(super) open: Vec<String>,
+    /// Whether it is noted where objects come from and what is done to them.
+    pub(super) traced: bool,
+    /// The schema that the first kustomization with one gives, which holds for everything built after it.
+    schema: Option<Arc<UserSchema>>,
+    /// What was built under such conditions, which nobody else can use.
+    own: BTreeMap<String, Arc<Partial>>,
 }
 
 /// A kustomization file that is there.
@@ -81,8 +88,9 @@ impl Builder {
 
     /// Builds a folder that has a kustomization file.
     pub fn build(&self, folder: &str) -> Build {
-        let Some(partial) = self.walk().folder(folder) else { return Build::default() };
         let definition = file_in(&self.files, folder).first().and_then(|path| read(&self.files, path));
+        let mut walk = self.walk(definition.as_ref());
+        let Some(partial) = walk.folder(folder) else { return Build::default() };
         finish(&partial, definition.as_ref())
     }
 
@@ -93,7 +101,7 @@ impl Builder {
         let definition = Definition::new(&node, parsed, folder);
         let mut partial = Partial::default();
         partial.folders.insert(folder.to_string());
-        self.walk().accumulate(&definition, &mut partial);
+        self.walk(Some(&definition)).accumulate(&definition, &mut partial);
         finish(&partial, Some(&definition))
     }
 
@@ -107,7 +115,7 @@ impl Builder {
             let place = object.node.clone();
             partial.add(Resource::new(object.node), &place);
         }
-        self.walk().accumulate(&definition, &mut partial);
+        self.walk(Some(&definition)).accumulate(&definition, &mut partial);
         finish(&partial, Some(&definition))
     }
 
@@ -125,16 +133,21 @@ impl Builder {
         self.built.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn walk(&self) -> Walk<'_> {
-        Walk { builder: self, files: &self.files, open: Vec::new() }
+    /// Starts a build; the kustomization at its top says whether it is noted what happens.
+    fn walk(&self, top: Option<&Definition>) -> Walk<'_> {
+        let traced = top.is_some_and(trace::is_asked);
+        Walk { builder: self, files: &self.files, open: Vec::new(), traced, schema: None, own: BTreeMap::new() }
     }
 }
 
 impl Walk<'_> {
     /// The folder's build; `None` when it has no kustomization file.
     pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
-        if let Some(built) = self.builder.built().get(folder) {
-            return Some(built.clone());
+        let is_usual = !self.traced && self.schema.is_none();
+        let built = if is_usual { self.builder.built().get(folder).cloned() } else { self.own.get(folder).cloned() };
+        if let Some(built) = built {
+            self.schema = self.schema.take().or_else(|| built.schema.clone());
+            return Some(built);
         }
         let mut partial = Partial::default();
         let definition = self.definition(folder, &mut partial)?;
@@ -143,7 +156,11 @@ impl Walk<'_> {
             self.accumulate(&definition, &mut partial);
         }
         let partial = Arc::new(partial);
-        self.builder.built().insert(folder.to_string(), partial.clone());
+        if is_usual {
+            self.builder.built().insert(folder.to_string(), partial.clone());
+        } else {
+            self.own.insert(folder.to_string(), partial.clone());
+        }
         Some(partial)
     }
 
@@ -193,6 +210,8 @@ impl Walk<'_> {
 
     pub(super) fn accumulate(&mut self, definition: &Definition, partial: &mut Partial) {
         count_fields(definition, partial);
+        let outer = self.traced.then(|| partial.traced.replace(definition.path().into()));
+        user_schema::load(self.files, definition, &mut self.schema, partial);
         self.open.push(definition.folder.clone());
         for field in ["resources", "bases"] {
             for item in definition.items(field) {
@@ -205,10 +224,14 @@ impl Walk<'_> {
         for item in definition.items("components") {
             self.component(definition, item, partial);
         }
+        partial.schema.clone_from(&self.schema);
         transform::run(self.files, definition, partial);
         self.transform(definition, partial);
         self.validate(definition, partial);
         self.open.pop();
         variables::collect(definition, partial);
+        if let Some(outer) = outer {
+            partial.traced = outer;
+        }
     }
 }
