@@ -58,6 +58,10 @@ pub(super) struct Walk<'a> {
     builder: &'a Builder,
     pub(super) files: &'a Files,
     pub(super) open: Vec<String>,
+    /// The outermost folder, by its place in `open`, that what is being built was refused for.
+    pub(super) refused_for: Option<usize>,
+    /// What was built here and would not be the same elsewhere, since folders on the way down were refused.
+    own: BTreeMap<String, Arc<Partial>>,
 }
 
 /// A kustomization file that is there.
@@ -126,7 +130,7 @@ impl Builder {
     }
 
     fn walk(&self) -> Walk<'_> {
-        Walk { builder: self, files: &self.files, open: Vec::new() }
+        Walk { builder: self, files: &self.files, open: Vec::new(), refused_for: None, own: BTreeMap::new() }
     }
 }
 
@@ -136,15 +140,34 @@ impl Walk<'_> {
         if let Some(built) = self.builder.built().get(folder) {
             return Some(built.clone());
         }
+        if let Some(built) = self.own.get(folder) {
+            self.refused_for = Some(0);
+            return Some(built.clone());
+        }
+        let around = self.refused_for.take();
+        let Some(partial) = self.build_folder(folder) else {
+            self.refused_for = around;
+            return None;
+        };
+        if self.refused_for.is_none_or(|at| at >= self.open.len()) {
+            self.builder.built().insert(folder.to_string(), partial.clone());
+            self.refused_for = around;
+        } else {
+            // Whoever asks for this folder alone gets another answer, which threads may be waiting for.
+            self.own.insert(folder.to_string(), partial.clone());
+            self.refused_for = self.refused_for.min(around).or(self.refused_for);
+        }
+        Some(partial)
+    }
+
+    fn build_folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
         let mut partial = Partial::default();
         let definition = self.definition(folder, &mut partial)?;
         if let Read::Usable(definition) = definition {
             partial.component = definition.is_component();
             self.accumulate(&definition, &mut partial);
         }
-        let partial = Arc::new(partial);
-        self.builder.built().insert(folder.to_string(), partial.clone());
-        Some(partial)
+        Some(Arc::new(partial))
     }
 
     /// Reads the folder's kustomization file; `None` when there is none.

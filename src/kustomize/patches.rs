@@ -80,14 +80,8 @@ fn read_file(
     path: &Node,
     findings: &mut Vec<Finding>,
 ) -> Option<Vec<Document>> {
-    let parsed = files.locate(&definition.folder, path).map(|path| files.get(&path));
-    match parsed {
-        Ok(Some(parsed)) => Some(parsed.documents.clone()),
-        Ok(None) => {
-            let message = format!("`{}` is no text that can be read", path.text().unwrap_or_default());
-            findings.push(Finding::error(FAILED_BUILD, path.span().clone(), message));
-            None
-        }
+    match files.read_named(&definition.folder, path) {
+        Ok(parsed) => Some(parsed.documents.clone()),
         Err(finding) => {
             findings.push(finding);
             None
