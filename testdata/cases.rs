@@ -9,6 +9,8 @@ mod architecture;
 mod cli;
 #[path = "cases/fleet.rs"]
 mod fleet;
+#[path = "cases/flux.rs"]
+mod flux;
 #[path = "cases/kustomize.rs"]
 mod kustomize;
 #[path = "cases/lint.rs"]
@@ -19,5 +21,7 @@ mod readme;
 mod render;
 #[path = "cases/report.rs"]
 mod report;
+#[path = "cases/resourceset.rs"]
+mod resourceset;
 #[path = "cases/yaml.rs"]
 mod yaml;

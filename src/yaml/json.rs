@@ -47,6 +47,13 @@ pub fn from_json(value: &serde_json::Value, at: &Span) -> Node {
     Node::at(value, at.clone())
 }
 
+impl Entry {
+    /// The key as Kubernetes' reader makes it a key of JSON: `yes` is `true` there, and `0x10` is `16`.
+    pub fn json_key(&self) -> String {
+        key_to_json(self, Reader::Kubernetes)
+    }
+}
+
 pub(super) fn scalar_to_json(scalar: Scalar<'_>, text: &str) -> serde_json::Value {
     match scalar {
         Scalar::Null => serde_json::Value::Null,
@@ -67,7 +74,8 @@ fn int_to_json(value: i128) -> serde_json::Value {
     signed.or_else(|_| u64::try_from(value).map(serde_json::Value::from)).unwrap_or_else(|_| float())
 }
 
-fn key_to_json(entry: &Entry, reader: Reader) -> String {
+/// The text of a key, as a reader takes it: see [`to_json`].
+pub fn key_to_json(entry: &Entry, reader: Reader) -> String {
     let key = &*entry.key;
     if reader != Reader::Kubernetes {
         return key.into();

@@ -22,7 +22,7 @@ mod verbatim;
 pub use conventional::conventional;
 pub use decode::{DecodeError, decode};
 pub use inside::Inside;
-pub use json::{from_json, to_json};
+pub use json::{from_json, key_to_json, to_json};
 pub use node::{By, Entry, Name, Node, Origin, Piece, Step, Style, Value};
 pub use parse::{DUPLICATE_KEY, Document, INVALID_YAML, Parsed, parse};
 pub use path::{Key, Path};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::template::{From, Output, UNKNOWN};
 use crate::text::{File, Span};
 use crate::yaml::go::{Part, Segment};
-use crate::yaml::{By, Entry, Inside, Node, Origin, Reader, Scalar, Step, Style, Value};
+use crate::yaml::{By, Entry, Inside, Node, Origin, Reader, Scalar, Step, Style, Value, key_to_json};
 
 /// Where the text of a template stands.
 pub(super) enum Ground<'a> {
@@ -110,7 +110,7 @@ impl<'a> Places<'a> {
         // A key's place is one of its value's file.
         let written = node.origin.written();
         let key = if key.file() == written.file() { key } else { written.clone() };
-        Entry::new(entry.key.clone(), &key, node)
+        Entry::new(key_to_json(entry, Reader::Kubernetes), &key, node)
     }
 
     fn scalar(&self, node: &Node, text: &Arc<str>, style: Style, found: &Found) -> Value {

@@ -65,7 +65,7 @@ fn write(value: &Value, to: &mut String, depth: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A float in its shortest form; with an exponent when that is below -4 or at least 21.
+/// A float in its shortest form; with an exponent when that is below -4 or above 5.
 fn float(value: f64) -> String {
     if value.is_nan() {
         return "NaN".into();
@@ -76,7 +76,7 @@ fn float(value: f64) -> String {
     let shortest = format!("{value:e}");
     let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    if value != 0.0 && (exponent < -4 || exponent >= 21) {
+    if value != 0.0 && (exponent < -4 || exponent > 5) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{mantissa}e{sign}{:02}", exponent.abs());
     }

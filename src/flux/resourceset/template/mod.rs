@@ -124,3 +124,36 @@ impl Template {
         run::run(&self.text, &self.parsed, inputs, budget)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+
+    /// What Go prints for every line of `testdata/oracles/resourceset/templates.txt`.
+    #[test]
+    fn templates_print_what_go_prints() {
+        let answers = include_str!("../../../../testdata/oracles/resourceset/answers.json");
+        let answers: serde_json::Value = serde_json::from_str(answers).unwrap();
+        let inputs = include_str!("../../../../testdata/oracles/resourceset/inputs.yaml");
+        let inputs = crate::yaml::parse(&File::new("inputs.yaml", inputs)).documents.remove(0).node;
+        let (mut differences, mut beyond) = (Vec::new(), Vec::new());
+        for answer in answers["templates"].as_array().unwrap() {
+            let text = answer["template"].as_str().unwrap().replace("\\n", "\n");
+            let inputs = from_node(&inputs, "inputs");
+            let ours = Template::parse(&text).and_then(|template| template.run(&inputs, &mut Budget::new()));
+            match (answer["output"].as_str(), &ours) {
+                (Some(theirs), Ok(ours)) if ours.text == theirs => {}
+                (None, Err(fault)) if !fault.ours => {}
+                // Beyond what is done here, and said so.
+                (Some(_), Err(fault)) if fault.ours => beyond.push(fault.message.clone()),
+                (theirs, ours) => {
+                    let ours = ours.as_ref().map(|output| &output.text);
+                    differences.push(format!("{text}\n  go:   {theirs:?}\n  ours: {ours:?}"));
+                }
+            }
+        }
+        assert!(differences.is_empty(), "{}", differences.join("\n"));
+        assert_eq!(beyond, ["`trunc`: a part of a character", "the function `html`"]);
+    }
+}

@@ -384,13 +384,7 @@ impl Parser<'_> {
                     self.next -= 1;
                     break;
                 }
-                Kind::Pipe => {
-                    self.skip_space();
-                    if matches!(self.peek().0, Kind::Close | Kind::CloseParen) {
-                        return Err(Fault::error(at.start, "nothing follows `|`"));
-                    }
-                    break;
-                }
+                Kind::Pipe => break,
                 _ => return Err(self.unexpected(kind, &at, "operand")),
             }
         }

@@ -368,7 +368,15 @@ impl<'a> Run<'a> {
             | (Operand::Text(_), Parameter::Int | Parameter::Bool | Parameter::Float | Parameter::Map)
             | (Operand::Bool(_), Parameter::Int | Parameter::Text | Parameter::Float | Parameter::Map)
             | (Operand::Nil, Parameter::Int | Parameter::Text | Parameter::Bool | Parameter::Float) => Err(wrong()),
-            _ => checked(self.term(dot, term)?, parameter, term.at),
+            _ => {
+                let value = self.term(dot, term)?;
+                let computed = matches!(term.kind, Operand::Nil | Operand::Pipe(_)) && term.fields.is_empty();
+                // A null of the inputs has a type, which is not that of a mapping.
+                if matches!(value.kind, Kind::Nil) && parameter == Parameter::Map && !computed {
+                    return Err(wrong());
+                }
+                checked(value, parameter, term.at)
+            }
         }
     }
 }
