@@ -63,7 +63,10 @@ pub(super) struct Walk<'a> {
     pub(super) traced: bool,
     /// The schema that the first kustomization with one gives, which holds for everything built after it.
     schema: Option<Arc<UserSchema>>,
-    /// What was built under such conditions, which nobody else can use.
+    /// The outermost folder, by its place in `open`, that what is being built was refused for.
+    pub(super) refused_for: Option<usize>,
+    /// What was built here and would not be the same elsewhere: it is traced, another schema holds, or folders on the
+    /// way down were refused.
     own: BTreeMap<String, Arc<Partial>>,
 }
 
@@ -135,8 +138,15 @@ impl Builder {
 
     /// Starts a build; the kustomization at its top says whether it is noted what happens.
     fn walk(&self, top: Option<&Definition>) -> Walk<'_> {
-        let traced = top.is_some_and(trace::is_asked);
-        Walk { builder: self, files: &self.files, open: Vec::new(), traced, schema: None, own: BTreeMap::new() }
+        Walk {
+            builder: self,
+            files: &self.files,
+            open: Vec::new(),
+            traced: top.is_some_and(trace::is_asked),
+            schema: None,
+            refused_for: None,
+            own: BTreeMap::new(),
+        }
     }
 }
 
@@ -144,24 +154,40 @@ impl Walk<'_> {
     /// The folder's build; `None` when it has no kustomization file.
     pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
         let is_usual = !self.traced && self.schema.is_none();
-        let built = if is_usual { self.builder.built().get(folder).cloned() } else { self.own.get(folder).cloned() };
-        if let Some(built) = built {
+        let shared = if is_usual { self.builder.built().get(folder).cloned() } else { None };
+        if let Some(built) = shared {
+            self.schema.clone_from(&built.schema);
+            return Some(built);
+        }
+        if let Some(built) = self.own.get(folder).cloned() {
+            self.refused_for = Some(0);
             self.schema = self.schema.take().or_else(|| built.schema.clone());
             return Some(built);
         }
+        let around = self.refused_for.take();
+        let Some(partial) = self.build_folder(folder) else {
+            self.refused_for = around;
+            return None;
+        };
+        let is_refused = self.refused_for.is_some_and(|at| at < self.open.len());
+        if is_refused || !is_usual {
+            // Whoever asks for this folder alone gets another answer, which threads may be waiting for.
+            self.own.insert(folder.to_string(), partial.clone());
+        } else {
+            self.builder.built().insert(folder.to_string(), partial.clone());
+        }
+        self.refused_for = if is_refused { self.refused_for.min(around).or(self.refused_for) } else { around };
+        Some(partial)
+    }
+
+    fn build_folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
         let mut partial = Partial::default();
         let definition = self.definition(folder, &mut partial)?;
         if let Read::Usable(definition) = definition {
             partial.component = definition.is_component();
             self.accumulate(&definition, &mut partial);
         }
-        let partial = Arc::new(partial);
-        if is_usual {
-            self.builder.built().insert(folder.to_string(), partial.clone());
-        } else {
-            self.own.insert(folder.to_string(), partial.clone());
-        }
-        Some(partial)
+        Some(Arc::new(partial))
     }
 
     /// Reads the folder's kustomization file; `None` when there is none.

@@ -150,11 +150,7 @@ fn as_texts(patch: &Node) -> Node {
 }
 
 fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>, String), Finding> {
-    let found = files.locate(folder, path)?;
-    let parsed = files.get(&found).ok_or_else(|| {
-        let message = format!("`{}` is no text that can be read", path.text().unwrap_or_default());
-        Finding::error(FAILED_BUILD, path.span().clone(), message)
-    })?;
+    let parsed = files.read_named(folder, path)?;
     Ok((parsed.documents.clone(), parsed.findings.clone(), parsed.file.text().to_string()))
 }
 
