@@ -1,5 +1,6 @@
 //! What every check reports: a message at a place.
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Arc;
 
@@ -139,15 +140,31 @@ impl Finding {
     }
 }
 
-/// Sorts findings by path, place and rule, and drops those that say the same at the same place. Those in files of other
-/// trees than the judged one come last.
+/// Sorts findings by path, place and rule. Those that say the same at the same place become one, which names the clusters
+/// of all; where it is not the same for all clusters, each way to say it stays.
 pub fn sort(findings: &mut Vec<Finding>) {
-    fn key(finding: &Finding) -> (Option<&Arc<str>>, (&str, u32, u32), &str, &str) {
+    type Key<'a> = (Option<&'a Arc<str>>, (&'a str, u32, u32), &'a str, &'a str);
+    fn key(finding: &Finding) -> Key<'_> {
         let span = &finding.at.span;
         (span.file().root(), span.order(), finding.rule, &finding.message)
     }
-    findings.sort_by(|a, b| key(a).cmp(&key(b)));
-    findings.dedup_by(|a, b| key(a) == key(b));
+    fn manner(finding: &Finding) -> (Reverse<Severity>, &Option<String>, bool) {
+        (Reverse(finding.severity), &finding.help, finding.clusters.is_empty())
+    }
+    findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| manner(a).cmp(&manner(b))));
+    findings.dedup_by(|later, kept| {
+        let is_manner_shared = later.severity == kept.severity && later.help == kept.help;
+        // One that concerns no cluster in particular says nothing that the others do not.
+        let is_same = key(later) == key(kept) && (is_manner_shared || later.clusters.is_empty());
+        if is_same {
+            kept.clusters.append(&mut later.clusters);
+        }
+        is_same
+    });
+    for finding in findings {
+        finding.clusters.sort();
+        finding.clusters.dedup();
+    }
 }
 
 /// The candidate that was probably meant by `typed`, if one is near enough.
@@ -168,6 +185,23 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_findings_of_clusters_become_one_that_names_them() {
+        let file = crate::text::File::new("a.yaml", "a: 1\n");
+        let found = |help: &str, clusters: &[&str]| {
+            let mut finding = Finding::error("rule", file.span(0..1), "wrong").help(help);
+            finding.clusters = clusters.iter().map(|name| Arc::from(*name)).collect();
+            finding
+        };
+        let mut findings = vec![found("x", &["c"]), found("y", &["b"]), found("x", &["a", "c"]), found("x", &[])];
+        sort(&mut findings);
+        let said: Vec<(&str, String)> = findings
+            .iter()
+            .map(|finding| (finding.help.as_deref().unwrap_or_default(), finding.clusters.join(" ")))
+            .collect();
+        assert_eq!(said, [("x", "a c".to_owned()), ("y", "b".to_owned())]);
+    }
 
     #[test]
     fn the_nearest_name_is_meant() {

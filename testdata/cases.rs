@@ -11,6 +11,8 @@ mod cli;
 mod fleet;
 #[path = "cases/helm.rs"]
 mod helm;
+#[path = "cases/flux.rs"]
+mod flux;
 #[path = "cases/kustomize.rs"]
 mod kustomize;
 #[path = "cases/lint.rs"]

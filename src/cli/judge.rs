@@ -1,15 +1,20 @@
 //! Judging a tree, for the commands that do: what governs it, and what is said of the outcome.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::error::Error;
 use super::source::Source;
 use super::streams::Streams;
-use crate::config::{self, Exception, Lint};
+use crate::config::{Exception, Lint};
 use crate::finding::{Finding, Severity, did_you_mean};
+use crate::flux::{Governance, Settings};
 use crate::lint::{Options, Outcome, RULES, rule};
 use crate::report::{FORMATS, Judged, Report, printable};
 use crate::text::Tree;
+
+/// What is said of objects that no root leads to.
+const UNREACHED: &str = "objects that no cluster's root reaches";
 
 /// Shows findings to a person, beside the results.
 pub(super) fn show(findings: Vec<Finding>, folder: &str, streams: &mut Streams) -> Result<(), Error> {
@@ -31,28 +36,18 @@ fn text(report: &Report) -> Result<String, Error> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
-/// How a tree is judged: by the fleet.yaml that governs it, and by its own `.fleetwright.yaml`.
-pub(super) fn options(
-    tree: &Tree,
-    folder: &str,
-    source: Option<&Source>,
-    streams: &mut Streams,
-) -> Result<Options, Error> {
-    let (own, findings) = config::load(tree);
-    let failed = has_errors(&findings);
-    show(findings, folder, streams)?;
-    if failed {
-        return Err(Error::Shown(format!("nothing was judged: `{}` has mistakes", config::PATH)));
-    }
+/// How a tree is judged: by the fleet.yaml that governs it, and by the configuration.
+pub(super) fn options(settings: Settings, source: Option<&Source>) -> Options {
     let mut exceptions = source.map(|source| source.loaded.lint.exceptions.clone()).unwrap_or_default();
-    exceptions.extend(own.lint.exceptions);
+    exceptions.extend(settings.config.lint.exceptions.iter().cloned());
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
-    Ok(Options {
+    Options {
         lint: Lint { exceptions },
-        governed: source.is_some(),
+        governance: if source.is_some() { Governance::Fleet } else { Governance::None },
         tenants: fleet.map(crate::fleet::Fleet::tenant_namespaces),
+        settings,
         ..Options::default()
-    })
+    }
 }
 
 /// Tells whether an error stands among findings.
@@ -62,13 +57,15 @@ pub(super) fn has_errors(findings: &[Finding]) -> bool {
 
 /// The report of an outcome.
 pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
-    let judged = Judged {
-        files: tree.files().count(),
-        objects: outcome.objects,
-        excepted: outcome.excepted,
-        skipped: outcome.skipped.0.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect(),
-        not_done: outcome.not_done,
-    };
+    let mut skipped: BTreeMap<String, usize> =
+        outcome.skipped.0.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect();
+    if outcome.unreached > 0 {
+        skipped.insert(UNREACHED.to_owned(), outcome.unreached);
+    }
+    let mut not_done = outcome.not_done;
+    not_done.extend(outcome.not_built.iter().map(|(reason, count)| (format!("a build: {reason}"), *count)));
+    let judged =
+        Judged { files: tree.files().count(), objects: outcome.objects, excepted: outcome.excepted, skipped, not_done };
     Report::new(outcome.findings, judged, folder)
 }
 
@@ -87,6 +84,15 @@ pub(super) fn say_unused(exceptions: &[Exception], streams: &mut Streams) {
             exception.objects.iter().chain(&exception.paths).map(|text| format!("`{}`", printable(text))).collect();
         let narrowed = if narrowed.is_empty() { String::new() } else { format!(" for {}", narrowed.join(", ")) };
         streams.say(format_args!("warning: the exception of `{id}`{narrowed} {why}"));
+    }
+}
+
+/// Says that part of what clusters receive is not in the folder: a clean result is not one of that part.
+pub(super) fn say_not_built(not_built: &BTreeMap<Arc<str>, usize>, streams: &mut Streams) {
+    for (reason, count) in not_built {
+        let what = crate::report::counted(*count, "applier");
+        let help = if reason.contains("copy") { "; `--source URL=DIR` says where one lies" } else { "" };
+        streams.say(format_args!("not judged: what {what} would bring: {}{help}", printable(reason)));
     }
 }
 

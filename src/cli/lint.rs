@@ -7,10 +7,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::error::Error;
 use super::exit::Exit;
 use super::judge;
+use super::repository::Options;
 use super::source::{self, FLEET, Source, folder_of};
 use super::streams::Streams;
 use crate::disk;
 use crate::finding::{Severity, did_you_mean};
+use crate::flux::Repo;
 use crate::kustomize::is_yaml;
 use crate::lint::RULES;
 use crate::report::{FORMATS, Format, Report, SummaryLine};
@@ -25,7 +27,9 @@ use crate::text::{Entry, LoadError, Tree, join};
     "  fleetwright lint                                   this folder\n",
     "  fleetwright lint ../fleet --only invalid-yaml      one rule alone; may be repeated\n",
     "  fleetwright lint --format json > report.json       for a program; `schema report` describes it\n",
-    "  fleetwright lint out --fleet fleet.yaml            with the exceptions of a fleet.yaml elsewhere\n\n",
+    "  fleetwright lint out --fleet fleet.yaml            with the exceptions of a fleet.yaml elsewhere\n",
+    "  fleetwright lint --source https://github.com/acme/apps.git=../apps\n",
+    "                                                     with a copy of another repository\n\n",
     "Exit codes:\n",
     "  0  no finding at or above --fail-on\n",
     "  1  findings at or above --fail-on\n",
@@ -53,6 +57,8 @@ pub(super) struct Args {
     /// Says what was not judged, and why.
     #[arg(long, short)]
     verbose: bool,
+    #[command(flatten)]
+    options: Options,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -83,10 +89,16 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         }
         leave_templates_out(&mut tree, source);
     }
-    let mut options = judge::options(&tree, &shown, source.as_ref(), streams)?;
+    let settings = args.options.settings(&tree, &folder, &shown, streams)?;
+    let repo = Repo::load(&tree, &settings);
+    let mut options = judge::options(settings, source.as_ref());
     (options.only, options.pedantic) = (args.only.clone(), args.pedantic);
-    let outcome = crate::lint::run(&tree, &options);
+    if args.options.narrows() {
+        options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
+    }
+    let outcome = crate::lint::judge(repo, &options);
     judge::say_unused(&outcome.unused, streams);
+    let not_built = outcome.not_built.clone();
     let report = judge::report(outcome, &tree, &shown);
     let is_read = streams.write(|out| {
         (args.format.write)(&report, out)?;
@@ -98,6 +110,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if is_read && matches!(args.format.summary, SummaryLine::Talk) {
         streams.say(&report.summary);
     }
+    judge::say_not_built(&not_built, streams);
     if args.verbose {
         judge::say_left_out(&report.summary.judged, streams);
     }

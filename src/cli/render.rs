@@ -7,6 +7,7 @@ use super::error::Error;
 use super::exit::Exit;
 use super::explain;
 use super::judge;
+use super::repository::Options;
 use super::source::{self, FLEET, Source, or_here};
 use super::streams::Streams;
 use crate::disk;
@@ -64,7 +65,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let _turn = if args.check { disk::turn_to_read(&folder, waiting) } else { disk::turn_to_write(&folder, waiting) };
     let target = Target::read(&folder, &rendered, args.force, streams)?;
     let shown = source::shown(&folder);
-    let options = judge::options(&target.existing, &shown, Some(&source), streams)?;
+    let settings = Options::default().settings(&target.existing, &folder, &shown, streams)?;
+    let options = judge::options(settings, Some(&source));
     if judge::rendered(&rendered.tree, &options, &shown, streams)? {
         streams.say(
             "nothing was written: change fleet.yaml, or accept the finding there with an exception and its reason",

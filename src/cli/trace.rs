@@ -97,7 +97,7 @@ fn paths(typed: &str, found: &[(&Cluster, &Applied)]) -> Result<Vec<Path>, Error
 
 fn refuse_field(typed: &str, no_field: &NoField) -> Error {
     let NoField { known, missing, meant, has_fields } = no_field;
-    let known = known.to_string();
+    let known = field::shown(known);
     let place = if known.is_empty() { "the object".to_owned() } else { format!("`{known}`") };
     let message = if *has_fields {
         format!("there is no field `{typed}`: {place} has no `{missing}`")
@@ -105,7 +105,7 @@ fn refuse_field(typed: &str, no_field: &NoField) -> Error {
         format!("there is no field `{typed}`: {place} is a value without fields")
     };
     let help = match meant {
-        Some(meant) => format!("did you mean `{meant}`?"),
+        Some(meant) => format!("did you mean `{}`?", field::shown(meant)),
         None => "leave the field out to see all of them".to_owned(),
     };
     Error::said(printable(&message), help)

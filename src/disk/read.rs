@@ -30,7 +30,7 @@ fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
     let metadata = fs::metadata(path).map_err(|error| missing(path, error))?;
     let root = fs::canonicalize(path).map_err(DiskError::refused("read", path))?;
     if metadata.is_file() {
-        return read_alone(path, &root, called);
+        return read_alone(path, &root, called.as_ref());
     }
     if !metadata.is_dir() {
         return Err(DiskError::Special(shown(path)));
@@ -44,7 +44,9 @@ fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
     for (path, entry) in entries {
         tree.insert_entry(&path, entry);
     }
-    links.iter().for_each(|path| tree.mark_link(path));
+    for path in &links {
+        tree.mark_link(path);
+    }
     Ok(tree)
 }
 
@@ -92,11 +94,11 @@ pub(super) fn missing(path: &Path, error: std::io::Error) -> DiskError {
 }
 
 /// A file that was named on its own; who names a link means what it leads to.
-fn read_alone(path: &Path, target: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
+fn read_alone(path: &Path, target: &Path, called: Option<&Arc<str>>) -> Result<Tree, DiskError> {
     let name = path.file_name().unwrap_or(target.as_os_str()).to_string_lossy().into_owned();
     let mut tree = Tree::default();
     match read_file(&name, target) {
-        Ok(file) => tree.insert(in_root(file, called.as_ref())),
+        Ok(file) => tree.insert(in_root(file, called)),
         Err(LoadError::Unreadable(why)) => return Err(DiskError::refused("read", path)(std::io::Error::other(why))),
         Err(error) => tree.insert_entry(&name, Entry::Opaque(error)),
     }

@@ -31,6 +31,18 @@ pub struct Applied {
     pub completion: Completion,
 }
 
+impl Applied {
+    /// The namespace it lands in, as far as that is known: an applier's `targetNamespace` overrides its own, but
+    /// where the two differ, the applier may be that of another repository.
+    pub fn namespace(&self) -> Option<&str> {
+        let known = |namespace: &&str| !namespace.contains('$');
+        match (self.completion.target_namespace.as_deref(), self.object.namespace()) {
+            (Some(applied), Some(own)) if applied != own => None,
+            (applied, own) => own.or(applied).filter(known),
+        }
+    }
+}
+
 /// Something that brings objects into a cluster.
 #[derive(Debug, Clone)]
 pub struct Applier {

@@ -32,12 +32,14 @@ pub struct Completion {
     pub target_namespace: Option<Arc<str>>,
     /// The different texts of the patches that are laid over it.
     patches: Arc<[Arc<str>]>,
+    /// Whether a transformer that was not run may set any field of it.
+    pub(super) open: bool,
 }
 
 impl Completion {
     /// Tells whether a patch on the way mentions a field: what the object says of it is then not the last word.
     pub fn mentions(&self, field: &str) -> bool {
-        self.patches.iter().any(|patch| patch.contains(field))
+        self.open || self.patches.iter().any(|patch| patch.contains(field))
     }
 }
 
@@ -125,6 +127,7 @@ impl Appliers {
         Completion {
             target_namespace: target_namespace.map(|(_, namespace)| namespace.clone()),
             patches: patches.into_iter().cloned().collect(),
+            open: false,
         }
     }
 }

@@ -24,9 +24,15 @@ impl Hasher {
         self.0.update(text.as_bytes());
     }
 
+    /// Takes bytes of a length that is always the same.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
     /// Takes a node: its value, and where each piece of it stands.
     pub(super) fn node(&mut self, node: &Node) {
         let span = node.span();
+        self.text(span.file().root().map_or("", |root| root));
         self.text(span.file().path());
         self.0.update((span.range().start as u64).to_le_bytes());
         match &node.value {

@@ -109,6 +109,23 @@ pub fn pointer(path: &Path) -> String {
     path.0.iter().map(segment).collect()
 }
 
+/// A path as a person reads it and may type it again: a key that holds dots or brackets is quoted.
+pub fn shown(path: &Path) -> String {
+    let mut text = String::new();
+    for key in &path.0 {
+        match key {
+            Key::Index(index) => text.push_str(&format!("[{index}]")),
+            Key::Name(name) if name.contains(['.', '[', ']', '\\']) || name.is_empty() => {
+                let quote = if name.contains('"') { '\'' } else { '"' };
+                text.push_str(&format!("[{quote}{name}{quote}]"));
+            }
+            Key::Name(name) if text.is_empty() => text.push_str(name),
+            Key::Name(name) => text.push_str(&format!(".{name}")),
+        }
+    }
+    text
+}
+
 /// What stands at the start of a path, up to the next dot or bracket.
 fn first_segment(rest: &str) -> String {
     match rest.strip_prefix('[').and_then(bracket) {
@@ -180,12 +197,15 @@ mod tests {
             ("/spec/a~1b", "e"),
             ("/metadata/labels/app.kubernetes.io~1name", "b"),
         ];
-        let object = object();
+        let built = object();
+        for (path, _) in crate::flux::leaves(&object(), &Path::default()) {
+            assert_eq!(find(&object(), &shown(&path)).map(|(found, _)| found), Ok(path));
+        }
         for (typed, value) in cases {
-            let found = find(&object, typed).map(|(path, node)| (path.find(&object) == Some(node), node.text()));
+            let found = find(&built, typed).map(|(path, node)| (path.find(&built) == Some(node), node.text()));
             assert_eq!(found, Ok((true, Some(value))), "{typed}");
         }
-        assert_eq!(find(&object, "").unwrap().0, Path::default());
+        assert_eq!(find(&built, "").unwrap().0, Path::default());
     }
 
     #[test]

@@ -125,11 +125,11 @@ impl Draft {
                 ApplierKind::Folder => Role::Folder,
                 ApplierKind::Kustomization | ApplierKind::FluxInstance | ApplierKind::ResourceSet => Role::Applier,
             };
-            let builds = !matches!(applier.kind, ApplierKind::FluxInstance | ApplierKind::ResourceSet);
+            let builds = matches!(applier.kind, ApplierKind::Kustomization | ApplierKind::Bootstrap);
             let detail = match applier.folder.as_str() {
-                "" if applier.kind == ApplierKind::Folder || applier.source.is_some() => Some(".".to_owned()),
-                "" => None,
-                folder => builds.then(|| folder.to_owned()),
+                _ if !builds => None,
+                "" => applier.source.is_some().then(|| ".".to_owned()),
+                folder => Some(folder.to_owned()),
             };
             let node = GraphNode {
                 role,
@@ -167,6 +167,10 @@ impl Draft {
             let reference = object.reference();
             let node = GraphNode { role, reference, detail, target: None, state: None };
             let key = id(&node.reference);
+            if role == Role::Applier && self.known.contains(&key) {
+                // Who brings it is said already; that it is also among what it applies itself says nothing.
+                continue;
+            }
             let at = match self.known.get(&key).copied() {
                 // A source that was named before it came by.
                 Some(at) => {
@@ -263,6 +267,8 @@ fn role(object: &Object) -> Option<(Role, Option<String>)> {
             Some((Role::Source, detail))
         }
         ("source.extensions.fluxcd.io", "ArtifactGenerator") => Some((Role::Source, None)),
+        ("kustomize.toolkit.fluxcd.io", "Kustomization") => Some((Role::Applier, text(&["spec", "path"]))),
+        ("fluxcd.controlplane.io", "ResourceSet" | "FluxInstance") => Some((Role::Applier, None)),
         ("helm.toolkit.fluxcd.io", "HelmRelease") => {
             let chart = text(&["spec", "chart", "spec", "chart"]);
             let version = text(&["spec", "chart", "spec", "version"]).map(|version| format!(" {version}"));

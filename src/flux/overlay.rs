@@ -4,7 +4,7 @@ use super::made::{entry, list, map, text};
 use super::walk::manifests;
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files};
+use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, knows_field};
 use crate::text::join;
 use crate::yaml::{Entry, Node, Value};
 
@@ -30,11 +30,16 @@ pub(super) struct Overlay {
 /// kustomize would refuse goes unnoticed there, and a file that says nothing builds to nothing.
 pub(super) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Node) -> Overlay {
     let mut findings = Vec::new();
-    let found = FILE_NAMES.iter().filter_map(|name| join(folder, name)).find(|path| files.tree().has_file(path));
-    let mut node = match found {
-        Some(path) => own(files, &path, place, &mut findings),
+    let paths = FILE_NAMES.iter().filter_map(|name| join(folder, name));
+    let found: Vec<String> = paths.filter(|path| files.tree().has_file(path)).collect();
+    let mut node = match found.first() {
+        Some(path) => own(files, path, place, &mut findings),
         None => made_up(files, folder, place),
     };
+    if let Some(second) = found.get(1).and_then(|path| files.get(path)) {
+        let message = format!("this folder has two kustomization files; the other is `{}`", found[0]);
+        findings.push(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
+    }
     let spec = applier.node.get("spec");
     for (field, key) in REPLACED {
         let said = spec.and_then(|spec| spec.entry(key)).filter(|said| says(&said.node));
@@ -65,6 +70,11 @@ pub(super) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Nod
     if let Some(images) = spec.and_then(|spec| spec.entry("images")) {
         node = merge_images(&node, images);
     }
+    // `kustomize build` sorts where nothing is said; Flux leaves the order as it is.
+    if !node.entries().iter().any(|said| said.key.eq_ignore_ascii_case("sortOptions") && says(&said.node)) {
+        let order = map(vec![("order", text("fifo", place.span()))], place.span());
+        node = put(&node, entry("sortOptions", order));
+    }
     Overlay { node, findings }
 }
 
@@ -87,7 +97,7 @@ fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> 
     findings.extend(parsed.findings.iter().cloned());
     let start = || parsed.file.first_line();
     let node = match parsed.documents.first() {
-        Some(document) if document.node.is_map() => document.node.clone(),
+        Some(document) if document.node.is_map() => known(&document.node),
         Some(document) if !document.node.is_null() => {
             let message = "a kustomization is a mapping";
             findings.push(Finding::error(FAILED_BUILD, document.node.span().clone(), message));
@@ -102,6 +112,12 @@ fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> 
     // Flux keeps kustomize from calling it empty in this way, which has an effect: the objects say where they are from.
     let said = list(vec![text("originAnnotations", node.span())], node.span());
     put(&node, entry("buildMetadata", said))
+}
+
+/// The fields that kustomize knows: Flux writes only these again.
+fn known(node: &Node) -> Node {
+    let unknown = node.entries().iter().filter(|entry| !knows_field(&entry.key));
+    unknown.fold(node.clone(), |node, entry| node.without(&entry.key))
 }
 
 /// The kustomization that Flux makes up where there is none: every manifest below the folder.

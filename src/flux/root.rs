@@ -8,8 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::classify::objects;
 use super::made::{map, text};
 use super::place::{below, clamp};
+use super::received::{Id, id};
+use super::source::SourceRef;
 use super::sync::{FLUX_NAMESPACE, OPERATOR};
 use super::{is_kustomization, is_source};
+use crate::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::{Builder, FILE_NAMES, file_in, references_of};
 use crate::text::{File, Span, Tree, folder_of, is_inside};
@@ -25,8 +28,27 @@ pub(super) struct Root {
     pub(super) name: Name,
     /// What is applied by hand: a FluxInstance, or a source and a Kustomization.
     pub(super) objects: Vec<Object>,
+    /// What is wrong with the build that they are from.
+    pub(super) findings: Vec<Finding>,
     /// The folder of the tree that is the root of the source which it syncs; `None` when that is not in the tree.
     pub(super) prefix: Option<String>,
+    /// Whether the path that it syncs is there.
+    pub(super) there: bool,
+}
+
+impl Root {
+    /// The source that its Kustomization names, when it is applied by hand.
+    pub(super) fn source(&self) -> Option<&Object> {
+        let sync = self.objects.last().filter(|object| is_kustomization(object))?;
+        self.objects.iter().find(|source| is_source(source) && is_of(sync, source))
+    }
+
+    /// Tells whether a source is the one that `flux bootstrap` has yet to write.
+    pub(super) fn is_to_come(&self, source: &SourceRef) -> bool {
+        let made = self.objects.iter().filter(|object| is_source(object) && object.text_at(&["spec", "url"]).is_none());
+        let mut made = made.filter(|object| object.kind() == &*source.kind && object.name() == &*source.name);
+        made.any(|object| object.namespace() == Some(&source.namespace))
+    }
 }
 
 /// Where something that makes a root is written, the surest first.
@@ -42,8 +64,16 @@ enum Kind {
 struct Candidate {
     kind: Kind,
     file: File,
+    /// What is applied by hand; what makes the root comes last.
     objects: Vec<Object>,
+    findings: Vec<Finding>,
     path: String,
+}
+
+impl Candidate {
+    fn new(kind: Kind, file: &File, objects: Vec<Object>, path: &str) -> Self {
+        Self { kind, file: file.clone(), objects, findings: Vec::new(), path: path.to_string() }
+    }
 }
 
 /// The roots of a tree, sorted by name.
@@ -58,7 +88,7 @@ pub(super) fn roots(builder: &Builder) -> Vec<Root> {
         if holds {
             let above = includers.tops(path);
             if above.is_empty() {
-                take(objects(parsed).collect(), is_sync.then_some(path), &mut candidates);
+                candidates.extend(take(objects(parsed).collect(), Vec::new(), is_sync));
             }
             tops.extend(above);
         }
@@ -68,7 +98,8 @@ pub(super) fn roots(builder: &Builder) -> Vec<Root> {
         candidates.extend(values(parsed.documents.iter().map(|document| &document.node)));
     }
     for folder in &tops {
-        take(builder.build(folder).objects, None, &mut candidates);
+        let build = builder.build(folder);
+        candidates.extend(take(build.objects, build.findings, false));
     }
     candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
     settle(files.tree(), candidates)
@@ -86,28 +117,36 @@ fn sync_of(release: &Object) -> Option<&Node> {
 }
 
 /// Takes what makes roots out of the objects of one build or file. Those of `flux bootstrap` are told by their file.
-fn take(objects: Vec<Object>, sync_file: Option<&str>, candidates: &mut Vec<Candidate>) {
+fn take(objects: Vec<Object>, findings: Vec<Finding>, sync_file: bool) -> Vec<Candidate> {
     let is_sync = |object: &Object| {
         let written = object.node.origin.written().file().path();
-        sync_file.is_some() || written.rsplit('/').next() == Some(SYNC_FILE)
+        sync_file || written.rsplit('/').next() == Some(SYNC_FILE)
     };
+    let mut candidates = Vec::new();
     for object in &objects {
-        let file = object.node.origin.written().file().clone();
+        let file = object.node.origin.written().file();
         if object.is(OPERATOR, "FluxInstance") {
             if let Some(path) = object.text_at(&["spec", "sync", "path"]) {
-                let path = path.to_string();
-                candidates.push(Candidate { kind: Kind::Instance, file, objects: vec![object.clone()], path });
+                candidates.push(Candidate::new(Kind::Instance, file, vec![object.clone()], path));
             }
         } else if let Some(instance) = sync_of(object).and_then(|_| instance_of(object)) {
             let path = instance.text_at(&["spec", "sync", "path"]).unwrap_or_default().to_string();
-            candidates.push(Candidate { kind: Kind::Chart, file, objects: vec![instance], path });
+            candidates.push(Candidate::new(Kind::Chart, file, vec![instance], &path));
         } else if is_kustomization(object) && is_sync(object) {
             let sources = objects.iter().filter(|source| is_source(source) && is_sync(source) && is_of(object, source));
-            let path = object.text_at(&["spec", "path"]).unwrap_or("./").to_string();
+            let path = object.text_at(&["spec", "path"]).unwrap_or("./");
             let objects = sources.chain([object]).cloned().collect();
-            candidates.push(Candidate { kind: Kind::Sync, file, objects, path });
+            candidates.push(Candidate::new(Kind::Sync, file, objects, path));
         }
     }
+    // What is installed for one cluster is applied together; what lies there for several is not.
+    if let [one] = candidates.as_mut_slice() {
+        let own = std::mem::take(&mut one.objects);
+        let known: Vec<Id> = own.iter().map(id).collect();
+        one.objects = objects.into_iter().filter(|object| !known.contains(&id(object))).chain(own).collect();
+        one.findings = findings;
+    }
+    candidates
 }
 
 /// Tells whether a source is the one that a Kustomization of the same namespace names.
@@ -142,9 +181,7 @@ fn values<'a>(documents: impl Iterator<Item = &'a Node>) -> Vec<Candidate> {
         let Some(spec) = document.get("instance").filter(|_| document.get("kind").is_none()) else { continue };
         let said = |key: &str| spec.at_keys(&["sync", key]).and_then(Node::text);
         let (Some(path), Some(_), Some(_)) = (said("path"), said("kind"), said("url")) else { continue };
-        let file = spec.span().file().clone();
-        let objects = vec![instance(spec, None)];
-        found.push(Candidate { kind: Kind::Values, file, objects, path: path.to_string() });
+        found.push(Candidate::new(Kind::Values, spec.span().file(), vec![instance(spec, None)], path));
     }
     found
 }
@@ -174,7 +211,7 @@ fn to_come(file: &File, path: &str) -> Option<Candidate> {
         object("source.toolkit.fluxcd.io/v1", "GitRepository", source),
         object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", map(spec, &place)),
     ];
-    Some(Candidate { kind: Kind::ToCome, file: file.clone(), objects, path: synced.to_string() })
+    Some(Candidate::new(Kind::ToCome, file, objects, synced))
 }
 
 /// Finds the folders that the candidates sync, leaves one for each of these, and names them.
@@ -184,15 +221,21 @@ fn settle(tree: &Tree, mut candidates: Vec<Candidate>) -> Vec<Root> {
     for candidate in candidates {
         let path = clamp(&candidate.path);
         let prefix = prefix(tree, candidate.file.path(), &path);
+        // `flux bootstrap` writes its file into the repository that it syncs: there, the path is missing.
+        let prefix = prefix.or_else(|| (candidate.kind == Kind::Sync).then(String::new));
         // What is synced from elsewhere is told apart by who syncs it.
-        let of = if prefix.is_some() { path } else { below(&path, candidate.file.path()) };
+        let there = is_there(tree, prefix.as_deref(), &path);
+        let of = if there { path } else { below(&path, candidate.file.path()) };
         found.entry((prefix, of)).or_insert(candidate);
     }
-    let folders: Vec<String> = found.iter().map(|((prefix, _), root)| named_after(prefix.as_deref(), root)).collect();
+    let folders = found.iter().map(|((prefix, _), root)| named_after(tree, prefix.as_deref(), root));
+    let folders: Vec<String> = folders.collect();
     let names = shortest(&folders);
     let roots = found.into_iter().zip(names).map(|(((prefix, _), candidate), name)| Root {
+        there: is_there(tree, prefix.as_deref(), &candidate.path),
         name: name.into(),
         objects: candidate.objects,
+        findings: candidate.findings,
         prefix,
     });
     let mut roots: Vec<Root> = roots.collect();
@@ -219,12 +262,14 @@ fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
     own.map(ToString::to_string)
 }
 
-fn named_after(prefix: Option<&str>, root: &Candidate) -> String {
-    let whole = match (prefix, root.kind) {
-        (Some(prefix), _) => below(prefix, &clamp(&root.path)),
-        (None, Kind::Sync | Kind::ToCome) => folder_of(root.file.path()).to_string(),
-        (None, Kind::Instance | Kind::Chart | Kind::Values) => clamp(&root.path),
-    };
+fn is_there(tree: &Tree, prefix: Option<&str>, path: &str) -> bool {
+    prefix.is_some_and(|prefix| tree.has_folder(&below(prefix, &clamp(path))))
+}
+
+fn named_after(tree: &Tree, prefix: Option<&str>, root: &Candidate) -> String {
+    let path = below(prefix.unwrap_or_default(), &clamp(&root.path));
+    let from_file = matches!(root.kind, Kind::Sync | Kind::ToCome) && !tree.has_folder(&path);
+    let whole = if from_file { folder_of(root.file.path()).to_string() } else { path };
     // The folder of Flux's own namespace says nothing about the cluster.
     let trimmed = whole.strip_suffix("/flux-system").map_or(whole.clone(), ToString::to_string);
     if trimmed.is_empty() { "cluster".to_string() } else { trimmed }

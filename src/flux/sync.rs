@@ -3,7 +3,7 @@
 use super::made::{list, map, text};
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::Builder;
+use crate::kustomize::{Builder, Files};
 use crate::text::Span;
 use crate::yaml::Node;
 
@@ -29,6 +29,49 @@ pub(super) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
     let place = patches[0].span().clone();
     let build = builder.build_over(objects, map(vec![("patches", list(patches, &place))], &place));
     (build.objects, build.findings)
+}
+
+/// The Deployment of kustomize-controller as a FluxInstance patches it, as far as its arguments say something.
+pub(super) fn controller_of(instance: &Object) -> Option<Object> {
+    let patches = patches(instance);
+    let place = patches.first()?.span().clone();
+    let at = |said: &str| text(said, &place);
+    let volumes = || list(["data", "temp"].map(|name| map(vec![("name", at(name))], &place)).to_vec(), &place);
+    // The operator's own patches replace the first ones of these, and users do what works with them.
+    let arguments = ["--events-addr=", "--watch-all-namespaces=true", "--log-level=info", "--log-encoding=json"];
+    let container = map(
+        vec![
+            ("name", at("manager")),
+            ("args", list(arguments.map(at).to_vec(), &place)),
+            ("env", list(vec![map(vec![("name", at("RUNTIME_NAMESPACE"))], &place)], &place)),
+            ("resources", map(Vec::new(), &place)),
+            ("securityContext", map(Vec::new(), &place)),
+            ("volumeMounts", volumes()),
+        ],
+        &place,
+    );
+    let pod = map(
+        vec![
+            ("containers", list(vec![container], &place)),
+            ("securityContext", map(Vec::new(), &place)),
+            ("volumes", volumes()),
+        ],
+        &place,
+    );
+    let template = map(vec![("metadata", map(Vec::new(), &place)), ("spec", pod)], &place);
+    let metadata = map(vec![("name", at("kustomize-controller")), ("namespace", namespace(instance))], &place);
+    let node = map(
+        vec![
+            ("apiVersion", at("apps/v1")),
+            ("kind", at("Deployment")),
+            ("metadata", metadata),
+            ("spec", map(vec![("template", template)], &place)),
+        ],
+        &place,
+    );
+    let builder = Builder::new(Files::default());
+    let build = builder.build_over(vec![Object { node }], map(vec![("patches", list(patches, &place))], &place));
+    build.objects.into_iter().next()
 }
 
 /// The name that the objects have: `sync.name`, else that of the namespace.

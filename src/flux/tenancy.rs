@@ -1,10 +1,8 @@
-//! Who the tenants are, and what they rely on.
-//!
-//! Tenancy is a fact of each cluster; in this form it is one of the repository as a whole.
+//! Who the tenants of a cluster are, and what they rely on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Repo, is_flux, is_kustomization};
+use super::{Applied, is_flux, is_kustomization};
 use crate::kube::Object;
 use crate::yaml::Node;
 
@@ -13,10 +11,10 @@ const TENANT_LABEL: &str = "toolkit.fluxcd.io/tenant";
 /// The namespace that Flux is installed in where nothing says otherwise.
 const FLUX_NAMESPACE: &str = "flux-system";
 
-/// What a repository says about tenants.
+/// What is said about the tenants of a cluster.
 #[derive(Debug, Clone, Default)]
 pub struct Tenancy {
-    /// Whether the clusters are shared by tenants.
+    /// Whether tenants share it.
     pub multi_tenant: bool,
     /// How Flux is locked down, if it is.
     pub lockdown: Option<Lockdown>,
@@ -39,22 +37,41 @@ pub struct Lockdown {
     pub default_account: Option<String>,
 }
 
+/// What governs a repository beside itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Governance {
+    /// Nothing.
+    #[default]
+    None,
+    /// A fleet.yaml.
+    Fleet,
+}
+
 impl Tenancy {
-    /// Reads the facts. `declared` are the namespaces of which a fleet.yaml says whose they are; others are inferred, such
-    /// as those that a layout adds. `governed` says that a fleet.yaml governs the repository.
-    pub fn of(repo: &Repo, declared: Option<&BTreeMap<String, String>>, governed: bool) -> Self {
-        let mut tenancy = Self { lockdown: lockdown(repo), flux_namespaces: flux_namespaces(repo), ..Self::default() };
-        for built in &repo.objects {
-            tenancy.take_binding(&built.object, built.namespace());
+    /// Reads the facts from what a cluster receives, and from `installation`, the patches that are laid over Flux itself.
+    ///
+    /// `declared` are the namespaces of which a fleet.yaml says whose they are; others are inferred, such as those that a
+    /// layout adds.
+    pub fn of(
+        received: &[&Applied],
+        installation: &[&str],
+        declared: Option<&BTreeMap<String, String>>,
+        governance: Governance,
+    ) -> Self {
+        let lockdown = lockdown(received, installation);
+        let mut tenancy = Self { lockdown, flux_namespaces: flux_namespaces(received), ..Self::default() };
+        for applied in received {
+            tenancy.take_binding(&applied.object, applied.namespace());
             let remote =
-                is_kustomization(&built.object) && built.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
-            if let Some(namespace) = built.namespace().filter(|_| remote) {
+                is_kustomization(&applied.object) && applied.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
+            if let Some(namespace) = applied.namespace().filter(|_| remote) {
                 tenancy.hubs.insert(namespace.to_string());
             }
         }
-        tenancy.tenants = tenancy.infer(repo);
+        tenancy.tenants = tenancy.infer(received);
         let declared = declared.into_iter().flatten();
         tenancy.tenants.extend(declared.map(|(namespace, name)| (namespace.clone(), Some(name.clone()))));
+        let governed = governance == Governance::Fleet;
         tenancy.multi_tenant = governed || tenancy.lockdown.is_some() || !tenancy.tenants.is_empty();
         tenancy
     }
@@ -99,11 +116,11 @@ impl Tenancy {
 
     /// The namespaces that look like a tenant's: they hold Flux objects, and are labelled, or the account of these
     /// objects has a RoleBinding there. Accounts that only a ClusterRoleBinding serves are the platform's.
-    fn infer(&self, repo: &Repo) -> BTreeMap<String, Option<String>> {
+    fn infer(&self, received: &[&Applied]) -> BTreeMap<String, Option<String>> {
         let mut found: BTreeMap<String, Candidate> = BTreeMap::new();
-        for built in &repo.objects {
-            let object = &built.object;
-            let namespace = if object.is("", "Namespace") { Some(object.name()) } else { built.namespace() };
+        for applied in received {
+            let object = &applied.object;
+            let namespace = if object.is("", "Namespace") { Some(object.name()) } else { applied.namespace() };
             let Some(namespace) = namespace.filter(|name| !name.contains('$')) else { continue };
             if self.flux_namespaces.contains(namespace) || !(is_flux(object) || object.is("", "Namespace")) {
                 continue;
@@ -134,20 +151,21 @@ struct Candidate {
     accounts: BTreeSet<String>,
 }
 
-fn flux_namespaces(repo: &Repo) -> BTreeSet<String> {
+fn flux_namespaces(received: &[&Applied]) -> BTreeSet<String> {
     let of_sync = |object: &Object| object.node.span().file().path().ends_with("gotk-sync.yaml") && is_flux(object);
     let installs = |object: &Object| object.is("fluxcd.controlplane.io", "FluxInstance") || of_sync(object);
-    let found = repo.objects.iter().filter(|built| installs(&built.object));
-    let mut found: BTreeSet<String> = found.filter_map(|built| built.namespace().map(ToString::to_string)).collect();
+    let found = received.iter().filter(|applied| installs(&applied.object));
+    let mut found: BTreeSet<String> =
+        found.filter_map(|applied| applied.namespace().map(ToString::to_string)).collect();
     found.insert(FLUX_NAMESPACE.to_string());
     found
 }
 
 /// Flux's lockdown: of a FluxInstance, of the controllers' arguments, or of patches that add them.
-fn lockdown(repo: &Repo) -> Option<Lockdown> {
+fn lockdown(received: &[&Applied], installation: &[&str]) -> Option<Lockdown> {
     let mut found: Option<Lockdown> = None;
-    for built in &repo.objects {
-        let object = &built.object;
+    for applied in received {
+        let object = &applied.object;
         if object.is("fluxcd.controlplane.io", "FluxInstance") {
             if object.text_at(&["spec", "cluster", "multitenant"]) == Some("true") {
                 let account = object.text_at(&["spec", "cluster", "tenantDefaultServiceAccount"]).unwrap_or("default");
@@ -166,7 +184,7 @@ fn lockdown(repo: &Repo) -> Option<Lockdown> {
             }
         }
     }
-    for text in &repo.installation_patches {
+    for text in installation {
         text.lines().for_each(|line| take_argument(line, &mut found));
     }
     found

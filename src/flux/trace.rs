@@ -1,6 +1,6 @@
 //! An object on its way to clusters: who applies it where, and which places gave each field its value.
 
-use super::{Applied, Applier, Cause, Cluster, Provenance, State, leaves};
+use super::{Applied, Applier, ApplierKind, Cause, Cluster, Provenance, State, leaves};
 use crate::finding::ObjectRef;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Path};
@@ -84,8 +84,12 @@ impl Trace {
 fn path_to(cluster: &Cluster, applier: &Applier) -> Vec<ObjectRef> {
     let mut path = vec![applier.reference.clone()];
     let mut at = applier;
-    while let Some(parent) = at.parent.filter(|parent| *parent < at.at).and_then(|parent| cluster.appliers.get(parent))
-    {
+    // What somebody installed by hand is where it begins, and mostly goes by the name of what follows.
+    let parent_of = |at: &Applier| {
+        let parent = at.parent.filter(|parent| *parent < at.at).and_then(|parent| cluster.appliers.get(parent));
+        parent.filter(|parent| parent.kind != ApplierKind::Bootstrap)
+    };
+    while let Some(parent) = parent_of(at) {
         path.push(parent.reference.clone());
         at = parent;
     }

@@ -201,11 +201,14 @@ impl Walk<'_> {
         }
         configure::run(self.files, definition, partial);
         generators::run(self.files, definition, partial);
+        self.generate(definition, partial);
         for item in definition.items("components") {
             self.component(definition, item, partial);
         }
-        self.open.pop();
         transform::run(self.files, definition, partial);
+        self.transform(definition, partial);
+        self.validate(definition, partial);
+        self.open.pop();
         variables::collect(definition, partial);
     }
 }

@@ -43,10 +43,15 @@ pub(super) const FIELDS: &[(&str, Support)] = &[
     ("helmCharts", Support::Elsewhere),
     ("helmChartInflationGenerator", Support::Elsewhere),
     ("configurations", Support::Done),
-    ("generators", Support::Changes),
-    ("transformers", Support::Changes),
-    ("validators", Support::Changes),
+    ("generators", Support::Done),
+    ("transformers", Support::Done),
+    ("validators", Support::Done),
 ];
+
+/// Tells whether kustomize knows a field, whatever the case of its letters.
+pub fn knows_field(name: &str) -> bool {
+    FIELDS.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+}
 
 /// What this engine does with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

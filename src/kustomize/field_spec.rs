@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::resources::Id;
 use crate::text::Span;
-use crate::yaml::{By, Entry, Name, Node, Origin, Step, Style, Value};
+use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Value};
 
 /// A group, version and kind to select objects by; an empty one selects anything.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -173,7 +173,7 @@ pub(super) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> 
     let Some(text) = value.shared_text() else { return map.clone() };
     let by = By::Field(value.span().clone());
     match map.entry(key) {
-        Some(entry) if entry.node.text() == Some(&text) && !entry.node.is_null() => map.clone(),
+        Some(entry) if entry.node.resolve(Reader::Kustomize) == Some(Scalar::String(&text)) => map.clone(),
         Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, string_style(value)), by))),
         None => map.with(Entry::new(key, key_span, made(Value::Scalar(text, string_style(value)), by))),
     }

@@ -92,7 +92,8 @@ impl Files {
             if files.tree.is_link(&there) {
                 links.push(path.clone());
             }
-            if matches!(entry, Entry::Deferred) {
+            // What is no text has bytes all the same.
+            if !matches!(entry, Entry::Text(_)) {
                 loader.places.insert(path.clone(), (files.tree.clone(), there));
             }
             entries.push((path, entry.clone()));
@@ -101,8 +102,17 @@ impl Files {
         for (path, entry) in entries {
             tree.insert_entry(&path, entry);
         }
-        links.iter().for_each(|path| tree.mark_link(path));
+        for path in &links {
+            tree.mark_link(path);
+        }
         Self { tree, parsed: Arc::new(parsed), ..Self::default() }
+    }
+
+    /// Puts a file at a path, with what it says.
+    pub fn insert(&mut self, path: &str, parsed: Arc<Parsed>) {
+        self.tree.insert_entry(path, Entry::Text(parsed.file.clone()));
+        self.late = Arc::default();
+        Arc::make_mut(&mut self.parsed).insert(path.into(), parsed);
     }
 
     /// The tree.
@@ -144,6 +154,11 @@ impl Load for Elsewhere {
     fn load(&self, path: &str) -> Result<File, LoadError> {
         let (tree, there) = self.places.get(path).ok_or(LoadError::Missing)?;
         tree.file(there)
+    }
+
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        let (tree, there) = self.places.get(path).ok_or(LoadError::Missing)?;
+        tree.bytes(there).map(|bytes| bytes.to_vec())
     }
 }
 

@@ -3,9 +3,10 @@
 use super::build::Build;
 use super::definition::Definition;
 use super::partial::{Partial, is_local};
-use super::{hash, name_references, order, variables};
+use super::{FAILED_BUILD, hash, name_references, order, variables};
+use crate::finding::Finding;
 use crate::kube::Object;
-use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, go};
 
 /// Makes the build of what the topmost kustomization accumulated.
 pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Build {
@@ -17,17 +18,27 @@ pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Buil
     resources.list.retain(|resource| !is_local(&resource.node));
     order::sort(&mut resources, definition);
     let dropped = dropped(definition);
+    let objects: Vec<Object> =
+        resources.list.iter().map(|resource| Object { node: tidy(&resource.node, &dropped) }).collect();
+    findings.extend(objects.iter().filter_map(unprintable));
     crate::finding::sort(&mut findings);
     let mut left_out = partial.left_out.clone();
     crate::finding::sort(&mut left_out);
     Build {
-        objects: resources.list.iter().map(|resource| Object { node: tidy(&resource.node, &dropped) }).collect(),
+        objects,
         findings,
         not_done: partial.not_done.clone(),
         left_out,
         folders: partial.folders.clone(),
         empty: partial.empty.clone(),
     }
+}
+
+/// What kustomize cannot print fails there, after everything else.
+fn unprintable(object: &Object) -> Option<Finding> {
+    let (span, why) = go::refusal(&object.node)?;
+    let message = format!("kustomize cannot print this: {why}");
+    Some(Finding::error(FAILED_BUILD, span, message).about(object.reference()))
 }
 
 /// What kustomize writes into annotations while it builds, which nobody's objects keep.
@@ -71,7 +82,11 @@ fn dropped(definition: Option<&Definition>) -> Vec<&'static str> {
 
 /// The object with annotations as kustomize leaves them: strings all of them, and no mapping where there are none.
 fn tidy(node: &Node, dropped: &[&str]) -> Node {
-    let Some(metadata) = node.entry("metadata") else { return node.clone() };
+    let Some(metadata) = node.entry("metadata") else {
+        // Only a list can come without, and looking for annotations makes it.
+        let empty = Node { value: Value::Map([].into()), origin: node.origin.clone() };
+        return node.with(Entry::new("metadata", node.origin.written(), empty));
+    };
     let Some(annotations) = metadata.node.entry("annotations") else { return node.clone() };
     if !annotations.node.is_map() && !annotations.node.is_null() {
         return node.clone();

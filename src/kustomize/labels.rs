@@ -53,6 +53,11 @@ fn read_one(node: &Node, configuration: &Configuration, findings: &mut Vec<Findi
 }
 
 impl LabelSet {
+    /// Pairs and where they are written.
+    pub(super) fn new(pairs: Vec<Entry>, specs: Vec<FieldSpec>) -> Self {
+        Self { pairs, specs }
+    }
+
     /// Writes the pairs into an object.
     pub(super) fn apply(&self, resource: &mut Resource) -> Result<(), Misfit> {
         let mut node = resource.node.clone();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::merge_keys::{ListMerge, Type};
 use super::merge_lists;
-use crate::yaml::{By, Entry, Node, Value};
+use crate::yaml::{By, Entry, Node, Style, Value};
 
 /// A place where a patch cannot be laid over the object.
 pub(super) struct Mismatch {
@@ -100,8 +100,18 @@ pub(super) fn walk(
         Value::Seq(_) | Value::Scalar(..) => Ok(match (patch, new) {
             (Patch::Absent | Patch::Itself, _) | (_, None) => Walked::Kept,
             (Patch::By(_), Some(new)) if new.is_null() => Walked::Gone,
-            (Patch::By(_), Some(new)) => Walked::taken(old, new.clone()),
+            (Patch::By(_), Some(new)) => Walked::taken(old, quoted_as(old, new)),
         }),
+    }
+}
+
+/// A value of the patch in the style of the object's: what was quoted stays quoted, and so a string.
+fn quoted_as(old: Option<&Node>, new: &Node) -> Node {
+    match (old.map(|old| &old.value), &new.value) {
+        (Some(Value::Scalar(_, style)), Value::Scalar(text, Style::Plain)) if *style != Style::Plain => {
+            Node { value: Value::Scalar(text.clone(), *style), origin: new.origin.clone() }
+        }
+        _ => new.clone(),
     }
 }
 
@@ -153,7 +163,9 @@ fn walk_map(old: Option<&Node>, patch: Patch<'_>, kind: Type<'_>) -> Result<Walk
     }
     match (said.map(read_directive).transpose()?, new, old) {
         (Some(Directive::Delete), ..) => Ok(Walked::Gone),
-        (Some(Directive::Replace), Some(new), _) => Ok(Walked::taken(old, take(new, kind)?)),
+        (Some(Directive::Replace), Some(new), _) if matches!(patch, Patch::By(_)) => {
+            Ok(Walked::taken(old, take(new, kind)?))
+        }
         (_, _, Some(old)) => walk_fields(old, patch, kind),
         (_, _, None) => unreachable!("a mapping that is not there was taken from the patch"),
     }

@@ -230,7 +230,14 @@ impl<'a> List<'a> {
             Laid::Items(_) => patch.iter().find(|node| has(node)).map_or(Patch::Absent, Patch::By),
         };
         let walked = merge::walk(old.as_ref().map(|old| &old.node), new, self.kind, ListMerge::Replace)?;
-        let in_place = !matches!(walked, Walked::Taken(_));
+        // What stands in the object already loses its directive where it stands, whatever the directive does.
+        let own = matches!(laid, Laid::Itself);
+        if let Some(item) = at.filter(|_| own).and_then(|at| self.items.get_mut(at))
+            && item.node.get(DIRECTIVE).is_some()
+        {
+            *item = Item { node: item.node.without(DIRECTIVE), kept: None };
+        }
+        let in_place = own || !matches!(walked, Walked::Taken(_));
         let item = match walked {
             Walked::Kept => old,
             Walked::Changed(node) | Walked::Taken(node) => Some(Item { node, kept: None }),

@@ -14,19 +14,22 @@ use super::resources::{Id, NO_NAMESPACE, Resource, Resources};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::Index;
-use crate::yaml::{By, Entry, Name, Node, Origin, Style, Value};
+use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Style, Value};
 
 /// Writes the new names of objects where others refer to them.
 pub(super) fn follow(resources: &mut Resources, configuration: &Configuration, findings: &mut Vec<Finding>) {
-    if resources.list.iter().all(|resource| resource.history.previous.is_empty()) {
-        return;
-    }
     let candidates = Candidates::of(&resources.list);
     let mut fields = Fields { configuration, known: Index::default() };
     for at in 0..resources.list.len() {
         let list = &resources.list;
         let Some(referrer) = list.get(at) else { continue };
-        let view = View::new(referrer, &candidates, list);
+        let view = match View::new(referrer, &candidates, list) {
+            Ok(view) => view,
+            Err(Misfit { span, message }) => {
+                findings.push(Finding::error(FAILED_BUILD, span, message));
+                continue;
+            }
+        };
         let mut node = referrer.node.clone();
         for (target, spec) in fields.of(&referrer.original()).iter() {
             let reference = Reference { view: &view, target: &target.target, field: spec };
@@ -107,15 +110,20 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    fn new(referrer: &'a Resource, candidates: &'a Candidates, list: &'a [Resource]) -> Self {
+    fn new(referrer: &'a Resource, candidates: &'a Candidates, list: &'a [Resource]) -> Result<Self, Misfit> {
         let mut namespaces = BTreeSet::new();
-        if &*referrer.id.kind == "RoleBinding" {
+        if &*referrer.id.kind == "RoleBinding" && &*referrer.id.namespace != NO_NAMESPACE {
             let subjects = referrer.node.get("subjects").map_or(&[][..], Node::items).iter();
             let accounts = subjects.filter(|one| one.get("kind").and_then(Node::text) == Some("ServiceAccount"));
-            namespaces.extend(accounts.filter_map(|one| one.get("namespace")?.shared_text()));
+            for namespace in accounts.filter_map(|one| one.get("namespace")) {
+                match namespace.resolve(Reader::Kubernetes) {
+                    Some(Scalar::String(text)) => namespaces.insert(Name::from(text)),
+                    _ => return Err(misfit(namespace, "the namespace of an account must be a string")),
+                };
+            }
             namespaces.remove(&referrer.id.namespace);
         }
-        Self { referrer, candidates, list, namespaces }
+        Ok(Self { referrer, candidates, list, namespaces })
     }
 
     /// Whether it has no namespace: then it can refer to anything.

@@ -1,10 +1,9 @@
 //! `patches`, `patchesStrategicMerge` and `patchesJson6902`: reading them and laying them over objects.
 
-use super::definition::Definition;
 use super::inline::parse_inside;
 use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
-use super::resources::{Id, Positions, Resources};
+use super::resources::{History, Id, Positions, Resources};
 use super::selector::Target;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
@@ -16,6 +15,8 @@ pub(super) struct Patch {
     documents: Vec<Node>,
     target: Option<Target>,
     keeps: Keeps,
+    /// Whether what a JSON patch renames can still be called by its old name: not with the old field.
+    remembers: bool,
     /// The place to show when it is wrong as a whole.
     span: Span,
 }
@@ -27,13 +28,32 @@ struct Keeps {
     kind: bool,
 }
 
-/// The patches of a list of a kustomization; those that cannot be read become findings.
-pub(super) fn read(files: &Files, definition: &Definition, field: &str, findings: &mut Vec<Finding>) -> Vec<Patch> {
-    let items = definition.items(field).iter();
-    items.filter_map(|item| read_one(files, definition, item, findings)).collect()
+/// What a patch may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Either of the two.
+    Any,
+    /// A strategic merge, as in `patchesStrategicMerge`.
+    Merge,
+    /// Operations on the object's JSON, as in `patchesJson6902`.
+    Json,
 }
 
-fn read_one(files: &Files, definition: &Definition, item: &Node, findings: &mut Vec<Finding>) -> Option<Patch> {
+/// The patches of a list; those that cannot be read become findings.
+pub(super) fn read(files: &Files, folder: &str, items: &[Node], form: Form, findings: &mut Vec<Finding>) -> Vec<Patch> {
+    let patches: Vec<Patch> = items.iter().filter_map(|item| read_one(files, folder, item, form, findings)).collect();
+    if form == Form::Merge
+        && findings.is_empty()
+        && let [first, ..] = items
+        && patches.iter().all(|patch| patch.documents.is_empty())
+    {
+        let message = "these patches are empty, and kustomize refuses that";
+        findings.push(Finding::error(FAILED_BUILD, first.span().clone(), message).help("write a patch or remove them"));
+    }
+    patches
+}
+
+fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut Vec<Finding>) -> Option<Patch> {
     // An item of `patchesStrategicMerge` is a path, or the patch itself.
     let (inline, path) = match item.text() {
         Some(text) if text.contains('\n') || text.trim_start().starts_with('{') => (Some(item), None),
@@ -43,24 +63,50 @@ fn read_one(files: &Files, definition: &Definition, item: &Node, findings: &mut 
             (said("patch"), said("path"))
         }
     };
-    let documents = match (inline, path) {
-        (Some(text), None) => {
-            let (documents, found) = parse_inside(text);
-            findings.extend(found);
-            documents
-        }
-        (None, Some(path)) => read_file(files, definition, path, findings)?,
+    let mut wrong = |at: &Span, message: &str, help: &str| {
+        findings.push(Finding::error(FAILED_BUILD, at.clone(), message).help(help));
+    };
+    let read = match (inline, path) {
+        (Some(text), None) => parse_inside(text),
+        (None, Some(path)) => match read_file(files, folder, path) {
+            Ok(read) => read,
+            Err(finding) => {
+                findings.push(finding);
+                return None;
+            }
+        },
         (both, _) => {
-            let message = if both.is_some() {
-                "a patch has both `patch` and `path`"
-            } else {
-                "a patch has neither `patch` nor `path`"
-            };
-            findings.push(Finding::error(FAILED_BUILD, item.span().clone(), message).help("give one of the two"));
+            let said = if both.is_some() { "both" } else { "neither" };
+            wrong(item.span(), &format!("a patch has {said} `patch` and `path`"), "give one of the two");
             return None;
         }
     };
-    let target = match item.get("target").map(Target::read).transpose() {
+    let (documents, faults) = read;
+    if !faults.is_empty() {
+        findings.extend(faults);
+        return None;
+    }
+    let span = inline.or(path).unwrap_or(item).span().clone();
+    let documents: Vec<Node> = documents.into_iter().map(|document| document.node).collect();
+    let is_json = documents.first().is_some_and(Node::is_seq);
+    if form == Form::Json && !is_json {
+        wrong(&span, "this patch holds no operations", "write a list of mappings with `op` and `path`");
+        return None;
+    }
+    if form == Form::Merge && is_json {
+        wrong(&span, "this patch is a list, and not a part of an object", "use `patches` for operations");
+        return None;
+    }
+    let documents = if is_json { documents } else { objects(documents, findings)? };
+    let target = item.get("target").filter(|target| !target.is_null());
+    if form == Form::Json && target.and_then(|target| target.get("name")).and_then(Node::text).is_none_or(str::is_empty)
+    {
+        let message = "a patch of `patchesJson6902` needs the `name` of its target";
+        let help = "add `target.name`, or use `patches`";
+        findings.push(Finding::error(FAILED_BUILD, target.unwrap_or(item).span().clone(), message).help(help));
+        return None;
+    }
+    let target = match target.map(Target::read).transpose() {
         Ok(target) => target,
         Err(unreadable) => {
             findings.push(Finding::error(FAILED_BUILD, unreadable.node.span().clone(), unreadable.message));
@@ -69,30 +115,33 @@ fn read_one(files: &Files, definition: &Definition, item: &Node, findings: &mut 
     };
     let option = |key: &str| item.at_keys(&["options", key]).and_then(Node::text) == Some("true");
     let keeps = Keeps { name: !option("allowNameChange"), kind: !option("allowKindChange") };
-    let span = inline.or(path).unwrap_or(item).span().clone();
-    let documents = documents.into_iter().map(|document| document.node).collect();
-    Some(Patch { documents, target, keeps, span })
+    Some(Patch { documents, target, keeps, remembers: form != Form::Json, span })
 }
 
-fn read_file(
-    files: &Files,
-    definition: &Definition,
-    path: &Node,
-    findings: &mut Vec<Finding>,
-) -> Option<Vec<Document>> {
-    let parsed = files.locate(&definition.folder, path).map(|path| files.get(&path));
-    match parsed {
-        Ok(Some(parsed)) => Some(parsed.documents.clone()),
-        Ok(None) => {
-            let message = format!("`{}` is no text that can be read", path.text().unwrap_or_default());
-            findings.push(Finding::error(FAILED_BUILD, path.span().clone(), message));
-            None
-        }
-        Err(finding) => {
-            findings.push(finding);
-            None
-        }
+fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>), Finding> {
+    let found = files.locate(folder, path)?;
+    let parsed = files.get(&found).ok_or_else(|| {
+        let message = format!("`{}` is no text that can be read", path.text().unwrap_or_default());
+        Finding::error(FAILED_BUILD, path.span().clone(), message)
+    })?;
+    Ok((parsed.documents.clone(), parsed.findings.clone()))
+}
+
+/// The documents of a strategic merge: each is a part of an object that it names, even where a target selects others.
+fn objects(documents: Vec<Node>, findings: &mut Vec<Finding>) -> Option<Vec<Node>> {
+    let is_empty = |node: &Node| node.is_null() || (node.is_map() && node.entries().is_empty());
+    let documents: Vec<Node> = documents.iter().filter(|node| !is_empty(node)).flat_map(super::expand_list).collect();
+    let said =
+        |node: &Node, keys: &[&str]| node.at_keys(keys).and_then(Node::text).is_some_and(|text| !text.is_empty());
+    let nameless = documents.iter().find(|node| !said(node, &["kind"]) || !said(node, &["metadata", "name"]));
+    if let Some(node) = nameless {
+        let at = node.entries().first().map_or_else(|| node.span().clone(), crate::yaml::Entry::key_span);
+        let message = "this patch names no object: it has no `kind` and `metadata.name`";
+        let help = "add them: kustomize wants them even where `target` says which objects it is for";
+        findings.push(Finding::error(FAILED_BUILD, at, message).help(help));
+        return None;
     }
+    Some(documents)
 }
 
 impl Patch {
@@ -147,6 +196,11 @@ impl Patch {
             return;
         };
         let fault = |(span, message)| Finding::error(FAILED_BUILD, span, message);
+        let selected = target.select(resources, positions);
+        if selected.is_empty() {
+            // Nothing reads the operations then, so nothing finds what is wrong with them.
+            return;
+        }
         let operations = match json_patch::read(operations) {
             Ok(operations) => operations,
             Err(wrong) => {
@@ -154,12 +208,15 @@ impl Patch {
                 return;
             }
         };
-        for position in target.select(resources, positions) {
+        for position in selected {
             let resource = &mut resources.list[position];
-            resource.remember();
-            match json_patch::apply(&resource.node, &operations) {
+            if self.remembers {
+                resource.remember();
+            }
+            match json_patch::apply(&resource.exposed(), &operations) {
                 Ok(node) => {
-                    resource.replace(node);
+                    // A JSON patch that takes all annotations away leaves the history.
+                    resource.take(&node);
                     positions.add(position, resource);
                 }
                 // What it changes may be made by something that was not done.
@@ -222,10 +279,12 @@ impl Patch {
         }
         let (api_version, kind) = (resource.node.get("apiVersion").cloned(), resource.id.kind.clone());
         let type_of = Type::of_object(None, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
-        match merge(&resource.node, patch, type_of) {
+        match merge(&resource.exposed(), patch, type_of) {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);
-                resource.replace(node);
+                if !resource.take(&node) {
+                    resource.history = History::default();
+                }
                 positions.add(position, resource);
             }
             // Removed when the whole patch is done, so that positions stay right.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::FAILED_BUILD;
 use crate::finding::Finding;
 use crate::text::Span;
-use crate::yaml::{Document, Node, Parsed, Reader, Scalar};
+use crate::yaml::{Document, Node, Parsed};
 
 /// What a file holds.
 #[derive(Debug, Default)]
@@ -141,9 +141,4 @@ fn separators(parsed: &Parsed) -> Vec<Finding> {
         at = line + length + 1;
     }
     faults
-}
-
-/// Tells whether a scalar is one that every reader takes for a string.
-pub(super) fn is_string(node: &Node) -> bool {
-    matches!(node.resolve(Reader::Kustomize), Some(Scalar::String(_)))
 }

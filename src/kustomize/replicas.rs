@@ -5,7 +5,7 @@ use super::field_spec::{FieldSpec, Make, Misfit, made};
 use super::partial::Partial;
 use super::resources::Id;
 use crate::finding::{Finding, did_you_mean};
-use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value};
 
 /// Sets the counts of an entry's objects; an entry that names none is a fault.
 pub(super) fn apply(entries: &[Node], specs: &[FieldSpec], partial: &mut Partial) {
@@ -37,7 +37,8 @@ pub(super) fn apply(entries: &[Node], specs: &[FieldSpec], partial: &mut Partial
                     continue;
                 }
                 let mut change = |old: Option<&Node>| set(old, &count);
-                match spec.apply(&resource.node, Make::Scalar(count.span()), &mut change) {
+                let key = entry.entry("count").map_or_else(|| count.span().clone(), Entry::key_span);
+                match spec.apply(&resource.node, Make::Scalar(&key), &mut change) {
                     Ok(changed) => resource.node = changed.unwrap_or_else(|| resource.node.clone()),
                     Err(misfit) => misfits.push(misfit),
                 }
@@ -87,7 +88,14 @@ fn set(old: Option<&Node>, count: &Node) -> Result<Option<Node>, Misfit> {
     let by = By::Field(count.span().clone());
     match old {
         None => Ok(Some(made(count.value.clone(), by))),
-        Some(old) if old.text().is_some() => Ok((old != count).then(|| old.changed(count.value.clone(), by))),
+        Some(Node { value: Value::Scalar(_, Style::Plain), .. }) => {
+            Ok(old.filter(|old| *old != count).map(|old| old.changed(count.value.clone(), by)))
+        }
+        // A count in quotes stays in quotes, and so a string.
+        Some(old @ Node { value: Value::Scalar(text, style), .. }) => {
+            let new = count.shared_text().unwrap_or_else(|| text.clone());
+            Ok((new != *text).then(|| old.changed(Value::Scalar(new, *style), by)))
+        }
         Some(old) => Err(Misfit { span: old.span().clone(), message: "a count is a single value".into() }),
     }
 }

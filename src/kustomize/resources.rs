@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use super::scope::is_cluster_scoped;
 use crate::text::Index;
-use crate::yaml::{Name, Node};
+use crate::yaml::{Entry, Name, Node, Style, Value};
 
 /// The namespace of objects that have none; regular expressions of targets can match it.
 pub(super) const NO_NAMESPACE: &str = "_non_namespaceable_";
 /// The namespace of objects that say none.
 const DEFAULT_NAMESPACE: &str = "default";
+
+/// Where kustomize notes what an object was called.
+const NOTE: &str = "internal.config.kubernetes.io/previousNames";
 
 /// What tells two objects apart for kustomize. A namespace that is not said is `default`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -118,6 +121,45 @@ impl Resource {
         if self.history.previous.last() != Some(&now) {
             self.history.previous.push(now);
         }
+    }
+
+    /// The object as a patch sees it: with an annotation where its history is noted, though it may have no other.
+    pub(super) fn exposed(&self) -> Node {
+        if self.history == History::default() {
+            return self.node.clone();
+        }
+        let Some(metadata) = self.node.entry("metadata") else { return self.node.clone() };
+        let annotations = metadata.node.entry("annotations").filter(|entry| entry.node.is_map());
+        let place = metadata.key_span();
+        let empty = || Node::at(Value::Map([].into()), place.clone());
+        let map = annotations.map_or_else(empty, |entry| entry.node.clone());
+        let note = Node::scalar("", Style::Double, map.span().clone());
+        let map = map.with(Entry::new(NOTE, note.span(), note.clone()));
+        let entry = annotations
+            .map_or_else(|| Entry::new("annotations", &place, map.clone()), |old| old.with_node(map.clone()));
+        self.node.with(metadata.with_node(metadata.node.with(entry)))
+    }
+
+    /// Takes what a patch made of the exposed object, and tells whether the note of its history is still there.
+    pub(super) fn take(&mut self, node: &Node) -> bool {
+        let metadata = node.entry("metadata");
+        let annotations = metadata.and_then(|metadata| metadata.node.entry("annotations"));
+        let (Some(metadata), Some(annotations)) = (metadata, annotations) else {
+            self.replace(node.clone());
+            return false;
+        };
+        if annotations.node.get(NOTE).is_none() {
+            self.replace(node.clone());
+            return false;
+        }
+        let rest = annotations.node.without(NOTE);
+        let changed = if rest.entries().is_empty() {
+            metadata.node.without("annotations")
+        } else {
+            metadata.node.with(annotations.with_node(rest))
+        };
+        self.replace(node.with(metadata.with_node(changed)));
+        true
     }
 
     /// Takes a new state of the object.

@@ -5,13 +5,16 @@ use super::definition::Definition;
 use super::field_spec::Misfit;
 use super::names::Affix;
 use super::partial::Partial;
-use super::{FAILED_BUILD, Files, annotations, images, labels, names, namespace, patches, replacements, replicas};
+use super::patches::{self, Form};
+use super::{FAILED_BUILD, Files, annotations, images, labels, names, namespace, replacements, replicas};
 use crate::finding::Finding;
-use crate::yaml::Entry;
+use crate::yaml::{Entry, Node};
 
 /// Runs them over all objects that the kustomization holds.
 pub(super) fn run(files: &Files, definition: &Definition, partial: &mut Partial) {
-    patch(files, definition, &["patchesStrategicMerge", "patches"], partial);
+    let folder = &definition.folder;
+    patch(files, folder, definition.items("patchesStrategicMerge"), Form::Merge, partial);
+    patch(files, folder, definition.items("patches"), Form::Any, partial);
     put_into_namespace(definition, partial);
     affix(definition, "namePrefix", Affix::Prefix, partial);
     affix(definition, "nameSuffix", Affix::Suffix, partial);
@@ -20,7 +23,7 @@ pub(super) fn run(files: &Files, definition: &Definition, partial: &mut Partial)
     if let Some(pairs) = definition.entry("commonAnnotations") {
         annotations::apply(pairs.node.entries(), configuration.specs(Topic::CommonAnnotations), partial);
     }
-    patch(files, definition, &["patchesJson6902"], partial);
+    patch(files, folder, definition.items("patchesJson6902"), Form::Json, partial);
     replicas::apply(definition.items("replicas"), configuration.specs(Topic::Replicas), partial);
     for field in ["images", "imageTags"] {
         images::apply(definition.items(field), configuration.specs(Topic::Images), partial);
@@ -60,19 +63,21 @@ fn label(definition: &Definition, partial: &mut Partial) {
     }
 }
 
-fn patch(files: &Files, definition: &Definition, fields: &[&str], partial: &mut Partial) {
-    let (complete, findings) = (!partial.uncertain, &mut partial.findings);
-    let read = |field: &&str| patches::read(files, definition, field, findings);
-    let patches: Vec<_> = fields.iter().flat_map(read).collect();
-    if patches.is_empty() {
+/// Lays the patches of a list over the objects they are for.
+pub(super) fn patch(files: &Files, folder: &str, items: &[Node], form: Form, partial: &mut Partial) {
+    if items.is_empty() {
         return;
     }
+    let complete = !partial.uncertain;
+    let mut findings = Vec::new();
+    let patches = patches::read(files, folder, items, form, &mut findings);
     // One index for all patches: 4,000 objects and 1,000 patches are looked up, not scanned.
     let mut positions = partial.resources.index();
     for patch in patches {
-        patch.apply(&mut partial.resources, &mut positions, complete, &mut partial.findings);
+        patch.apply(&mut partial.resources, &mut positions, complete, &mut findings);
     }
     partial.resources.sweep();
+    findings.into_iter().for_each(|finding| partial.fail(finding));
 }
 
 impl Partial {

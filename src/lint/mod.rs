@@ -1,5 +1,6 @@
 //! One repository → findings.
 
+mod reach;
 mod rule;
 mod rules;
 mod run;
@@ -7,7 +8,7 @@ mod suppress;
 
 pub use rule::{Check, Context, Rule};
 pub use rules::RULES;
-pub use run::{Options, Outcome, run};
+pub use run::{Options, Outcome, judge, run};
 
 /// The rule of an id.
 pub fn rule(id: &str) -> Option<&'static Rule> {

@@ -1,7 +1,7 @@
 //! What a rule is, and what it may ask.
 
 use crate::finding::{Finding, Label, Severity};
-use crate::flux::{Built, Repo, Tenancy};
+use crate::flux::{Applied, Receiver, Tenancy};
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::Entry;
@@ -28,16 +28,16 @@ pub enum Check {
     Document,
     /// While kustomizations are built; the repository's problems name the rule.
     Build,
-    /// At each object as built.
-    Object(fn(&Built, &Context<'_>) -> Option<Finding>),
+    /// At each object as a cluster receives it.
+    Object(fn(&Applied, &Context<'_>) -> Option<Finding>),
 }
 
 /// What a rule may ask of everything around the object.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// The repository.
-    pub repo: &'a Repo,
-    /// Its tenants.
+    /// Who receives it.
+    pub receiver: &'a Receiver<'a>,
+    /// The tenants of that cluster.
     pub tenancy: &'a Tenancy,
 }
 

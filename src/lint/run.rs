@@ -1,15 +1,17 @@
 //! A run of the linter: load, judge, leave out what is accepted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use super::reach::unreached;
 use super::suppress::Exceptions;
-use super::{Check, Context, RULES};
+use super::{Check, Context, RULES, Rule};
 use crate::config::{Exception, Lint};
 use crate::finding::{Finding, Severity, sort};
-use crate::flux::{Repo, Settings, Skipped, Tenancy};
-use crate::text::Tree;
+use crate::flux::{Applied, Governance, Receiver, Repo, Settings, Skipped, State, Tenancy};
+use crate::text::{Index, Tree};
 
 /// What is judged and how.
 #[derive(Debug, Clone, Default)]
@@ -18,8 +20,12 @@ pub struct Options {
     pub only: Vec<String>,
     /// What the repository says about rules.
     pub lint: Lint,
+    /// What is known of the repository beside its files.
+    pub settings: Settings,
+    /// The names of the receivers that are judged; all when empty.
+    pub clusters: Vec<String>,
     /// Whether a fleet.yaml governs the repository.
-    pub governed: bool,
+    pub governance: Governance,
     /// The tenants' namespaces and whose they are, when something declares them.
     pub tenants: Option<BTreeMap<String, String>>,
     /// Whether pedantic findings are wanted too.
@@ -39,15 +45,30 @@ pub struct Outcome {
     pub skipped: Skipped,
     /// What kustomizations ask for and was not done.
     pub not_done: BTreeMap<String, usize>,
-    /// How many objects were judged.
+    /// How many appliers were not built, by reason, where that is no fault: sources without a copy, for example.
+    pub not_built: BTreeMap<Arc<str>, usize>,
+    /// How many objects no cluster's root reaches; none in a repository without a root.
+    pub unreached: usize,
+    /// How many objects were judged, each once however many clusters receive it.
     pub objects: usize,
 }
 
 /// Judges a tree.
 pub fn run(tree: &Tree, options: &Options) -> Outcome {
-    let repo = Repo::load(tree, &Settings::default());
-    let tenancy = Tenancy::of(&repo, options.tenants.as_ref(), options.governed);
-    let mut findings = judge(&Context { repo: &repo, tenancy: &tenancy }, options);
+    judge(Repo::load(tree, &options.settings), options)
+}
+
+/// Judges a repository.
+pub fn judge(repo: Repo, options: &Options) -> Outcome {
+    let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::of).collect();
+    let wanted =
+        |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
+    let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(wanted).collect();
+    let mut findings = problems(&repo, &receivers, options);
+    let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id)).collect();
+    let judged: Vec<Vec<Finding>> =
+        receivers.par_iter().map(|receiver| judge_receiver(&repo, receiver, &rules, options)).collect();
+    findings.extend(judged.into_iter().flatten());
     sort(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions);
     let before = findings.len();
@@ -58,24 +79,83 @@ pub fn run(tree: &Tree, options: &Options) -> Outcome {
         findings,
         excepted,
         unused: exceptions.unused(|rule| options.runs(rule)),
-        objects: repo.objects.len(),
+        objects: count_objects(&receivers),
+        unreached: unreached(&repo),
+        not_built: not_built(&receivers),
         skipped: repo.skipped,
         not_done: repo.not_done,
     }
 }
 
-fn judge(context: &Context<'_>, options: &Options) -> Vec<Finding> {
-    let rules: Vec<_> = RULES.iter().filter(|rule| options.runs(rule.id)).collect();
-    let problems = context.repo.problems.iter().filter(|problem| options.runs(problem.rule)).cloned();
-    let mut findings: Vec<Finding> = problems.collect();
-    let judged = context.repo.objects.par_iter().flat_map_iter(|built| {
-        rules.iter().filter_map(move |rule| match rule.check {
-            Check::Object(check) => check(built, context),
+/// What is wrong with files and builds, as far as it concerns the clusters that are judged.
+fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Finding> {
+    let names: BTreeSet<&Arc<str>> = receivers.iter().map(|receiver| &receiver.cluster.name).collect();
+    let problems = repo.problems.iter().filter(|problem| options.runs(problem.rule));
+    let concerned = problems.filter_map(|problem| {
+        let mut problem = problem.clone();
+        let concerns_all = problem.clusters.is_empty();
+        problem.clusters.retain(|name| names.contains(name));
+        (concerns_all || !problem.clusters.is_empty()).then_some(problem)
+    });
+    concerned.collect()
+}
+
+/// Judges what one cluster receives.
+fn judge_receiver(repo: &Repo, receiver: &Receiver<'_>, rules: &[&Rule], options: &Options) -> Vec<Finding> {
+    let received: Vec<&Applied> = receiver.groups().into_iter().flat_map(|group| group.objects).collect();
+    let installation = installation(repo, receiver);
+    let tenancy = Tenancy::of(&received, &installation, options.tenants.as_ref(), options.governance);
+    let context = Context { receiver, tenancy: &tenancy };
+    let name: Arc<str> = receiver.to_string().into();
+    let judged = received.par_iter().flat_map_iter(|applied| {
+        rules.iter().filter_map(|rule| match rule.check {
+            Check::Object(check) => check(applied, &context),
             Check::Document | Check::Build => None,
         })
     });
-    findings.extend(judged.collect::<Vec<_>>());
+    let mut findings: Vec<Finding> = judged.collect();
+    for finding in findings.iter_mut().filter(|_| !name.is_empty()) {
+        finding.clusters.push(name.clone());
+    }
     findings
+}
+
+/// The patches that are laid over the Flux of a cluster.
+fn installation<'a>(repo: &'a Repo, receiver: &Receiver<'_>) -> Vec<&'a str> {
+    let cluster = receiver.cluster;
+    let folders = || cluster.appliers.iter().filter(|applier| applier.target.is_none()).map(|applier| &applier.folder);
+    // The folder of an applier starts at the root of its source, which may lie anywhere in the tree.
+    let reaches = |folder: &str| {
+        let segments = format!("/{folder}/");
+        folders().any(|applied| !applied.is_empty() && segments.contains(&format!("/{applied}/")))
+    };
+    let patches = repo.installation_patches.iter().filter(|(folder, _)| cluster.name.is_empty() || reaches(folder));
+    patches.filter(|_| receiver.target.is_none()).map(|(_, text)| text.as_str()).collect()
+}
+
+/// Counts objects by the places that they were written at: clusters share them.
+fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
+    let mut seen: Index<(Option<Arc<str>>, String, usize, String), ()> = Index::default();
+    for receiver in receivers {
+        for applied in &receiver.cluster.objects {
+            let place = super::reach::place(&applied.object);
+            let reference = applied.object.reference().to_string();
+            let (root, path) = (place.file().root().cloned(), place.file().path().to_owned());
+            seen.insert((root, path, place.range().start, reference), ());
+        }
+    }
+    seen.len()
+}
+
+/// Counts the appliers that were not built, for reasons that are no faults, each once however many clusters have it.
+fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<Arc<str>, usize> {
+    let mut names: BTreeMap<Arc<str>, BTreeSet<String>> = BTreeMap::new();
+    for applier in receivers.iter().flat_map(|receiver| &receiver.cluster.appliers) {
+        if let State::NotBuilt(why) = &applier.state {
+            names.entry(why.clone()).or_default().insert(applier.reference.to_string());
+        }
+    }
+    names.into_iter().map(|(why, names)| (why, names.len())).collect()
 }
 
 impl Options {

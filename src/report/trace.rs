@@ -10,6 +10,7 @@ use super::mask::{Masks, conceal};
 use super::provenance::{JsonField, JsonReference, schema_of};
 use super::{printable, shown_path};
 use crate::finding::ObjectRef;
+use crate::flux::field::shown;
 use crate::flux::trace::{Field, Trace};
 use crate::flux::{Agent, Cause};
 use crate::yaml::{Node, Reader, Style as Written, Value, to_json};
@@ -34,10 +35,10 @@ pub fn text(traces: &[Trace], root: &str, out: &mut dyn Write) -> io::Result<()>
             writeln!(out)?;
         }
         head(trace, root, out)?;
-        let shown = conceal(&trace.node, &mut masks);
+        let masked = conceal(&trace.node, &mut masks);
         for field in &trace.fields {
-            let value = field.path.find(&shown).unwrap_or(&field.node);
-            let path = printable(&field.path.to_string()).replace('\n', " ");
+            let value = field.path.find(&masked).unwrap_or(&field.node);
+            let path = printable(&shown(&field.path)).replace('\n', " ");
             writeln!(out, "\n{HEADING}{path}{HEADING:#}: {}", value_in_a_line(value, field))?;
             chain(&field.causes, root, &mut masks, out)?;
         }
@@ -184,10 +185,10 @@ struct JsonValue {
 pub fn json(traces: &[Trace], out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
     let traces = traces.iter().map(|trace| {
-        let shown = conceal(&trace.node, &mut masks);
+        let masked = conceal(&trace.node, &mut masks);
         let fields = trace.fields.iter().map(|field| JsonValue {
             field: JsonField::new(&field.path, &field.node, &field.causes),
-            value: to_json(field.path.find(&shown).unwrap_or(&field.node), Reader::Kubernetes),
+            value: to_json(field.path.find(&masked).unwrap_or(&field.node), Reader::Kubernetes),
         });
         JsonTrace {
             object: (&trace.object).into(),

@@ -47,6 +47,13 @@ pub fn from_json(value: &serde_json::Value, at: &Span) -> Node {
     Node::at(value, at.clone())
 }
 
+impl Entry {
+    /// The key as Kubernetes' reader makes it a key of JSON: `yes` is `true` there, and `0x10` is `16`.
+    pub fn json_key(&self) -> String {
+        key_to_json(self, Reader::Kubernetes)
+    }
+}
+
 pub(super) fn scalar_to_json(scalar: Scalar<'_>, text: &str) -> serde_json::Value {
     match scalar {
         Scalar::Null => serde_json::Value::Null,

@@ -227,3 +227,53 @@ fn a_render_repairs_what_an_interrupted_one_left() {
     assert!(root.join("clusters/north/info.yaml").exists());
     assert!(!root.join("clusters/west").exists() && !root.join(".fleetwright.tmp").exists());
 }
+
+fn repository() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cli/repository.in")
+}
+
+#[test]
+fn what_commands_write_for_programs_is_what_its_schema_describes() {
+    let cases: [(&str, &[&str]); 3] = [
+        ("build", &["build", "--format", "json"]),
+        ("trace", &["trace", "Deployment/shop/web", "--format", "json"]),
+        ("graph", &["graph", "--format", "json"]),
+    ];
+    for (name, arguments) in cases {
+        let schema = serde_json::from_slice(&fleetwright(&repository(), &["schema", name]).stdout).unwrap();
+        let schema = jsonschema::draft202012::new(&schema).unwrap();
+        let written = fleetwright(&repository(), arguments);
+        let document = serde_json::from_slice(&written.stdout).unwrap();
+        let errors: Vec<String> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+        assert!(!text(&written.stdout).contains("hunter2"), "{name}: a Secret's value is shown");
+    }
+}
+
+#[test]
+fn the_values_of_secrets_are_shown_only_when_asked_for() {
+    let masked = text(&fleetwright(&repository(), &["build"]).stdout);
+    let shown = text(&fleetwright(&repository(), &["build", "--show-secrets"]).stdout);
+    assert!(!masked.contains("hunter2") && shown.contains("token: hunter2"));
+}
+
+/// Names are the user's: what ends a label, a line or a comment in one form must not do so here.
+#[test]
+fn names_of_objects_break_no_form_of_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: \"a\\\"]; b\\n\
+                    rm -rf\\e[1m#c\"\n  namespace: x\nspec: {path: ./y, sourceRef: {kind: GitRepository, name: \"\\n---\"}}\n";
+    std::fs::write(folder.path().join("a.yaml"), manifest).unwrap();
+    for format in ["text", "mermaid", "dot"] {
+        let drawn = text(&fleetwright(folder.path(), &["graph", "--format", format]).stdout);
+        assert!(!drawn.contains("\nrm") && !drawn.contains('\x1b') && !drawn.contains("\n---"), "{drawn}");
+        let label = match format {
+            "mermaid" => "a#34;]#59; b rm -rf",
+            "dot" => "a\\\"]; b rm -rf",
+            _ => "a\"]; b rm -rf",
+        };
+        assert!(drawn.contains(label), "{drawn}");
+    }
+    let built = text(&fleetwright(folder.path(), &["build"]).stdout);
+    assert_eq!(built.matches("\n---").count() + usize::from(built.starts_with("---")), 1, "{built}");
+}

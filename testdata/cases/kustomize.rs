@@ -87,7 +87,7 @@ fn builds_what_the_real_program_builds() {
 }
 
 /// The value with the keys of its mappings sorted, so that a diff shows values only.
-fn sorted(value: &serde_json::Value) -> serde_json::Value {
+pub(crate) fn sorted(value: &serde_json::Value) -> serde_json::Value {
     match value {
         serde_json::Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();

@@ -3,8 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read has failed")]
 
 use fleetwright::finding::{Finding, ObjectRef, Severity};
-use fleetwright::report::{FORMATS, Judged, Report, SummaryLine, json};
+use fleetwright::report::{FORMATS, Judged, Report, SummaryLine, build, graph, json, trace};
 use fleetwright::text::{File, Span};
+use snapbox::data::DataFormat;
 use snapbox::{Data, IntoData, assert_data_eq};
 
 fn file(path: &str) -> File {
@@ -48,6 +49,10 @@ fn report() -> Report {
     let mut pedantic =
         Finding::warning("missing-timeout", File::new("empty.yaml", "").first_line(), "there is \x1b[1mnothing");
     pedantic.severity = Severity::Pedantic;
+    // One in a copy of another repository, which another folder has a file of the same path in.
+    let elsewhere = file("sync.yaml").in_root("../tenant=1/".into());
+    let elsewhere = Finding::warning("missing-prune", place(&elsewhere, "flux-backend"), "it stands elsewhere")
+        .related(place(&sync, "flux-backend"), "and here");
     let judged = Judged {
         files: 3,
         objects: 2,
@@ -55,7 +60,7 @@ fn report() -> Report {
         skipped: [("not a manifest".to_owned(), 4)].into(),
         not_done: [("replacements".to_owned(), 1)].into(),
     };
-    Report::new(vec![account, target, twice, pedantic], judged, "fleet")
+    Report::new(vec![elsewhere, account, target, twice, pedantic], judged, "fleet")
 }
 
 fn file_end(file: &File, text: &str) -> Span {
@@ -97,14 +102,22 @@ fn json_is_the_document_that_its_schema_describes() {
     assert_data_eq!(Data::text(json).raw(), snapbox::file!["../report/all.json": Text].raw());
 }
 
-#[test]
-fn the_schema_of_the_report_is_current() {
-    let schema = format!("{}\n", serde_json::to_string_pretty(&json::schema()).unwrap());
-    assert_data_eq!(schema.into_data().raw(), snapbox::file!["../../schemas/report.schema.json": Text].raw());
+/// The documents that commands write, and the file that publishes the schema of each.
+fn schemas() -> [(&'static str, serde_json::Value); 4] {
+    [("report", json::schema()), ("build", build::schema()), ("trace", trace::schema()), ("graph", graph::schema())]
 }
 
 #[test]
-fn every_property_of_the_report_is_described() {
+fn the_schemas_of_what_commands_write_are_current() {
+    for (name, schema) in schemas() {
+        let path = format!("{}/schemas/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+        let schema = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
+        assert_data_eq!(schema.into_data().raw(), Data::read_from(path.as_ref(), Some(DataFormat::Text)).raw());
+    }
+}
+
+#[test]
+fn every_property_of_what_commands_write_is_described() {
     fn check(value: &serde_json::Value, path: &str, missing: &mut Vec<String>) {
         let Some(object) = value.as_object() else { return };
         for (name, property) in object.get("properties").and_then(|it| it.as_object()).into_iter().flatten() {
@@ -115,6 +128,6 @@ fn every_property_of_the_report_is_described() {
         object.iter().for_each(|(key, value)| check(value, &format!("{path}.{key}"), missing));
     }
     let mut missing = Vec::new();
-    check(&json::schema(), "", &mut missing);
+    schemas().iter().for_each(|(name, schema)| check(schema, name, &mut missing));
     assert!(missing.is_empty(), "{missing:?}");
 }

@@ -73,10 +73,12 @@ impl Ignore {
         Self::with_defaults(Vec::new())
     }
 
-    fn with_defaults(said: Vec<Pattern>) -> Self {
+    fn with_defaults(mut said: Vec<Pattern>) -> Self {
         let always = VERSION_CONTROL.iter().map(|pattern| Pattern::new(pattern, ""));
         let defaults = DEFAULTS.iter().filter(|_| said.is_empty()).map(|pattern| Pattern::new(pattern, ""));
-        Self { patterns: always.chain(defaults).chain(said.iter().cloned()).collect() }
+        let mut patterns: Vec<Pattern> = always.chain(defaults).collect();
+        patterns.append(&mut said);
+        Self { patterns }
     }
 
     /// Tells whether a file is left out.

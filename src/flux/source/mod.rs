@@ -1,6 +1,7 @@
 //! What sources hand out: the files that Flux builds from are those of an artifact, not those of a checkout.
 
 mod artifact;
+mod generator;
 mod ignore;
 mod include;
 #[cfg(test)]
@@ -10,6 +11,8 @@ mod pack;
 mod resolve;
 mod sources;
 mod sparse;
+#[cfg(test)]
+mod tests;
 mod wildcard;
 
 pub use artifact::{Artifact, Resolution};

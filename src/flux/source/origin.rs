@@ -22,7 +22,7 @@ pub(super) struct Origin {
 impl Origin {
     /// Where an object of one of the source kinds fetches from; `None` when that is not written out.
     pub(super) fn of(source: &Object) -> Option<Self> {
-        let text = |keys: &[&str]| source.node.at_keys(keys).and_then(known_text).filter(|text| !text.is_empty());
+        let text = |keys: &[&str]| source.node.at_keys(keys).and_then(known).filter(|text| !text.is_empty());
         let first = |fields: &[&str]| fields.iter().find_map(|field| text(&["spec", "ref", field]));
         match source.kind() {
             "GitRepository" => {
@@ -54,11 +54,7 @@ impl Origin {
     }
 }
 
-/// The text of a scalar that is known: no value that nobody can know, and no variable that stands for one.
-fn known_text(node: &Node) -> Option<&str> {
-    match &node.value {
-        Value::Scalar(_, Style::Unknown) => None,
-        Value::Scalar(text, _) => Some(text),
-        Value::Seq(_) | Value::Map(_) => None,
-    }
+/// The text of a scalar, unless nobody can know it.
+pub(super) fn known(node: &Node) -> Option<&str> {
+    node.text().filter(|_| !matches!(node.value, Value::Scalar(_, Style::Unknown)))
 }

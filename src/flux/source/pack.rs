@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::ignore::Ignore;
 use super::include::{self, Include};
+use super::origin::known;
 use super::sparse;
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::Files;
-use crate::yaml::{Node, Style, Value};
+use crate::text::is_inside;
+use crate::yaml::Node;
 
 /// How a source of one of the controller's kinds makes its artifact.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(super) struct Recipe<'a> {
 enum Kind<'a> {
     Git {
         sparse: &'a [Node],
+        /// Whether the files of submodules are fetched.
+        submodules: bool,
     },
     Oci {
         /// Whether the layer is handed out as it is.
@@ -43,7 +47,8 @@ impl<'a> Recipe<'a> {
         let kind = match source.kind() {
             "GitRepository" => {
                 let sparse = spec(&["spec", "sparseCheckout"]).map(Node::items).unwrap_or_default();
-                sparse.iter().all(|folder| known(folder).is_some()).then_some(Kind::Git { sparse })?
+                let submodules = spec(&["spec", "recurseSubmodules"]).and_then(Node::text) == Some("true");
+                sparse.iter().all(|folder| known(folder).is_some()).then_some(Kind::Git { sparse, submodules })?
             }
             "OCIRepository" => {
                 let copied = spec(&["spec", "layerSelector", "operation"]).and_then(Node::text) == Some("copy");
@@ -58,7 +63,7 @@ impl<'a> Recipe<'a> {
     /// What two objects that make the same of the same have in common.
     pub(super) fn key(&self) -> String {
         let kind = match &self.kind {
-            Kind::Git { sparse } => format!("git {:?}", texts(sparse)),
+            Kind::Git { sparse, submodules } => format!("git {submodules} {:?}", texts(sparse)),
             Kind::Oci { copied } => format!("oci {copied}"),
             Kind::Bucket { prefix } => format!("bucket {prefix:?}"),
         };
@@ -68,8 +73,9 @@ impl<'a> Recipe<'a> {
     /// What is handed out of what was fetched.
     pub(super) fn pack(&self, fetched: &Files, includes: &[Include]) -> Result<Files, Vec<Finding>> {
         match &self.kind {
-            Kind::Git { sparse } => {
-                let checked_out = check_out(fetched, sparse)?;
+            Kind::Git { sparse, submodules } => {
+                let cloned = if *submodules { fetched.clone() } else { without_submodules(fetched) };
+                let checked_out = check_out(&cloned, sparse)?;
                 let complete = include::add(&checked_out, includes)?;
                 let ignore = Ignore::of_tree(complete.tree(), self.ignore);
                 Ok(select(&complete, |path| !ignore.leaves_out(path)))
@@ -87,11 +93,6 @@ impl<'a> Recipe<'a> {
     }
 }
 
-/// The text of a scalar, unless nobody can know it.
-fn known(node: &Node) -> Option<&str> {
-    node.text().filter(|_| !matches!(node.value, Value::Scalar(_, Style::Unknown)))
-}
-
 fn texts(nodes: &[Node]) -> Vec<&str> {
     nodes.iter().filter_map(Node::text).collect()
 }
@@ -100,6 +101,18 @@ fn texts(nodes: &[Node]) -> Vec<&str> {
 fn select(files: &Files, wanted: impl Fn(&str) -> bool) -> Files {
     let tree = files.tree();
     let paths = tree.entries().map(|(path, _)| path).filter(|path| !tree.is_link(path) && wanted(path));
+    Files::select(paths.map(|path| (Arc::from(path), files, Arc::from(path))))
+}
+
+/// The files of the repository itself: a working tree has those of its submodules too.
+fn without_submodules(files: &Files) -> Files {
+    let Ok(modules) = files.tree().file(".gitmodules") else { return files.clone() };
+    let value = |line: &str| {
+        line.trim().strip_prefix("path")?.trim_start().strip_prefix('=').map(|path| include::clamp(path.trim()))
+    };
+    let folders: Vec<String> = modules.text().lines().filter_map(value).filter(|folder| !folder.is_empty()).collect();
+    let is_own = |path: &&str| !folders.iter().any(|folder| is_inside(path, folder));
+    let paths = files.tree().entries().map(|(path, _)| path).filter(is_own);
     Files::select(paths.map(|path| (Arc::from(path), files, Arc::from(path))))
 }
 

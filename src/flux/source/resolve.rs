@@ -1,12 +1,14 @@
 //! From a reference to what the source hands out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::artifact::{Artifact, Resolution};
+use super::generator::{Generator, Names, Source, Stop};
 use super::include::Include;
 use super::origin::Origin;
 use super::pack::Recipe;
-use super::sources::{Lookup, SourceRef, Sources};
+use super::sources::{Lookup, Made, SourceRef, Sources};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
@@ -22,16 +24,18 @@ pub(super) struct Resolver<'a> {
     pub(super) lookup: &'a dyn Lookup,
     /// What is being resolved, the outermost first.
     open: Vec<SourceRef>,
+    /// What was resolved on the way: sources that share parts would ask for them again and again.
+    known: BTreeMap<SourceRef, Resolution>,
 }
 
 impl<'a> Resolver<'a> {
     pub(super) fn new(sources: &'a Sources, lookup: &'a dyn Lookup) -> Self {
-        Self { sources, lookup, open: Vec::new() }
+        Self { sources, lookup, open: Vec::new(), known: BTreeMap::new() }
     }
 
     pub(super) fn resolve(&mut self, reference: &SourceRef) -> Resolution {
         if &*reference.kind == "ExternalArtifact" {
-            return Resolution::Unknown("artifacts of ArtifactGenerators are not made yet".into());
+            return self.generated(reference).map_or_else(|resolution| resolution, Resolution::Artifact);
         }
         let Some(source) = self.lookup.source(reference) else { return Resolution::Missing };
         let resolved = self.fetched(reference, &source);
@@ -50,7 +54,10 @@ impl<'a> Resolver<'a> {
             let message = format!("sources are made of each other more than {MAX_DEPTH} deep");
             return Err(failed(at, message, "build from the first of them"));
         }
-        match self.resolve(reference) {
+        let known = self.known.get(reference).cloned();
+        let resolution = known.unwrap_or_else(|| self.resolve(reference));
+        self.known.insert(reference.clone(), resolution.clone());
+        match resolution {
             Resolution::Artifact(artifact) => Ok(artifact),
             Resolution::Missing => {
                 let message = format!("the cluster has no source `{reference}`, which this one is made of");
@@ -63,14 +70,12 @@ impl<'a> Resolver<'a> {
     /// What a source of one of source-controller's kinds hands out.
     fn fetched(&mut self, reference: &SourceRef, source: &Object) -> Result<Arc<Artifact>, Resolution> {
         let unknown = |why: &str| Resolution::Unknown(why.into());
-        let Some(origin) = Origin::of(source) else {
-            return Err(unknown("where it fetches from is not known"));
-        };
         let Some(recipe) = Recipe::of(source) else {
             return Err(unknown("what it leaves out is not known"));
         };
-        let Some((id, files)) = self.sources.copy_of(&origin) else {
-            return Err(Resolution::NoCopy(origin.shown().into()));
+        let (id, files) = match Origin::of(source) {
+            None => self.sources.unwritten(reference).ok_or_else(|| unknown("where it fetches from is not known"))?,
+            Some(origin) => self.sources.copy_of(&origin).ok_or_else(|| Resolution::NoCopy(origin.shown().into()))?,
         };
         self.open.push(reference.clone());
         let includes = self.includes(reference, source);
@@ -79,6 +84,52 @@ impl<'a> Resolver<'a> {
         let parts: Vec<String> = includes.iter().map(Include::key).collect();
         let id = format!("{id}\n{}\n{}", recipe.key(), parts.join("\n"));
         self.sources.make(&id, || recipe.pack(&files, &includes)).map_err(Resolution::Failed)
+    }
+
+    /// What the ArtifactGenerator hands out that makes an ExternalArtifact.
+    fn generated(&mut self, reference: &SourceRef) -> Result<Arc<Artifact>, Resolution> {
+        let name = &*reference.name;
+        // One that cannot be made may be the one that is looked for: that is said only when no other one makes it.
+        let mut reason = None;
+        for object in self.lookup.generators(&reference.namespace) {
+            let names = self.sources.names_of(&object);
+            if !names.may_have(name) {
+                continue;
+            }
+            match self.make(reference, &object, &names) {
+                Ok(made) => match (made.artifacts.get(name), &made.stopped) {
+                    (Some(artifact), _) => return Ok(artifact.clone()),
+                    (None, Some(stop)) => reason = reason.or(Some(stop.clone().into())),
+                    (None, None) => {}
+                },
+                Err(resolution) => reason = reason.or(Some(resolution)),
+            }
+        }
+        Err(reason.unwrap_or_else(|| match self.lookup.source(reference) {
+            Some(_) => Resolution::Unknown("another controller than Flux's makes it".into()),
+            None => Resolution::Missing,
+        }))
+    }
+
+    fn make(&mut self, reference: &SourceRef, object: &Object, names: &Names) -> Result<Arc<Made>, Resolution> {
+        let generator = Generator::read(object)?;
+        self.open.push(reference.clone());
+        let sources = self.sources_of(&generator);
+        self.open.pop();
+        let sources = sources?;
+        Ok(self.sources.generate(&generator.key(names, &sources), || generator.make(&sources)))
+    }
+
+    fn sources_of(&mut self, generator: &Generator) -> Result<BTreeMap<String, Arc<Artifact>>, Resolution> {
+        let mut sources = BTreeMap::new();
+        for Source { alias, place, reference } in &generator.sources {
+            if &*reference.kind == "HelmChart" {
+                return Err(Resolution::Unknown("it is made of a HelmChart, which is not fetched".into()));
+            }
+            let artifact = self.part(reference, place.span())?;
+            sources.insert(alias.text().unwrap_or_default().to_owned(), artifact);
+        }
+        Ok(sources)
     }
 
     fn includes<'o>(&mut self, reference: &SourceRef, source: &'o Object) -> Result<Vec<Include<'o>>, Resolution> {
@@ -95,6 +146,15 @@ impl<'a> Resolver<'a> {
             includes.push(Include { node, artifact });
         }
         Ok(includes)
+    }
+}
+
+impl From<Stop> for Resolution {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Failed(findings) => Self::Failed(findings),
+            Stop::Unknown(why) => Self::Unknown(why),
+        }
     }
 }
 

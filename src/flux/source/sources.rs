@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
 use super::artifact::{Artifact, Resolution};
+use super::generator::{Generated, Names, Stop};
 use super::origin::Origin;
 use super::resolve::Resolver;
 use crate::address::{Address, Location};
 use crate::kube::Object;
 use crate::kustomize::{Builder, Files};
 use crate::text::{Tree, is_inside};
+use crate::yaml::{Node, Value};
 
 /// A reference to a source: what `sourceRef` of a Kustomization says, with its namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +26,14 @@ pub struct SourceRef {
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
+}
+
+impl SourceRef {
+    /// The reference that means an object.
+    pub fn of(source: &Object) -> Self {
+        let namespace = source.namespace().unwrap_or_default();
+        Self { kind: source.kind().into(), namespace: namespace.into(), name: source.name().into() }
+    }
 }
 
 impl fmt::Display for SourceRef {
@@ -77,30 +87,82 @@ impl Copy {
             place: Place::Inside(folder.into()),
         }
     }
+
+    fn is_in(&self, folder: &str) -> bool {
+        matches!(&self.place, Place::Inside(inside) if **inside == *folder)
+    }
+}
+
+/// Copies by the keys of their addresses, each list in the order that they were named.
+#[derive(Debug, Default)]
+struct Copies(BTreeMap<String, Vec<Copy>>);
+
+impl Copies {
+    fn add(&mut self, copy: Copy) {
+        self.0.entry(copy.address.key().to_owned()).or_default().push(copy);
+    }
+
+    fn of(&self, address: &Address) -> &[Copy] {
+        self.0.get(address.key()).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// What the sources of all clusters hand out, each made once. Threads may share it.
 #[derive(Debug)]
 pub struct Sources {
     repository: Files,
-    copies: Vec<Copy>,
+    copies: Copies,
     /// The repository itself, under the addresses that its clusters know it by.
-    own: Vec<Copy>,
+    own: Copies,
+    /// The folders of the repository that are fetched by roots which `flux bootstrap` has yet to write.
+    unwritten: BTreeMap<SourceRef, Arc<str>>,
     /// By their ids. Nobody waits while holding it.
     made: Mutex<BTreeMap<Arc<str>, Arc<Artifact>>>,
+    /// What generators made, by what decides it. Nobody waits while holding it.
+    generated: Mutex<BTreeMap<Arc<str>, Arc<Made>>>,
+    /// What generators say, by the place in memory of their nodes, which are kept so that no other one gets it.
+    names: Mutex<BTreeMap<usize, (Node, Arc<Names>)>>,
+}
+
+/// The artifacts of one generator, and why it made no more.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) artifacts: BTreeMap<String, Arc<Artifact>>,
+    pub(super) stopped: Option<Stop>,
 }
 
 impl Sources {
     /// The sources of a repository, of which only the copies are known yet.
     pub fn new(repository: Files, copies: Vec<Copy>) -> Self {
-        Self { repository, copies, own: Vec::new(), made: Mutex::default() }
+        let mut by_address = Copies::default();
+        copies.into_iter().for_each(|copy| by_address.add(copy));
+        Self {
+            repository,
+            copies: by_address,
+            own: Copies::default(),
+            unwritten: BTreeMap::new(),
+            made: Mutex::default(),
+            generated: Mutex::default(),
+            names: Mutex::default(),
+        }
     }
 
     /// Takes a folder of the repository for what a cluster's root fetches: a source of the same address and reference
-    /// hands that out. An object without an address adds nothing.
+    /// hands that out, and one of the same name that has no address yet. What is added later goes before.
     pub fn add_own(&mut self, root: &Object, folder: &str) {
-        let Some(Origin { address, reference }) = Origin::of(root) else { return };
-        self.own.push(Copy { address, reference, place: Place::Inside(folder.into()) });
+        match Origin::of(root) {
+            Some(Origin { address, reference }) => {
+                let own = Copy { address, reference, place: Place::Inside(folder.into()) };
+                // A thousand clusters may have one root each, and all of them the same.
+                let is_last = |last: &Copy| last.reference == own.reference && last.is_in(folder);
+                if !self.own.of(&own.address).last().is_some_and(is_last) {
+                    self.own.add(own);
+                }
+            }
+            None => {
+                self.unwritten.insert(SourceRef::of(root), folder.into());
+            }
+        }
     }
 
     /// The repository as it lies there: for folders that are built although no source is known to hand them out.
@@ -115,24 +177,37 @@ impl Sources {
 
     /// The copy of what is fetched: one of exactly this reference before one of any.
     pub(super) fn copy_of(&self, origin: &Origin) -> Option<(String, Files)> {
+        let (said, own) = (self.copies.of(&origin.address), self.own.of(&origin.address));
         let exact = |copy: &&Copy| copy.reference.is_some() && copy.reference == origin.reference;
         let any = |copy: &&Copy| copy.reference.is_none();
-        let of_address = |copies| Copies { copies, address: &origin.address };
-        let found = of_address(&self.copies).find(exact).or_else(|| of_address(&self.own).find(exact));
-        let found = found.or_else(|| of_address(&self.copies).find(any)).or_else(|| of_address(&self.own).find(any))?;
+        let found = said.iter().find(exact).or_else(|| own.iter().rev().find(exact));
+        let found = found.or_else(|| said.iter().find(any)).or_else(|| own.iter().rev().find(any))?;
         Some(self.files_of(found))
+    }
+
+    /// What a source fetches whose address is not written yet.
+    pub(super) fn unwritten(&self, source: &SourceRef) -> Option<(String, Files)> {
+        self.unwritten.get(source).map(|folder| self.own(folder))
+    }
+
+    /// A folder of the repository.
+    fn own(&self, folder: &str) -> (String, Files) {
+        let id = format!("repository/{folder}");
+        let artifact = self.know(&id, || below(&self.repository, folder));
+        (id, artifact.files().clone())
     }
 
     fn files_of(&self, copy: &Copy) -> (String, Files) {
         match &copy.place {
-            Place::Inside(folder) => {
-                let id = format!("repository/{folder}");
-                let artifact = self.know(&id, || below(&self.repository, folder));
-                (id, artifact.files().clone())
-            }
+            Place::Inside(folder) => self.own(folder),
             Place::Outside(tree, files) => {
+                // Folders that were typed differently are different copies; one may be that of many addresses.
                 let root = tree.files().find_map(|file| file.root().cloned());
-                let id = format!("copy {} {}", copy.address.key(), root.as_deref().unwrap_or_default());
+                let reference = copy.reference.as_deref().unwrap_or_default();
+                let id = root.map_or_else(
+                    || format!("copy of {}#{reference}", copy.address.key()),
+                    |root| format!("copy in {root}"),
+                );
                 (id, files.get_or_init(|| Files::read(tree, |_| true)).clone())
             }
         }
@@ -154,6 +229,34 @@ impl Sources {
         artifact
     }
 
+    /// The names of what a generator makes, read unless they are known.
+    pub(super) fn names_of(&self, generator: &Object) -> Arc<Names> {
+        let Value::Map(entries) = &generator.node.value else { return Arc::new(Names::of(generator)) };
+        let address = entries.as_ptr().addr();
+        if let Some((_, names)) = self.names.lock().unwrap_or_else(PoisonError::into_inner).get(&address) {
+            return names.clone();
+        }
+        let names = Arc::new(Names::of(generator));
+        let known = (generator.node.clone(), names.clone());
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(address, known);
+        names
+    }
+
+    /// What a generator makes, made unless it is known.
+    pub(super) fn generate(&self, key: &str, generate: impl FnOnce() -> Generated) -> Arc<Made> {
+        let id = digest(key);
+        if let Some(made) = self.generated.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return made.clone();
+        }
+        let Generated { artifacts, stopped } = generate();
+        let artifacts = artifacts.into_iter().map(|(name, files)| {
+            let artifact = self.know(&format!("{key}\n{name}"), || files);
+            (name, artifact)
+        });
+        let made = Arc::new(Made { artifacts: artifacts.collect(), stopped });
+        self.generated.lock().unwrap_or_else(PoisonError::into_inner).entry(id).or_insert(made).clone()
+    }
+
     fn made(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<Artifact>>> {
         // A panic elsewhere leaves whole entries: each is inserted in one step.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
@@ -163,19 +266,11 @@ impl Sources {
 /// What an artifact is made of, in few bytes: artifacts are made of others.
 fn digest(recipe: &str) -> Arc<str> {
     let digest = Sha256::digest(recipe);
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>().into()
-}
-
-/// The copies of one address, the last one that was named first.
-struct Copies<'a> {
-    copies: &'a [Copy],
-    address: &'a Address,
-}
-
-impl<'a> Copies<'a> {
-    fn find(&self, wanted: impl Fn(&&Copy) -> bool) -> Option<&'a Copy> {
-        self.copies.iter().rev().filter(|copy| copy.address == *self.address).find(|copy| wanted(copy))
+    let mut id = String::new();
+    for byte in digest.iter().take(16) {
+        let _ = write!(id, "{byte:02x}");
     }
+    id.into()
 }
 
 /// The files below a folder, under their paths from it.

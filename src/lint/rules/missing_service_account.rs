@@ -1,5 +1,5 @@
 use crate::finding::{Finding, Severity};
-use crate::flux::{Built, is_kustomization};
+use crate::flux::{Applied, is_kustomization};
 use crate::kube::Object;
 use crate::lint::rule::{declare, missing_in_spec};
 use crate::lint::{Check, Context};
@@ -79,9 +79,9 @@ declare! {
     Check::Object(check),
 }
 
-fn check(built: &Built, context: &Context<'_>) -> Option<Finding> {
-    let object = &built.object;
-    if !is_judged(object) || !built.settled || built.completion.mentions("serviceAccountName") {
+fn check(applied: &Applied, context: &Context<'_>) -> Option<Finding> {
+    let object = &applied.object;
+    if !is_judged(object) || applied.completion.mentions("serviceAccountName") {
         return None;
     }
     let named = object.text_at(&["spec", "serviceAccountName"]).is_some_and(|name| !name.is_empty());
@@ -89,7 +89,7 @@ fn check(built: &Built, context: &Context<'_>) -> Option<Finding> {
         return None;
     }
     let tenancy = context.tenancy;
-    let namespace = built.namespace();
+    let namespace = applied.namespace();
     if namespace.is_some_and(|namespace| tenancy.default_account_works(namespace)) {
         return None;
     }

@@ -1,5 +1,5 @@
 use crate::finding::{Finding, Label};
-use crate::flux::{Built, is_kustomization};
+use crate::flux::{Applied, is_kustomization};
 use crate::lint::rule::{declare, missing_in_spec};
 use crate::lint::{Check, Context};
 use crate::yaml::Node;
@@ -79,15 +79,15 @@ declare! {
     Check::Object(check),
 }
 
-fn check(built: &Built, context: &Context<'_>) -> Option<Finding> {
-    let object = &built.object;
-    let namespace = built.namespace()?;
+fn check(applied: &Applied, context: &Context<'_>) -> Option<Finding> {
+    let object = &applied.object;
+    let namespace = applied.namespace()?;
     let tenant = context.tenancy.tenants.get(namespace)?;
     let is_whole = is_kustomization(object) && object.node.at_keys(&["spec", "sourceRef"]).is_some();
     if !is_whole || context.tenancy.hubs.contains(namespace) {
         return None;
     }
-    if !built.settled || built.completion.mentions("targetNamespace") {
+    if applied.completion.mentions("targetNamespace") {
         return None;
     }
     let whose = tenant.as_ref().map_or_else(|| "the tenant".to_string(), |tenant| format!("tenant `{tenant}`"));

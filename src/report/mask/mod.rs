@@ -32,6 +32,16 @@ impl Mask {
         self.ranges.get(first).is_some_and(|secret| secret.start < place.end)
     }
 
+    /// Tells whether all of a scalar is secret; the header of a block scalar never is.
+    pub fn covers(&self, scalar: &Span) -> bool {
+        let mut place = scalar.range();
+        if scalar.text().starts_with(['|', '>']) {
+            place.start += scalar.text().find('\n').unwrap_or_default();
+        }
+        let first = self.ranges.partition_point(|secret| secret.end <= place.start);
+        self.ranges.get(first).is_some_and(|secret| secret.start <= place.start && place.end <= secret.end)
+    }
+
     /// A line (from 1) with each secret character as `*`; `None` past the end. Columns stay as they are.
     pub fn line<'a>(&self, file: &'a File, line: u32) -> Option<Cow<'a, str>> {
         let range = file.line(line)?;

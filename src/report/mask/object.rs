@@ -35,9 +35,9 @@ fn copied(node: &Node, masks: &mut Masks) -> Node {
     match &node.value {
         Value::Scalar(text, style) => {
             let places = [node.origin.span(), node.origin.written()];
+            let known = *style != Style::Unknown && !text.is_empty();
             // A text that holds more than the secret is looked at piece by piece.
-            let whole = *style != Style::Unknown && !text.is_empty() && !may_hold_secrets(text);
-            let secret = whole && places.into_iter().any(|place| masks.of(place.file()).hides(place.range()));
+            let secret = known && places.into_iter().any(|place| masks.of(place.file()).covers(place));
             if !secret {
                 return node.clone();
             }

@@ -1,12 +1,11 @@
 //! The layout of a document: indentation, line breaks, and which keys fit on the line of their value.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use super::fold::refolded;
 use super::number;
 use super::order;
 use super::scalar::{self, Shape};
+use super::settled;
 use crate::yaml::resolve::resolve_plain;
 use crate::yaml::timestamp::rfc3339;
 use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
@@ -150,8 +149,7 @@ impl<'a, 's> Emitter<'a, 's> {
         {
             return self.string(&time, Shape::of(&time), false, indent);
         }
-        let folded = if style == Style::Folded { refolded(text) } else { Cow::Borrowed(text) };
-        let text = scalar::settled(&folded);
+        let text = settled(text, style);
         self.string(&text, Shape::of(&text), false, indent)
     }
 

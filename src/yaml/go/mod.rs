@@ -13,8 +13,11 @@ mod scalar;
 
 pub use emit::{Part, Segment};
 pub use refuse::refusal;
+pub use scalar::Form;
 
-use super::Node;
+use std::borrow::Cow;
+
+use super::{Node, Style};
 use emit::Emitter;
 
 /// Prints one object as kustomize does; several documents are these texts with `---` lines between them.
@@ -27,4 +30,14 @@ pub fn print_mapped(node: &Node) -> (String, Vec<Segment<'_>>) {
     let mut segments = Vec::new();
     let text = Emitter::new(Some(&mut segments)).document(node);
     (text, segments)
+}
+
+/// The text of a string that was written in a style, as kustomize prints it: its way of writing a folded block and
+/// reading it again adds empty lines or joins lines.
+pub fn settled(text: &str, style: Style) -> Cow<'_, str> {
+    let folded = if style == Style::Folded { fold::refolded(text) } else { Cow::Borrowed(text) };
+    match scalar::settled(&folded) {
+        Cow::Borrowed(_) => folded,
+        Cow::Owned(text) => Cow::Owned(text),
+    }
 }

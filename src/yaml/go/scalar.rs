@@ -97,22 +97,52 @@ pub(super) fn settled(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// How a string is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As it is, on a line or folded to several.
+    Plain,
+    /// In single quotes.
+    Single,
+    /// In double quotes.
+    Double,
+    /// Line by line, as a block.
+    Literal,
+}
+
+impl Form {
+    /// How a string is written as a value.
+    pub fn of(text: &str) -> Self {
+        Self::shaped(text, Shape::of(text))
+    }
+
+    /// Tells whether a text can stand without quotes, whatever it is then.
+    pub fn is_plain(text: &str) -> bool {
+        Shape::of(text).plain
+    }
+
+    fn shaped(text: &str, shape: Shape) -> Self {
+        if text.contains('\n') {
+            return if shape.block { Self::Literal } else { Self::Double };
+        }
+        match shape {
+            _ if is_typed(text) => Self::Double,
+            Shape { plain: true, .. } => Self::Plain,
+            Shape { single: true, .. } => Self::Single,
+            _ => Self::Double,
+        }
+    }
+}
+
 impl Emitter<'_, '_> {
     /// Writes a string in the style that it needs, and returns where it begins.
     pub(super) fn string(&mut self, text: &str, shape: Shape, simple_key: bool, indent: usize) -> usize {
-        if text.contains('\n') {
-            if shape.block && !simple_key {
-                return self.literal(text, indent);
-            }
-        } else if !is_typed(text) {
-            if shape.plain {
-                return self.plain(text, simple_key, indent);
-            }
-            if shape.single {
-                return self.single(text, simple_key, indent);
-            }
+        match Form::shaped(text, shape) {
+            Form::Plain => self.plain(text, simple_key, indent),
+            Form::Single => self.single(text, simple_key, indent),
+            Form::Double => self.double(text, simple_key, indent),
+            Form::Literal => self.literal(text, indent),
         }
-        self.double(text, simple_key, indent)
     }
 
     fn plain(&mut self, text: &str, simple_key: bool, indent: usize) -> usize {

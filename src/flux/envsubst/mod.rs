@@ -1,0 +1,107 @@
+//! Flux's `${…}`: what `fluxcd/pkg/envsubst` makes of a text, with the place of every piece.
+//!
+//! It looks like a shell's parameter expansion and is not one: `:+` and `:?` act as `:-`, `${x-y}` is an error, defaults
+//! are expanded whether they are used or not, and `$$` is one `$` everywhere but in a default.
+//! `testdata/oracles/flux` records the real program.
+
+mod expand;
+mod operator;
+mod parse;
+mod pattern;
+
+use std::ops::Range;
+
+pub use expand::{Expansion, Lookup, Piece};
+use parse::{Part, Text};
+
+/// A text with `${…}` in it.
+#[derive(Debug, Clone)]
+pub struct Template<'t> {
+    text: &'t str,
+    parts: Vec<Part<'t>>,
+}
+
+/// Why a text cannot be expanded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Where: bytes of the text, from the `${` on.
+    pub range: Range<usize>,
+    /// What is wrong there.
+    pub kind: FaultKind,
+}
+
+/// What can be wrong with a `${…}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// No name follows `${` or `${#`.
+    NoName,
+    /// The name is followed by something that is neither `}` nor an operator.
+    NotClosed,
+    /// An operator lacks its argument, or the text ends in it.
+    NoArgument,
+    /// An operator is not complete or has too much.
+    Malformed,
+    /// `${…}` in `${…}`, too deep to follow.
+    TooDeep,
+    /// No variable has this name, and no default is given.
+    NotSet,
+    /// A substring ends before it begins, which stops the controller.
+    Backwards,
+    /// A character of several bytes is cut in two, which no YAML reader accepts.
+    CutCharacter,
+    /// It would expand to a text of unreasonable size.
+    TooLong,
+    /// Its pattern takes unreasonably long to match.
+    TooSlow,
+}
+
+impl<'t> Template<'t> {
+    /// Reads a text.
+    pub fn parse(text: &'t str) -> Result<Self, Fault> {
+        Ok(Self { text, parts: parse::parse(text)? })
+    }
+
+    /// The names of the variables that it reads, in the order of the text; a name may stand twice.
+    pub fn names(&self) -> Vec<&'t str> {
+        fn add<'t>(parts: &[Part<'t>], names: &mut Vec<&'t str>) {
+            for part in parts {
+                if let Part::Call(call) = part {
+                    names.push(call.name);
+                    add(&call.arguments, names);
+                }
+            }
+        }
+        let mut names = Vec::new();
+        add(&self.parts, &mut names);
+        names
+    }
+
+    /// The name in the `${…}` that begins at an offset.
+    pub fn name_at(&self, offset: usize) -> Option<&'t str> {
+        fn find<'t>(parts: &[Part<'t>], offset: usize) -> Option<&'t str> {
+            parts.iter().find_map(|part| match part {
+                Part::Call(call) if call.range.start == offset => Some(call.name),
+                Part::Call(call) => find(&call.arguments, offset),
+                Part::Text(_) => None,
+            })
+        }
+        find(&self.parts, offset)
+    }
+
+    /// The ranges of its outermost `${…}`.
+    pub fn calls(&self) -> impl Iterator<Item = Range<usize>> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(call.range.clone()),
+            Part::Text(_) => None,
+        })
+    }
+
+    /// Puts values for variables.
+    pub fn expand<'v>(&self, lookup: impl Fn(&str) -> Lookup<'v>) -> Result<Expansion, Fault> {
+        expand::expand(self, &lookup)
+    }
+
+    fn plain(&self, text: &Text) -> String {
+        text.0.iter().filter_map(|range| self.text.get(range.clone())).collect()
+    }
+}

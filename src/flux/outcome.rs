@@ -1,0 +1,135 @@
+//! What came of the clusters: appliers and objects, what is wrong for which of them, what was not built and why.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::cluster::{Applied, Applier, ApplierKind, Cluster, State};
+use super::digest::Digest;
+use super::growing::{Growing, Slot};
+use super::received::{Id, id};
+use super::{Completion, Output};
+use crate::finding::Finding;
+use crate::text::Index;
+use crate::yaml::Name;
+
+/// What was built: for every cluster, with what is wrong.
+pub(super) struct Outcome {
+    pub(super) clusters: Vec<Cluster>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) not_done: BTreeMap<String, usize>,
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// Something that was not built although nothing is wrong, such as what a source without a copy holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// Why.
+    pub reason: Arc<str>,
+    /// How many appliers it concerns, in all clusters.
+    pub appliers: usize,
+    /// The clusters it concerns, sorted.
+    pub clusters: Vec<Name>,
+}
+
+/// What is said of one output, which several appliers may share.
+struct Said<'a> {
+    output: &'a Output,
+    clusters: BTreeSet<Name>,
+}
+
+/// Makes clusters of what grew.
+pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
+    let mut said: BTreeMap<Digest, Said<'_>> = BTreeMap::new();
+    let mut gaps: BTreeMap<Arc<str>, (usize, BTreeSet<Name>)> = BTreeMap::new();
+    let mut done = Vec::new();
+    let completion = Completion::default();
+    for cluster in &clusters {
+        let mut appliers = Vec::new();
+        let mut objects = Vec::new();
+        for (at, slot) in cluster.slots.iter().enumerate() {
+            let Some(output) = &slot.output else { continue };
+            let applier = Arc::new(applier(slot, at, output));
+            if let State::NotBuilt(reason) = &output.state {
+                let gap = gaps.entry(reason.clone()).or_default();
+                gap.0 += 1;
+                gap.1.insert(cluster.root.name.clone());
+            }
+            if let Some(key) = slot.key {
+                let about = said.entry(key).or_insert_with(|| Said { output, clusters: BTreeSet::new() });
+                about.clusters.insert(cluster.root.name.clone());
+            }
+            let by = &applier;
+            let completion = &completion;
+            objects.extend(output.objects.iter().map(|object| Applied {
+                object: object.clone(),
+                by: by.clone(),
+                completion: completion.clone(),
+            }));
+            appliers.push(applier);
+        }
+        drop_overtaken(&mut objects);
+        done.push(Cluster { name: cluster.root.name.clone(), appliers, objects });
+    }
+    let gaps = gaps.into_iter();
+    let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });
+    let gaps = gaps.collect();
+    let mut not_done: BTreeMap<String, usize> = BTreeMap::new();
+    for (what, count) in said.values().flat_map(|said| &said.output.not_done) {
+        *not_done.entry(what.clone()).or_default() += count;
+    }
+    let mut findings: Vec<Finding> = clusters.iter().flat_map(by_hand_findings).collect();
+    for Said { output, clusters } in said.into_values() {
+        let clusters: Vec<Name> = clusters.into_iter().collect();
+        findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
+    }
+    Outcome { clusters: done, findings: merged(findings), not_done, gaps }
+}
+
+fn applier(slot: &Slot, at: usize, output: &Output) -> Applier {
+    Applier {
+        kind: slot.kind,
+        reference: slot.reference.clone(),
+        object: slot.object.clone(),
+        at,
+        parent: slot.parent,
+        source: slot.source.clone(),
+        folder: slot.folder.clone(),
+        target: slot.target.clone(),
+        variables: slot.variables.clone(),
+        state: output.state.clone(),
+    }
+}
+
+fn by_hand_findings(cluster: &Growing) -> Vec<Finding> {
+    let name = || vec![cluster.root.name.clone()];
+    cluster.root.findings.iter().map(|found| Finding { clusters: name(), ..found.clone() }).collect()
+}
+
+/// Leaves out what was applied by hand and is applied by Flux since.
+fn drop_overtaken(objects: &mut Vec<Applied>) {
+    let by_hand = |applied: &Applied| applied.by.kind == ApplierKind::Bootstrap;
+    let by_flux: Index<Id, ()> =
+        objects.iter().filter(|applied| !by_hand(applied)).map(|applied| (id(&applied.object), ())).collect();
+    objects.retain(|applied| !by_hand(applied) || !by_flux.contains(&id(&applied.object)));
+}
+
+/// One finding of those that say the same at the same place of several clusters.
+fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
+    fn key(finding: &Finding) -> (&str, u32, u32, &str, &str) {
+        let (path, start, len) = finding.at.span.order();
+        (path, start, len, finding.rule, &finding.message)
+    }
+    findings.sort_by(|a, b| key(a).cmp(&key(b)));
+    let mut merged: Vec<Finding> = Vec::new();
+    for finding in findings {
+        match merged.last_mut().filter(|last| key(last) == key(&finding)) {
+            Some(last) => {
+                last.clusters.extend(finding.clusters);
+                last.clusters.sort();
+                last.clusters.dedup();
+            }
+            None => merged.push(finding),
+        }
+    }
+    merged
+}

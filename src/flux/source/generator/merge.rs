@@ -1,0 +1,68 @@
+//! Files of YAML merged as Helm merges values: mappings by key, everything else is replaced.
+
+use std::sync::Arc;
+
+use crate::text::{File, Index};
+use crate::yaml::{By, Document, Entry, Name, Node, Origin, Parsed, Step, Value, go};
+
+/// Mappings are merged this deep; below, the other one replaces.
+const MAX_DEPTH: usize = 128;
+
+/// What several files were merged into.
+#[derive(Debug)]
+pub(super) struct Merged {
+    /// One mapping; its nodes know where they were written.
+    node: Node,
+    /// The first of the files, under whose path the other ones are shown too.
+    file: File,
+}
+
+impl Merged {
+    /// A file as one mapping; `None` when it is none.
+    pub(super) fn of(parsed: &Parsed) -> Option<Self> {
+        let mut node = Node::at(Value::Map(Arc::new([])), parsed.file.first_line());
+        for document in parsed.documents.iter().filter(|document| !document.node.is_null()) {
+            if !document.node.is_map() || !document.complete {
+                return None;
+            }
+            node = over_mapping(&node, &document.node, 0);
+        }
+        parsed.findings.is_empty().then(|| Self { node, file: parsed.file.clone() })
+    }
+
+    /// This one with another one over it.
+    pub(super) fn with(&self, over: &Self) -> Self {
+        Self { node: over_mapping(&self.node, &over.node, 0), file: self.file.clone() }
+    }
+
+    /// The file that the controller writes.
+    pub(super) fn parsed(&self) -> Parsed {
+        let file = File::new(self.file.path(), go::print(&self.node));
+        let file = match self.file.root() {
+            Some(root) => file.in_root(root.clone()),
+            None => file,
+        };
+        Parsed { file, documents: vec![Document { node: self.node.clone(), complete: true }], findings: Vec::new() }
+    }
+}
+
+fn over_mapping(base: &Node, over: &Node, depth: usize) -> Node {
+    let mut entries: Vec<Entry> = base.entries().to_vec();
+    let places: Index<Name, usize> = entries.iter().enumerate().map(|(at, entry)| (entry.key.clone(), at)).collect();
+    for entry in over.entries() {
+        match places.get(&entry.key).and_then(|at| entries.get_mut(*at)) {
+            Some(known) if known.node.is_map() && entry.node.is_map() && depth < MAX_DEPTH => {
+                *known = known.with_node(over_mapping(&known.node, &entry.node, depth + 1));
+            }
+            Some(known) => *known = known.with_node(replaced(&known.node, &entry.node)),
+            None => entries.push(entry.clone()),
+        }
+    }
+    Node { value: Value::Map(entries.into()), origin: base.origin.clone() }
+}
+
+fn replaced(base: &Node, over: &Node) -> Node {
+    let by = By::Patch(over.span().clone());
+    let step = Step { by, was: Some(base.origin.clone()), pieces: Box::default() };
+    Node { value: over.value.clone(), origin: Origin::Via(Arc::new(step)) }
+}

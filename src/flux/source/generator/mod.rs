@@ -1,0 +1,197 @@
+//! The artifacts that source-watcher makes of others, as an ArtifactGenerator says: copies of files, one by one.
+
+mod copy;
+mod exclude;
+mod globs;
+mod merge;
+#[cfg(test)]
+mod oracle;
+mod output;
+mod paths;
+mod pattern;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::artifact::Artifact;
+use super::ignore::Ignore;
+use super::sources::SourceRef;
+use crate::finding::Finding;
+use crate::kube::Object;
+use crate::kustomize::{FAILED_BUILD, Files};
+use crate::text::Span;
+use crate::yaml::{Name, Node, Reader, Style, Value, to_json};
+use copy::Stage;
+use output::{Output, outputs};
+
+/// The annotation that stops an ArtifactGenerator.
+const RECONCILE: &str = "source.extensions.fluxcd.io/reconcile";
+
+/// Why an artifact is not made.
+#[derive(Debug, Clone)]
+pub(super) enum Stop {
+    /// The controller does not make it either.
+    Failed(Vec<Finding>),
+    /// It is not done here, and why.
+    Unknown(Arc<str>),
+}
+
+impl Stop {
+    fn failed(at: &Span, message: impl Into<String>, help: &str) -> Self {
+        Self::Failed(vec![Finding::error(FAILED_BUILD, at.clone(), message).help(help)])
+    }
+}
+
+/// The names of what an ArtifactGenerator makes, as far as they can be told without its sources. Every Kustomization
+/// that builds from one asks, so it is read once.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// What it says, as one text.
+    said: String,
+    whole: BTreeSet<Name>,
+    /// What stands before and behind the captures of names that have some.
+    parts: Vec<(String, String)>,
+}
+
+impl Names {
+    pub(super) fn of(object: &Object) -> Self {
+        let said = object.node.get("spec").map(|spec| to_json(spec, Reader::Core).to_string()).unwrap_or_default();
+        let has_pattern = object.text_at(&["spec", "pathPattern"]).is_some_and(|pattern| !pattern.is_empty());
+        let (mut whole, mut parts) = (BTreeSet::new(), Vec::new());
+        for name in items(object, &["spec", "artifacts"]).iter().filter_map(|output| output.get("name")?.shared_text())
+        {
+            let ends = name.split_once('{').zip(name.rsplit_once('}')).filter(|_| has_pattern);
+            match ends.map(|((start, _), (_, end))| (start.to_owned(), end.to_owned())) {
+                Some(ends) => parts.push(ends),
+                None => {
+                    whole.insert(name);
+                }
+            }
+        }
+        Self { said, whole, parts }
+    }
+
+    /// Tells whether an artifact may be one of them.
+    pub(super) fn may_have(&self, name: &str) -> bool {
+        let fits = |(start, end): &(String, String)| {
+            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+        };
+        self.whole.contains(name) || self.parts.iter().any(fits)
+    }
+}
+
+/// A source of an ArtifactGenerator.
+#[derive(Debug)]
+pub(super) struct Source<'a> {
+    pub(super) alias: &'a Node,
+    /// The source's name, where it is said.
+    pub(super) place: &'a Node,
+    pub(super) reference: SourceRef,
+}
+
+/// An ArtifactGenerator.
+#[derive(Debug)]
+pub(super) struct Generator<'a> {
+    object: &'a Object,
+    pub(super) sources: Vec<Source<'a>>,
+}
+
+/// The artifacts that one generator makes, and why it made no more.
+#[derive(Debug, Default)]
+pub(super) struct Generated {
+    pub(super) artifacts: BTreeMap<String, Files>,
+    pub(super) stopped: Option<Stop>,
+}
+
+impl<'a> Generator<'a> {
+    /// Reads an ArtifactGenerator; an error when it does nothing or does not say what it is made of.
+    pub(super) fn read(object: &'a Object) -> Result<Self, Stop> {
+        let is_disabled = object.text_at(&["metadata", "annotations", RECONCILE]);
+        if is_disabled.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
+            return Err(Stop::Unknown(
+                "its ArtifactGenerator is disabled by annotation and keeps what it made last".into(),
+            ));
+        }
+        if object.node.get("spec").is_some_and(has_unknown) {
+            return Err(Stop::Unknown("its ArtifactGenerator has values that are not known".into()));
+        }
+        let mut sources: Vec<Source> = Vec::new();
+        for item in items(object, &["spec", "sources"]) {
+            let (alias, name) = (required(item, "alias")?, required(item, "name")?);
+            if let Some(first) = sources.iter().find(|source| source.alias.text() == alias.text()) {
+                let message = format!("two sources have the alias `{}`", shown(alias));
+                let help = "give each its own: the controller makes none of the artifacts";
+                let finding = Finding::error(FAILED_BUILD, alias.span().clone(), message).help(help);
+                return Err(Stop::Failed(vec![finding.related(first.alias.span().clone(), "the first one")]));
+            }
+            let namespace = item.get("namespace").and_then(Node::text).filter(|text| !text.is_empty());
+            let namespace = namespace.or_else(|| object.namespace()).unwrap_or_default();
+            let kind = required(item, "kind")?;
+            let reference = SourceRef { kind: name_of(kind), namespace: namespace.into(), name: name_of(name) };
+            sources.push(Source { alias, place: name, reference });
+        }
+        Ok(Self { object, sources })
+    }
+
+    /// What decides what it makes: what it says and where, and what its sources hand out.
+    pub(super) fn key(&self, names: &Names, sources: &BTreeMap<String, Arc<Artifact>>) -> String {
+        let sources: Vec<&str> = sources.values().map(|artifact| &*artifact.id).collect();
+        format!("{:?}\n{}\n{}", self.object.span(), names.said, sources.join("\n"))
+    }
+
+    /// Makes its artifacts in order, until one fails.
+    pub(super) fn make(&self, sources: &BTreeMap<String, Arc<Artifact>>) -> Generated {
+        let mut generated = Generated::default();
+        let mut stages = copy::Budget::default();
+        let made = outputs(self.object, sources).and_then(|outputs| {
+            for Output { name, place, copies } in outputs {
+                if let Some(source) = self.sources.iter().find(|source| source.alias.text() == Some(&name)) {
+                    let message = format!("artifact `{name}` is called as the source with the alias `{name}`");
+                    let help = "give the alias another name: the controller packs the artifact in the folder of that \
+                                source, where it empties the files that it copies to their own places";
+                    let finding = Finding::error(FAILED_BUILD, place.span().clone(), message).help(help);
+                    return Err(Stop::Failed(vec![finding.related(source.alias.span().clone(), "the alias")]));
+                }
+                let mut stage = Stage::new(sources, &mut stages);
+                for copy in &copies {
+                    stage.apply(copy)?;
+                }
+                // The name is a folder of the path that the controller tries its patterns on.
+                let ignore = Ignore::defaults();
+                let files = stage.finish(|path| !ignore.leaves_out(&format!("{name}/{path}")));
+                generated.artifacts.insert(name, files);
+            }
+            Ok(())
+        });
+        generated.stopped = made.err();
+        generated
+    }
+}
+
+fn items<'a>(object: &'a Object, keys: &[&str]) -> &'a [Node] {
+    object.node.at_keys(keys).map(Node::items).unwrap_or_default()
+}
+
+/// A field that has to be there.
+fn required<'a>(node: &'a Node, field: &str) -> Result<&'a Node, Stop> {
+    let found = node.get(field).filter(|value| value.text().is_some() && !value.is_null());
+    found.ok_or_else(|| {
+        Stop::failed(node.span(), format!("`{field}` is missing here"), "the API server refuses the object")
+    })
+}
+
+fn name_of(node: &Node) -> Name {
+    node.shared_text().unwrap_or_default()
+}
+
+fn shown(node: &Node) -> &str {
+    node.text().unwrap_or_default()
+}
+
+fn has_unknown(node: &Node) -> bool {
+    match &node.value {
+        Value::Scalar(_, style) => *style == Style::Unknown,
+        Value::Seq(items) => items.iter().any(has_unknown),
+        Value::Map(entries) => entries.iter().any(|entry| has_unknown(&entry.node)),
+    }
+}

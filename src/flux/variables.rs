@@ -1,0 +1,116 @@
+//! What a Kustomization substitutes: `substituteFrom` in order, and `substitute` over it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::cluster::{Variable, Variables};
+use super::received::{Received, id_of};
+use crate::finding::{Finding, ObjectRef};
+use crate::kube::Object;
+use crate::kustomize::FAILED_BUILD;
+use crate::yaml::{Entry, Name, Node, Style, Value};
+
+/// The variables of a Kustomization, and what keeps Flux from substituting them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Loaded {
+    pub(super) variables: Arc<Variables>,
+    /// What fails the build as soon as an object is substituted.
+    pub(super) findings: Vec<Finding>,
+    /// Whether something is missing that an applier which was not built yet may bring.
+    pub(super) missing: bool,
+}
+
+/// Tells whether a Kustomization substitutes at all.
+pub(super) fn substitutes(kustomization: &Object) -> bool {
+    kustomization.node.at_keys(&["spec", "postBuild"]).is_some_and(Node::is_map)
+}
+
+/// Whether it substitutes even without any variable.
+pub(super) fn always(kustomization: &Object) -> bool {
+    kustomization.text_at(&["spec", "postBuild", "substituteStrategy"]) == Some("Always")
+}
+
+/// Loads the variables of a Kustomization from what the cluster has.
+pub(super) fn load(kustomization: &Object, received: &Received) -> Loaded {
+    let mut loaded = Loaded::default();
+    let mut variables = Variables::default();
+    let namespace = kustomization.namespace().unwrap_or_default();
+    let post_build = kustomization.node.at_keys(&["spec", "postBuild"]);
+    let sources = post_build.and_then(|node| node.get("substituteFrom")).map_or(&[][..], Node::items);
+    for source in sources {
+        let said = |key: &str| source.get(key).and_then(Node::text).unwrap_or_default();
+        let (kind, name, optional) = (said("kind"), said("name"), said("optional") == "true");
+        let found = received.get(&id_of("", kind, namespace, name));
+        match (kind, found) {
+            ("ConfigMap", Some(object)) => take(&mut variables, object, "data", known),
+            ("Secret", Some(object)) => {
+                take(&mut variables, object, "data", |_| None);
+                take(&mut variables, object, "stringData", |_| None);
+            }
+            // Most repositories keep no Secrets: that one is made otherwise says nothing about its keys.
+            ("Secret", None) => {
+                variables.open = true;
+                loaded.missing = true;
+            }
+            ("ConfigMap", None) => {
+                loaded.missing = true;
+                if !optional {
+                    let message = format!("no ConfigMap `{namespace}/{name}` reaches the cluster");
+                    let help = "bring it in that namespace, or set `optional: true`; without it Flux applies nothing";
+                    let place = source.get("name").unwrap_or(source).span().clone();
+                    let finding = Finding::error(FAILED_BUILD, place, message).help(help);
+                    loaded.findings.push(finding.about(kustomization.reference()));
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(inline) = post_build.and_then(|node| node.get("substitute")) {
+        for entry in inline.entries() {
+            variables.values.insert(entry.key.clone(), variable(entry, None, known));
+        }
+    }
+    loaded.findings.extend(invalid_names(&variables.values, kustomization));
+    loaded.variables = Arc::new(variables);
+    loaded
+}
+
+fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node) -> Option<Arc<str>>) {
+    let reference = object.reference();
+    for entry in object.node.get(field).map_or(&[][..], Node::entries) {
+        variables.values.insert(entry.key.clone(), variable(entry, Some(&reference), value));
+    }
+}
+
+fn variable(entry: &Entry, from: Option<&ObjectRef>, value: fn(&Node) -> Option<Arc<str>>) -> Variable {
+    // The key is shown where a value is made by something that has no place of its own.
+    Variable { value: value(&entry.node), place: entry.node.span().clone(), from: from.cloned() }
+}
+
+/// A value as Flux takes it: without its line breaks.
+fn known(node: &Node) -> Option<Arc<str>> {
+    match &node.value {
+        Value::Scalar(_, Style::Unknown) => None,
+        Value::Scalar(text, _) if text.contains('\n') => Some(text.replace('\n', "").into()),
+        Value::Scalar(text, _) => Some(text.clone()),
+        Value::Seq(_) | Value::Map(_) => None,
+    }
+}
+
+/// Flux substitutes nothing when one name among the variables is none.
+fn invalid_names(values: &BTreeMap<Name, Variable>, kustomization: &Object) -> Vec<Finding> {
+    let invalid = values.iter().filter(|(name, _)| !is_name(name));
+    let finding = |(name, variable): (&Name, &Variable)| {
+        let message = format!("`{name}` is no name of a variable, so Flux fails to substitute any");
+        let help = "use letters, digits and `_`, and no digit first";
+        let finding = Finding::error(FAILED_BUILD, variable.place.clone(), message).help(help);
+        finding.about(variable.from.clone().unwrap_or_else(|| kustomization.reference()))
+    };
+    invalid.map(finding).collect()
+}
+
+fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    let first = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    first && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
