@@ -27,5 +27,7 @@ mod render;
 mod report;
 #[path = "cases/resourceset.rs"]
 mod resourceset;
+#[path = "cases/variables.rs"]
+mod variables;
 #[path = "cases/yaml.rs"]
 mod yaml;
