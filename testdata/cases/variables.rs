@@ -181,7 +181,7 @@ fn pieces(node: &Node) -> Vec<(Range<u32>, String)> {
 fn what_a_variable_changed_knows_it_and_its_place() {
     let object = read(OBJECT).unwrap();
     let variables =
-        variables([("NAME", Some("b")), ("PORT", Some("80")), ("HOST", None), ("LIST", Some("[x, {y: z}]"))]);
+        variables([("NAME", Some("b")), ("PORT", Some("80")), ("HOST", None), ("LIST", Some("[x, {k: z}]"))]);
     let substituted = substitute(&object, &variables, true).unwrap();
     let at = |keys: &[&str]| substituted.node.at_keys(keys).unwrap();
     assert_eq!(at(&["metadata", "name"]).text(), Some("a-b"));
@@ -196,7 +196,7 @@ fn what_a_variable_changed_knows_it_and_its_place() {
         matches!(&at(&["data", "url"]).value, Value::Scalar(text, Style::Unknown) if &**text == "https://${HOST}:80/x")
     );
     assert_eq!(pieces(at(&["data", "url"])), [(8..15, "HOST".to_string()), (16..18, "PORT".to_string())]);
-    let made = at(&["data", "list"]).items()[1].get("y").unwrap();
+    let made = at(&["data", "list"]).items()[1].get("k").unwrap();
     assert_eq!((made.text(), made.span().text()), (Some("z"), "${LIST}"));
     // What no variable touches is shared.
     let (same, before) = (at(&["data", "same"]), object.node.at_keys(&["data", "same"]).unwrap());
@@ -216,7 +216,7 @@ fn a_fault_is_named_at_its_line() {
         };
         findings.iter().map(said).collect::<Vec<_>>()
     };
-    assert_eq!(said(&variables([])), [(6, "${x-y".to_string())]);
+    assert_eq!(said(&variables([])), [(6, "${x-y}".to_string())]);
     let object = read(&text.replace("${x-y}", "")).unwrap();
     let findings = substitute(&object, &variables([("NAME", Some("x"))]), true).unwrap_err();
     let messages: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();

@@ -110,7 +110,7 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
         Form::Literal => (Arc::from(&*expansion.text), Style::Literal),
         Form::Single | Form::Double => (Arc::from(&*expansion.text), Style::Double),
     };
-    let origin = origin::of(&node.origin, &expansion, values);
+    let origin = origin::of(&node.origin, &expansion, &text, values);
     Ok(Some(Node { value: Value::Scalar(text, style), origin }))
 }
 
