@@ -97,7 +97,8 @@ fn reach(node: &Node, keys: &[Name], make: Make<'_>, change: &mut Change<'_>) ->
         Value::Seq(items) => each_item(node, items, |item| reach(item, keys, make, change)),
         Value::Map(_) => reach_entry(node, first, rest, make, change),
         Value::Scalar(..) => {
-            let message = format!("`{first}` cannot be below a single value");
+            // The same for every path, so that a value in the way of many is told once.
+            let message = "kustomize looks for fields below this, which is a single value, and fails".to_string();
             Err(Misfit { span: node.span().clone(), message })
         }
     }
@@ -127,12 +128,11 @@ fn reach_entry(
 ) -> Result<Option<Node>, Misfit> {
     let (key, is_list) = first.strip_suffix("[]").map_or((first, false), |key| (key, true));
     let entry = node.entry(key);
-    let made = match make {
-        _ if is_list => None,
-        Make::Nothing => None,
-        Make::Scalar(span) | Make::Map(span) => Some(span),
+    let place = match make {
+        Make::Scalar(span) | Make::Map(span) if !is_list => Some(span),
+        Make::Nothing | Make::Scalar(_) | Make::Map(_) => None,
     };
-    let child = match (entry, made) {
+    let child = match (entry, place) {
         (Some(entry), _) if !entry.node.is_null() => reach(&entry.node, rest, make, change)?,
         // A list that is null becomes an empty one.
         (Some(entry), None) if is_list => {
@@ -144,8 +144,8 @@ fn reach_entry(
         (_, Some(_)) if rest.is_empty() && matches!(make, Make::Scalar(_)) => change(None)?,
         (_, Some(span)) => reach(&Node::at(Value::Map([].into()), span.clone()), rest, make, change)?,
     };
-    Ok(child.map(|child| match (entry, made) {
-        (Some(entry), _) if !entry.node.is_null() || made.is_none() => node.with(entry.with_node(child)),
+    Ok(child.map(|child| match (entry, place) {
+        (Some(entry), _) if !entry.node.is_null() || place.is_none() => node.with(entry.with_node(child)),
         (_, Some(span)) => node.with(Entry::new(key, span, child)),
         (_, None) => node.clone(),
     }))

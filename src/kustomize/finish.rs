@@ -107,11 +107,13 @@ fn tidy(node: &Node, dropped: &[&str]) -> Node {
     node.with(metadata.with_node(changed))
 }
 
-fn is_text(node: &Node) -> bool {
+/// Tells whether a scalar is a string.
+pub(super) fn is_text(node: &Node) -> bool {
     matches!(node.resolve(Reader::Kubernetes), Some(Scalar::String(_)))
 }
 
-fn as_text(node: &Node) -> Node {
+/// The string that kustomize makes of a value of labels or annotations.
+pub(super) fn as_text(node: &Node) -> Node {
     match &node.value {
         Value::Scalar(..) if is_text(node) => node.clone(),
         Value::Scalar(text, _) => {

@@ -52,6 +52,7 @@ pub(super) fn make(
         return None;
     };
     let options = Options { local: entry.get("options"), global };
+    let key = entry.entry("name").map_or_else(|| name.span().clone(), Entry::key_span);
     let word = |word: &str| string(word, name.span());
     let mut metadata = vec![entry_at("name", name, "name", entry)];
     if let Some(namespace) = text("namespace").filter(|namespace| !namespace.is_null()) {
@@ -60,19 +61,19 @@ pub(super) fn make(
     metadata.extend(options.map("labels"));
     metadata.extend(options.map("annotations"));
     let mut fields = vec![
-        Entry::new("apiVersion", name.span(), word("v1")),
-        Entry::new("kind", name.span(), word(if kind == Kind::Secret { "Secret" } else { "ConfigMap" })),
-        Entry::new("metadata", name.span(), generated(Value::Map(metadata.into()), name.span())),
+        Entry::new("apiVersion", &key, word("v1")),
+        Entry::new("kind", &key, word(if kind == Kind::Secret { "Secret" } else { "ConfigMap" })),
+        Entry::new("metadata", &key, generated(Value::Map(metadata.into()), name.span())),
     ];
     if kind == Kind::Secret {
         fields.push(match text("type") {
             Some(said) => entry_at("type", said, "type", entry),
-            None => Entry::new("type", name.span(), word("Opaque")),
+            None => Entry::new("type", &key, word("Opaque")),
         });
     }
     let pairs = key_values::read(files, folder, entry, partial);
     refuse_repeated(&pairs, name, partial);
-    fields.extend(data(kind, pairs, name.span()));
+    fields.extend(data(kind, pairs, &key));
     if let Some(said) = options.says("immutable") {
         let value = generated(Value::Scalar("true".into(), Style::Plain), said.span());
         fields.push(Entry::new("immutable", said.span(), value));
@@ -239,16 +240,16 @@ pub(super) fn absorb(partial: &mut Partial, positions: &mut Positions, resource:
         }
         ([at], behavior) => {
             let old = &mut partial.resources.list[*at];
-            *old = laid_over(old, resource, behavior);
+            *old = laid_over(old, &resource, behavior);
         }
         _ => {
-            partial.fail(wrong(format!("several objects are called {kind} `{name}`, so none can be chosen to {said}")))
+            partial.fail(wrong(format!("several objects are called {kind} `{name}`, so none can be chosen to {said}")));
         }
     }
 }
 
 /// A generated object in the place of another one: it keeps that one's name, history, labels and annotations.
-fn laid_over(old: &Resource, new: Resource, behavior: Behavior) -> Resource {
+fn laid_over(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
     let mut node = new.node.clone();
     let part = |node: &Node, field: &str| node.get("metadata").and_then(|metadata| metadata.entry(field)).cloned();
     if let Some(metadata) = node.entry("metadata") {

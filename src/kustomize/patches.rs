@@ -1,5 +1,6 @@
 //! `patches`, `patchesStrategicMerge` and `patchesJson6902`: reading them and laying them over objects.
 
+use super::finish::{as_text, is_text};
 use super::inline::parse_inside;
 use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
@@ -8,7 +9,7 @@ use super::selector::Target;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
 use crate::text::Span;
-use crate::yaml::{Document, Node};
+use crate::yaml::{Document, Node, Value};
 
 /// A patch as a kustomization names it.
 pub(super) struct Patch {
@@ -115,7 +116,27 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
     };
     let option = |key: &str| item.at_keys(&["options", key]).and_then(Node::text) == Some("true");
     let keeps = Keeps { name: !option("allowNameChange"), kind: !option("allowKindChange") };
+    let is_selected = target.is_some() || form == Form::Merge;
+    let documents = if is_selected { documents.iter().map(as_texts).collect() } else { documents };
     Some(Patch { documents, target, keeps, remembers: form != Form::Json, span })
+}
+
+/// The patch as kustomize copies it for objects that it selects: labels and annotations are texts, a null is the text of
+/// it, and no mapping of them is none.
+fn as_texts(patch: &Node) -> Node {
+    let Some(metadata) = patch.entry("metadata").filter(|entry| entry.node.is_map()) else { return patch.clone() };
+    let mut changed = metadata.node.clone();
+    for field in ["labels", "annotations"] {
+        let Some(entry) = changed.entry(field).cloned() else { continue };
+        if entry.node.entries().is_empty() {
+            changed = changed.without(field);
+        } else if !entry.node.entries().iter().all(|entry| is_text(&entry.node)) {
+            let entries = entry.node.entries().iter().map(|entry| entry.with_node(as_text(&entry.node))).collect();
+            let map = Node { value: Value::Map(entries), origin: entry.node.origin.clone() };
+            changed = changed.with(entry.with_node(map));
+        }
+    }
+    patch.with(metadata.with_node(changed))
 }
 
 fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>), Finding> {
