@@ -223,3 +223,11 @@ fn a_fault_is_named_at_its_line() {
     assert_eq!(messages, ["no variable is called `NONE`", "no variable is called `NAMES`"]);
     assert!(findings[1].help.as_deref().unwrap().contains("`NAME`"));
 }
+
+#[test]
+fn an_object_with_a_doubled_dollar_depends_on_substitution() {
+    let names = |text: &str| reads(&read(text).unwrap()).iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(names("a: $${B}\n"), [""]);
+    assert_eq!(names("a: $B\n"), [""; 0]);
+    assert_eq!(names("a: 9007199254740993\n"), [""]);
+}

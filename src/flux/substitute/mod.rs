@@ -34,7 +34,7 @@ pub fn substitute(object: &Object, variables: &Variables, strict: bool) -> Resul
 
 /// The names of the variables that the substitution in an object depends on, sorted; none when it changes nothing.
 ///
-/// An object that no variable changes, but reading it again does, has the name that is empty.
+/// What changes without any variable has the name that is empty: `$$` becomes `$`, and some numbers are rounded.
 pub fn reads(object: &Object) -> Arc<[Name]> {
     let mut names = BTreeSet::new();
     if !scalars::reads(&object.node, &mut names) {

@@ -31,6 +31,9 @@ pub(super) fn reads(node: &Node, names: &mut BTreeSet<Name>) -> bool {
             let Some(text) = string(node) else { return true };
             let Some(template) = alone(&text, 0) else { return false };
             names.extend(template.names().into_iter().map(Name::from));
+            if template.has_escapes() {
+                names.insert(Name::from(""));
+            }
             true
         }
     }
