@@ -7,7 +7,8 @@ use super::definition::{Definition, file_in, read};
 use super::finish::finish;
 use super::partial::{Partial, count_fields};
 use super::resources::Resource;
-use super::{Files, configure, generators, transform, variables};
+use super::user_schema::{self, UserSchema};
+use super::{Files, configure, generators, trace, transform, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::{File, Tree, is_inside};
@@ -58,6 +59,15 @@ pub(super) struct Walk<'a> {
     builder: &'a Builder,
     pub(super) files: &'a Files,
     pub(super) open: Vec<String>,
+    /// Whether it is noted where objects come from and what is done to them.
+    pub(super) traced: bool,
+    /// The schema that the first kustomization with one gives, which holds for everything built after it.
+    schema: Option<Arc<UserSchema>>,
+    /// The outermost folder, by its place in `open`, that what is being built was refused for.
+    pub(super) refused_for: Option<usize>,
+    /// What was built here and would not be the same elsewhere: it is traced, another schema holds, or folders on the
+    /// way down were refused.
+    own: BTreeMap<String, Arc<Partial>>,
 }
 
 /// A kustomization file that is there.
@@ -81,8 +91,9 @@ impl Builder {
 
     /// Builds a folder that has a kustomization file.
     pub fn build(&self, folder: &str) -> Build {
-        let Some(partial) = self.walk().folder(folder) else { return Build::default() };
         let definition = file_in(&self.files, folder).first().and_then(|path| read(&self.files, path));
+        let mut walk = self.walk(definition.as_ref());
+        let Some(partial) = walk.folder(folder) else { return Build::default() };
         finish(&partial, definition.as_ref())
     }
 
@@ -93,7 +104,7 @@ impl Builder {
         let definition = Definition::new(&node, parsed, folder);
         let mut partial = Partial::default();
         partial.folders.insert(folder.to_string());
-        self.walk().accumulate(&definition, &mut partial);
+        self.walk(Some(&definition)).accumulate(&definition, &mut partial);
         finish(&partial, Some(&definition))
     }
 
@@ -107,7 +118,7 @@ impl Builder {
             let place = object.node.clone();
             partial.add(Resource::new(object.node), &place);
         }
-        self.walk().accumulate(&definition, &mut partial);
+        self.walk(Some(&definition)).accumulate(&definition, &mut partial);
         finish(&partial, Some(&definition))
     }
 
@@ -125,26 +136,58 @@ impl Builder {
         self.built.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn walk(&self) -> Walk<'_> {
-        Walk { builder: self, files: &self.files, open: Vec::new() }
+    /// Starts a build; the kustomization at its top says whether it is noted what happens.
+    fn walk(&self, top: Option<&Definition>) -> Walk<'_> {
+        Walk {
+            builder: self,
+            files: &self.files,
+            open: Vec::new(),
+            traced: top.is_some_and(trace::is_asked),
+            schema: None,
+            refused_for: None,
+            own: BTreeMap::new(),
+        }
     }
 }
 
 impl Walk<'_> {
     /// The folder's build; `None` when it has no kustomization file.
     pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
-        if let Some(built) = self.builder.built().get(folder) {
-            return Some(built.clone());
+        let is_usual = !self.traced && self.schema.is_none();
+        let shared = if is_usual { self.builder.built().get(folder).cloned() } else { None };
+        if let Some(built) = shared {
+            self.schema.clone_from(&built.schema);
+            return Some(built);
         }
+        if let Some(built) = self.own.get(folder).cloned() {
+            self.refused_for = Some(0);
+            self.schema = self.schema.take().or_else(|| built.schema.clone());
+            return Some(built);
+        }
+        let around = self.refused_for.take();
+        let Some(partial) = self.build_folder(folder) else {
+            self.refused_for = around;
+            return None;
+        };
+        let is_refused = self.refused_for.is_some_and(|at| at < self.open.len());
+        if is_refused || !is_usual {
+            // Whoever asks for this folder alone gets another answer, which threads may be waiting for.
+            self.own.insert(folder.to_string(), partial.clone());
+        } else {
+            self.builder.built().insert(folder.to_string(), partial.clone());
+        }
+        self.refused_for = if is_refused { self.refused_for.min(around).or(self.refused_for) } else { around };
+        Some(partial)
+    }
+
+    fn build_folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
         let mut partial = Partial::default();
         let definition = self.definition(folder, &mut partial)?;
         if let Read::Usable(definition) = definition {
             partial.component = definition.is_component();
             self.accumulate(&definition, &mut partial);
         }
-        let partial = Arc::new(partial);
-        self.builder.built().insert(folder.to_string(), partial.clone());
-        Some(partial)
+        Some(Arc::new(partial))
     }
 
     /// Reads the folder's kustomization file; `None` when there is none.
@@ -193,6 +236,8 @@ impl Walk<'_> {
 
     pub(super) fn accumulate(&mut self, definition: &Definition, partial: &mut Partial) {
         count_fields(definition, partial);
+        let outer = self.traced.then(|| partial.traced.replace(definition.path().into()));
+        user_schema::load(self.files, definition, &mut self.schema, partial);
         self.open.push(definition.folder.clone());
         for field in ["resources", "bases"] {
             for item in definition.items(field) {
@@ -205,10 +250,14 @@ impl Walk<'_> {
         for item in definition.items("components") {
             self.component(definition, item, partial);
         }
+        partial.schema.clone_from(&self.schema);
         transform::run(self.files, definition, partial);
         self.transform(definition, partial);
         self.validate(definition, partial);
         self.open.pop();
         variables::collect(definition, partial);
+        if let Some(outer) = outer {
+            partial.traced = outer;
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::field_spec::made;
 use super::key_values::{self, Content, Pair};
 use super::partial::Partial;
 use super::resources::{Behavior, Positions, Resource};
+use super::trace::Maker;
 use super::{FAILED_BUILD, Files};
 use crate::finding::Finding;
 use crate::kube::Object;
@@ -18,13 +19,26 @@ pub(super) enum Kind {
     Secret,
 }
 
+impl Kind {
+    fn generator(self) -> &'static str {
+        match self {
+            Self::ConfigMap => "ConfigMapGenerator",
+            Self::Secret => "SecretGenerator",
+        }
+    }
+}
+
 /// Runs the generators of a kustomization and adds what they make.
 pub(super) fn run(files: &Files, definition: &Definition, partial: &mut Partial) {
     let global = definition.entry("generatorOptions").map(|entry| entry.node.clone());
     let mut made = Vec::new();
     for (field, kind) in [("configMapGenerator", Kind::ConfigMap), ("secretGenerator", Kind::Secret)] {
         for entry in definition.items(field) {
-            made.extend(make(files, &definition.folder, kind, entry, global.as_ref(), partial));
+            let mut one = make(files, &definition.folder, kind, entry, global.as_ref(), partial);
+            if let (Some((resource, _)), Some(file)) = (&mut one, &partial.traced) {
+                resource.traced_to_maker(Maker::of_field(file, kind.generator()));
+            }
+            made.extend(one);
         }
     }
     if made.is_empty() {
@@ -278,6 +292,9 @@ fn laid_over(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
     let mut merged = Resource::new(node);
     merged.history = old.history.clone();
     merged.history.hashed = old.history.hashed && new.history.hashed;
+    if behavior == Behavior::Replace {
+        merged.history.trace = new.history.trace.clone();
+    }
     merged.variables.clone_from(&old.variables);
     merged
 }

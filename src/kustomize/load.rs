@@ -48,7 +48,11 @@ impl Walk<'_> {
             partial.fail(fault.related(item.span().clone(), "named here"));
         }
         for node in contents.objects {
-            partial.add(Resource::new(node), item);
+            let mut resource = Resource::new(node);
+            if self.traced {
+                resource.traced_to_file(path);
+            }
+            partial.add(resource, item);
         }
     }
 
@@ -100,8 +104,9 @@ impl Walk<'_> {
     }
 
     /// Refuses a folder that is being built already or has one in it that is, and one that lies too deep.
-    fn refuse_depth(&self, item: &Node, path: &str) -> Option<Finding> {
+    fn refuse_depth(&mut self, item: &Node, path: &str) -> Option<Finding> {
         if let Some(at) = self.open.iter().position(|open| is_inside(open, path)) {
+            self.refused_for = Some(self.refused_for.map_or(at, |before| before.min(at)));
             let called = |path: &str| format!("`{}`", self.files.tree().called(path));
             let text = item.text().unwrap_or_default();
             let circle: Vec<String> =
@@ -115,10 +120,12 @@ impl Walk<'_> {
             };
             return Some(Finding::error(FAILED_BUILD, item.span().clone(), message).help("remove one of the lines"));
         }
-        (self.open.len() >= MAX_DEPTH).then(|| {
-            let message = format!("kustomizations include each other more than {MAX_DEPTH} folders deep");
-            Finding::error(FAILED_BUILD, item.span().clone(), message)
-        })
+        if self.open.len() < MAX_DEPTH {
+            return None;
+        }
+        self.refused_for = Some(0);
+        let message = format!("kustomizations include each other more than {MAX_DEPTH} folders deep");
+        Some(Finding::error(FAILED_BUILD, item.span().clone(), message))
     }
 }
 

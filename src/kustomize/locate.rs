@@ -1,12 +1,14 @@
 //! Where the files and folders lie that a kustomization names, and which of them it may have.
 
+use std::sync::Arc;
+
 use super::definition::Definition;
 use super::files::{copy_of, place_of_copy};
 use super::remote::Remote;
 use super::{FAILED_BUILD, Files, MISSING_RESOURCE, Reading};
 use crate::finding::{Finding, did_you_mean};
 use crate::text::{Span, Stands, folder_of, is_inside, join};
-use crate::yaml::Node;
+use crate::yaml::{Node, Parsed};
 
 /// What a kustomization means by a path.
 #[derive(Debug)]
@@ -23,6 +25,15 @@ impl Files {
     /// The path in the tree of the file that a kustomization in `folder` names by the scalar `node`.
     pub(super) fn locate(&self, folder: &str, node: &Node) -> Result<String, Finding> {
         self.locate_text(folder, node.text().unwrap_or_default(), node.span())
+    }
+
+    /// What the file says that a kustomization in `folder` names by the scalar `node`.
+    pub(super) fn read_named(&self, folder: &str, node: &Node) -> Result<Arc<Parsed>, Finding> {
+        let path = self.locate(folder, node)?;
+        self.get(&path).ok_or_else(|| {
+            let message = format!("`{}` is no text that can be read", node.text().unwrap_or_default());
+            Finding::error(FAILED_BUILD, node.span().clone(), message)
+        })
     }
 
     /// The path in the tree of the file that a kustomization in `folder` names by `text`, which stands at `at`.

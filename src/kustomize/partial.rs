@@ -8,14 +8,18 @@ use super::configuration::Configuration;
 use super::configure;
 use super::definition::{Definition, FIELDS, Support};
 use super::resources::{Id, Resource, Resources};
+use super::user_schema::UserSchema;
 use super::variables::{self, Variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::Index;
-use crate::yaml::Node;
+use crate::yaml::{Name, Node};
 
 /// A build may hold this many objects.
 const MAX_OBJECTS: usize = 100_000;
+
+/// More findings are looked through for those that say the same.
+const MANY_FINDINGS: usize = 1_000;
 
 /// What a folder builds to before the last steps, which are done once at the top.
 #[derive(Debug, Default)]
@@ -36,6 +40,10 @@ pub(super) struct Partial {
     pub(super) configuration: Arc<Configuration>,
     /// What `vars` declare.
     pub(super) variables: Variables,
+    /// The schema that the user gives for kinds, if any.
+    pub(super) schema: Option<Arc<UserSchema>>,
+    /// The kustomization's file, where it is noted what is done to objects.
+    pub(super) traced: Option<Name>,
     /// Whether objects may be missing or other ones because something was not done or was wrong.
     pub(super) uncertain: bool,
 }
@@ -70,7 +78,14 @@ impl Partial {
         self.left_out.extend(base.left_out.iter().cloned());
         self.folders.extend(base.folders.iter().cloned());
         for (what, count) in &base.not_done {
-            *self.not_done.entry(what.clone()).or_default() += count;
+            let all = self.not_done.entry(what.clone()).or_default();
+            *all = all.saturating_add(*count);
+        }
+        // A base that is included twice, by a base that is included twice, says everything many times.
+        for said in [&mut self.findings, &mut self.left_out] {
+            if said.len() > MANY_FINDINGS {
+                crate::finding::sort(said);
+            }
         }
         configure::merge(self, &base.configuration, item);
         variables::absorb(self, &base.variables);

@@ -6,6 +6,7 @@ use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
 use super::resources::{History, Id, Positions, Resources};
 use super::selector::Target;
+use super::user_schema::UserSchema;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
 use crate::text::Span;
@@ -140,11 +141,7 @@ fn as_texts(patch: &Node) -> Node {
 }
 
 fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>), Finding> {
-    let found = files.locate(folder, path)?;
-    let parsed = files.get(&found).ok_or_else(|| {
-        let message = format!("`{}` is no text that can be read", path.text().unwrap_or_default());
-        Finding::error(FAILED_BUILD, path.span().clone(), message)
-    })?;
+    let parsed = files.read_named(folder, path)?;
     Ok((parsed.documents.clone(), parsed.findings.clone()))
 }
 
@@ -175,6 +172,7 @@ impl Patch {
         resources: &mut Resources,
         positions: &mut Positions,
         complete: bool,
+        schema: Option<&UserSchema>,
         findings: &mut Vec<Finding>,
     ) {
         if let Some(operations) = self.documents.first().filter(|document| document.is_seq()) {
@@ -183,7 +181,7 @@ impl Patch {
         }
         let Some(target) = &self.target else {
             for document in &self.documents {
-                self.apply_by_name(document, resources, positions, complete, findings);
+                self.apply_by_name(document, resources, positions, (complete, schema), findings);
             }
             return;
         };
@@ -191,7 +189,7 @@ impl Patch {
             [] => {}
             [document] => {
                 for position in target.select(resources, positions) {
-                    self.merge_into(document, resources, positions, position, findings);
+                    self.merge_into(document, resources, positions, (position, schema), findings);
                 }
             }
             [_, second, ..] => {
@@ -256,7 +254,7 @@ impl Patch {
         document: &Node,
         resources: &mut Resources,
         positions: &mut Positions,
-        complete: bool,
+        (complete, schema): (bool, Option<&UserSchema>),
         findings: &mut Vec<Finding>,
     ) {
         let id = Id::of(document);
@@ -270,7 +268,7 @@ impl Patch {
         let alive = |position: &usize| resources.list.get(*position).is_some_and(|one| !one.node.is_null());
         let found: Vec<usize> = positions.with_id(&id).iter().copied().filter(alive).collect();
         match *found {
-            [position] => self.merge_into(document, resources, positions, position, findings),
+            [position] => self.merge_into(document, resources, positions, (position, schema), findings),
             [] if complete => {
                 let place = if &*id.namespace == "default" { String::new() } else { format!(" in `{}`", id.namespace) };
                 let message = format!("this patch matches no object: there is no {} `{}`{place}", id.kind, id.name);
@@ -291,7 +289,7 @@ impl Patch {
         patch: &Node,
         resources: &mut Resources,
         positions: &mut Positions,
-        position: usize,
+        (position, schema): (usize, Option<&UserSchema>),
         findings: &mut Vec<Finding>,
     ) {
         let Some(resource) = resources.list.get_mut(position) else { return };
@@ -299,7 +297,7 @@ impl Patch {
             resource.remember();
         }
         let (api_version, kind) = (resource.node.get("apiVersion").cloned(), resource.id.kind.clone());
-        let type_of = Type::of_object(None, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
+        let type_of = Type::of_object(schema, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
         match merge(&resource.exposed(), patch, type_of) {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);

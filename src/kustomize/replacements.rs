@@ -7,9 +7,9 @@ use super::partial::Partial;
 use super::resources::{Id, Resource, Resources};
 use super::retype::{Retyped, retype};
 use super::selector::{Target, Unreadable};
-use super::{FAILED_BUILD, Files, MISSING_RESOURCE, structured};
+use super::{FAILED_BUILD, Files, structured};
 use crate::finding::Finding;
-use crate::text::{Index, Span, join};
+use crate::text::{Index, Span};
 use crate::yaml::{By, Node, Origin, Step, Style, Value};
 
 /// Carries out the entries of `replacements` in order; those that name a file stand for what it holds.
@@ -42,11 +42,12 @@ pub(super) fn apply(files: &Files, folder: &str, entries: &[Node], partial: &mut
 
 fn read_file(files: &Files, folder: &str, path: &Node, partial: &mut Partial) -> Vec<Node> {
     let text = path.text().unwrap_or_default();
-    let Some(parsed) = join(folder, text).and_then(|path| files.get(&path)) else {
-        let message = format!("there is no file of replacements `{text}`");
-        let help = "correct the path or remove the line";
-        partial.fail(Finding::error(MISSING_RESOURCE, path.span().clone(), message).help(help));
-        return Vec::new();
+    let parsed = match files.read_named(folder, path) {
+        Ok(parsed) => parsed,
+        Err(finding) => {
+            partial.fail(finding);
+            return Vec::new();
+        }
     };
     parsed.findings.iter().cloned().for_each(|finding| partial.fail(finding));
     match parsed.documents.first().map(|document| &document.node) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::scope::is_cluster_scoped;
+use super::trace::Trace;
 use crate::text::Index;
 use crate::yaml::{Entry, Name, Node, Style, Value};
 
@@ -74,6 +75,8 @@ pub(super) struct History {
     pub(super) hashed: bool,
     /// What its generator said; `None` when no generator made it.
     pub(super) behavior: Option<Behavior>,
+    /// Where it came from and what was done to it, where that is asked for.
+    pub(super) trace: Trace,
 }
 
 /// An object on its way through a build.
