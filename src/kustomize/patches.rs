@@ -90,7 +90,11 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
     let (documents, faults, text) = read;
     if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
         let message = "a patch that begins with `[` is read as JSON, and this is none";
-        wrong(inline.or(path).unwrap_or(item).span(), message, "put keys and texts into double quotes, or write a list with `-`");
+        wrong(
+            inline.or(path).unwrap_or(item).span(),
+            message,
+            "put keys and texts into double quotes, or write a list with `-`",
+        );
         return None;
     }
     if !faults.is_empty() {
