@@ -50,10 +50,9 @@ pub(super) fn write(object: &Node, path: &[String], value: &Node, create: bool, 
 
 fn block_style(scalar: &Node) -> Style {
     match scalar.value {
+        Value::Scalar(_, style) if style != Style::Plain => style,
         // A plain scalar held one line of text; what it holds now may be more.
-        Value::Scalar(_, Style::Plain) => Style::Double,
-        Value::Scalar(_, style) => style,
-        Value::Seq(_) | Value::Map(_) => Style::Double,
+        Value::Scalar(..) | Value::Seq(_) | Value::Map(_) => Style::Double,
     }
 }
 
