@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use super::field_path::{Change, Shape, look_up};
-use super::go_json;
 use super::retype::{Retyped, retype};
+use super::{go_json, growth};
 use crate::text::{File, Span};
 use crate::yaml::{By, Node, Reader, Style, Value, parse, print, to_json};
 
@@ -44,6 +44,7 @@ pub(super) fn write(object: &Node, path: &[String], value: &Node, create: bool, 
         .trim()
         .to_string()
     };
+    growth::check_text(&written).ok()?;
     let node = scalar.changed(Value::Scalar(written.into(), block_style(scalar)), By::Field(by.clone()));
     put(object, path.get(..end)?, &node)
 }
