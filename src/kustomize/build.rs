@@ -7,7 +7,8 @@ use super::definition::{Definition, file_in, read};
 use super::finish::finish;
 use super::partial::{Partial, count_fields};
 use super::resources::Resource;
-use super::{Files, configure, generators, transform, variables};
+use super::user_schema::{self, UserSchema};
+use super::{Files, configure, generators, trace, transform, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::{File, Tree, is_inside};
@@ -60,7 +61,11 @@ pub(super) struct Walk<'a> {
     pub(super) open: Vec<String>,
     /// The outermost folder, by its place in `open`, that what is being built was refused for.
     pub(super) refused_for: Option<usize>,
-    /// What was built here and would not be the same elsewhere, since folders on the way down were refused.
+    /// Whether it is noted where objects come from and what is done to them.
+    pub(super) traced: bool,
+    /// The schema that the first kustomization with one gives, which holds for everything built after it.
+    schema: Option<Arc<UserSchema>>,
+    /// What was built under such conditions, or would be another thing where no folder on the way down is refused.
     own: BTreeMap<String, Arc<Partial>>,
 }
 
@@ -85,8 +90,9 @@ impl Builder {
 
     /// Builds a folder that has a kustomization file.
     pub fn build(&self, folder: &str) -> Build {
-        let Some(partial) = self.walk().folder(folder) else { return Build::default() };
         let definition = file_in(&self.files, folder).first().and_then(|path| read(&self.files, path));
+        let mut walk = self.walk(definition.as_ref());
+        let Some(partial) = walk.folder(folder) else { return Build::default() };
         finish(&partial, definition.as_ref())
     }
 
@@ -97,7 +103,7 @@ impl Builder {
         let definition = Definition::new(&node, parsed, folder);
         let mut partial = Partial::default();
         partial.folders.insert(folder.to_string());
-        self.walk().accumulate(&definition, &mut partial);
+        self.walk(Some(&definition)).accumulate(&definition, &mut partial);
         finish(&partial, Some(&definition))
     }
 
@@ -111,7 +117,7 @@ impl Builder {
             let place = object.node.clone();
             partial.add(Resource::new(object.node), &place);
         }
-        self.walk().accumulate(&definition, &mut partial);
+        self.walk(Some(&definition)).accumulate(&definition, &mut partial);
         finish(&partial, Some(&definition))
     }
 
@@ -129,33 +135,46 @@ impl Builder {
         self.built.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn walk(&self) -> Walk<'_> {
-        Walk { builder: self, files: &self.files, open: Vec::new(), refused_for: None, own: BTreeMap::new() }
+    /// Starts a build; the kustomization at its top says whether it is noted what happens.
+    fn walk(&self, top: Option<&Definition>) -> Walk<'_> {
+        let traced = top.is_some_and(trace::is_asked);
+        Walk {
+            builder: self,
+            files: &self.files,
+            open: Vec::new(),
+            refused_for: None,
+            traced,
+            schema: None,
+            own: BTreeMap::new(),
+        }
     }
 }
 
 impl Walk<'_> {
     /// The folder's build; `None` when it has no kustomization file.
     pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
-        if let Some(built) = self.builder.built().get(folder) {
-            return Some(built.clone());
+        let is_usual = !self.traced && self.schema.is_none();
+        let built = if is_usual { self.builder.built().get(folder).cloned() } else { None };
+        if let Some(built) = built {
+            self.schema = self.schema.take().or_else(|| built.schema.clone());
+            return Some(built);
         }
-        if let Some(built) = self.own.get(folder) {
+        if let Some(built) = self.own.get(folder).cloned() {
             self.refused_for = Some(0);
-            return Some(built.clone());
+            self.schema = self.schema.take().or_else(|| built.schema.clone());
+            return Some(built);
         }
         let around = self.refused_for.take();
         let Some(partial) = self.build_folder(folder) else {
             self.refused_for = around;
             return None;
         };
-        if self.refused_for.is_none_or(|at| at >= self.open.len()) {
+        let is_whole = self.refused_for.is_none_or(|at| at >= self.open.len());
+        self.refused_for = if is_whole { around } else { self.refused_for.min(around).or(self.refused_for) };
+        if is_usual && is_whole {
             self.builder.built().insert(folder.to_string(), partial.clone());
-            self.refused_for = around;
         } else {
-            // Whoever asks for this folder alone gets another answer, which threads may be waiting for.
             self.own.insert(folder.to_string(), partial.clone());
-            self.refused_for = self.refused_for.min(around).or(self.refused_for);
         }
         Some(partial)
     }
@@ -214,8 +233,16 @@ impl Walk<'_> {
         Some(Read::Usable(definition))
     }
 
+    /// Tells a build in hand the user's schema, which may have come with a base.
+    pub(super) fn share_schema(&self, partial: &mut Partial) {
+        partial.schema.clone_from(&self.schema);
+    }
+
     pub(super) fn accumulate(&mut self, definition: &Definition, partial: &mut Partial) {
         count_fields(definition, partial);
+        let outer = self.traced.then(|| partial.traced.replace(definition.path().into()));
+        user_schema::load(self.files, definition, &mut self.schema, partial);
+        self.share_schema(partial);
         self.open.push(definition.folder.clone());
         for field in ["resources", "bases"] {
             for item in definition.items(field) {
@@ -233,5 +260,8 @@ impl Walk<'_> {
         self.validate(definition, partial);
         self.open.pop();
         variables::collect(definition, partial);
+        if let Some(outer) = outer {
+            partial.traced = outer;
+        }
     }
 }

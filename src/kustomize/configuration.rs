@@ -157,7 +157,7 @@ fn merge_specs(into: &[FieldSpec], from: &[FieldSpec]) -> Result<Vec<FieldSpec>,
 }
 
 /// Kinds are ordered as objects are: which come first is known, others follow by group, version and kind.
-fn order(gvk: &Gvk) -> (usize, String) {
+fn order(gvk: &Gvk) -> (isize, String) {
     let or = |text: &str, empty: &str| if text.is_empty() { empty.to_string() } else { text.to_string() };
     (rank(&gvk.kind), format!("{}_{}_{}", or(&gvk.group, "~G"), or(&gvk.version, "~V"), or(&gvk.kind, "~K")))
 }

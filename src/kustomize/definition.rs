@@ -25,10 +25,10 @@ pub(super) const FIELDS: &[(&str, Support)] = &[
     ("patchesStrategicMerge", Support::Done),
     ("patchesJson6902", Support::Done),
     ("sortOptions", Support::Done),
-    ("buildMetadata", Support::Harmless),
+    ("buildMetadata", Support::Done),
     ("generatorOptions", Support::Done),
     ("helmGlobals", Support::Harmless),
-    ("openapi", Support::Changes),
+    ("openapi", Support::Done),
     ("namePrefix", Support::Done),
     ("nameSuffix", Support::Done),
     ("commonAnnotations", Support::Done),
@@ -62,8 +62,6 @@ pub(super) enum Support {
     Harmless,
     /// It takes another program: each item is left out and said.
     Elsewhere,
-    /// It does not, and objects may be others, or missing, for that.
-    Changes,
 }
 
 /// One kustomization.yaml.
@@ -93,6 +91,12 @@ impl Definition {
     /// The items of a field that holds a list.
     pub(super) fn items(&self, field: &str) -> &[Node] {
         self.entry(field).map_or(&[], |entry| entry.node.items())
+    }
+
+    /// Its file's path in the tree.
+    pub(super) fn path(&self) -> String {
+        let name = self.parsed.file.path().rsplit('/').next().unwrap_or_default();
+        if self.folder.is_empty() { name.to_string() } else { format!("{}/{name}", self.folder) }
     }
 
     /// Tells whether it is a component, which only other kustomizations can use.

@@ -97,7 +97,8 @@ fn reach(node: &Node, keys: &[Name], make: Make<'_>, change: &mut Change<'_>) ->
         Value::Seq(items) => each_item(node, items, |item| reach(item, keys, make, change)),
         Value::Map(_) => reach_entry(node, first, rest, make, change),
         Value::Scalar(..) => {
-            let message = format!("`{first}` cannot be below a single value");
+            // The same for every path, so that a value in the way of many is told once.
+            let message = "kustomize looks for fields below this, which is a single value, and fails".to_string();
             Err(Misfit { span: node.span().clone(), message })
         }
     }

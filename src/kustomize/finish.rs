@@ -3,7 +3,7 @@
 use super::build::Build;
 use super::definition::Definition;
 use super::partial::{Partial, is_local};
-use super::{FAILED_BUILD, hash, name_references, order, variables};
+use super::{FAILED_BUILD, hash, name_references, order, trace, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, go};
@@ -16,7 +16,10 @@ pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Buil
     name_references::follow(&mut resources, &partial.configuration, &mut findings);
     variables::resolve(&mut resources, partial, &mut findings);
     resources.list.retain(|resource| !is_local(&resource.node));
-    order::sort(&mut resources, definition);
+    order::sort(&mut resources, definition, &mut findings);
+    if let Some(definition) = definition.filter(|definition| trace::is_asked(definition)) {
+        resources.list.iter_mut().for_each(|resource| trace::write(resource, definition));
+    }
     let dropped = dropped(definition);
     let objects: Vec<Object> =
         resources.list.iter().map(|resource| Object { node: tidy(&resource.node, &dropped) }).collect();
@@ -107,11 +110,13 @@ fn tidy(node: &Node, dropped: &[&str]) -> Node {
     node.with(metadata.with_node(changed))
 }
 
-fn is_text(node: &Node) -> bool {
+/// Tells whether a scalar is a string.
+pub(super) fn is_text(node: &Node) -> bool {
     matches!(node.resolve(Reader::Kubernetes), Some(Scalar::String(_)))
 }
 
-fn as_text(node: &Node) -> Node {
+/// The string that kustomize makes of a value of labels or annotations.
+pub(super) fn as_text(node: &Node) -> Node {
     match &node.value {
         Value::Scalar(..) if is_text(node) => node.clone(),
         Value::Scalar(text, _) => {

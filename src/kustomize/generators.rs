@@ -5,6 +5,7 @@ use super::field_spec::made;
 use super::key_values::{self, Content, Pair};
 use super::partial::Partial;
 use super::resources::{Behavior, Positions, Resource};
+use super::trace::Maker;
 use super::{FAILED_BUILD, Files};
 use crate::finding::Finding;
 use crate::kube::Object;
@@ -18,13 +19,26 @@ pub(super) enum Kind {
     Secret,
 }
 
+impl Kind {
+    fn generator(self) -> &'static str {
+        match self {
+            Self::ConfigMap => "ConfigMapGenerator",
+            Self::Secret => "SecretGenerator",
+        }
+    }
+}
+
 /// Runs the generators of a kustomization and adds what they make.
 pub(super) fn run(files: &Files, definition: &Definition, partial: &mut Partial) {
     let global = definition.entry("generatorOptions").map(|entry| entry.node.clone());
     let mut made = Vec::new();
     for (field, kind) in [("configMapGenerator", Kind::ConfigMap), ("secretGenerator", Kind::Secret)] {
         for entry in definition.items(field) {
-            made.extend(make(files, &definition.folder, kind, entry, global.as_ref(), partial));
+            let mut one = make(files, &definition.folder, kind, entry, global.as_ref(), partial);
+            if let (Some((resource, _)), Some(file)) = (&mut one, &partial.traced) {
+                resource.traced_to_maker(Maker::of_field(file, kind.generator()));
+            }
+            made.extend(one);
         }
     }
     if made.is_empty() {
@@ -52,6 +66,7 @@ pub(super) fn make(
         return None;
     };
     let options = Options { local: entry.get("options"), global };
+    let key = entry.entry("name").map_or_else(|| name.span().clone(), Entry::key_span);
     let word = |word: &str| string(word, name.span());
     let mut metadata = vec![entry_at("name", name, "name", entry)];
     if let Some(namespace) = text("namespace").filter(|namespace| !namespace.is_null()) {
@@ -60,19 +75,19 @@ pub(super) fn make(
     metadata.extend(options.map("labels"));
     metadata.extend(options.map("annotations"));
     let mut fields = vec![
-        Entry::new("apiVersion", name.span(), word("v1")),
-        Entry::new("kind", name.span(), word(if kind == Kind::Secret { "Secret" } else { "ConfigMap" })),
-        Entry::new("metadata", name.span(), generated(Value::Map(metadata.into()), name.span())),
+        Entry::new("apiVersion", &key, word("v1")),
+        Entry::new("kind", &key, word(if kind == Kind::Secret { "Secret" } else { "ConfigMap" })),
+        Entry::new("metadata", &key, generated(Value::Map(metadata.into()), name.span())),
     ];
     if kind == Kind::Secret {
         fields.push(match text("type") {
             Some(said) => entry_at("type", said, "type", entry),
-            None => Entry::new("type", name.span(), word("Opaque")),
+            None => Entry::new("type", &key, word("Opaque")),
         });
     }
     let pairs = key_values::read(files, folder, entry, partial);
     refuse_repeated(&pairs, name, partial);
-    fields.extend(data(kind, pairs, name.span()));
+    fields.extend(data(kind, pairs, &key));
     if let Some(said) = options.says("immutable") {
         let value = generated(Value::Scalar("true".into(), Style::Plain), said.span());
         fields.push(Entry::new("immutable", said.span(), value));
@@ -277,6 +292,9 @@ fn laid_over(old: &Resource, new: Resource, behavior: Behavior) -> Resource {
     let mut merged = Resource::new(node);
     merged.history = old.history.clone();
     merged.history.hashed = old.history.hashed && new.history.hashed;
+    if behavior == Behavior::Replace {
+        merged.history.trace = new.history.trace;
+    }
     merged.variables.clone_from(&old.variables);
     merged
 }

@@ -48,7 +48,11 @@ impl Walk<'_> {
             partial.fail(fault.related(item.span().clone(), "named here"));
         }
         for node in contents.objects {
-            partial.add(Resource::new(node), item);
+            let mut resource = Resource::new(node);
+            if self.traced {
+                resource.traced_to_file(path);
+            }
+            partial.add(resource, item);
         }
     }
 
@@ -61,6 +65,7 @@ impl Walk<'_> {
             partial.fail(no_kustomization(item, text));
             return;
         };
+        self.share_schema(partial);
         partial.absorb(&base, item);
         if base.component {
             let message = format!("`{text}` is a Component, which cannot be a resource");

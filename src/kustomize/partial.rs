@@ -8,11 +8,12 @@ use super::configuration::Configuration;
 use super::configure;
 use super::definition::{Definition, FIELDS, Support};
 use super::resources::{Id, Resource, Resources};
+use super::user_schema::UserSchema;
 use super::variables::{self, Variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::Index;
-use crate::yaml::Node;
+use crate::yaml::{Name, Node};
 
 /// A build may hold this many objects.
 const MAX_OBJECTS: usize = 100_000;
@@ -39,6 +40,10 @@ pub(super) struct Partial {
     pub(super) configuration: Arc<Configuration>,
     /// What `vars` declare.
     pub(super) variables: Variables,
+    /// The schema that the user gives for kinds, if any.
+    pub(super) schema: Option<Arc<UserSchema>>,
+    /// The kustomization's file, where it is noted what is done to objects.
+    pub(super) traced: Option<Name>,
     /// Whether objects may be missing or other ones because something was not done or was wrong.
     pub(super) uncertain: bool,
 }
@@ -86,7 +91,10 @@ impl Partial {
         variables::absorb(self, &base.variables);
     }
 
-    pub(super) fn add(&mut self, resource: Resource, item: &Node) {
+    pub(super) fn add(&mut self, mut resource: Resource, item: &Node) {
+        if let Some(schema) = &self.schema {
+            resource.know(schema);
+        }
         if self.resources.list.len() >= MAX_OBJECTS {
             if self.resources.list.len() == MAX_OBJECTS {
                 let message = format!("this build holds more than {MAX_OBJECTS} objects; the rest is left out");
@@ -146,7 +154,6 @@ pub(super) fn count_fields(definition: &Definition, partial: &mut Partial) {
                     partial.leave_out(name, not_inflated(chart));
                 }
             }
-            Support::Changes => partial.skip(name),
         }
     }
 }

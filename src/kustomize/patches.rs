@@ -1,14 +1,16 @@
 //! `patches`, `patchesStrategicMerge` and `patchesJson6902`: reading them and laying them over objects.
 
+use super::finish::{as_text, is_text};
 use super::inline::parse_inside;
 use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
 use super::resources::{History, Id, Positions, Resources};
 use super::selector::Target;
+use super::user_schema::UserSchema;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
 use crate::text::Span;
-use crate::yaml::{Document, Node};
+use crate::yaml::{Document, Node, Value};
 
 /// A patch as a kustomization names it.
 pub(super) struct Patch {
@@ -115,7 +117,27 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
     };
     let option = |key: &str| item.at_keys(&["options", key]).and_then(Node::text) == Some("true");
     let keeps = Keeps { name: !option("allowNameChange"), kind: !option("allowKindChange") };
+    let is_selected = target.is_some() || form == Form::Merge;
+    let documents = if is_selected { documents.iter().map(as_texts).collect() } else { documents };
     Some(Patch { documents, target, keeps, remembers: form != Form::Json, span })
+}
+
+/// The patch as kustomize copies it for objects that it selects: labels and annotations are texts, a null is the text of
+/// it, and no mapping of them is none.
+fn as_texts(patch: &Node) -> Node {
+    let Some(metadata) = patch.entry("metadata").filter(|entry| entry.node.is_map()) else { return patch.clone() };
+    let mut changed = metadata.node.clone();
+    for field in ["labels", "annotations"] {
+        let Some(entry) = changed.entry(field).cloned() else { continue };
+        if entry.node.entries().is_empty() {
+            changed = changed.without(field);
+        } else if !entry.node.entries().iter().all(|entry| is_text(&entry.node)) {
+            let entries = entry.node.entries().iter().map(|entry| entry.with_node(as_text(&entry.node))).collect();
+            let map = Node { value: Value::Map(entries), origin: entry.node.origin.clone() };
+            changed = changed.with(entry.with_node(map));
+        }
+    }
+    patch.with(metadata.with_node(changed))
 }
 
 fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>), Finding> {
@@ -150,6 +172,7 @@ impl Patch {
         resources: &mut Resources,
         positions: &mut Positions,
         complete: bool,
+        schema: Option<&UserSchema>,
         findings: &mut Vec<Finding>,
     ) {
         if let Some(operations) = self.documents.first().filter(|document| document.is_seq()) {
@@ -158,7 +181,7 @@ impl Patch {
         }
         let Some(target) = &self.target else {
             for document in &self.documents {
-                self.apply_by_name(document, resources, positions, complete, findings);
+                self.apply_by_name(document, resources, positions, (complete, schema), findings);
             }
             return;
         };
@@ -166,7 +189,7 @@ impl Patch {
             [] => {}
             [document] => {
                 for position in target.select(resources, positions) {
-                    self.merge_into(document, resources, positions, position, findings);
+                    self.merge_into(document, resources, positions, (position, schema), findings);
                 }
             }
             [_, second, ..] => {
@@ -231,10 +254,10 @@ impl Patch {
         document: &Node,
         resources: &mut Resources,
         positions: &mut Positions,
-        complete: bool,
+        (complete, schema): (bool, Option<&UserSchema>),
         findings: &mut Vec<Finding>,
     ) {
-        let id = Id::of(document);
+        let id = Id::under(document, schema);
         let name = document.at_keys(&["metadata", "name"]).unwrap_or(document);
         if id.kind.is_empty() || id.name.is_empty() {
             let finding = Finding::error(FAILED_BUILD, name.span().clone(), "a patch without `target` names no object")
@@ -245,7 +268,7 @@ impl Patch {
         let alive = |position: &usize| resources.list.get(*position).is_some_and(|one| !one.node.is_null());
         let found: Vec<usize> = positions.with_id(&id).iter().copied().filter(alive).collect();
         match *found {
-            [position] => self.merge_into(document, resources, positions, position, findings),
+            [position] => self.merge_into(document, resources, positions, (position, schema), findings),
             [] if complete => {
                 let place = if &*id.namespace == "default" { String::new() } else { format!(" in `{}`", id.namespace) };
                 let message = format!("this patch matches no object: there is no {} `{}`{place}", id.kind, id.name);
@@ -266,7 +289,7 @@ impl Patch {
         patch: &Node,
         resources: &mut Resources,
         positions: &mut Positions,
-        position: usize,
+        (position, schema): (usize, Option<&UserSchema>),
         findings: &mut Vec<Finding>,
     ) {
         let Some(resource) = resources.list.get_mut(position) else { return };
@@ -274,7 +297,7 @@ impl Patch {
             resource.remember();
         }
         let (api_version, kind) = (resource.node.get("apiVersion").cloned(), resource.id.kind.clone());
-        let type_of = Type::of_object(None, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
+        let type_of = Type::of_object(schema, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
         match merge(&resource.exposed(), patch, type_of) {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);

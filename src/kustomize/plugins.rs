@@ -13,6 +13,7 @@ use super::namespace::{self, Subjects};
 use super::partial::Partial;
 use super::read::objects_of;
 use super::resources::Resource;
+use super::trace::{Maker, Trace};
 use super::{
     FAILED_BUILD, Files, annotations, generators, hash, iam_policy, images, labels, patches, replacements, replicas,
     transform, value_add,
@@ -50,7 +51,7 @@ const VALIDATED_BY: &str = "validated-by";
 impl Walk<'_> {
     /// Runs the generators that a kustomization names.
     pub(super) fn generate(&mut self, definition: &Definition, partial: &mut Partial) {
-        for plugin in self.plugins(definition, "generators", GENERATORS, partial) {
+        for (plugin, trace) in self.plugins(definition, "generators", GENERATORS, partial) {
             let folder = &definition.folder;
             let made = match plugin.kind() {
                 "ConfigMapGenerator" => {
@@ -72,7 +73,10 @@ impl Walk<'_> {
                     None
                 }
             };
-            if let Some((resource, place)) = made {
+            if let Some((mut resource, place)) = made {
+                if self.traced {
+                    resource.traced_to_maker(Maker::of_object(&plugin, &trace));
+                }
                 let mut positions = partial.resources.index();
                 generators::absorb(partial, &mut positions, resource, &place);
             }
@@ -81,8 +85,9 @@ impl Walk<'_> {
 
     /// Runs the transformers that a kustomization names, after those of its own fields.
     pub(super) fn transform(&mut self, definition: &Definition, partial: &mut Partial) {
-        for plugin in self.plugins(definition, "transformers", TRANSFORMERS, partial) {
+        for (plugin, trace) in self.plugins(definition, "transformers", TRANSFORMERS, partial) {
             run(self.files, &definition.folder, &plugin, partial);
+            partial.traced_by(&Maker::of_object(&plugin, &trace));
             partial.resources.sweep();
             partial.resources.reindex();
         }
@@ -90,7 +95,7 @@ impl Walk<'_> {
 
     /// Runs the validators that a kustomization names: transformers that may not change anything.
     pub(super) fn validate(&mut self, definition: &Definition, partial: &mut Partial) {
-        for plugin in self.plugins(definition, "validators", TRANSFORMERS, partial) {
+        for (plugin, _) in self.plugins(definition, "validators", TRANSFORMERS, partial) {
             let before = partial.resources.clone();
             run(self.files, &definition.folder, &plugin, partial);
             let same = before.list.len() == partial.resources.list.len()
@@ -105,7 +110,13 @@ impl Walk<'_> {
     }
 
     /// The objects of a field that are among `known`: those written in it first, then those of files and folders.
-    fn plugins(&mut self, definition: &Definition, field: &str, known: &[&str], partial: &mut Partial) -> Vec<Object> {
+    fn plugins(
+        &mut self,
+        definition: &Definition,
+        field: &str,
+        known: &[&str],
+        partial: &mut Partial,
+    ) -> Vec<(Object, Trace)> {
         let items = definition.items(field);
         if items.is_empty() {
             return Vec::new();
@@ -121,7 +132,11 @@ impl Walk<'_> {
             let parsed = Parsed { file: item.span().file().clone(), documents, findings: Vec::new() };
             let contents = objects_of(&parsed);
             findings.into_iter().chain(contents.faults).for_each(|finding| own.fail(finding));
-            contents.objects.into_iter().for_each(|node| own.add(Resource::new(node), item));
+            for node in contents.objects {
+                let mut resource = Resource::new(node);
+                resource.traced_to_file(&definition.path());
+                own.add(resource, item);
+            }
         }
         paths.into_iter().for_each(|item| self.include(definition, item, &mut own));
         partial.uncertain |= own.uncertain;
@@ -131,11 +146,11 @@ impl Walk<'_> {
         for (what, count) in own.not_done {
             *partial.not_done.entry(what).or_default() += count;
         }
-        let objects = own.resources.list.into_iter().map(|resource| Object { node: resource.node });
         let mut plugins = Vec::new();
-        for object in objects {
+        for resource in own.resources.list {
+            let object = Object { node: resource.node };
             if object.api_version() == OWN && known.contains(&object.kind()) {
-                plugins.push(object);
+                plugins.push((object, resource.history.trace));
             } else {
                 partial.fail(refused(&object, field, known));
             }

@@ -13,8 +13,11 @@ use crate::yaml::{Entry, Node};
 /// Runs them over all objects that the kustomization holds.
 pub(super) fn run(files: &Files, definition: &Definition, partial: &mut Partial) {
     let folder = &definition.folder;
-    patch(files, folder, definition.items("patchesStrategicMerge"), Form::Merge, partial);
+    let merges = definition.items("patchesStrategicMerge");
+    patch(files, folder, merges, Form::Merge, partial);
+    partial.traced_steps("PatchStrategicMergeTransformer", merges.len().min(1));
     patch(files, folder, definition.items("patches"), Form::Any, partial);
+    partial.traced_steps("PatchTransformer", definition.items("patches").len());
     put_into_namespace(definition, partial);
     affix(definition, "namePrefix", Affix::Prefix, partial);
     affix(definition, "nameSuffix", Affix::Suffix, partial);
@@ -22,13 +25,19 @@ pub(super) fn run(files: &Files, definition: &Definition, partial: &mut Partial)
     let configuration = partial.configuration.clone();
     if let Some(pairs) = definition.entry("commonAnnotations") {
         annotations::apply(pairs.node.entries(), configuration.specs(Topic::CommonAnnotations), partial);
+        partial.traced_steps("AnnotationsTransformer", pairs.node.entries().len().min(1));
     }
     patch(files, folder, definition.items("patchesJson6902"), Form::Json, partial);
+    partial.traced_steps("PatchJson6902Transformer", definition.items("patchesJson6902").len());
     replicas::apply(definition.items("replicas"), configuration.specs(Topic::Replicas), partial);
+    partial.traced_steps("ReplicaCountTransformer", definition.items("replicas").len());
     for field in ["images", "imageTags"] {
         images::apply(definition.items(field), configuration.specs(Topic::Images), partial);
+        partial.traced_steps("ImageTagTransformer", definition.items(field).len());
     }
-    replacements::apply(files, &definition.folder, definition.items("replacements"), partial);
+    let replaced = definition.items("replacements");
+    replacements::apply(files, folder, replaced, partial);
+    partial.traced_steps("ReplacementTransformer", replaced.len().min(1));
     partial.resources.reindex();
 }
 
@@ -43,6 +52,7 @@ fn put_into_namespace(definition: &Definition, partial: &mut Partial) {
     let key = entry.key_span();
     let done = namespace::apply(&mut partial.resources, &key, &entry.node, specs, namespace::Options::USUAL);
     partial.noted(done);
+    partial.traced_steps("NamespaceTransformer", 1);
     partial.refuse_conflicts(&entry.node);
 }
 
@@ -54,6 +64,8 @@ fn affix(definition: &Definition, field: &str, affix: Affix, partial: &mut Parti
     };
     let done = names::apply(affix, &entry.node, partial.configuration.specs(topic), &mut partial.resources);
     partial.noted(done);
+    let kind = if affix == Affix::Prefix { "PrefixTransformer" } else { "SuffixTransformer" };
+    partial.traced_steps(kind, 1);
 }
 
 fn label(definition: &Definition, partial: &mut Partial) {
@@ -61,6 +73,10 @@ fn label(definition: &Definition, partial: &mut Partial) {
         let done = partial.resources.list.iter_mut().try_for_each(|resource| set.apply(resource));
         partial.noted(done);
     }
+    let (own, common) = (definition.items("labels").len(), definition.entry("commonLabels"));
+    let any = own > 0 || common.is_some_and(|common| !common.node.entries().is_empty());
+    // The common ones are written whenever there are any at all.
+    partial.traced_steps("LabelTransformer", if any { own + 1 } else { 0 });
 }
 
 /// Lays the patches of a list over the objects they are for.
@@ -68,13 +84,13 @@ pub(super) fn patch(files: &Files, folder: &str, items: &[Node], form: Form, par
     if items.is_empty() {
         return;
     }
-    let complete = !partial.uncertain;
+    let (complete, schema) = (!partial.uncertain, partial.schema.clone());
     let mut findings = Vec::new();
     let patches = patches::read(files, folder, items, form, &mut findings);
     // One index for all patches: 4,000 objects and 1,000 patches are looked up, not scanned.
     let mut positions = partial.resources.index();
     for patch in patches {
-        patch.apply(&mut partial.resources, &mut positions, complete, &mut findings);
+        patch.apply(&mut partial.resources, &mut positions, complete, schema.as_deref(), &mut findings);
     }
     partial.resources.sweep();
     findings.into_iter().for_each(|finding| partial.fail(finding));

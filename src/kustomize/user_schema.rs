@@ -1,8 +1,13 @@
 //! The schema that a kustomization names in `openapi`: merge keys and scopes of kinds that kustomize does not know.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use super::definition::Definition;
 use super::merge_keys::{ListMerge, Type};
+use super::partial::Partial;
+use super::{FAILED_BUILD, Files};
+use crate::finding::Finding;
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 
@@ -21,6 +26,41 @@ pub(super) struct UserSchema {
     keys: BTreeMap<String, Vec<Name>>,
     /// Whether the built-in schema is used too.
     pub(super) beside_built_in: bool,
+}
+
+/// The version of the schema that kustomize carries, the only one it takes.
+const BUILT_IN_VERSION: &str = "v1.21.2";
+
+/// Reads what a kustomization says in `openapi`. The first schema that is given holds; later ones say nothing.
+pub(super) fn load(
+    files: &Files,
+    definition: &Definition,
+    schema: &mut Option<Arc<UserSchema>>,
+    partial: &mut Partial,
+) {
+    let Some(openapi) = definition.entry("openapi") else { return };
+    let said = |field: &str| openapi.node.get(field).filter(|node| !node.is_null());
+    match (said("path"), said("version")) {
+        (Some(_), Some(version)) => {
+            let message = "`openapi` says both `path` and `version`, and kustomize takes one of them";
+            partial.fail(Finding::error(FAILED_BUILD, version.span().clone(), message).help("remove one of the two"));
+        }
+        (None, Some(version)) if version.text().is_some_and(|text| !text.is_empty() && text != BUILT_IN_VERSION) => {
+            let message = format!("kustomize has the schema of `{BUILT_IN_VERSION}` and no other");
+            partial.fail(Finding::error(FAILED_BUILD, version.span().clone(), message));
+        }
+        (Some(path), None) => match files.locate(&definition.folder, path) {
+            Err(finding) => partial.fail(finding),
+            Ok(_) if schema.is_some() => {}
+            Ok(found) => {
+                let parsed = files.get(&found);
+                parsed.iter().flat_map(|parsed| &parsed.findings).for_each(|finding| partial.fail(finding.clone()));
+                let root = parsed.as_ref().and_then(|parsed| parsed.documents.first());
+                *schema = root.map(|root| Arc::new(UserSchema::read(&root.node, false)));
+            }
+        },
+        _ => {}
+    }
 }
 
 const KIND_OF: &str = "x-kubernetes-group-version-kind";
@@ -58,9 +98,9 @@ impl UserSchema {
         self.objects.get(&(api_version.to_string(), kind.to_string()))
     }
 
-    /// Whether objects of a kind have no namespace; `None` when the schema does not say.
-    pub(super) fn is_cluster_scoped(&self, api_version: &str, kind: &str) -> Option<bool> {
-        self.namespaced.get(&(api_version.to_string(), kind.to_string())).map(|namespaced| !namespaced)
+    /// Tells whether the schema says that objects of a kind have no namespace.
+    pub(super) fn is_cluster_scoped(&self, api_version: &str, kind: &str) -> bool {
+        self.namespaced.get(&(api_version.to_string(), kind.to_string())) == Some(&false)
     }
 
     /// The type of a field, or of its items, and how it merges when it is a list.
