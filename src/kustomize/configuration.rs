@@ -12,7 +12,7 @@ use super::known_fields::known;
 use super::order::rank;
 use crate::finding::{Finding, did_you_mean};
 use crate::text::Span;
-use crate::yaml::{Entry, Name, Node, Reader, Scalar};
+use crate::yaml::{Entry, Name, Node, Reader, Scalar, Value};
 
 /// What a list of field specifications is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,12 +111,11 @@ impl Configuration {
             all.fields.insert(*topic, specs);
         }
         for reference in self.references.iter().chain(&other.references) {
-            match all.references.iter_mut().find(|known| known.target == reference.target) {
-                Some(known) => known.referrers = merge_specs(&known.referrers, &reference.referrers)?,
-                None => {
-                    let referrers = merge_specs(&[], &reference.referrers)?;
-                    all.references.push(NameReference { target: reference.target.clone(), referrers });
-                }
+            if let Some(known) = all.references.iter_mut().find(|known| known.target == reference.target) {
+                known.referrers = merge_specs(&known.referrers, &reference.referrers)?;
+            } else {
+                let referrers = merge_specs(&[], &reference.referrers)?;
+                all.references.push(NameReference { target: reference.target.clone(), referrers });
             }
         }
         all.references.sort_by_cached_key(|reference| order(&reference.target));
@@ -124,9 +123,9 @@ impl Configuration {
     }
 
     /// Adds a specification that is not there yet.
-    pub(super) fn add(&mut self, topic: Topic, spec: FieldSpec) -> Result<(), Conflict> {
+    pub(super) fn add(&mut self, topic: Topic, spec: &FieldSpec) -> Result<(), Conflict> {
         let list = self.fields.entry(topic).or_default();
-        *list = merge_specs(list, std::slice::from_ref(&spec))?;
+        *list = merge_specs(list, std::slice::from_ref(spec))?;
         Ok(())
     }
 
@@ -191,7 +190,7 @@ fn read_reference(item: &Node, findings: &mut Vec<Finding>) -> Option<NameRefere
     for entry in fields(item, findings)? {
         match &*entry.key.to_ascii_lowercase() {
             "fieldspecs" => {
-                referrers = items(entry, findings).iter().filter_map(|item| read_spec(item, findings)).collect()
+                referrers = items(entry, findings).iter().filter_map(|item| read_spec(item, findings)).collect();
             }
             word => {
                 if !read_gvk(&mut target, word, entry, findings) {
@@ -202,6 +201,19 @@ fn read_reference(item: &Node, findings: &mut Vec<Finding>) -> Option<NameRefere
     }
     Some(NameReference { target, referrers })
 }
+
+/// Reads one field specification of a transformer that is an object: there kustomize overlooks words it does not know.
+pub(super) fn read_spec_of_object(item: &Node, findings: &mut Vec<Finding>) -> Option<FieldSpec> {
+    let is_known = |entry: &&Entry| SPEC_WORDS.iter().any(|word| word.eq_ignore_ascii_case(&entry.key));
+    let known: Vec<Entry> = item.entries().iter().filter(is_known).cloned().collect();
+    if !item.is_map() {
+        return read_spec(item, findings);
+    }
+    read_spec(&Node { value: Value::Map(known.into()), origin: item.origin.clone() }, findings)
+}
+
+/// What a field specification may say.
+const SPEC_WORDS: &[&str] = &["group", "version", "kind", "path", "create"];
 
 /// Reads one field specification, such as those of `labels` and of configurations.
 pub(super) fn read_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<FieldSpec> {
@@ -217,7 +229,7 @@ pub(super) fn read_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<Fiel
             },
             word => {
                 if !read_gvk(&mut gvk, word, entry, findings) {
-                    findings.push(unknown(entry, &["group", "version", "kind", "path", "create"]));
+                    findings.push(unknown(entry, SPEC_WORDS));
                 }
             }
         }
@@ -295,8 +307,8 @@ mod tests {
     fn a_wider_specification_must_agree_with_a_narrower_one() {
         let mut configuration = Configuration::default();
         let spec = |kind: &str, create| FieldSpec::new(Gvk::new("", "", kind), "spec/a", create);
-        configuration.add(Topic::Labels, spec("Foo", false)).unwrap();
-        configuration.add(Topic::Labels, spec("Bar", true)).unwrap();
-        assert!(configuration.add(Topic::Labels, spec("", true)).is_err());
+        configuration.add(Topic::Labels, &spec("Foo", false)).unwrap();
+        configuration.add(Topic::Labels, &spec("Bar", true)).unwrap();
+        assert!(configuration.add(Topic::Labels, &spec("", true)).is_err());
     }
 }

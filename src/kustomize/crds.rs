@@ -1,4 +1,4 @@
-//! `crds`: which fields of custom kinds hold names, labels and annotations, as OpenAPI definitions in files say.
+//! `crds`: which fields of custom kinds hold names, labels and annotations, as `OpenAPI` definitions in files say.
 
 use super::configuration::{Configuration, Conflict, Topic};
 use super::field_spec::{FieldSpec, Gvk};
@@ -62,7 +62,7 @@ impl Reading<'_> {
             ];
             for (word, topic) in topics {
                 if says(word).is_some() {
-                    self.configuration.add(topic, spec(below(None)))?;
+                    self.configuration.add(topic, &spec(below(None)))?;
                 }
             }
             if let (Some(version), Some(kind)) = (says("object-ref-api-version"), says("object-ref-kind")) {

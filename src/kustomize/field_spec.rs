@@ -128,12 +128,11 @@ fn reach_entry(
 ) -> Result<Option<Node>, Misfit> {
     let (key, is_list) = first.strip_suffix("[]").map_or((first, false), |key| (key, true));
     let entry = node.entry(key);
-    let made = match make {
-        _ if is_list => None,
-        Make::Nothing => None,
-        Make::Scalar(span) | Make::Map(span) => Some(span),
+    let place = match make {
+        Make::Scalar(span) | Make::Map(span) if !is_list => Some(span),
+        Make::Nothing | Make::Scalar(_) | Make::Map(_) => None,
     };
-    let child = match (entry, made) {
+    let child = match (entry, place) {
         (Some(entry), _) if !entry.node.is_null() => reach(&entry.node, rest, make, change)?,
         // A list that is null becomes an empty one.
         (Some(entry), None) if is_list => {
@@ -145,8 +144,8 @@ fn reach_entry(
         (_, Some(_)) if rest.is_empty() && matches!(make, Make::Scalar(_)) => change(None)?,
         (_, Some(span)) => reach(&Node::at(Value::Map([].into()), span.clone()), rest, make, change)?,
     };
-    Ok(child.map(|child| match (entry, made) {
-        (Some(entry), _) if !entry.node.is_null() || made.is_none() => node.with(entry.with_node(child)),
+    Ok(child.map(|child| match (entry, place) {
+        (Some(entry), _) if !entry.node.is_null() || place.is_none() => node.with(entry.with_node(child)),
         (_, Some(span)) => node.with(Entry::new(key, span, child)),
         (_, None) => node.clone(),
     }))

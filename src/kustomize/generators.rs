@@ -254,16 +254,16 @@ pub(super) fn absorb(partial: &mut Partial, positions: &mut Positions, resource:
         }
         ([at], behavior) => {
             let old = &mut partial.resources.list[*at];
-            *old = laid_over(old, resource, behavior);
+            *old = laid_over(old, &resource, behavior);
         }
         _ => {
-            partial.fail(wrong(format!("several objects are called {kind} `{name}`, so none can be chosen to {said}")))
+            partial.fail(wrong(format!("several objects are called {kind} `{name}`, so none can be chosen to {said}")));
         }
     }
 }
 
 /// A generated object in the place of another one: it keeps that one's name, history, labels and annotations.
-fn laid_over(old: &Resource, new: Resource, behavior: Behavior) -> Resource {
+fn laid_over(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
     let mut node = new.node.clone();
     let part = |node: &Node, field: &str| node.get("metadata").and_then(|metadata| metadata.entry(field)).cloned();
     if let Some(metadata) = node.entry("metadata") {

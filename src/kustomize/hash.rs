@@ -38,16 +38,8 @@ fn hash(node: &Node) -> String {
     let object: serde_json::Map<String, Json> =
         fields.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
     let digest = Sha256::digest(go_json::print(&Json::Object(object), false));
-    let hex: String = digest.iter().take(5).map(|byte| format!("{byte:02x}")).collect();
-    let letter = |c: char| match c {
-        '0' => 'g',
-        '1' => 'h',
-        '3' => 'k',
-        'a' => 'm',
-        'e' => 't',
-        other => other,
-    };
-    hex.chars().map(letter).collect()
+    let digits = digest.iter().take(5).flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(b"gh2k456789mbcdtf"[usize::from(digit)])).collect()
 }
 
 fn field(node: &Node, key: &str) -> Json {

@@ -46,13 +46,12 @@ pub(super) fn read(files: &Files, folder: &str, entry: &Node, partial: &mut Part
         }
     }
     for source in list("literals") {
-        match literal(source) {
-            Some(pair) => pairs.push(pair),
-            None => {
-                let message = format!("`{}` is no literal", source.text().unwrap_or_default());
-                let finding = Finding::error(FAILED_BUILD, source.span().clone(), message);
-                partial.fail(finding.help("write it as `key=value`"));
-            }
+        if let Some(pair) = literal(source) {
+            pairs.push(pair);
+        } else {
+            let message = format!("`{}` is no literal", source.text().unwrap_or_default());
+            let finding = Finding::error(FAILED_BUILD, source.span().clone(), message);
+            partial.fail(finding.help("write it as `key=value`"));
         }
     }
     for source in list("files") {

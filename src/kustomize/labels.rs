@@ -43,7 +43,7 @@ fn read_one(node: &Node, configuration: &Configuration, findings: &mut Vec<Findi
     let configured = topics.iter().flat_map(|topic| configuration.specs(*topic).iter().cloned());
     let metadata = (!says("includeSelectors")).then_some(metadata);
     for spec in own.into_iter().chain(configured).chain(metadata) {
-        if let Err(conflict) = all.add(Topic::Labels, spec) {
+        if let Err(conflict) = all.add(Topic::Labels, &spec) {
             findings.push(conflict.finding(node.span()));
             break;
         }

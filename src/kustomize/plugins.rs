@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::build::Walk;
-use super::configuration::read_spec;
+use super::configuration::read_spec_of_object;
 use super::definition::Definition;
 use super::field_spec::FieldSpec;
 use super::inline::parse_inside;
@@ -213,7 +213,8 @@ fn run(files: &Files, folder: &str, plugin: &Object, partial: &mut Partial) {
     let field = |name: &str| plugin.node.get(name).filter(|node| !node.is_null());
     let entries = |name: &str| field(name).map_or(&[][..], Node::entries);
     let items = |name: &str| field(name).map_or(&[][..], Node::items);
-    let specs: Vec<FieldSpec> = items("fieldSpecs").iter().filter_map(|item| read_spec(item, &mut findings)).collect();
+    let specs: Vec<FieldSpec> =
+        items("fieldSpecs").iter().filter_map(|item| read_spec_of_object(item, &mut findings)).collect();
     findings.into_iter().for_each(|finding| partial.fail(finding));
     let one = |name: &str| field(name).cloned().into_iter().collect::<Vec<Node>>();
     match plugin.kind() {

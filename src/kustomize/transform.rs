@@ -93,7 +93,9 @@ pub(super) fn patch(files: &Files, folder: &str, items: &[Node], form: Form, par
         patch.apply(&mut partial.resources, &mut positions, complete, schema.as_deref(), &mut findings);
     }
     partial.resources.sweep();
-    findings.into_iter().for_each(|finding| partial.fail(finding));
+    for finding in findings {
+        partial.fail(finding);
+    }
 }
 
 impl Partial {

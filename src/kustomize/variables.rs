@@ -252,16 +252,15 @@ fn expand(text: &str, values: &BTreeMap<Name, Known>) -> (String, Option<Span>) 
                 after.strip_prefix('$').unwrap_or(after)
             }
             Some((name, rest)) => {
-                match values.get(name).and_then(|known| Some((known, known.value.as_ref()?))) {
-                    Some((known, (value, _))) => {
-                        out.push_str(value);
-                        place = Some(known.place.clone());
-                    }
-                    None => {
-                        out.push_str("$(");
-                        out.push_str(name);
-                        out.push(')');
-                    }
+                if let Some((known, (value, _))) =
+                    values.get(name).and_then(|known| Some((known, known.value.as_ref()?)))
+                {
+                    out.push_str(value);
+                    place = Some(known.place.clone());
+                } else {
+                    out.push_str("$(");
+                    out.push_str(name);
+                    out.push(')');
                 }
                 rest
             }
