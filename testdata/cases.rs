@@ -11,10 +11,14 @@ mod cli;
 mod fleet;
 #[path = "cases/flux.rs"]
 mod flux;
+#[path = "cases/helm.rs"]
+mod helm;
 #[path = "cases/kustomize.rs"]
 mod kustomize;
 #[path = "cases/lint.rs"]
 mod lint;
+#[path = "cases/producers.rs"]
+mod producers;
 #[path = "cases/readme.rs"]
 mod readme;
 #[path = "cases/render.rs"]
@@ -23,5 +27,7 @@ mod render;
 mod report;
 #[path = "cases/resourceset.rs"]
 mod resourceset;
+#[path = "cases/variables.rs"]
+mod variables;
 #[path = "cases/yaml.rs"]
 mod yaml;

@@ -89,10 +89,26 @@ pub(super) fn say_unused(exceptions: &[Exception], streams: &mut Streams) {
 
 /// Says that part of what clusters receive is not in the folder: a clean result is not one of that part.
 pub(super) fn say_not_built(not_built: &BTreeMap<Arc<str>, usize>, streams: &mut Streams) {
-    for (reason, count) in not_built {
-        let what = crate::report::counted(*count, "applier");
-        let help = if reason.contains("copy") { "; `--source URL=DIR` says where one lies" } else { "" };
-        streams.say(format_args!("not judged: what {what} would bring: {}{help}", printable(reason)));
+    let is_without_copy = |reason: &str| reason.starts_with("no copy of ");
+    let (sources, others): (Vec<_>, Vec<_>) = not_built.iter().partition(|(reason, _)| is_without_copy(reason));
+    let count = |reasons: &[(&Arc<str>, &usize)]| reasons.iter().map(|(_, count)| **count).sum::<usize>();
+    let appliers = |count| crate::report::counted(count, "applier");
+    match sources.as_slice() {
+        [] => {}
+        [(reason, count)] => streams.say(format_args!(
+            "not judged: what {} would bring: {}; `--source URL=DIR` says where one lies",
+            appliers(**count),
+            printable(reason)
+        )),
+        many => streams.say(format_args!(
+            "not judged: what {} would bring from {} sources without a copy here; `--source URL=DIR` says where one \
+             lies, and `--verbose` names them",
+            appliers(count(many)),
+            many.len()
+        )),
+    }
+    for (reason, count) in others {
+        streams.say(format_args!("not judged: what {} would bring: {}", appliers(*count), printable(reason)));
     }
 }
 

@@ -79,7 +79,7 @@ impl Options {
         let config = self.config(tree, shown, streams)?;
         let mut copies = Vec::new();
         for location in &self.sources {
-            copies.push(copy(location, Path::new(&location.folder), folder)?);
+            copies.push(copy(location, Path::new(&location.folder), folder, tree)?);
         }
         for source in &config.sources {
             let location = Location {
@@ -91,7 +91,7 @@ impl Options {
                 Some(file) => folder_of(file).join(&source.path),
                 None => near(folder, &source.path)?,
             };
-            copies.push(copy(&location, &place, folder)?);
+            copies.push(copy(&location, &place, folder, tree)?);
         }
         Ok(Settings { copies, flux_version: self.flux_version.clone(), config })
     }
@@ -146,9 +146,9 @@ impl Repository {
     }
 }
 
-fn copy(location: &Location, place: &Path, folder: &Path) -> Result<Copy, Error> {
-    // A folder of the repository itself is shown and judged as one.
-    match disk::relative(place, folder).filter(|inside| !inside.is_empty()) {
+fn copy(location: &Location, place: &Path, folder: &Path, tree: &Tree) -> Result<Copy, Error> {
+    // A folder of the repository itself is shown and judged as one, unless Git ignores it.
+    match disk::relative(place, folder).filter(|inside| tree.has_folder(inside)) {
         Some(inside) => Ok(Copy::inside(location, &inside)),
         None => Ok(Copy::new(location, disk::read_copy(place)?)),
     }

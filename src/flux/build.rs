@@ -94,9 +94,10 @@ pub(super) fn build(kustomization: &Object, artifact: &Artifact) -> Output {
 
 fn missing(kustomization: &Object, place: &Node, folder: &str, is_file: bool) -> Finding {
     let said = kustomization.text_at(&["spec", "path"]).unwrap_or_default();
-    let message = match is_file {
-        true => format!("`spec.path` is a file: `{said}`"),
-        false => format!("there is no folder `{said}` in the source"),
+    let message = if is_file {
+        format!("`spec.path` is a file: `{said}`")
+    } else {
+        format!("there is no folder `{said}` in the source")
     };
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let help = if is_file && FILE_NAMES.contains(&name) {

@@ -1,5 +1,6 @@
 //! Paths of fields as a person types them: `spec.values.image.tag`, `/spec/containers/0`, `containers[name=web].image`.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::finding::did_you_mean;
@@ -114,13 +115,13 @@ pub fn shown(path: &Path) -> String {
     let mut text = String::new();
     for key in &path.0 {
         match key {
-            Key::Index(index) => text.push_str(&format!("[{index}]")),
+            Key::Index(index) => drop(write!(text, "[{index}]")),
             Key::Name(name) if name.contains(['.', '[', ']', '\\']) || name.is_empty() => {
                 let quote = if name.contains('"') { '\'' } else { '"' };
-                text.push_str(&format!("[{quote}{name}{quote}]"));
+                let _ = write!(text, "[{quote}{name}{quote}]");
             }
             Key::Name(name) if text.is_empty() => text.push_str(name),
-            Key::Name(name) => text.push_str(&format!(".{name}")),
+            Key::Name(name) => drop(write!(text, ".{name}")),
         }
     }
     text
@@ -198,8 +199,9 @@ mod tests {
             ("/metadata/labels/app.kubernetes.io~1name", "b"),
         ];
         let built = object();
-        for (path, _) in crate::flux::leaves(&object(), &Path::default()) {
-            assert_eq!(find(&object(), &shown(&path)).map(|(found, _)| found), Ok(path));
+        let object = object();
+        for (path, _) in crate::flux::leaves(&object, &Path::default()) {
+            assert_eq!(find(&object, &shown(&path)).map(|(found, _)| found), Ok(path));
         }
         for (typed, value) in cases {
             let found = find(&built, typed).map(|(path, node)| (path.find(&built) == Some(node), node.text()));

@@ -171,19 +171,16 @@ impl Draft {
                 // Who brings it is said already; that it is also among what it applies itself says nothing.
                 continue;
             }
-            let at = match self.known.get(&key).copied() {
+            let at = if let Some(at) = self.known.get(&key).copied() {
                 // A source that was named before it came by.
-                Some(at) => {
-                    if let Some(known) = self.graph.nodes.get_mut(at).filter(|known| known.role == Role::Missing) {
-                        *known = node;
-                    }
-                    at
+                if let Some(known) = self.graph.nodes.get_mut(at).filter(|known| known.role == Role::Missing) {
+                    *known = node;
                 }
-                None => {
-                    self.graph.nodes.push(node);
-                    self.known.insert(key, self.graph.nodes.len() - 1);
-                    self.graph.nodes.len() - 1
-                }
+                at
+            } else {
+                self.graph.nodes.push(node);
+                self.known.insert(key, self.graph.nodes.len() - 1);
+                self.graph.nodes.len() - 1
             };
             if let Some(from) = places.get(applied.by.at).copied().filter(|from| *from != at) {
                 self.graph.edges.push(Edge { from, to: at, kind: EdgeKind::Creates });

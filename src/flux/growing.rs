@@ -191,14 +191,7 @@ impl Growing {
         let Some(source) = &slot.source else { return Resolution::Unknown("it names no source".into()) };
         let namespace = source.namespace.clone().unwrap_or_else(|| Name::from(""));
         let reference = SourceRef { kind: source.kind.clone(), namespace, name: source.name.clone() };
-        let resolution = ground.sources.resolve(&reference, &self.received);
-        // A root that `flux bootstrap` has yet to write has no address; what it fetches is the repository.
-        match resolution {
-            Resolution::Unknown(_) if self.root.is_to_come(&reference) => {
-                Resolution::Artifact(ground.sources.repository())
-            }
-            other => other,
-        }
+        ground.sources.resolve(&reference, &self.received)
     }
 
     /// Takes the build of a folder to the end of the Kustomization's own.

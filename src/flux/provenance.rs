@@ -220,8 +220,8 @@ mod tests {
         let variable = |at: Range<usize>| Variable { value: Some("1".into()), place: file.span(at), from: None };
         let values = [(Name::from("X"), variable(3..4)), (Name::from("Y"), variable(8..9))];
         let variables = Variables { values: values.into(), open: false };
-        let applied = applied(base.clone(), &applier, variables);
-        let provenance = Provenance::of(&applied);
+        let built = applied(base.clone(), &applier, variables);
+        let provenance = Provenance::of(&built);
         let said: Vec<String> = provenance
             .causes(&done)
             .iter()

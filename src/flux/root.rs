@@ -9,7 +9,6 @@ use super::classify::objects;
 use super::made::{map, text};
 use super::place::{below, clamp};
 use super::received::{Id, id};
-use super::source::SourceRef;
 use super::sync::{FLUX_NAMESPACE, OPERATOR};
 use super::{is_kustomization, is_source};
 use crate::finding::Finding;
@@ -41,13 +40,6 @@ impl Root {
     pub(super) fn source(&self) -> Option<&Object> {
         let sync = self.objects.last().filter(|object| is_kustomization(object))?;
         self.objects.iter().find(|source| is_source(source) && is_of(sync, source))
-    }
-
-    /// Tells whether a source is the one that `flux bootstrap` has yet to write.
-    pub(super) fn is_to_come(&self, source: &SourceRef) -> bool {
-        let made = self.objects.iter().filter(|object| is_source(object) && object.text_at(&["spec", "url"]).is_none());
-        let mut made = made.filter(|object| object.kind() == &*source.kind && object.name() == &*source.name);
-        made.any(|object| object.namespace() == Some(&source.namespace))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::reach::unreached;
+use super::reach::{Place, unreached};
 use super::suppress::Exceptions;
 use super::{Check, Context, RULES, Rule};
 use crate::config::{Exception, Lint};
@@ -102,12 +102,12 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 
 /// Judges what one cluster receives.
 fn judge_receiver(repo: &Repo, receiver: &Receiver<'_>, rules: &[&Rule], options: &Options) -> Vec<Finding> {
-    let received: Vec<&Applied> = receiver.groups().into_iter().flat_map(|group| group.objects).collect();
+    let applied: Vec<&Applied> = receiver.groups().into_iter().flat_map(|group| group.objects).collect();
     let installation = installation(repo, receiver);
-    let tenancy = Tenancy::of(&received, &installation, options.tenants.as_ref(), options.governance);
+    let tenancy = Tenancy::of(&applied, &installation, options.tenants.as_ref(), options.governance);
     let context = Context { receiver, tenancy: &tenancy };
     let name: Arc<str> = receiver.to_string().into();
-    let judged = received.par_iter().flat_map_iter(|applied| {
+    let judged = applied.par_iter().flat_map_iter(|applied| {
         rules.iter().filter_map(|rule| match rule.check {
             Check::Object(check) => check(applied, &context),
             Check::Document | Check::Build => None,
@@ -135,13 +135,10 @@ fn installation<'a>(repo: &'a Repo, receiver: &Receiver<'_>) -> Vec<&'a str> {
 
 /// Counts objects by the places that they were written at: clusters share them.
 fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
-    let mut seen: Index<(Option<Arc<str>>, String, usize, String), ()> = Index::default();
+    let mut seen: Index<(Place, String), ()> = Index::default();
     for receiver in receivers {
         for applied in &receiver.cluster.objects {
-            let place = super::reach::place(&applied.object);
-            let reference = applied.object.reference().to_string();
-            let (root, path) = (place.file().root().cloned(), place.file().path().to_owned());
-            seen.insert((root, path, place.range().start, reference), ());
+            seen.insert((Place::of(&applied.object), applied.object.reference().to_string()), ());
         }
     }
     seen.len()

@@ -47,7 +47,7 @@ pub(super) struct JsonApplier {
     /// The folder that it applies, from the root of its source.
     folder: String,
     /// How its build went.
-    state: Built,
+    state: JsonState,
     /// Why it was not built, when that is no fault; null otherwise.
     reason: Option<String>,
 }
@@ -73,7 +73,7 @@ enum Kind {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "BuildState")]
-enum Built {
+enum JsonState {
     /// It built.
     Built,
     /// It does not build.
@@ -92,9 +92,9 @@ impl From<&Applier> for JsonApplier {
             ApplierKind::Folder => Kind::Folder,
         };
         let (state, reason) = match &applier.state {
-            State::Built => (Built::Built, None),
-            State::Failed => (Built::Failed, None),
-            State::NotBuilt(why) => (Built::NotBuilt, Some(why.to_string())),
+            State::Built => (JsonState::Built, None),
+            State::Failed => (JsonState::Failed, None),
+            State::NotBuilt(why) => (JsonState::NotBuilt, Some(why.to_string())),
         };
         Self {
             kind,

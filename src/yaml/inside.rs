@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Node;
+use super::{Entry, Node, Value};
 use crate::text::Span;
 
 /// Where the text of a scalar stands in its file.
@@ -27,6 +27,22 @@ impl Inside {
     pub fn span(&self, range: Range<usize>) -> Option<Span> {
         let (start, end) = (self.offset(range.start)?, self.offset(range.end)?);
         Some(self.outer.file().span(start..end.max(start)))
+    }
+
+    /// A node that was read from the text, with its places in the file.
+    pub fn node(&self, node: &Node) -> Node {
+        let place = |range| self.span(range).unwrap_or_else(|| self.outer.clone());
+        let value = match &node.value {
+            Value::Scalar(..) => node.value.clone(),
+            Value::Seq(items) => Value::Seq(items.iter().map(|item| self.node(item)).collect()),
+            Value::Map(entries) => {
+                let entry = |entry: &Entry| {
+                    Entry::new(entry.key.clone(), &place(entry.key_span().range()), self.node(&entry.node))
+                };
+                Value::Map(entries.iter().map(entry).collect())
+            }
+        };
+        Node::at(value, place(node.span().range()))
     }
 
     fn offset(&self, inner: usize) -> Option<usize> {

@@ -128,6 +128,8 @@ fn every_property_of_what_commands_write_is_described() {
         object.iter().for_each(|(key, value)| check(value, &format!("{path}.{key}"), missing));
     }
     let mut missing = Vec::new();
-    schemas().iter().for_each(|(name, schema)| check(schema, name, &mut missing));
+    for (name, schema) in schemas() {
+        check(&schema, name, &mut missing);
+    }
     assert!(missing.is_empty(), "{missing:?}");
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::template::{Kind, Value, adler32, from_node};
 use crate::finding::ObjectRef;
+use crate::flux::label::fits;
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::Node;
@@ -98,7 +99,7 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
             };
             chosen.insert(provider.name(), *provider);
         } else if let Some(selector) = reference.get("selector").filter(|selector| !selector.is_null()) {
-            let selected = near.iter().filter(|(_, provider)| selects(selector, provider));
+            let selected = near.iter().filter(|(_, provider)| fits(Some(selector), provider));
             chosen.extend(selected.map(|(name, provider)| (*name, *provider)));
         } else {
             let message = "an item of `inputsFrom` has neither `name` nor `selector`";
@@ -106,26 +107,6 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
         }
     }
     Ok(chosen.into_values().collect())
-}
-
-/// Kubernetes' label selector.
-fn selects(selector: &Node, object: &Object) -> bool {
-    let labels = selector.get("matchLabels").map_or(&[][..], Node::entries).iter();
-    let expressions = selector.get("matchExpressions").map_or(&[][..], Node::items).iter();
-    let mut labels = labels.map(|entry| (&*entry.key, entry.node.text()));
-    labels.all(|(key, value)| object.label(key) == value)
-        && expressions.into_iter().all(|expression| {
-            let found = expression.get("key").and_then(Node::text).and_then(|key| object.label(key));
-            let values = expression.get("values").map_or(&[][..], Node::items);
-            let among = || values.iter().any(|value| value.text() == found);
-            match expression.get("operator").and_then(Node::text) {
-                Some("In") => found.is_some() && among(),
-                Some("NotIn") => found.is_none() || !among(),
-                Some("Exists") => found.is_some(),
-                Some("DoesNotExist") => found.is_none(),
-                _ => false,
-            }
-        })
 }
 
 /// What a provider exports: a static one its default values, with an id that follows from its UID.

@@ -1,4 +1,4 @@
-//! ResourceSets of the Flux Operator: templates of objects, expanded with each of a list of inputs.
+//! `ResourceSet`s of the Flux Operator: templates of objects, expanded with each of a list of inputs.
 //!
 //! The operator prints each item of `spec.resources` as YAML, takes the text for a template, and reads what comes out;
 //! `spec.resourcesTemplate` is such a text already. So a template may change types and add structure, and every node
@@ -97,14 +97,16 @@ struct Built {
 /// What tells objects apart: the group, without its version, kind, namespace and name.
 type Key = (String, Name, Option<Name>, Name);
 
-impl Expander<'_> {
-    fn fault(&self, at: &Span, message: impl Into<String>) -> Stop {
-        Stop::Fault { at: at.clone(), message: message.into(), input: None }
+impl Stop {
+    fn fault(at: &Span, message: impl Into<String>) -> Self {
+        Self::Fault { at: at.clone(), message: message.into(), input: None }
     }
+}
 
+impl Expander<'_> {
     fn spec(&mut self, sets: Option<&[InputSet]>) -> Result<Vec<Object>, Stop> {
         let Some(spec) = self.set.node.get("spec") else {
-            return Err(self.fault(self.set.span(), "it has no `spec`"));
+            return Err(Stop::fault(self.set.span(), "it has no `spec`"));
         };
         let steps = spec.get("steps").map_or(&[][..], Node::items);
         let has = |node: &Node| {
@@ -116,20 +118,20 @@ impl Expander<'_> {
         }
         if has(spec) {
             let message = "it has `steps` beside `resources` or `resourcesTemplate`";
-            return Err(self.fault(self.set.span(), message));
+            return Err(Stop::fault(self.set.span(), message));
         }
         let mut objects = Vec::new();
         let mut step_of: BTreeMap<Key, String> = BTreeMap::new();
         for step in steps {
             let name = step.get("name").and_then(Node::text).unwrap_or_default().to_owned();
             if !has(step) {
-                return Err(self.fault(step.span(), format!("the step `{name}` has no resources")));
+                return Err(Stop::fault(step.span(), format!("the step `{name}` has no resources")));
             }
             for object in self.resources(step, sets)?.objects {
                 let known = step_of.entry(key(&object)).or_insert_with(|| name.clone());
                 if *known != name {
                     let message = format!("{} comes in the steps `{known}` and `{name}`", object.reference());
-                    return Err(self.fault(object.span(), message));
+                    return Err(Stop::fault(object.span(), message));
                 }
                 objects.push(object);
             }
@@ -141,8 +143,8 @@ impl Expander<'_> {
         let mut built = Built::default();
         for item in from.get("resources").map_or(&[][..], Node::items) {
             let (text, ground) = Ground::printed(item);
-            self.run(&text, &ground, sets, |expander, output| {
-                expander.resource(output, &ground).map(|object| {
+            self.run(&text, &ground, sets, |output| {
+                Self::resource(output, &ground).map(|object| {
                     // Without inputs, nothing is left out and nothing counts as a repetition.
                     built.add(object, sets.is_some());
                 })
@@ -155,8 +157,8 @@ impl Expander<'_> {
         let text = scalar.text().unwrap_or_default();
         if !text.is_empty() {
             let ground = Ground::text(scalar);
-            self.run(text, &ground, sets, |expander, output| {
-                for object in expander.documents(output, &ground)? {
+            self.run(text, &ground, sets, |output| {
+                for object in Self::documents(output, &ground)? {
                     built.add(object, true);
                 }
                 Ok(())
@@ -171,7 +173,7 @@ impl Expander<'_> {
         text: &str,
         ground: &Ground<'_>,
         sets: Option<&[InputSet]>,
-        mut take: impl FnMut(&mut Self, &Output) -> Result<(), Stop>,
+        mut take: impl FnMut(&Output) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let stopped = |fault: Fault, input: Option<&InputSet>| {
             if fault.ours {
@@ -187,7 +189,7 @@ impl Expander<'_> {
         let needed = if template.is_plain() { sets.get(..1).unwrap_or_default() } else { sets };
         for input in needed {
             let output = template.run(&input.value, &mut self.budget).map_err(|fault| stopped(fault, Some(input)))?;
-            take(self, &output).map_err(|stop| match stop {
+            take(&output).map_err(|stop| match stop {
                 Stop::Fault { at, message, input: None } => Stop::Fault { at, message, input: input.place.clone() },
                 other => other,
             })?;
@@ -196,32 +198,32 @@ impl Expander<'_> {
     }
 
     /// The one object that an item of `resources` makes: further documents are not read.
-    fn resource(&self, output: &Output, ground: &Ground<'_>) -> Result<Object, Stop> {
-        let nodes = self.parse(output, ground)?;
+    fn resource(output: &Output, ground: &Ground<'_>) -> Result<Object, Stop> {
+        let nodes = Self::parse(output, ground)?;
         let Some(node) = nodes.into_iter().next() else {
             let at = ground.origin(0..0);
-            return Err(self.fault(at.span(), "a resource comes out empty"));
+            return Err(Stop::fault(at.span(), "a resource comes out empty"));
         };
         let place = node.span().clone();
-        self.object(node)?.ok_or_else(|| self.fault(&place, "a resource comes out without `apiVersion` or `kind`"))
+        Self::object(node)?.ok_or_else(|| Stop::fault(&place, "a resource comes out without `apiVersion` or `kind`"))
     }
 
     /// The objects of a text of several documents: what has no name is left out, a List stands for its items.
-    fn documents(&self, output: &Output, ground: &Ground<'_>) -> Result<Vec<Object>, Stop> {
+    fn documents(output: &Output, ground: &Ground<'_>) -> Result<Vec<Object>, Stop> {
         let mut objects = Vec::new();
-        for node in self.parse(output, ground)? {
+        for node in Self::parse(output, ground)? {
             if node.is_null() {
                 continue;
             }
             let place = node.span().clone();
-            let Some(object) = self.object(node)? else {
-                return Err(self.fault(&place, "an object comes out without `apiVersion` or `kind`"));
+            let Some(object) = Self::object(node)? else {
+                return Err(Stop::fault(&place, "an object comes out without `apiVersion` or `kind`"));
             };
             let kind = object.kind();
             let items = object.node.get("items").filter(|items| kind.ends_with("List") && items.is_seq());
             if let Some(items) = items {
                 for item in items.items() {
-                    objects.extend(self.object(item.clone())?);
+                    objects.extend(Self::object(item.clone())?);
                 }
                 continue;
             }
@@ -234,19 +236,19 @@ impl Expander<'_> {
         Ok(objects)
     }
 
-    fn parse(&self, output: &Output, ground: &Ground<'_>) -> Result<Vec<Node>, Stop> {
+    fn parse(output: &Output, ground: &Ground<'_>) -> Result<Vec<Node>, Stop> {
         let parsed = parse(&file(output));
         let places = Places::new(output, ground);
         // Kubernetes' reader takes the last of two equal keys.
         if let Some(wrong) = parsed.findings.iter().find(|finding| finding.rule != DUPLICATE_KEY) {
             let at = places.span(&wrong.at.span.range());
-            return Err(self.fault(&at, format!("what comes out is no YAML: {}", wrong.message)));
+            return Err(Stop::fault(&at, format!("what comes out is no YAML: {}", wrong.message)));
         }
         Ok(parsed.documents.iter().map(|document| places.document(&document.node)).collect())
     }
 
     /// An object whose identity is known; `None` for what says no `apiVersion` or `kind`.
-    fn object(&self, node: Node) -> Result<Option<Object>, Stop> {
+    fn object(node: Node) -> Result<Option<Object>, Stop> {
         let identity = [&["apiVersion"][..], &["kind"], &["metadata", "namespace"], &["metadata", "name"]];
         for keys in identity {
             let found = node.at_keys(keys);

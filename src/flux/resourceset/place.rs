@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::template::{From, Output, UNKNOWN};
 use crate::text::{File, Span};
 use crate::yaml::go::{Part, Segment};
-use crate::yaml::{By, Entry, Inside, Node, Origin, Reader, Scalar, Step, Style, Value, key_to_json};
+use crate::yaml::{By, Entry, Inside, Node, Origin, Step, Style, Value, as_kubernetes};
 
 /// Where the text of a template stands.
 pub(super) enum Ground<'a> {
@@ -81,7 +81,7 @@ impl<'a> Places<'a> {
 
     /// The document with its places; scalars say what Kubernetes' reader of YAML takes them for.
     pub(super) fn document(&self, document: &Node) -> Node {
-        let node = self.node(document);
+        let node = self.node(&as_kubernetes(document));
         match self.ground.whole() {
             Some(origin) => Node { origin, ..node },
             None => node,
@@ -97,7 +97,7 @@ impl<'a> Places<'a> {
         let range = node.span().range();
         let found = self.find(&range);
         let value = match &node.value {
-            Value::Scalar(text, style) => self.scalar(node, text, *style, &found),
+            Value::Scalar(text, style) => self.scalar(text, *style, &found),
             Value::Seq(items) => Value::Seq(items.iter().map(|item| self.node(item)).collect()),
             Value::Map(entries) => Value::Map(entries.iter().map(|entry| self.entry(entry)).collect()),
         };
@@ -110,24 +110,15 @@ impl<'a> Places<'a> {
         // A key's place is one of its value's file.
         let written = node.origin.written();
         let key = if key.file() == written.file() { key } else { written.clone() };
-        Entry::new(key_to_json(entry, Reader::Kubernetes), &key, node)
+        Entry::new(entry.key.clone(), &key, node)
     }
 
-    fn scalar(&self, node: &Node, text: &Arc<str>, style: Style, found: &Found) -> Value {
+    fn scalar(&self, text: &Arc<str>, style: Style, found: &Found) -> Value {
         if text.contains(UNKNOWN.0) || found.outside.is_some_and(|at| self.ground.is_unknown(at)) {
             let shown = text.replace(UNKNOWN.0, "<< ").replace(UNKNOWN.1, " >>");
             return Value::Scalar(shown.into(), Style::Unknown);
         }
-        let plain = |text: String| Value::Scalar(text.into(), Style::Plain);
-        match node.resolve(Reader::Kubernetes) {
-            Some(Scalar::Bool(value)) => plain(value.to_string()),
-            Some(Scalar::Int(value)) => plain(value.to_string()),
-            // What looks like a date is none to this reader, but to others.
-            Some(Scalar::String(text)) if style == Style::Plain && text.starts_with(|c: char| c.is_ascii_digit()) => {
-                Value::Scalar(text.into(), Style::Double)
-            }
-            _ => Value::Scalar(text.clone(), style),
-        }
+        Value::Scalar(text.clone(), style)
     }
 
     fn find(&self, range: &Range<usize>) -> Found {

@@ -73,9 +73,12 @@ impl<'a> Resolver<'a> {
         let Some(recipe) = Recipe::of(source) else {
             return Err(unknown("what it leaves out is not known"));
         };
-        let (id, files) = match Origin::of(source) {
-            None => self.sources.unwritten(reference).ok_or_else(|| unknown("where it fetches from is not known"))?,
-            Some(origin) => self.sources.copy_of(&origin).ok_or_else(|| Resolution::NoCopy(origin.shown().into()))?,
+        let (id, files) = match (self.lookup.own(reference), Origin::of(source)) {
+            (Some(folder), _) => self.sources.own(&folder),
+            (None, None) => return Err(unknown("where it fetches from is not known")),
+            (None, Some(origin)) => {
+                self.sources.copy_of(&origin).ok_or_else(|| Resolution::NoCopy(origin.shown().into()))?
+            }
         };
         self.open.push(reference.clone());
         let includes = self.includes(reference, source);

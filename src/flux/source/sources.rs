@@ -28,14 +28,6 @@ pub struct SourceRef {
     pub name: Arc<str>,
 }
 
-impl SourceRef {
-    /// The reference that means an object.
-    pub fn of(source: &Object) -> Self {
-        let namespace = source.namespace().unwrap_or_default();
-        Self { kind: source.kind().into(), namespace: namespace.into(), name: source.name().into() }
-    }
-}
-
 impl fmt::Display for SourceRef {
     /// Writes `Kind/namespace/name`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -50,6 +42,11 @@ pub trait Lookup {
 
     /// The ArtifactGenerators of a namespace, in order.
     fn generators(&self, namespace: &str) -> Vec<Object>;
+
+    /// The folder of the repository that a source hands out whatever address it has: that of the cluster's root.
+    fn own(&self, _source: &SourceRef) -> Option<String> {
+        None
+    }
 }
 
 /// A copy of what sources fetch.
@@ -114,8 +111,6 @@ pub struct Sources {
     copies: Copies,
     /// The repository itself, under the addresses that its clusters know it by.
     own: Copies,
-    /// The folders of the repository that are fetched by roots which `flux bootstrap` has yet to write.
-    unwritten: BTreeMap<SourceRef, Arc<str>>,
     /// By their ids. Nobody waits while holding it.
     made: Mutex<BTreeMap<Arc<str>, Arc<Artifact>>>,
     /// What generators made, by what decides it. Nobody waits while holding it.
@@ -135,12 +130,13 @@ impl Sources {
     /// The sources of a repository, of which only the copies are known yet.
     pub fn new(repository: Files, copies: Vec<Copy>) -> Self {
         let mut by_address = Copies::default();
-        copies.into_iter().for_each(|copy| by_address.add(copy));
+        for copy in copies {
+            by_address.add(copy);
+        }
         Self {
             repository,
             copies: by_address,
             own: Copies::default(),
-            unwritten: BTreeMap::new(),
             made: Mutex::default(),
             generated: Mutex::default(),
             names: Mutex::default(),
@@ -148,20 +144,14 @@ impl Sources {
     }
 
     /// Takes a folder of the repository for what a cluster's root fetches: a source of the same address and reference
-    /// hands that out, and one of the same name that has no address yet. What is added later goes before.
+    /// hands that out. What is added first counts; an object without an address adds nothing.
     pub fn add_own(&mut self, root: &Object, folder: &str) {
-        match Origin::of(root) {
-            Some(Origin { address, reference }) => {
-                let own = Copy { address, reference, place: Place::Inside(folder.into()) };
-                // A thousand clusters may have one root each, and all of them the same.
-                let is_last = |last: &Copy| last.reference == own.reference && last.is_in(folder);
-                if !self.own.of(&own.address).last().is_some_and(is_last) {
-                    self.own.add(own);
-                }
-            }
-            None => {
-                self.unwritten.insert(SourceRef::of(root), folder.into());
-            }
+        let Some(Origin { address, reference }) = Origin::of(root) else { return };
+        let own = Copy { address, reference, place: Place::Inside(folder.into()) };
+        // A thousand clusters may have one root each, and all of them the same.
+        let is_last = |last: &Copy| last.reference == own.reference && last.is_in(folder);
+        if !self.own.of(&own.address).last().is_some_and(is_last) {
+            self.own.add(own);
         }
     }
 
@@ -180,18 +170,13 @@ impl Sources {
         let (said, own) = (self.copies.of(&origin.address), self.own.of(&origin.address));
         let exact = |copy: &&Copy| copy.reference.is_some() && copy.reference == origin.reference;
         let any = |copy: &&Copy| copy.reference.is_none();
-        let found = said.iter().find(exact).or_else(|| own.iter().rev().find(exact));
-        let found = found.or_else(|| said.iter().find(any)).or_else(|| own.iter().rev().find(any))?;
+        let found = said.iter().find(exact).or_else(|| own.iter().find(exact));
+        let found = found.or_else(|| said.iter().find(any)).or_else(|| own.iter().find(any))?;
         Some(self.files_of(found))
     }
 
-    /// What a source fetches whose address is not written yet.
-    pub(super) fn unwritten(&self, source: &SourceRef) -> Option<(String, Files)> {
-        self.unwritten.get(source).map(|folder| self.own(folder))
-    }
-
     /// A folder of the repository.
-    fn own(&self, folder: &str) -> (String, Files) {
+    pub(super) fn own(&self, folder: &str) -> (String, Files) {
         let id = format!("repository/{folder}");
         let artifact = self.know(&id, || below(&self.repository, folder));
         (id, artifact.files().clone())

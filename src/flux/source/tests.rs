@@ -101,14 +101,30 @@ fn a_repository_is_its_own_source_and_that_of_no_other_branch() {
     assert!(matches!(resolve("none"), Resolution::Missing));
 }
 
+/// A cluster whose sources are all folder `apps/base` of the repository.
+struct ToCome(Cluster);
+
+impl Lookup for ToCome {
+    fn source(&self, reference: &SourceRef) -> Option<Object> {
+        self.0.source(reference)
+    }
+
+    fn generators(&self, _: &str) -> Vec<Object> {
+        Vec::new()
+    }
+
+    fn own(&self, _: &SourceRef) -> Option<String> {
+        Some("apps/base".into())
+    }
+}
+
 #[test]
 fn a_root_that_is_not_written_yet_fetches_the_repository() {
-    let mut sources = Sources::new(files(REPOSITORY), Vec::new());
-    let cluster = Cluster::of("kind: GitRepository\nmetadata: {name: flux, namespace: flux}\nspec: {interval: 1m}\n");
-    let resolve = |sources: &Sources| sources.resolve(&reference("GitRepository", "flux"), &cluster);
-    assert!(matches!(resolve(&sources), Resolution::Unknown(_)));
-    sources.add_own(&cluster.0[0], "apps/base");
-    assert_eq!(paths(&resolve(&sources)), ["readme.md", "x/k.yaml", "y/k.yaml"]);
+    let sources = Sources::new(files(REPOSITORY), Vec::new());
+    let text = "kind: GitRepository\nmetadata: {name: flux, namespace: flux}\nspec: {interval: 1m}\n";
+    let source = reference("GitRepository", "flux");
+    assert!(matches!(sources.resolve(&source, &Cluster::of(text)), Resolution::Unknown(_)));
+    assert_eq!(paths(&sources.resolve(&source, &ToCome(Cluster::of(text)))), ["readme.md", "x/k.yaml", "y/k.yaml"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::canonical::{canonical, is_rounded};
 use super::{Values, origin, string};
 use crate::flux::envsubst::{Expansion, Template};
-use crate::yaml::go::Form;
+use crate::yaml::go::{Form, is_lost_as_block};
 use crate::yaml::{Name, Node, Style, Value};
 
 /// Lines are folded past this column; a little is left for quotes.
@@ -26,7 +26,7 @@ pub(super) fn reads(node: &Node, names: &mut BTreeSet<Name>) -> bool {
     match &node.value {
         Value::Seq(items) => items.iter().all(|item| reads(item, names)),
         Value::Map(entries) => entries.iter().all(|entry| is_simple(&entry.key) && reads(&entry.node, names)),
-        Value::Scalar(text, _) if !text.contains('$') => !is_rounded(node),
+        Value::Scalar(text, _) if !text.contains('$') => !is_rounded(node) && !is_lost_as_block(text),
         Value::Scalar(..) => {
             let Some(text) = string(node) else { return true };
             let Some(template) = alone(&text, 0) else { return false };
@@ -44,7 +44,7 @@ fn is_simple(key: &str) -> bool {
 fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node>, Tangled> {
     match &node.value {
         Value::Scalar(text, _) if !text.contains('$') => {
-            if is_rounded(node) {
+            if is_rounded(node) || is_lost_as_block(text) {
                 Err(Tangled)
             } else {
                 Ok(None)

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::canonical::canonical;
+use super::canonical::{canonical, is_rounded};
 use super::fault::{self, narrowed};
 use super::{Values, origin, string};
 use crate::finding::Finding;
@@ -13,6 +13,9 @@ use crate::kustomize::FAILED_BUILD;
 use crate::text::{File, Span};
 use crate::yaml::go::{self, Part, Segment};
 use crate::yaml::{DUPLICATE_KEY, Entry, Name, Node, Origin, Style, Value, parse};
+
+/// What Flux cannot read is what it has written itself.
+const LOST: &str = "Flux writes a text of several lines in a way that it cannot read when it begins with a tab";
 
 /// An undefined variable each is said, up to this many.
 const MAX_FAULTS: usize = 20;
@@ -27,11 +30,19 @@ pub(super) fn substitute(object: &Object, values: &Values<'_>) -> Result<Node, V
         Ok(expansion) => expansion,
         Err(first) => return Err(all_faults(&template, first, values).iter().map(fail).collect()),
     };
+    let broken = |piece: &&Piece| {
+        let value = piece.variable.as_ref().and_then(|_| expansion.text.get(piece.output.clone()));
+        value.is_some_and(|value| value.contains(['\u{85}', '\u{2028}', '\u{2029}']))
+    };
     let file = File::new(object.span().file().path(), &*expansion.text);
     let parsed = parse(&file);
+    let reading = Reading { map, expansion: &expansion, printed: &printed, values };
+    if let Some(piece) = expansion.pieces.iter().find(broken) {
+        let message = "a line break that only YAML 1.1 knows";
+        return Err(vec![reading.broken(message, &file.span(piece.output.clone()))]);
+    }
     // Of two equal keys Flux takes the last, without a word.
     let broken = parsed.findings.iter().find(|finding| finding.rule != DUPLICATE_KEY);
-    let reading = Reading { map, expansion: &expansion, printed: &printed, values };
     if let Some(broken) = broken {
         return Err(vec![reading.broken(&broken.message, &broken.at.span)]);
     }
@@ -95,53 +106,66 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     /// The node for one of the expanded text; `original` is the one that was printed there.
+    ///
+    /// A collection of which nothing has changed is the original one.
     fn node(&self, parsed: &Node, original: Option<&'a Node>) -> Result<Node, String> {
         let range = parsed.span().range();
-        if let Some(original) = original.filter(|_| self.is_verbatim(&range))
-            && !matches!(&original.value, Value::Scalar(..))
-            && !has_rounded(original)
-        {
-            return Ok(original.clone());
-        }
-        let value = match &parsed.value {
+        let (value, same) = match &parsed.value {
             Value::Scalar(text, style) => return self.scalar(text, *style, parsed.span(), original),
             Value::Seq(items) => {
-                let item = |item: &Node| self.node(item, self.item(item.span().range().start));
-                Value::Seq(items.iter().map(item).collect::<Result<_, _>>()?)
+                let old = original.filter(|original| original.is_seq());
+                let read = |item: &Node| self.node(item, self.item(item.span().range().start));
+                let items: Vec<Node> = items.iter().map(read).collect::<Result<_, _>>()?;
+                let mut pairs = items.iter().zip(old.map_or(&[][..], Node::items));
+                let same = old.is_some_and(|old| old.items().len() == items.len()) && pairs.all(|(a, b)| is_same(a, b));
+                (Value::Seq(items.into()), old.map(|old| (old, same)))
             }
-            Value::Map(entries) => Value::Map(entries.iter().map(|entry| self.entry(entry)).collect::<Result<_, _>>()?),
+            Value::Map(entries) => {
+                let old = original.filter(|original| original.is_map());
+                let mut same = old.is_some_and(|old| old.entries().len() == entries.len());
+                let mut new = Vec::with_capacity(entries.len());
+                for entry in entries.iter() {
+                    let (entry, key) = self.entry(entry)?;
+                    let is_own =
+                        |key: &Entry| old.is_some_and(|old| old.entries().as_ptr_range().contains(&&raw const *key));
+                    same &=
+                        key.is_some_and(|key| is_own(key) && key.key == entry.key && is_same(&entry.node, &key.node));
+                    new.push(entry);
+                }
+                (Value::Map(new.into()), old.map(|old| (old, same)))
+            }
         };
-        let same = original.filter(|original| {
-            matches!((&original.value, &value), (Value::Seq(_), Value::Seq(_)) | (Value::Map(_), Value::Map(_)))
-        });
-        let origin = same.map_or_else(|| self.made(&range), |original| original.origin.clone());
-        Ok(Node { value, origin })
+        Ok(match same {
+            Some((original, true)) => original.clone(),
+            Some((original, false)) => Node { value, origin: original.origin.clone() },
+            None => Node { value, origin: self.made(&range) },
+        })
     }
 
-    fn entry(&self, parsed: &Entry) -> Result<Entry, String> {
-        let range = parsed.key_span().range();
-        let Some((key, verbatim)) = self.key(&range) else {
+    /// The entry for one of the expanded text, and the one that was printed there.
+    fn entry(&self, parsed: &Entry) -> Result<(Entry, Option<&'a Entry>), String> {
+        let Some(key) = self.key(&parsed.key_span().range()) else {
             // A variable has made the entry.
             let node = self.node(&parsed.node, None)?;
             let place = node.origin.written().clone();
-            return Ok(Entry::new(parsed.json_key(), &place, node));
+            return Ok((Entry::new(parsed.json_key(), &place, node), None));
         };
         let node = self.node(&parsed.node, Some(&key.node))?;
-        if verbatim || *parsed.key == *key.key {
-            return Ok(key.with_node(node));
+        if !key.key.contains('$') || *parsed.key == *key.key {
+            return Ok((key.with_node(node), Some(key)));
         }
-        // The file of a key is that of its value, which for a value with other roots is not the key's.
+        // The file of a key is that of its value.
         let place = key.key_span();
         let place = if place.file() == node.origin.written().file() { place } else { node.origin.written().clone() };
-        Ok(Entry::new(parsed.json_key(), &place, node))
+        Ok((Entry::new(parsed.json_key(), &place, node), Some(key)))
     }
 
-    /// The entry whose key was printed at a place, and whether the key is as it was.
-    fn key(&self, range: &Range<usize>) -> Option<(&'a Entry, bool)> {
+    /// The entry whose key was printed at a place.
+    fn key(&self, range: &Range<usize>) -> Option<&'a Entry> {
         let (at, _) = self.source(range.start)?;
         let segment = self.map.part(at)?;
         match segment.part {
-            Part::Key(entry) if at < segment.range.end => Some((entry, self.is_verbatim(range))),
+            Part::Key(entry) if at < segment.range.end => Some(entry),
             _ => None,
         }
     }
@@ -159,30 +183,41 @@ impl<'a> Reading<'a> {
     fn scalar(&self, text: &str, style: Style, at: &Span, original: Option<&'a Node>) -> Result<Node, String> {
         let range = at.range();
         let original = original.filter(|node| matches!(node.value, Value::Scalar(..)));
-        if let Some(original) = original.filter(|_| self.is_verbatim(&range)) {
-            // Nothing but the number that it is may have changed.
-            if !super::canonical::is_rounded(original) {
-                return Ok(original.clone());
+        let own = original.and_then(string);
+        if let (Some(original), Some(own)) = (original, &own)
+            && !own.contains('$')
+            && !is_rounded(original)
+        {
+            if go::is_lost_as_block(own) {
+                return Err(LOST.to_string());
             }
+            return Ok(original.clone());
+        }
+        if go::is_lost_as_block(text) {
+            return Err(LOST.to_string());
         }
         let (text, style) =
             canonical(text, style, at).ok_or_else(|| format!("`{text}` is a number that JSON does not have"))?;
-        let unknown = self.variables(&range).any(|piece| piece.unknown);
-        let style = if unknown { Style::Unknown } else { style };
-        let value = |text: Arc<str>| Value::Scalar(text, style);
+        let value = |style| Value::Scalar(text.clone(), style);
         let Some(original) = original else {
-            return Ok(Node { value: value(text), origin: self.made(&range) });
-        };
-        let Some(first) = self.variables(&range).next() else {
-            return Ok(Node { value: value(text), origin: original.origin.clone() });
+            let unknown = self.variables(&range).any(|piece| piece.unknown);
+            let style = if unknown { Style::Unknown } else { style };
+            return Ok(Node { value: value(style), origin: self.made(&range) });
         };
         // The ranges are those of the scalar's own text, where that expands to the same.
-        let own = string(original).and_then(|own| {
-            let expansion = Template::parse(&own).ok()?.expand(|name| self.values.lookup(name)).ok()?;
-            (expansion.text == *text).then(|| origin::of(&original.origin, &expansion, self.values))
-        });
-        let origin = own.unwrap_or_else(|| origin::by(&original.origin, self.name(first), Vec::new()));
-        Ok(Node { value: value(text), origin })
+        let own = own.and_then(|own| Template::parse(&own).ok()?.expand(|name| self.values.lookup(name)).ok());
+        if let Some(own) = own.filter(|own| own.text == *text) {
+            let style = if own.pieces.iter().any(|piece| piece.unknown) { Style::Unknown } else { style };
+            return Ok(Node { value: value(style), origin: origin::of(&original.origin, &own, self.values) });
+        }
+        let unknown = self.variables(&range).any(|piece| piece.unknown);
+        let style = if unknown { Style::Unknown } else { style };
+        let first = self.variables(&range).next();
+        let origin = first.map_or_else(
+            || original.origin.clone(),
+            |first| origin::by(&original.origin, self.name(first), Vec::new()),
+        );
+        Ok(Node { value: value(style), origin })
     }
 
     /// The origin of what a variable has made.
@@ -220,16 +255,6 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Tells whether a range of the expanded text was printed as it is.
-    fn is_verbatim(&self, range: &Range<usize>) -> bool {
-        let pieces = &self.expansion.pieces;
-        let first = pieces.partition_point(|piece| piece.output.end <= range.start);
-        let Some(piece) = pieces.get(first) else { return true };
-        let covered = piece.variable.is_none() && piece.output.start <= range.start && range.end <= piece.output.end;
-        // A variable without a value may stand right at either end.
-        covered && self.variables(range).next().is_none()
-    }
-
     fn broken(&self, message: &str, at: &Span) -> Finding {
         let start = at.range().start;
         // The variable at fault stands on the line, or before it.
@@ -258,10 +283,12 @@ impl<'a> Reading<'a> {
     }
 }
 
-fn has_rounded(node: &Node) -> bool {
-    match &node.value {
-        Value::Scalar(..) => super::canonical::is_rounded(node),
-        Value::Seq(items) => items.iter().any(has_rounded),
-        Value::Map(entries) => entries.iter().any(|entry| has_rounded(&entry.node)),
+/// Tells whether a node is the one that was there before, shared.
+fn is_same(new: &Node, old: &Node) -> bool {
+    match (&new.value, &old.value) {
+        (Value::Scalar(a, style_a), Value::Scalar(b, style_b)) => Arc::ptr_eq(a, b) && style_a == style_b,
+        (Value::Seq(a), Value::Seq(b)) => Arc::ptr_eq(a, b) || (a.is_empty() && b.is_empty()),
+        (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b) || (a.is_empty() && b.is_empty()),
+        _ => false,
     }
 }

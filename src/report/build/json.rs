@@ -64,14 +64,14 @@ struct JsonObject {
 
 /// Objects that are described one by one while they are written: all of them at once would fill the memory.
 struct Objects<'a> {
-    objects: &'a [&'a Applied],
+    list: &'a [&'a Applied],
     secrets: Secrets,
     masks: &'a RefCell<Masks>,
 }
 
 impl Serialize for Objects<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.objects.iter().map(|applied| self.describe(applied)))
+        serializer.collect_seq(self.list.iter().map(|applied| self.describe(applied)))
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn
             .iter()
             .map(|group| JsonGroup {
                 applier: (&**group.applier).into(),
-                objects: Objects { objects: &group.objects, secrets, masks: &masks },
+                objects: Objects { list: &group.objects, secrets, masks: &masks },
             })
             .collect(),
     });

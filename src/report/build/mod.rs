@@ -3,6 +3,7 @@
 mod json;
 mod yaml;
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::flux::{Applier, ApplierKind, Group, Receiver, State};
@@ -80,7 +81,7 @@ fn describe(group: &Group<'_>) -> String {
     };
     match state {
         State::Failed => line.push_str(" (does not build)"),
-        State::NotBuilt(why) => line.push_str(&format!(" (not built: {why})")),
+        State::NotBuilt(why) => drop(write!(line, " (not built: {why})")),
         State::Built if group.objects.is_empty() && *kind != ApplierKind::Bootstrap => line.push_str(" (nothing)"),
         State::Built => {}
     }

@@ -72,7 +72,7 @@ fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
             *flag = true;
         }
         let mut children: Vec<usize> = graph.targets(line.node, EdgeKind::Creates).collect();
-        children.sort_by_key(|at| graph.nodes.get(*at).map(|node| order(node)));
+        children.sort_by_key(|at| graph.nodes.get(*at).map(order));
         push(&mut waiting, &children, &format!("{}{below}", line.before));
     }
     reasons(graph, out)?;

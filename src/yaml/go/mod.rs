@@ -41,3 +41,9 @@ pub fn settled(text: &str, style: Style) -> Cow<'_, str> {
         Cow::Owned(text) => Cow::Owned(text),
     }
 }
+
+/// Tells whether a string of several lines cannot be read again once go-yaml 3 has written it as a block: it begins
+/// with a tab, which the reader takes for indentation. Strings that go through JSON on their way are written so.
+pub fn is_lost_as_block(text: &str) -> bool {
+    text.starts_with('\t') && text.contains('\n') && fold::is_block(text)
+}

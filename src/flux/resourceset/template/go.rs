@@ -76,7 +76,7 @@ fn float(value: f64) -> String {
     let shortest = format!("{value:e}");
     let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    if value != 0.0 && (exponent < -4 || exponent > 5) {
+    if value != 0.0 && !(-4..=5).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{mantissa}e{sign}{:02}", exponent.abs());
     }
@@ -281,9 +281,7 @@ fn verbed(verb: char, value: &Value, flags: &str, precision: Option<usize>) -> R
     }
     let sign = |text: String, positive: bool| if flags.contains('+') && positive { format!("+{text}") } else { text };
     let text = match (verb, &value.kind) {
-        ('v', Kind::Int(number) | Kind::Int64(number)) | ('d', Kind::Int(number) | Kind::Int64(number))
-            if precision.is_none() =>
-        {
+        ('v' | 'd', Kind::Int(number) | Kind::Int64(number)) if precision.is_none() => {
             sign(number.to_string(), *number >= 0)
         }
         ('v', Kind::Float(_)) if precision.is_some() || flags.contains('+') => {

@@ -51,8 +51,7 @@ struct Lexer<'a> {
 
 impl Lexer<'_> {
     fn run(&mut self) -> Result<(), Fault> {
-        loop {
-            let Some(open) = self.rest().find("<<") else { break };
+        while let Some(open) = self.rest().find("<<") {
             let (start, open) = (self.at, self.at + open);
             let trims = starts_trim(self.after(open + 2));
             let outside = self.text.get(start..open).unwrap_or_default();

@@ -75,8 +75,8 @@ pub(super) fn quoted(text: &str) -> String {
             _ => {
                 let code = u32::from(character);
                 let _ = match code {
-                    ..0x80 => write!(written, "\\x{code:02x}"),
-                    ..0x1_0000 => write!(written, "\\u{code:04x}"),
+                    0..=0x7F => write!(written, "\\x{code:02x}"),
+                    0x80..=0xFFFF => write!(written, "\\u{code:04x}"),
                     _ => write!(written, "\\U{code:08x}"),
                 };
             }
@@ -92,7 +92,7 @@ fn is_printed(character: char) -> bool {
         character,
         '\u{a0}' | '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{1680}' | '\u{180e}'
             | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{3000}'
-            | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
+            | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..='\u{fff8}' | '\u{fffe}' | '\u{ffff}'
             | '\u{e0000}'..='\u{10ffff}'
     );
     !character.is_control() && !hidden

@@ -316,8 +316,15 @@ impl Parser<'_> {
                 break;
             }
             match kind {
-                Kind::Word | Kind::Dot | Kind::Field | Kind::Variable | Kind::OpenParen => {}
-                Kind::Quoted | Kind::Raw | Kind::Char | Kind::Number => {}
+                Kind::Word
+                | Kind::Dot
+                | Kind::Field
+                | Kind::Variable
+                | Kind::OpenParen
+                | Kind::Quoted
+                | Kind::Raw
+                | Kind::Char
+                | Kind::Number => {}
                 _ => return Err(self.unexpected(kind, &at, of)),
             }
             self.next -= 1;

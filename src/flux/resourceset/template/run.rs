@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
         let count = match &value.kind {
             Kind::List(items, _) => {
                 for (index, item) in (0..).zip(items.iter()) {
-                    if self.round(branch, Value::new(Kind::Int(index)), item.clone())? == Flow::Break {
+                    if self.round(branch, Value::new(Kind::Int(index)), item)? == Flow::Break {
                         return Ok(Flow::Next);
                     }
                 }
@@ -134,7 +134,7 @@ impl<'a> Run<'a> {
                 // The body may change the map, which Go's range does not see.
                 let entries = entries.borrow().clone();
                 for (key, item) in &entries {
-                    if self.round(branch, Value::text(key.clone()), item.clone())? == Flow::Break {
+                    if self.round(branch, Value::text(key.clone()), item)? == Flow::Break {
                         return Ok(Flow::Next);
                     }
                 }
@@ -149,7 +149,7 @@ impl<'a> Run<'a> {
                     _ => Kind::Int64(index),
                 };
                 for index in 0..*count {
-                    if self.round(branch, Value::new(Kind::Nil), Value::new(of(index)))? == Flow::Break {
+                    if self.round(branch, Value::new(Kind::Nil), &Value::new(of(index)))? == Flow::Break {
                         return Ok(Flow::Next);
                     }
                 }
@@ -165,15 +165,15 @@ impl<'a> Run<'a> {
     }
 
     /// One round of a range.
-    fn round(&mut self, branch: &'a Branch, index: Value, item: Value) -> Result<Flow, Fault> {
+    fn round(&mut self, branch: &'a Branch, index: Value, item: &Value) -> Result<Flow, Fault> {
         self.budget.step(branch.pipe.at.start)?;
         // The pipeline left its variables on top of the stack: the index below the item.
         match (&*branch.pipe.variables, branch.pipe.assigns) {
             ([], _) => {}
-            ([of_item], true) => self.assign(of_item, &item, branch.pipe.at.start)?,
+            ([of_item], true) => self.assign(of_item, item, branch.pipe.at.start)?,
             ([of_index, of_item, ..], true) => {
                 self.assign(of_index, &index, branch.pipe.at.start)?;
-                self.assign(of_item, &item, branch.pipe.at.start)?;
+                self.assign(of_item, item, branch.pipe.at.start)?;
             }
             ([_], false) => self.set_top(1, item.clone()),
             ([_, _, ..], false) => {
@@ -182,7 +182,7 @@ impl<'a> Run<'a> {
             }
         }
         let mark = self.variables.len();
-        let flow = self.pieces(&item, &branch.body);
+        let flow = self.pieces(item, &branch.body);
         self.variables.truncate(mark);
         flow
     }
@@ -382,17 +382,16 @@ impl<'a> Run<'a> {
 }
 
 fn checked(value: Value, parameter: Parameter, at: usize) -> Result<Value, Fault> {
-    let fits = match (&value.kind, parameter) {
+    let fits = matches!(
+        (&value.kind, parameter),
         (_, Parameter::Any)
-        | (Kind::Unknown(_), _)
-        | (Kind::Text(_), Parameter::Text)
-        | (Kind::Int(_), Parameter::Int)
-        | (Kind::Bool(_), Parameter::Bool)
-        | (Kind::Float(_), Parameter::Float)
-        | (Kind::Map(_), Parameter::Map) => true,
-        (Kind::Nil, Parameter::Map) => true,
-        _ => false,
-    };
+            | (Kind::Unknown(_), _)
+            | (Kind::Text(_), Parameter::Text)
+            | (Kind::Int(_), Parameter::Int)
+            | (Kind::Bool(_), Parameter::Bool)
+            | (Kind::Float(_), Parameter::Float)
+            | (Kind::Map(_) | Kind::Nil, Parameter::Map)
+    );
     if fits {
         return Ok(value);
     }

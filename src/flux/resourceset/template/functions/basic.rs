@@ -10,7 +10,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("eq", &[Any], Some(Any), eq),
     Function::new("ne", &[Any, Any], None, |a, budget| negate(eq(a, budget))),
     Function::new("lt", &[Any, Any], None, |a, _| boolean(less(arg(a, 0), arg(a, 1))?)),
-    Function::new("le", &[Any, Any], None, |a, budget| at_most(a, budget)),
+    Function::new("le", &[Any, Any], None, at_most),
     Function::new("gt", &[Any, Any], None, |a, budget| negate(at_most(a, budget))),
     Function::new("ge", &[Any, Any], None, |a, _| boolean(!less(arg(a, 0), arg(a, 1))?)),
     Function::new("len", &[Any], None, len),

@@ -50,9 +50,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
     Function::new("until", &[Int], None, |a, budget| {
         let stop = int(a, 0);
-        steps(0, stop, if stop < 0 { -1 } else { 1 }, budget)
+        range(0, stop, if stop < 0 { -1 } else { 1 }, budget)
     }),
-    Function::new("untilStep", &[Int, Int, Int], None, |a, budget| steps(int(a, 0), int(a, 1), int(a, 2), budget)),
+    Function::new("untilStep", &[Int, Int, Int], None, |a, budget| range(int(a, 0), int(a, 1), int(a, 2), budget)),
 ];
 
 /// Go splits an empty separator between characters, without empty ends.
@@ -167,15 +167,15 @@ fn chunk(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     Ok(Value::new(Kind::List(chunks.collect(), Items::List)))
 }
 
-/// Whole numbers from `start` up or down to `stop`, which is not among them.
-pub(super) fn counted(start: i64, stop: i64, step: i64, budget: &mut Budget) -> Result<Vec<i64>, Fault> {
+/// Whole numbers from `start` up or down to `end`, which is not among them.
+pub(super) fn counted(start: i64, end: i64, step: i64, budget: &mut Budget) -> Result<Vec<i64>, Fault> {
     let mut numbers = Vec::new();
     // A step of the wrong sign, or none, gives nothing.
-    if (stop < start) != (step < 0) || step == 0 {
+    if (end < start) != (step < 0) || step == 0 {
         return Ok(numbers);
     }
     let mut next = start;
-    while if step < 0 { next > stop } else { next < stop } {
+    while if step < 0 { next > end } else { next < end } {
         budget.bytes(size_of::<Value>())?;
         numbers.push(next);
         let Some(following) = next.checked_add(step) else { break };
@@ -184,7 +184,7 @@ pub(super) fn counted(start: i64, stop: i64, step: i64, budget: &mut Budget) -> 
     Ok(numbers)
 }
 
-fn steps(start: i64, stop: i64, step: i64, budget: &mut Budget) -> Result<Value, Fault> {
-    let numbers = counted(start, stop, step, budget)?.into_iter();
+fn range(from: i64, to: i64, by: i64, budget: &mut Budget) -> Result<Value, Fault> {
+    let numbers = counted(from, to, by, budget)?.into_iter();
     Ok(Value::new(Kind::List(numbers.map(|number| Value::new(Kind::Int(number))).collect(), Items::Int)))
 }

@@ -36,8 +36,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         let values = map(a, 0).map(|map| map.borrow().values().cloned().collect());
         paid_list(values.unwrap_or_default(), budget)
     }),
-    Function::new("pick", &[Mapping], Some(Text), |a, _| kept(a, true)),
-    Function::new("omit", &[Mapping], Some(Text), |a, _| kept(a, false)),
+    Function::new("pick", &[Mapping], Some(Text), |a, _| Ok(chosen(a, true))),
+    Function::new("omit", &[Mapping], Some(Text), |a, _| Ok(chosen(a, false))),
     Function::new("dig", &[], Some(Any), dig),
 ];
 
@@ -58,11 +58,11 @@ fn set(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     Ok(arg(arguments, 0).clone())
 }
 
-fn kept(arguments: &[Value], named: bool) -> Result<Value, Fault> {
+fn chosen(arguments: &[Value], wanted: bool) -> Value {
     let names: Vec<&str> = (1..arguments.len()).map(|at| text(arguments, at)).collect();
     let entries = map(arguments, 0).map(|map| map.borrow().clone()).unwrap_or_default();
-    let kept = entries.into_iter().filter(|(key, _)| names.contains(&&**key) == named);
-    Ok(Value::map(kept.collect()))
+    let kept = entries.into_iter().filter(|(key, _)| names.contains(&&**key) == wanted);
+    Value::map(kept.collect())
 }
 
 /// The value below several keys; the argument before the mapping where one of them is missing.

@@ -164,6 +164,7 @@ fn error(message: impl Into<String>) -> Fault {
     Fault::error(0, message)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "functions give it as it is")]
 fn boolean(value: bool) -> Result<Value, Fault> {
     Ok(Value::bool(value))
 }

@@ -35,10 +35,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("seq", &[], Some(Int), seq),
 ];
 
+#[expect(clippy::unnecessary_wraps, reason = "functions give it as it is")]
 fn long(value: i64) -> Result<Value, Fault> {
     Ok(Value::new(Kind::Int64(value)))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "functions give it as it is")]
 fn real(value: f64) -> Result<Value, Fault> {
     Ok(Value::new(Kind::Float(value)))
 }

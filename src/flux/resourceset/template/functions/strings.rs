@@ -11,7 +11,7 @@ use crate::flux::resourceset::template::value::{Kind, Value};
 use crate::flux::resourceset::template::{go, literal};
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    Function::new("quote", &[], Some(Any), |a, budget| written(a, budget, |text| literal::quoted(text))),
+    Function::new("quote", &[], Some(Any), |a, budget| written(a, budget, literal::quoted)),
     Function::new("squote", &[], Some(Any), |a, budget| written(a, budget, |text| format!("'{text}'"))),
     Function::new("cat", &[], Some(Any), |a, budget| written(a, budget, ToOwned::to_owned)),
     Function::new("toString", &[Any], None, |a, budget| paid(go::sprint(arg(a, 0))?, budget)),

@@ -1,0 +1,135 @@
+//! The values of a HelmRelease, merged as helm-controller merges them.
+//!
+//! References come first, each over the ones before, then `values` over all of them. A reference with a `targetPath`
+//! sets one value over everything so far, `values` included; since `values` come once more at the end, one of theirs
+//! that stands directly at the root wins all the same.
+
+mod path;
+
+use super::producer::Produced;
+use crate::kube::Object;
+use crate::text::{File, Span};
+use crate::yaml::{Entry, Inside, Node, Style, Value, as_kubernetes, parse};
+
+/// The key of a reference that names none.
+const VALUES_KEY: &str = "values.yaml";
+
+/// The values that a release gets, as far as they are known.
+#[derive(Debug, Clone)]
+pub struct Values {
+    /// The values; each node knows where it was written.
+    pub node: Node,
+    /// Whether others may be set that nobody can know: those of a Secret.
+    pub open: bool,
+    /// What keeps helm-controller from merging them.
+    pub faults: Vec<ValuesFault>,
+}
+
+/// What is wrong with a reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValuesFault {
+    /// Where.
+    pub at: Span,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Merges the values of a HelmRelease; `find` gives the ConfigMap or Secret of a kind and name in its namespace.
+pub fn values(release: &Object, find: impl Fn(&str, &str) -> Option<Produced>) -> Values {
+    let empty = || Node::at(Value::Map([].into()), release.span().clone());
+    let spec = |key: &str| release.node.at_keys(&["spec", key]).filter(|node| !node.is_null());
+    let mut inline = spec("values").filter(|node| node.is_map()).cloned().unwrap_or_else(empty);
+    let mut merged = Values { node: empty(), open: false, faults: Vec::new() };
+    for reference in spec("valuesFrom").map_or(&[][..], Node::items) {
+        if let Err(fault) = merged.take(reference, &mut inline, &find) {
+            merged.faults.push(fault);
+        }
+    }
+    merged.node = merge(&merged.node, &inline);
+    merged
+}
+
+impl Values {
+    fn take(
+        &mut self,
+        reference: &Node,
+        inline: &mut Node,
+        find: impl Fn(&str, &str) -> Option<Produced>,
+    ) -> Result<(), ValuesFault> {
+        let said = |key: &str| reference.get(key).and_then(Node::text).filter(|text| !text.is_empty());
+        let fault = |key: &str, message: String| {
+            let at = reference.get(key).unwrap_or(reference).span().clone();
+            ValuesFault { at, message }
+        };
+        let kind = said("kind").unwrap_or_default();
+        let name = said("name").unwrap_or_default();
+        let key = said("valuesKey").unwrap_or(VALUES_KEY);
+        let optional = said("optional") == Some("true");
+        if !matches!(kind, "ConfigMap" | "Secret") {
+            return Err(fault("kind", format!("values come from a ConfigMap or a Secret, not from a `{kind}`")));
+        }
+        let Some(found) = find(kind, name) else {
+            // Most repositories keep no Secrets, so that one is missing here says nothing about the cluster.
+            self.open |= kind == "Secret";
+            let missing = kind == "ConfigMap" && !optional;
+            return if missing { Err(fault("name", format!("there is no ConfigMap `{name}`"))) } else { Ok(()) };
+        };
+        let value = ["data", "stringData"].into_iter().find_map(|field| found.object.node.at_keys(&[field, key]));
+        let known = value.filter(|_| kind == "ConfigMap" && !found.open);
+        let (Some(value), target) = (value, said("targetPath")) else {
+            self.open |= found.open || kind == "Secret";
+            let missing = kind == "ConfigMap" && !found.open && !optional;
+            let message = || format!("the ConfigMap `{name}` has no key `{key}`");
+            return if missing { Err(fault("valuesKey", message())) } else { Ok(()) };
+        };
+        let known = known.filter(|node| !matches!(node.value, Value::Scalar(_, Style::Unknown)));
+        if let Some(target) = target {
+            let literal = said("literal") == Some("true");
+            self.node = merge(&self.node, inline);
+            let set = path::Set { path: target, literal, value: known.unwrap_or(value), known: known.is_some() };
+            let result = set.apply(&mut self.node, inline);
+            return result.map_err(|message| fault("targetPath", message));
+        }
+        let Some(known) = known else {
+            self.open = true;
+            return Ok(());
+        };
+        let read = read(known).map_err(|message| fault("name", format!("the ConfigMap `{name}`: {message}")))?;
+        self.node = merge(&self.node, &read);
+        Ok(())
+    }
+}
+
+/// The values that a text holds, with their places in the file of the ConfigMap.
+fn read(scalar: &Node) -> Result<Node, String> {
+    let parsed = parse(&File::new("", scalar.text().unwrap_or_default()));
+    if let Some(wrong) = parsed.findings.iter().find(|finding| finding.rule != crate::yaml::DUPLICATE_KEY) {
+        return Err(wrong.message.clone());
+    }
+    let empty = Node::at(Value::Map([].into()), scalar.span().clone());
+    match parsed.documents.first() {
+        None => Ok(empty),
+        Some(document) if document.node.is_null() => Ok(empty),
+        Some(document) if document.node.is_map() => Ok(as_kubernetes(&Inside::of(scalar).node(&document.node))),
+        Some(_) => Err("its values are no mapping".into()),
+    }
+}
+
+/// Lays mappings over each other, key by key; anything else is replaced as a whole.
+fn merge(under: &Node, over: &Node) -> Node {
+    let mut merged = under.clone();
+    for entry in over.entries() {
+        let both = under.get(&entry.key).filter(|node| node.is_map() && entry.node.is_map());
+        let node = both.map_or_else(|| entry.node.clone(), |node| merge(node, &entry.node));
+        merged = merged.with(entry_of(entry, node));
+    }
+    merged
+}
+
+/// A key with another value, whose place is in the value's file.
+fn entry_of(entry: &Entry, node: Node) -> Entry {
+    let key = entry.key_span();
+    let written = node.origin.written().clone();
+    let key = if key.file() == written.file() { key } else { written };
+    Entry::new(entry.key.clone(), &key, node)
+}

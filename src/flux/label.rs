@@ -1,0 +1,29 @@
+//! Kubernetes' label selectors.
+
+use crate::kube::Object;
+use crate::yaml::Node;
+
+/// Tells whether an object's labels fit a selector; an empty selector, or none, fits all.
+pub(super) fn fits(selector: Option<&Node>, object: &Object) -> bool {
+    fits_labels(selector, |key| object.label(key))
+}
+
+/// Tells whether labels fit a selector.
+pub(super) fn fits_labels<'a>(selector: Option<&Node>, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+    let Some(selector) = selector else { return true };
+    let labels = selector.get("matchLabels").map_or(&[][..], Node::entries);
+    let expressions = selector.get("matchExpressions").map_or(&[][..], Node::items);
+    labels.iter().all(|entry| entry.node.text().is_some() && label(&entry.key) == entry.node.text())
+        && expressions.iter().all(|expression| {
+            let found = expression.get("key").and_then(Node::text).and_then(&label);
+            let values = expression.get("values").map_or(&[][..], Node::items);
+            let among = || values.iter().any(|value| value.text() == found);
+            match expression.get("operator").and_then(Node::text) {
+                Some("In") => found.is_some() && among(),
+                Some("NotIn") => found.is_none() || !among(),
+                Some("Exists") => found.is_some(),
+                Some("DoesNotExist") => found.is_none(),
+                _ => false,
+            }
+        })
+}

@@ -1,0 +1,155 @@
+//! Objects of which an operator makes a Secret or a ConfigMap: external secrets, sealed ones, certificates.
+
+use super::{Known, Produced, shell, unknown};
+use crate::finding::ObjectRef;
+use crate::flux::label::fits;
+use crate::kube::Object;
+use crate::text::Span;
+use crate::yaml::{Name, Node};
+
+/// What is made, of which the keys may be known and the values are not.
+#[derive(Debug, Clone)]
+pub(super) struct Fetched {
+    keys: Vec<(Name, Span)>,
+    open: bool,
+    place: Span,
+    by: ObjectRef,
+}
+
+impl Fetched {
+    fn new(by: &Object) -> Self {
+        Self { keys: Vec::new(), open: true, place: by.span().clone(), by: by.reference() }
+    }
+
+    /// The same with these keys and no others; open when there are none.
+    fn with_keys(self, keys: Vec<(Name, Span)>) -> Self {
+        Self { open: keys.is_empty(), keys, ..self }
+    }
+
+    pub(super) fn produced(&self, kind: &str, namespace: &str, name: &str) -> Produced {
+        let data = self.keys.iter().map(|(key, place)| (key.clone(), unknown(key, place))).collect();
+        let object = shell(kind, namespace, name, data, &self.place);
+        Produced { object, open: self.open, by: Some(self.by.clone()) }
+    }
+}
+
+/// What is made in every namespace that a selector takes.
+#[derive(Debug, Clone)]
+pub(super) struct Everywhere {
+    kind: &'static str,
+    name: Name,
+    selector: Option<Node>,
+    pub(super) made: Fetched,
+}
+
+impl Everywhere {
+    pub(super) fn makes(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>) -> bool {
+        if self.kind != kind || *self.name != *name {
+            return false;
+        }
+        let all = self.selector.as_ref().is_none_or(|selector| selector.entries().is_empty());
+        all || known("Namespace", "", namespace).is_some_and(|found| fits(self.selector.as_ref(), &found))
+    }
+}
+
+type Made = (Name, Name, Name, Fetched);
+
+/// The objects that an object has made: kind, namespace, name and what is known of them.
+pub(super) fn made_by(object: &Object) -> Vec<Made> {
+    let namespace = object.namespace().unwrap_or_default();
+    let said = |keys: &[&str]| object.text_at(keys).filter(|text| !text.is_empty());
+    let secret = |name: Option<&str>, made: Fetched| {
+        let name = name.unwrap_or(object.name());
+        vec![("Secret".into(), namespace.into(), name.into(), made)]
+    };
+    let made = Fetched::new(object);
+    match (object.group(), object.kind()) {
+        ("external-secrets.io", "ExternalSecret") => {
+            if said(&["spec", "target", "creationPolicy"]) == Some("None") {
+                return Vec::new();
+            }
+            let kind = said(&["spec", "target", "manifest", "kind"]).unwrap_or("Secret");
+            let name = said(&["spec", "target", "name"]).unwrap_or(object.name());
+            let made = external(&object.node, made, &["spec"]);
+            vec![(kind.into(), namespace.into(), name.into(), made)]
+        }
+        ("bitnami.com", "SealedSecret") => {
+            let mut keys = keys_of(object.node.at_keys(&["spec", "encryptedData"]));
+            keys.extend(keys_of(object.node.at_keys(&["spec", "template", "data"])));
+            secret(None, made.with_keys(keys))
+        }
+        ("cert-manager.io", "Certificate") => {
+            let Some(name) = object.node.at_keys(&["spec", "secretName"]).filter(|name| name.text().is_some()) else {
+                return Vec::new();
+            };
+            let keys = ["tls.crt", "tls.key", "ca.crt"].map(|key| (Name::from(key), name.span().clone()));
+            secret(name.text(), made.with_keys(keys.into()))
+        }
+        ("onepassword.com", "OnePasswordItem") => secret(None, made),
+        (
+            "secrets.hashicorp.com",
+            "VaultStaticSecret" | "VaultDynamicSecret" | "VaultPKISecret" | "HCPVaultSecretsApp",
+        ) => secret(said(&["spec", "destination", "name"]), made),
+        ("isindir.github.com", "SopsSecret") => {
+            let templates = object.node.at_keys(&["spec", "secretTemplates"]).map_or(&[][..], Node::items);
+            let names = templates.iter().filter_map(|template| template.get("name")?.text());
+            names.map(|name| ("Secret".into(), namespace.into(), name.into(), made.clone())).collect()
+        }
+        ("secrets.infisical.com", "InfisicalSecret") => {
+            let reference = object.node.at_keys(&["spec", "managedSecretReference"]);
+            let text = |key: &str| reference.and_then(|reference| reference.get(key)?.text());
+            let Some(name) = text("secretName") else { return Vec::new() };
+            vec![("Secret".into(), text("secretNamespace").unwrap_or(namespace).into(), name.into(), made)]
+        }
+        ("objectbucket.io", "ObjectBucketClaim") => {
+            let both = ["ConfigMap", "Secret"];
+            both.map(|kind| (kind.into(), namespace.into(), object.name().into(), made.clone())).into()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What an object has made in many namespaces.
+pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
+    let made = Fetched::new(object);
+    match (object.group(), object.kind()) {
+        ("external-secrets.io", "ClusterExternalSecret") => {
+            let inner = &["spec", "externalSecretSpec"];
+            let target = object.text_at(&["spec", "externalSecretSpec", "target", "name"]);
+            let name = target.or_else(|| object.text_at(&["spec", "externalSecretName"])).unwrap_or(object.name());
+            let selector = object.node.at_keys(&["spec", "namespaceSelector"]).cloned();
+            let made = external(&object.node, made, inner);
+            Some(Everywhere { kind: "Secret", name: name.into(), selector, made })
+        }
+        ("trust.cert-manager.io", "Bundle") => {
+            let target = object.node.at_keys(&["spec", "target"])?;
+            let key = target.get("configMap").and_then(|map| map.get("key"));
+            let keys = key.and_then(|key| Some((key.shared_text()?, key.span().clone())));
+            let selector = target.get("namespaceSelector").cloned();
+            let made = made.with_keys(keys.into_iter().collect());
+            Some(Everywhere { kind: "ConfigMap", name: object.name().into(), selector, made })
+        }
+        _ => None,
+    }
+}
+
+/// The keys of an external secret: of its template where it has one, else of what it fetches by name.
+fn external(node: &Node, made: Fetched, spec: &[&str]) -> Fetched {
+    let Some(spec) = node.at_keys(spec) else { return made };
+    let template = spec.at_keys(&["target", "template"]);
+    let open = template.and_then(|template| template.get("templateFrom")).is_some();
+    let templated = keys_of(template.and_then(|template| template.get("data")));
+    if !templated.is_empty() || open {
+        return Fetched { open, keys: templated, ..made };
+    }
+    let fetched = spec.get("data").map_or(&[][..], Node::items).iter();
+    let key = |item: &Node| item.get("secretKey").and_then(|key| Some((key.shared_text()?, key.span().clone())));
+    let all = spec.get("dataFrom").is_none_or(|list| list.items().is_empty());
+    let made = made.with_keys(fetched.filter_map(key).collect());
+    Fetched { open: made.open || !all, ..made }
+}
+
+fn keys_of(map: Option<&Node>) -> Vec<(Name, Span)> {
+    let entries = map.map_or(&[][..], Node::entries).iter();
+    entries.map(|entry| (entry.key.clone(), entry.node.span().clone())).collect()
+}

@@ -1,0 +1,226 @@
+//! Who makes the `ConfigMap`s and `Secret`s of a cluster that no manifest makes: policies, controllers that copy, operators
+//! that fetch secrets, and what the configuration declares.
+
+mod declared;
+mod fetched;
+mod kyverno;
+mod reflector;
+
+use std::sync::Arc;
+
+use super::ApplierKind;
+use super::made::{entry, map, quoted, text};
+use crate::config::Declared;
+use crate::finding::ObjectRef;
+use crate::kube::Object;
+use crate::text::{Index, Span};
+use crate::yaml::{Name, Node, Style, Value};
+
+/// How often a copy of a copy is followed.
+const MAX_COPIES: usize = 8;
+
+/// The annotation by which a ResourceSet copies the data of another object.
+const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
+/// The annotation by which it takes a cluster's address from a kubeconfig.
+const CONVERT_FROM: &str = "fluxcd.controlplane.io/convertKubeConfigFrom";
+
+/// What of a cluster makes `ConfigMap`s and `Secret`s.
+#[derive(Debug, Clone, Default)]
+pub struct Producers {
+    /// Objects of which one of a known name is made.
+    fetched: Index<(Name, Name, Name), fetched::Fetched>,
+    /// Those that make one in many namespaces.
+    everywhere: Vec<fetched::Everywhere>,
+    /// What a ResourceSet brings with another object's data.
+    filled: Index<(Name, Name, Name), Filling>,
+    reflected: reflector::Reflected,
+    rules: Vec<kyverno::Rule>,
+    declared: Vec<Arc<Declared>>,
+}
+
+/// What is known of an object that something makes.
+#[derive(Debug, Clone)]
+pub struct Produced {
+    /// The object, as far as it is known: values that nobody can know are marked.
+    pub object: Object,
+    /// Whether it may have further keys.
+    pub open: bool,
+    /// Who makes it; the configuration when there is none.
+    pub by: Option<ObjectRef>,
+}
+
+/// Where a ResourceSet's object gets its data.
+#[derive(Debug, Clone)]
+enum Filling {
+    Copy { namespace: Name, name: Name, by: ObjectRef },
+    KubeConfig,
+}
+
+/// What the objects of a cluster are looked up in: kind, namespace and name of the core group; Namespaces have the
+/// empty namespace.
+pub type Known<'a> = &'a dyn Fn(&str, &str, &str) -> Option<Object>;
+
+impl Producers {
+    /// What the configuration declares of a cluster.
+    pub fn declared(cluster: &str, all: &[Declared]) -> Self {
+        let declared = all.iter().filter(|declared| declared.is_on(cluster));
+        Self { declared: declared.cloned().map(Arc::new).collect(), ..Self::default() }
+    }
+
+    /// Takes an object that an applier brings, if it makes others.
+    pub fn take(&mut self, object: &Object, applier: ApplierKind) {
+        match object.group() {
+            "" if matches!(object.kind(), "ConfigMap" | "Secret") => {
+                self.reflected.take(object);
+                if applier == ApplierKind::ResourceSet {
+                    self.fill(object);
+                }
+            }
+            "kyverno.io" | "policies.kyverno.io" => self.rules.extend(kyverno::rules(object)),
+            _ => {
+                for (kind, namespace, name, made) in fetched::made_by(object) {
+                    self.fetched.insert((kind, namespace, name), made);
+                }
+                self.everywhere.extend(fetched::everywhere(object));
+            }
+        }
+    }
+
+    /// A ConfigMap or Secret as the cluster has it: brought by an applier, or made by something. `None` when nothing that
+    /// is known makes it.
+    pub fn find(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>) -> Option<Produced> {
+        self.follow(kind, namespace, name, known, 0)
+    }
+
+    fn fill(&mut self, object: &Object) {
+        let annotation = |name: &str| object.text_at(&["metadata", "annotations", name]);
+        let filling = match (annotation(COPY_FROM), annotation(CONVERT_FROM)) {
+            (Some(from), _) => {
+                let Some((namespace, name)) = from.split_once('/') else { return };
+                Filling::Copy { namespace: namespace.into(), name: name.into(), by: object.reference() }
+            }
+            (None, Some(_)) if object.kind() == "ConfigMap" => Filling::KubeConfig,
+            _ => return,
+        };
+        self.filled.insert(key(object), filling);
+    }
+
+    fn follow(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>, depth: usize) -> Option<Produced> {
+        if depth == MAX_COPIES {
+            return None;
+        }
+        let copy = |from_namespace: &str, from_name: &str, by: &ObjectRef, place: &Span| {
+            let source = self.follow(kind, from_namespace, from_name, known, depth + 1);
+            Some(match source {
+                Some(source) => Produced { by: Some(by.clone()), ..source.named(namespace, name) },
+                // A Secret's source is often made by hand; what its copy holds is unknown.
+                None if kind == "Secret" => Produced::unknown(kind, namespace, name, place, by),
+                None => return None,
+            })
+        };
+        if let Some(object) = known(kind, namespace, name) {
+            let key = (Name::from(kind), Name::from(namespace), Name::from(name));
+            let place = object.span().clone();
+            return match self.filled.get(&key) {
+                // Without its source, the operator applies nothing.
+                Some(Filling::Copy { namespace, name, by }) => copy(namespace, name, by, &place),
+                Some(Filling::KubeConfig) => Some(with_kubeconfig(&object)),
+                None => match reflector::reflects(&object) {
+                    Some((from_namespace, from_name)) => {
+                        let by = object.reference();
+                        copy(&from_namespace, &from_name, &by, &place).or_else(|| Some(Produced::brought(object)))
+                    }
+                    None => Some(Produced::brought(object)),
+                },
+            };
+        }
+        if let Some(declared) = declared::find(&self.declared, kind, namespace, name) {
+            return Some(declared);
+        }
+        let key = (Name::from(kind), Name::from(namespace), Name::from(name));
+        if let Some(made) = self.fetched.get(&key) {
+            return Some(made.produced(kind, namespace, name));
+        }
+        let everywhere = self.everywhere.iter().find(|made| made.makes(kind, namespace, name, known));
+        if let Some(made) = everywhere {
+            return Some(made.made.produced(kind, namespace, name));
+        }
+        if let Some((from, by, place)) = self.reflected.source(kind, namespace, name)
+            && let Some(found) = copy(&from, name, &by, &place)
+        {
+            return Some(found);
+        }
+        for rule in &self.rules {
+            match rule.makes(kind, namespace, name, known) {
+                Some(kyverno::Made::Copy { namespace: from, name: of }) => {
+                    let labelled = |source: &Produced| rule.takes(&source.object);
+                    let source = self.follow(kind, &from, &of, known, depth + 1);
+                    match source {
+                        Some(source) if labelled(&source) => {
+                            return Some(Produced { by: Some(rule.by.clone()), ..source.named(namespace, name) });
+                        }
+                        None if kind == "Secret" => {
+                            return Some(Produced::unknown(kind, namespace, name, &rule.place, &rule.by));
+                        }
+                        _ => {}
+                    }
+                }
+                Some(kyverno::Made::Data(produced)) => return Some(produced),
+                None => {}
+            }
+        }
+        (kind == "ConfigMap" && name == "kube-root-ca.crt").then(|| declared::root_certificate(namespace, name))
+    }
+}
+
+fn key(object: &Object) -> (Name, Name, Name) {
+    (object.kind().into(), object.namespace().unwrap_or_default().into(), object.name().into())
+}
+
+impl Produced {
+    fn brought(object: Object) -> Self {
+        Self { object, open: false, by: None }
+    }
+
+    /// An object of which nothing but its name is known.
+    fn unknown(kind: &str, namespace: &str, name: &str, place: &Span, by: &ObjectRef) -> Self {
+        Self { object: shell(kind, namespace, name, Vec::new(), place), open: true, by: Some(by.clone()) }
+    }
+
+    /// The same content under another name; labels and annotations do not come along.
+    fn named(self, namespace: &str, name: &str) -> Self {
+        let place = self.object.span().clone();
+        let mut node = self.object.node.without("metadata");
+        let metadata = map(vec![("name", quoted(name, &place)), ("namespace", quoted(namespace, &place))], &place);
+        node = node.with(entry("metadata", metadata));
+        Self { object: Object { node }, ..self }
+    }
+}
+
+/// An object with the keys of its data and their values.
+fn shell(kind: &str, namespace: &str, name: &str, data: Vec<(Name, Node)>, place: &Span) -> Object {
+    let metadata = map(vec![("name", quoted(name, place)), ("namespace", quoted(namespace, place))], place);
+    let entries = data.into_iter().map(|(key, node)| entry(&key, node)).collect::<Vec<_>>();
+    let data = Node::at(Value::Map(entries.into()), place.clone());
+    let fields = vec![("apiVersion", text("v1", place)), ("kind", text(kind, place)), ("metadata", metadata)];
+    Object { node: map(fields, place).with(entry("data", data)) }
+}
+
+/// A value that nobody can know, at the place of what says that it is there.
+fn unknown(key: &str, place: &Span) -> Node {
+    Node::scalar(format!("${{{key}}}"), Style::Unknown, place.clone())
+}
+
+/// A ConfigMap that gets the address and the certificate of a cluster, unless it has them.
+fn with_kubeconfig(object: &Object) -> Produced {
+    let place = object.span().clone();
+    let empty = || Node::at(Value::Map([].into()), place.clone());
+    let mut data = object.node.get("data").filter(|data| data.is_map()).cloned().unwrap_or_else(empty);
+    for key in ["address", "ca.crt"] {
+        if data.get(key).is_none() {
+            data = data.with(entry(key, unknown(key, &place)));
+        }
+    }
+    let object = Object { node: object.node.with(entry("data", data)) };
+    Produced::brought(object)
+}

@@ -1,0 +1,83 @@
+//! Copies that the controller `reflector` makes, by annotations.
+
+use regex::Regex;
+
+use crate::finding::ObjectRef;
+use crate::kube::Object;
+use crate::text::{Index, Span};
+use crate::yaml::Name;
+
+const PREFIX: &str = "reflector.v1.k8s.emberstack.com";
+
+/// The sources that are copied into other namespaces by themselves, by kind and name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reflected(Index<(Name, Name), Vec<Source>>);
+
+#[derive(Debug, Clone)]
+struct Source {
+    namespace: Name,
+    allowed: Patterns,
+    automatic: Patterns,
+    by: ObjectRef,
+    place: Span,
+}
+
+/// Namespaces by regular expressions; all when there is none.
+#[derive(Debug, Clone)]
+struct Patterns(Vec<Regex>);
+
+impl Patterns {
+    fn read(list: Option<&str>) -> Self {
+        let patterns = list.unwrap_or_default().split(',').map(str::trim).filter(|pattern| !pattern.is_empty());
+        // The whole name must match.
+        Self(patterns.map(|pattern| Regex::new(&format!("^(?:{pattern})$")).unwrap_or_else(|_| never())).collect())
+    }
+
+    fn take(&self, namespace: &str) -> bool {
+        self.0.is_empty() || self.0.iter().any(|pattern| pattern.is_match(namespace))
+    }
+}
+
+fn never() -> Regex {
+    Regex::new("$^a").expect("it is a regular expression")
+}
+
+fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
+    object.text_at(&["metadata", "annotations", &format!("{PREFIX}/{name}")])
+}
+
+impl Reflected {
+    /// Takes a source that is copied by itself.
+    pub(super) fn take(&mut self, object: &Object) {
+        let is = |name: &str| annotation(object, name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        if !is("reflection-allowed") || !is("reflection-auto-enabled") {
+            return;
+        }
+        let sources = self.0.entry((object.kind().into(), object.name().into()));
+        let namespace: Name = object.namespace().unwrap_or_default().into();
+        sources.retain(|source| source.namespace != namespace);
+        sources.push(Source {
+            namespace,
+            allowed: Patterns::read(annotation(object, "reflection-allowed-namespaces")),
+            automatic: Patterns::read(annotation(object, "reflection-auto-namespaces")),
+            by: object.reference(),
+            place: object.span().clone(),
+        });
+    }
+
+    /// The namespace of what is copied to a place, what says so, and where.
+    pub(super) fn source(&self, kind: &str, namespace: &str, name: &str) -> Option<(Name, ObjectRef, Span)> {
+        let sources = self.0.get(&(kind.into(), name.into()))?;
+        let takes = |source: &&Source| {
+            *source.namespace != *namespace && source.allowed.take(namespace) && source.automatic.take(namespace)
+        };
+        let found = sources.iter().find(takes)?;
+        Some((found.namespace.clone(), found.by.clone(), found.place.clone()))
+    }
+}
+
+/// What an object is a copy of, by its own annotation: namespace and name.
+pub(super) fn reflects(object: &Object) -> Option<(String, String)> {
+    let (namespace, name) = annotation(object, "reflects")?.split_once('/')?;
+    Some((namespace.to_owned(), name.to_owned()))
+}

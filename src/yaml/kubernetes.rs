@@ -1,0 +1,29 @@
+//! YAML as Kubernetes reads it, written so that every other reader takes it the same way.
+
+use super::{Entry, Node, Reader, Scalar, Style, Value, key_to_json};
+
+/// A node whose plain scalars and keys say to every reader what they say to Kubernetes' own: `yes` becomes `true`, `0644`
+/// becomes `420`. Places stay.
+pub fn as_kubernetes(node: &Node) -> Node {
+    let plain = |text: String| Value::Scalar(text.into(), Style::Plain);
+    let value = match &node.value {
+        Value::Scalar(text, style) => match node.resolve(Reader::Kubernetes) {
+            Some(Scalar::Bool(value)) => plain(value.to_string()),
+            Some(Scalar::Int(value)) => plain(value.to_string()),
+            // What looks like a date is none to this reader, but to others.
+            Some(Scalar::String(said)) if *style == Style::Plain && said.starts_with(|c: char| c.is_ascii_digit()) => {
+                Value::Scalar(text.clone(), Style::Double)
+            }
+            _ => node.value.clone(),
+        },
+        Value::Seq(items) => Value::Seq(items.iter().map(as_kubernetes).collect()),
+        Value::Map(entries) => {
+            let entry = |entry: &Entry| {
+                let key = key_to_json(entry, Reader::Kubernetes);
+                Entry::new(key, &entry.key_span(), as_kubernetes(&entry.node))
+            };
+            Value::Map(entries.iter().map(entry).collect())
+        }
+    };
+    Node { value, origin: node.origin.clone() }
+}
