@@ -1,5 +1,6 @@
 //! JSON patches (RFC 6902) on nodes, as evanphx/json-patch carries them out for kustomize.
 
+use super::growth;
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
 
@@ -87,7 +88,9 @@ impl Operation {
             }
             Action::Copy(from) => {
                 let value = self.taken(object, from)?;
-                change(Change::Add(&value), &self.path)
+                let copied = change(Change::Add(&value), &self.path)?;
+                growth::check_copy(&copied, &value).map_err(fault)?;
+                Ok(copied)
             }
         }
     }

@@ -16,6 +16,7 @@ mod files;
 mod finish;
 mod generators;
 mod go_json;
+mod growth;
 mod hash;
 mod iam_policy;
 mod images;

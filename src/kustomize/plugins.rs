@@ -143,7 +143,9 @@ impl Walk<'_> {
                 own.add(resource, item);
             }
         }
-        paths.into_iter().for_each(|item| self.include(definition, item, &mut own));
+        for item in paths {
+            self.include(definition, item, &mut own);
+        }
         partial.uncertain |= own.uncertain;
         partial.findings.append(&mut own.findings);
         partial.left_out.append(&mut own.left_out);
@@ -220,7 +222,9 @@ fn run(files: &Files, folder: &str, plugin: &Object, partial: &mut Partial) {
     let items = |name: &str| field(name).map_or(&[][..], Node::items);
     let specs: Vec<FieldSpec> =
         items("fieldSpecs").iter().filter_map(|item| read_spec_of_object(item, &mut findings)).collect();
-    findings.into_iter().for_each(|finding| partial.fail(finding));
+    for finding in findings {
+        partial.fail(finding);
+    }
     let one = |name: &str| field(name).cloned().into_iter().collect::<Vec<Node>>();
     match plugin.kind() {
         "AnnotationsTransformer" => annotations::apply(entries("annotations"), &specs, partial),
