@@ -9,6 +9,7 @@ use super::digest::{Digest, Hasher};
 use super::engine::Ground;
 use super::job::{Job, Values, finish_key, is_whole};
 use super::place::clamp;
+use super::producer::Producers;
 use super::received::{Id, Received, id};
 use super::root::Root;
 use super::source::{Resolution, SourceRef};
@@ -90,7 +91,8 @@ impl Growing {
         self.strictness = Strictness::of(&self.root, &self.slots, ground.settings);
         self.loaded.clear();
         self.slots = vec![self.by_hand()];
-        let mut received = Received::default();
+        let declared = Producers::declared(&self.root.name, &ground.settings.config.external);
+        let mut received = Received::with(declared);
         let mut seen: Index<Id, ()> = Index::default();
         let (mut needs, mut waits) = (Vec::new(), false);
         let mut at = 0;

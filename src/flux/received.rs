@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::producer::{Produced, Producers};
 use super::source::{Lookup, SourceRef};
 use super::sync::OPERATOR;
 use super::{ApplierKind, is_input_provider, is_kustomization, is_source};
@@ -37,6 +38,8 @@ pub(super) struct Received {
     generators: BTreeMap<Name, Vec<Object>>,
     /// The providers of inputs of each namespace.
     providers: BTreeMap<Name, Vec<Object>>,
+    /// What makes objects that nobody applies.
+    producers: Producers,
 }
 
 #[derive(Debug, Clone)]
@@ -55,8 +58,14 @@ enum Rank {
 }
 
 impl Received {
+    /// A cluster that has nothing but what makes objects in it.
+    pub(super) fn with(producers: Producers) -> Self {
+        Self { producers, ..Self::default() }
+    }
+
     /// Takes an object that an applier brings; of two equal claims the first one holds.
     pub(super) fn take(&mut self, object: &Object, kind: ApplierKind) {
+        self.producers.take(object, kind);
         if !is_looked_up(object) {
             return;
         }
@@ -87,6 +96,12 @@ impl Received {
         self.providers.get(namespace).map_or(&[], Vec::as_slice)
     }
 
+    /// A ConfigMap or Secret as the cluster has it, whoever makes it.
+    pub(super) fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced> {
+        let known = |kind: &str, namespace: &str, name: &str| self.get(&id_of("", kind, namespace, name)).cloned();
+        self.producers.find(kind, namespace, name, &known)
+    }
+
     /// The object of an identity.
     pub(super) fn get(&self, id: &Id) -> Option<&Object> {
         self.by_id.get(id).map(|held| &held.object)
@@ -107,7 +122,7 @@ impl Lookup for Received {
 
 /// Tells whether some applier may look an object up by its name.
 fn is_looked_up(object: &Object) -> bool {
-    (object.group().is_empty() && matches!(object.kind(), "ConfigMap" | "Secret"))
+    (object.group().is_empty() && matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"))
         || is_kustomization(object)
         || is_source(object)
         || object.group() == OPERATOR

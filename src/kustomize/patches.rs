@@ -69,7 +69,11 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
         findings.push(Finding::error(FAILED_BUILD, at.clone(), message).help(help));
     };
     let read = match (inline, path) {
-        (Some(text), None) => parse_inside(text),
+        (Some(node), None) => {
+            let (documents, faults) = parse_inside(node);
+            let text = node.text().unwrap_or_default();
+            (documents, faults, if form == Form::Json { text } else { text.trim() }.to_string())
+        }
         (None, Some(path)) => match read_file(files, folder, path) {
             Ok(read) => read,
             Err(finding) => {
@@ -83,7 +87,16 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
             return None;
         }
     };
-    let (documents, faults) = read;
+    let (documents, faults, text) = read;
+    if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
+        let message = "a patch that begins with `[` is read as JSON, and this is none";
+        wrong(
+            inline.or(path).unwrap_or(item).span(),
+            message,
+            "put keys and texts into double quotes, or write a list with `-`",
+        );
+        return None;
+    }
     if !faults.is_empty() {
         findings.extend(faults);
         return None;
@@ -140,9 +153,9 @@ fn as_texts(patch: &Node) -> Node {
     patch.with(metadata.with_node(changed))
 }
 
-fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>), Finding> {
+fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>, String), Finding> {
     let parsed = files.read_named(folder, path)?;
-    Ok((parsed.documents.clone(), parsed.findings.clone()))
+    Ok((parsed.documents.clone(), parsed.findings.clone(), parsed.file.text().to_string()))
 }
 
 /// The documents of a strategic merge: each is a part of an object that it names, even where a target selects others.
@@ -257,7 +270,7 @@ impl Patch {
         (complete, schema): (bool, Option<&UserSchema>),
         findings: &mut Vec<Finding>,
     ) {
-        let id = Id::of(document);
+        let id = Id::under(document, schema);
         let name = document.at_keys(&["metadata", "name"]).unwrap_or(document);
         if id.kind.is_empty() || id.name.is_empty() {
             let finding = Finding::error(FAILED_BUILD, name.span().clone(), "a patch without `target` names no object")

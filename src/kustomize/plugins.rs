@@ -98,8 +98,13 @@ impl Walk<'_> {
         for (plugin, _) in self.plugins(definition, "validators", TRANSFORMERS, partial) {
             let before = partial.resources.clone();
             run(self.files, &definition.folder, &plugin, partial);
+            // What was written anew counts as changed, whatever was written.
+            let untouched = |(a, b): (&Resource, &Resource)| match (&a.node.value, &unlabelled(&b.node).value) {
+                (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b),
+                _ => false,
+            };
             let same = before.list.len() == partial.resources.list.len()
-                && before.list.iter().zip(&partial.resources.list).all(|(a, b)| unlabelled(&b.node) == a.node);
+                && before.list.iter().zip(&partial.resources.list).all(untouched);
             partial.resources = before;
             if !same {
                 let message = format!("validator {} `{}` changes objects", plugin.kind(), plugin.name());
