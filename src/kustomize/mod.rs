@@ -41,6 +41,7 @@ mod read;
 mod remote;
 mod replacements;
 mod replicas;
+mod reprint;
 mod resources;
 mod retype;
 mod scope;
