@@ -55,9 +55,8 @@ fn read_one(node: &Node) -> Result<Operation, Fault> {
 }
 
 fn pointer(node: &Node) -> Result<Vec<String>, Fault> {
-    let text = match node.resolve(Reader::Kubernetes) {
-        Some(Scalar::String(text)) => text,
-        _ => return Err((node.span().clone(), "a path is a string".into())),
+    let Some(Scalar::String(text)) = node.resolve(Reader::Kubernetes) else {
+        return Err((node.span().clone(), "a path is a string".into()));
     };
     // What stands before the first slash says nothing, so that the program takes `spec/a` for `/a`.
     let mut segments = text.split('/');
