@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-use super::build::Output;
 use super::digest::Digest;
 use super::growing::Growing;
 use super::job::Job;
 use super::outcome::{Outcome, finish};
+use super::output::Output;
 use super::root::Root;
 use super::settings::Settings;
 use super::source::Sources;
@@ -37,8 +37,8 @@ pub(super) struct Ground<'a> {
 
 /// Builds what the roots reach.
 pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {
-    let mut clusters: Vec<Growing> = roots.into_iter().map(Growing::new).collect();
     let mut ground = Ground { sources, settings, memo: Memo::default(), shared: Shared::default() };
+    let mut clusters: Vec<Growing> = roots.into_iter().map(|root| Growing::new(root, &ground)).collect();
     for _ in 0..MAX_WAVES {
         // Each cluster looks at what was built before this wave, so that no order among them shows.
         let open: Vec<&mut Growing> = clusters.iter_mut().filter(|cluster| !cluster.is_settled()).collect();
@@ -46,7 +46,11 @@ pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
             break;
         }
         let wanted: Vec<Vec<(Digest, Job)>> = open.into_par_iter().map(|cluster| cluster.grow(&ground)).collect();
-        let distinct: BTreeMap<Digest, Job> = wanted.into_iter().flatten().collect();
+        // The first cluster that needs something has it done, so that the others do not show in it.
+        let mut distinct: BTreeMap<Digest, Job> = BTreeMap::new();
+        for (key, job) in wanted.into_iter().flatten() {
+            distinct.entry(key).or_insert(job);
+        }
         let built: Vec<(Digest, Arc<Output>)> =
             distinct.into_par_iter().map(|(key, job)| (key, Arc::new(job.run(&ground)))).collect();
         for (key, output) in built {

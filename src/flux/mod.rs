@@ -1,5 +1,6 @@
 //! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
 
+mod asks;
 mod build;
 mod classify;
 mod cluster;
@@ -29,6 +30,7 @@ pub mod source;
 mod growing;
 mod job;
 mod outcome;
+mod output;
 mod received;
 mod settings;
 mod substitution;
@@ -38,7 +40,6 @@ mod tenancy;
 pub mod trace;
 mod walk;
 
-use build::Output;
 pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
 pub use completion::Completion;
 pub use field::pointer;

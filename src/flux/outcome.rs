@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::Completion;
 use super::cluster::{Applied, Applier, ApplierKind, Cluster, State};
 use super::digest::Digest;
 use super::growing::{Growing, Slot};
-use super::received::{Id, id};
-use super::{Completion, Output};
-use crate::finding::Finding;
-use crate::text::Index;
+use super::output::Output;
+use crate::finding::{Finding, ObjectRef};
+use crate::kube::Object;
 use crate::yaml::Name;
 
 /// What was built: for every cluster, with what is wrong.
@@ -67,14 +67,14 @@ pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
             }));
             appliers.push(applier);
         }
-        drop_overtaken(&mut objects);
+        drop_overtaken(&mut objects, &cluster.slots);
         done.push(Cluster { name: cluster.root.name.clone(), appliers, objects });
     }
     let gaps = gaps.into_iter();
     let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });
     let gaps = gaps.collect();
     let mut not_done: BTreeMap<String, usize> = BTreeMap::new();
-    for (what, count) in said.values().flat_map(|said| &said.output.not_done) {
+    for (what, count) in said.values().flat_map(|said| &said.output.facts.not_done) {
         *not_done.entry(what.clone()).or_default() += count;
     }
     let mut findings: Vec<Finding> = clusters.iter().flat_map(by_hand_findings).collect();
@@ -86,15 +86,22 @@ pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
 }
 
 fn applier(slot: &Slot, at: usize, output: &Output) -> Applier {
+    let asks = &slot.asks;
+    let source = asks.source.as_ref().map(|source| ObjectRef {
+        api_version: "source.toolkit.fluxcd.io/v1".into(),
+        kind: source.kind.clone(),
+        namespace: Some(source.namespace.clone()).filter(|namespace| !namespace.is_empty()),
+        name: source.name.clone(),
+    });
     Applier {
-        kind: slot.kind,
-        reference: slot.reference.clone(),
-        object: slot.object.clone(),
+        kind: asks.kind,
+        reference: asks.reference.clone(),
+        object: (asks.kind != ApplierKind::Bootstrap).then(|| asks.object.clone()),
         at,
         parent: slot.parent,
-        source: slot.source.clone(),
-        folder: slot.folder.clone(),
-        target: slot.target.clone(),
+        source,
+        folder: asks.folder.clone(),
+        target: asks.target.clone(),
         variables: slot.variables.clone(),
         state: output.state.clone(),
     }
@@ -106,11 +113,11 @@ fn by_hand_findings(cluster: &Growing) -> Vec<Finding> {
 }
 
 /// Leaves out what was applied by hand and is applied by Flux since.
-fn drop_overtaken(objects: &mut Vec<Applied>) {
-    let by_hand = |applied: &Applied| applied.by.kind == ApplierKind::Bootstrap;
-    let by_flux: Index<Id, ()> =
-        objects.iter().filter(|applied| !by_hand(applied)).map(|applied| (id(&applied.object), ())).collect();
-    objects.retain(|applied| !by_hand(applied) || !by_flux.contains(&id(&applied.object)));
+fn drop_overtaken(objects: &mut Vec<Applied>, slots: &[Slot]) {
+    let by_flux = || slots.iter().filter(|slot| slot.asks.kind != ApplierKind::Bootstrap && slot.asks.target.is_none());
+    let overtaken =
+        |object: &Object| by_flux().filter_map(|slot| slot.output.as_ref()).any(|output| output.has(object));
+    objects.retain(|applied| applied.by.kind != ApplierKind::Bootstrap || !overtaken(&applied.object));
 }
 
 /// One finding of those that say the same at the same place of several clusters.

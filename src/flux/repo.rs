@@ -239,9 +239,9 @@ impl Repo {
 /// The sources of the clusters: what a root fetches is the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
     let mut sources = Sources::new(files.clone(), settings.copies.clone());
-    // The last one counts where several know one address: those whose path is there know best.
+    // The first one counts where several know one address: those whose path is there know best.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.there);
-    for root in guessed.into_iter().chain(sure) {
+    for root in sure.into_iter().chain(guessed) {
         let Some(prefix) = &root.prefix else { continue };
         for object in &root.objects {
             if object.is(OPERATOR, "FluxInstance") {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::cluster::{Variable, Variables};
-use super::received::{Received, id_of};
+use super::received::Received;
 use crate::finding::{Finding, ObjectRef};
 use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
@@ -18,11 +18,6 @@ pub(super) struct Loaded {
     pub(super) findings: Vec<Finding>,
     /// Whether something is missing that an applier which was not built yet may bring.
     pub(super) missing: bool,
-}
-
-/// Tells whether a Kustomization substitutes at all.
-pub(super) fn substitutes(kustomization: &Object) -> bool {
-    kustomization.node.at_keys(&["spec", "postBuild"]).is_some_and(Node::is_map)
 }
 
 /// Whether it substitutes even without any variable.
@@ -40,12 +35,13 @@ pub(super) fn load(kustomization: &Object, received: &Received) -> Loaded {
     for source in sources {
         let said = |key: &str| source.get(key).and_then(Node::text).unwrap_or_default();
         let (kind, name, optional) = (said("kind"), said("name"), said("optional") == "true");
-        let found = received.get(&id_of("", kind, namespace, name));
+        let found = received.find(kind, namespace, name);
+        variables.open |= found.as_ref().is_some_and(|found| found.open);
         match (kind, found) {
-            ("ConfigMap", Some(object)) => take(&mut variables, object, "data", known),
-            ("Secret", Some(object)) => {
-                take(&mut variables, object, "data", |_| None);
-                take(&mut variables, object, "stringData", |_| None);
+            ("ConfigMap", Some(found)) => take(&mut variables, &found.object, "data", known),
+            ("Secret", Some(found)) => {
+                take(&mut variables, &found.object, "data", |_| None);
+                take(&mut variables, &found.object, "stringData", |_| None);
             }
             // Most repositories keep no Secrets: that one is made otherwise says nothing about its keys.
             ("Secret", None) => {

@@ -59,13 +59,14 @@ pub(super) struct Walk<'a> {
     builder: &'a Builder,
     pub(super) files: &'a Files,
     pub(super) open: Vec<String>,
-    /// The outermost folder, by its place in `open`, that what is being built was refused for.
-    pub(super) refused_for: Option<usize>,
     /// Whether it is noted where objects come from and what is done to them.
     pub(super) traced: bool,
     /// The schema that the first kustomization with one gives, which holds for everything built after it.
     schema: Option<Arc<UserSchema>>,
-    /// What was built under such conditions, or would be another thing where no folder on the way down is refused.
+    /// The outermost folder, by its place in `open`, that what is being built was refused for.
+    pub(super) refused_for: Option<usize>,
+    /// What was built here and would not be the same elsewhere: it is traced, another schema holds, or folders on the
+    /// way down were refused.
     own: BTreeMap<String, Arc<Partial>>,
 }
 
@@ -137,14 +138,13 @@ impl Builder {
 
     /// Starts a build; the kustomization at its top says whether it is noted what happens.
     fn walk(&self, top: Option<&Definition>) -> Walk<'_> {
-        let traced = top.is_some_and(trace::is_asked);
         Walk {
             builder: self,
             files: &self.files,
             open: Vec::new(),
-            refused_for: None,
-            traced,
+            traced: top.is_some_and(trace::is_asked),
             schema: None,
+            refused_for: None,
             own: BTreeMap::new(),
         }
     }
@@ -154,9 +154,9 @@ impl Walk<'_> {
     /// The folder's build; `None` when it has no kustomization file.
     pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
         let is_usual = !self.traced && self.schema.is_none();
-        let built = if is_usual { self.builder.built().get(folder).cloned() } else { None };
-        if let Some(built) = built {
-            self.schema = self.schema.take().or_else(|| built.schema.clone());
+        let shared = if is_usual { self.builder.built().get(folder).cloned() } else { None };
+        if let Some(built) = shared {
+            self.schema.clone_from(&built.schema);
             return Some(built);
         }
         if let Some(built) = self.own.get(folder).cloned() {
@@ -169,13 +169,14 @@ impl Walk<'_> {
             self.refused_for = around;
             return None;
         };
-        let is_whole = self.refused_for.is_none_or(|at| at >= self.open.len());
-        self.refused_for = if is_whole { around } else { self.refused_for.min(around).or(self.refused_for) };
-        if is_usual && is_whole {
-            self.builder.built().insert(folder.to_string(), partial.clone());
-        } else {
+        let is_refused = self.refused_for.is_some_and(|at| at < self.open.len());
+        if is_refused || !is_usual {
+            // Whoever asks for this folder alone gets another answer, which threads may be waiting for.
             self.own.insert(folder.to_string(), partial.clone());
+        } else {
+            self.builder.built().insert(folder.to_string(), partial.clone());
         }
+        self.refused_for = if is_refused { self.refused_for.min(around).or(self.refused_for) } else { around };
         Some(partial)
     }
 
