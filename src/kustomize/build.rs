@@ -234,10 +234,16 @@ impl Walk<'_> {
         Some(Read::Usable(definition))
     }
 
+    /// Tells a build in hand the user's schema, which may have come with a base.
+    pub(super) fn share_schema(&self, partial: &mut Partial) {
+        partial.schema.clone_from(&self.schema);
+    }
+
     pub(super) fn accumulate(&mut self, definition: &Definition, partial: &mut Partial) {
         count_fields(definition, partial);
         let outer = self.traced.then(|| partial.traced.replace(definition.path().into()));
         user_schema::load(self.files, definition, &mut self.schema, partial);
+        self.share_schema(partial);
         self.open.push(definition.folder.clone());
         for field in ["resources", "bases"] {
             for item in definition.items(field) {
@@ -250,7 +256,6 @@ impl Walk<'_> {
         for item in definition.items("components") {
             self.component(definition, item, partial);
         }
-        partial.schema.clone_from(&self.schema);
         transform::run(self.files, definition, partial);
         self.transform(definition, partial);
         self.validate(definition, partial);

@@ -62,8 +62,6 @@ pub(super) enum Support {
     Harmless,
     /// It takes another program: each item is left out and said.
     Elsewhere,
-    /// It does not, and objects may be others, or missing, for that.
-    Changes,
 }
 
 /// One kustomization.yaml.

@@ -1,7 +1,8 @@
 //! JSON patches (RFC 6902) on nodes, as evanphx/json-patch carries them out for kustomize.
 
+use super::growth;
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Value};
+use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
 
 /// One operation of a patch.
 pub(super) struct Operation {
@@ -32,7 +33,7 @@ fn read_one(node: &Node) -> Result<Operation, Fault> {
     let missing = |field: &str| (node.span().clone(), format!("this operation has no `{field}`"));
     let operation = node.get("op").ok_or_else(|| missing("op"))?;
     let path = node.get("path").ok_or_else(|| missing("path"))?;
-    let value = || node.get("value").cloned().ok_or_else(|| missing("value"));
+    let value = || node.get("value").map(as_json).ok_or_else(|| missing("value"));
     let from = || {
         let from = node.get("from").ok_or_else(|| missing("from"))?;
         pointer(from)
@@ -62,7 +63,9 @@ fn pointer(node: &Node) -> Result<Vec<String>, Fault> {
 
 /// The object after every operation, or the first one that cannot be carried out.
 pub(super) fn apply(object: &Node, operations: &[Operation]) -> Result<Node, Fault> {
-    operations.iter().try_fold(object.clone(), |node, operation| operation.apply(&node))
+    let patched = operations.iter().try_fold(object.clone(), |node, operation| operation.apply(&node))?;
+    // kustomize reads the object anew even if nothing changed, which a validator may not do.
+    Ok(Node { value: Value::Map(patched.entries().into()), origin: patched.origin })
 }
 
 impl Operation {
@@ -85,7 +88,9 @@ impl Operation {
             }
             Action::Copy(from) => {
                 let value = self.taken(object, from)?;
-                change(Change::Add(&value), &self.path)
+                let copied = change(Change::Add(&value), &self.path)?;
+                growth::check_copy(&copied, &value).map_err(fault)?;
+                Ok(copied)
             }
         }
     }
@@ -183,6 +188,20 @@ fn replaced(old: &Node, value: &Node) -> Node {
     old.changed(value.value.clone(), By::Patch(value.span().clone()))
 }
 
-fn same_value(a: &Node, b: &Node) -> bool {
-    a == b || (a.is_null() && b.is_null())
+fn same_value(object: &Node, patch: &Node) -> bool {
+    to_json(object, Reader::Kustomize) == to_json(patch, Reader::Kubernetes)
+}
+
+/// A value of a patch as it comes out of the patch's way through JSON: `yes` and `off` are no strings there.
+fn as_json(node: &Node) -> Node {
+    let value = match &node.value {
+        Value::Scalar(_, Style::Plain) => match node.resolve(Reader::Kubernetes) {
+            Some(Scalar::Bool(value)) => Value::Scalar(value.to_string().into(), Style::Plain),
+            _ => return node.clone(),
+        },
+        Value::Scalar(..) => return node.clone(),
+        Value::Seq(items) => Value::Seq(items.iter().map(as_json).collect()),
+        Value::Map(entries) => Value::Map(entries.iter().map(|entry| entry.with_node(as_json(&entry.node))).collect()),
+    };
+    Node { value, origin: node.origin.clone() }
 }

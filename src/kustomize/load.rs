@@ -65,6 +65,7 @@ impl Walk<'_> {
             partial.fail(no_kustomization(item, text));
             return;
         };
+        self.share_schema(partial);
         partial.absorb(&base, item);
         if base.component {
             let message = format!("`{text}` is a Component, which cannot be a resource");

@@ -1,8 +1,7 @@
 //! `namespace`: which objects get it, and where else it is written.
 
 use super::field_spec::{FieldSpec, Gvk, Make, Misfit, each_item, made, string_style};
-use super::resources::{Resource, Resources};
-use super::scope::is_cluster_scoped;
+use super::resources::{NO_NAMESPACE, Resource, Resources};
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Value};
 
@@ -57,7 +56,7 @@ fn put(
 ) -> Result<Node, Misfit> {
     let id = &resource.id;
     let mut node = resource.node.clone();
-    if !is_cluster_scoped(&id.group, &id.version, &id.kind) {
+    if &*id.namespace != NO_NAMESPACE {
         node = write.at(own, &node)?;
     }
     let is_binding = matches!(&*id.kind, "RoleBinding" | "ClusterRoleBinding");

@@ -91,7 +91,10 @@ impl Partial {
         variables::absorb(self, &base.variables);
     }
 
-    pub(super) fn add(&mut self, resource: Resource, item: &Node) {
+    pub(super) fn add(&mut self, mut resource: Resource, item: &Node) {
+        if let Some(schema) = &self.schema {
+            resource.know(schema);
+        }
         if self.resources.list.len() >= MAX_OBJECTS {
             if self.resources.list.len() == MAX_OBJECTS {
                 let message = format!("this build holds more than {MAX_OBJECTS} objects; the rest is left out");
@@ -151,7 +154,6 @@ pub(super) fn count_fields(definition: &Definition, partial: &mut Partial) {
                     partial.leave_out(name, not_inflated(chart));
                 }
             }
-            Support::Changes => partial.skip(name),
         }
     }
 }

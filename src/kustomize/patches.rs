@@ -69,7 +69,11 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
         findings.push(Finding::error(FAILED_BUILD, at.clone(), message).help(help));
     };
     let read = match (inline, path) {
-        (Some(text), None) => parse_inside(text),
+        (Some(node), None) => {
+            let (documents, faults) = parse_inside(node);
+            let text = node.text().unwrap_or_default();
+            (documents, faults, if form == Form::Json { text } else { text.trim() }.to_string())
+        }
         (None, Some(path)) => match read_file(files, folder, path) {
             Ok(read) => read,
             Err(finding) => {
@@ -83,7 +87,16 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
             return None;
         }
     };
-    let (documents, faults) = read;
+    let (documents, faults, text) = read;
+    if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
+        let message = "a patch that begins with `[` is read as JSON, and this is none";
+        wrong(
+            inline.or(path).unwrap_or(item).span(),
+            message,
+            "put keys and texts into double quotes, or write a list with `-`",
+        );
+        return None;
+    }
     if !faults.is_empty() {
         findings.extend(faults);
         return None;
@@ -99,7 +112,7 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
         wrong(&span, "this patch is a list, and not a part of an object", "use `patches` for operations");
         return None;
     }
-    let documents = if is_json { documents } else { objects(documents, findings)? };
+    let documents = if is_json { documents } else { objects(&documents, findings)? };
     let target = item.get("target").filter(|target| !target.is_null());
     if form == Form::Json && target.and_then(|target| target.get("name")).and_then(Node::text).is_none_or(str::is_empty)
     {
@@ -140,13 +153,13 @@ fn as_texts(patch: &Node) -> Node {
     patch.with(metadata.with_node(changed))
 }
 
-fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>), Finding> {
+fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>, Vec<Finding>, String), Finding> {
     let parsed = files.read_named(folder, path)?;
-    Ok((parsed.documents.clone(), parsed.findings.clone()))
+    Ok((parsed.documents.clone(), parsed.findings.clone(), parsed.file.text().to_string()))
 }
 
 /// The documents of a strategic merge: each is a part of an object that it names, even where a target selects others.
-fn objects(documents: Vec<Node>, findings: &mut Vec<Finding>) -> Option<Vec<Node>> {
+fn objects(documents: &[Node], findings: &mut Vec<Finding>) -> Option<Vec<Node>> {
     let is_empty = |node: &Node| node.is_null() || (node.is_map() && node.entries().is_empty());
     let documents: Vec<Node> = documents.iter().filter(|node| !is_empty(node)).flat_map(super::expand_list).collect();
     let said =
@@ -257,7 +270,7 @@ impl Patch {
         (complete, schema): (bool, Option<&UserSchema>),
         findings: &mut Vec<Finding>,
     ) {
-        let id = Id::of(document);
+        let id = Id::under(document, schema);
         let name = document.at_keys(&["metadata", "name"]).unwrap_or(document);
         if id.kind.is_empty() || id.name.is_empty() {
             let finding = Finding::error(FAILED_BUILD, name.span().clone(), "a patch without `target` names no object")

@@ -98,8 +98,13 @@ impl Walk<'_> {
         for (plugin, _) in self.plugins(definition, "validators", TRANSFORMERS, partial) {
             let before = partial.resources.clone();
             run(self.files, &definition.folder, &plugin, partial);
+            // What was written anew counts as changed, whatever was written.
+            let untouched = |(a, b): (&Resource, &Resource)| match (&a.node.value, &unlabelled(&b.node).value) {
+                (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b),
+                _ => false,
+            };
             let same = before.list.len() == partial.resources.list.len()
-                && before.list.iter().zip(&partial.resources.list).all(|(a, b)| unlabelled(&b.node) == a.node);
+                && before.list.iter().zip(&partial.resources.list).all(untouched);
             partial.resources = before;
             if !same {
                 let message = format!("validator {} `{}` changes objects", plugin.kind(), plugin.name());
@@ -138,7 +143,9 @@ impl Walk<'_> {
                 own.add(resource, item);
             }
         }
-        paths.into_iter().for_each(|item| self.include(definition, item, &mut own));
+        for item in paths {
+            self.include(definition, item, &mut own);
+        }
         partial.uncertain |= own.uncertain;
         partial.findings.append(&mut own.findings);
         partial.left_out.append(&mut own.left_out);
@@ -215,7 +222,9 @@ fn run(files: &Files, folder: &str, plugin: &Object, partial: &mut Partial) {
     let items = |name: &str| field(name).map_or(&[][..], Node::items);
     let specs: Vec<FieldSpec> =
         items("fieldSpecs").iter().filter_map(|item| read_spec_of_object(item, &mut findings)).collect();
-    findings.into_iter().for_each(|finding| partial.fail(finding));
+    for finding in findings {
+        partial.fail(finding);
+    }
     let one = |name: &str| field(name).cloned().into_iter().collect::<Vec<Node>>();
     match plugin.kind() {
         "AnnotationsTransformer" => annotations::apply(entries("annotations"), &specs, partial),

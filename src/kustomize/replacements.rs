@@ -7,7 +7,7 @@ use super::partial::Partial;
 use super::resources::{Id, Resource, Resources};
 use super::retype::{Retyped, retype};
 use super::selector::{Target, Unreadable};
-use super::{FAILED_BUILD, Files, structured};
+use super::{FAILED_BUILD, Files, growth, structured};
 use crate::finding::Finding;
 use crate::text::{Index, Span};
 use crate::yaml::{By, Node, Origin, Step, Style, Value};
@@ -323,7 +323,10 @@ impl Writing<'_> {
             };
             let object = format!("{} `{}`", resource.id.kind, resource.id.name);
             match change.apply(&node, path) {
-                Ok(Some(changed)) => node = changed,
+                Ok(Some(changed)) => {
+                    growth::check_copy(&changed, value).map_err(fault)?;
+                    node = changed;
+                }
                 Ok(None) => return Err(fault(format!("there is no field `{shown}` in {object}"))),
                 Err(message) => return Err(fault(format!("`{shown}` cannot be replaced in {object}: {message}"))),
             }
@@ -341,6 +344,7 @@ impl Writing<'_> {
                     Some((delimiter, index)) => inserted(before, delimiter, index, value.text().unwrap_or_default()),
                     None => value.text().unwrap_or_default().to_string(),
                 };
+                growth::check_text(&text)?;
                 match retype(old, &text, made) {
                     Retyped::As(style) => Value::Scalar(text.into(), style),
                     Retyped::Clash(tag) => return Err(format!("`{text}` does not have the type `{tag}` of the field")),

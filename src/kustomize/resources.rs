@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::scope::is_cluster_scoped;
 use super::trace::Trace;
+use super::user_schema::UserSchema;
 use crate::text::Index;
 use crate::yaml::{Entry, Name, Node, Style, Value};
 
@@ -27,6 +28,11 @@ pub(super) struct Id {
 
 impl Id {
     pub(super) fn of(node: &Node) -> Self {
+        Self::under(node, None)
+    }
+
+    /// The identity where a user's schema says more of which kinds have a namespace.
+    pub(super) fn under(node: &Node, schema: Option<&UserSchema>) -> Self {
         let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
         let metadata = node.get("metadata");
         let field = |key: &str| shared(metadata.and_then(|metadata| metadata.get(key)));
@@ -35,6 +41,7 @@ impl Id {
         let kind = shared(node.get("kind"));
         let namespace = match field("namespace") {
             _ if is_cluster_scoped(group, version, &kind) => NO_NAMESPACE.into(),
+            _ if schema.is_some_and(|schema| schema.is_cluster_scoped(&api_version, &kind)) => NO_NAMESPACE.into(),
             empty if empty.is_empty() => DEFAULT_NAMESPACE.into(),
             namespace => namespace,
         };
@@ -88,12 +95,22 @@ pub(super) struct Resource {
     pub(super) history: History,
     /// The variables that are read from it.
     pub(super) variables: Vec<Name>,
+    /// The user's schema where it came in.
+    schema: Option<Arc<UserSchema>>,
 }
 
 impl Resource {
     pub(super) fn new(node: Node) -> Self {
         let id = Id::of(&node);
-        Self { node, id, history: History::default(), variables: Vec::new() }
+        Self { node, id, history: History::default(), variables: Vec::new(), schema: None }
+    }
+
+    /// Takes the user's schema, which may say that its kind has no namespace.
+    pub(super) fn know(&mut self, schema: &Arc<UserSchema>) {
+        if self.schema.is_none() {
+            self.id = Id::under(&self.node, Some(schema));
+            self.schema = Some(schema.clone());
+        }
     }
 
     /// Whether a patch deleted it: it is swept out when the transformer is done.
@@ -167,7 +184,7 @@ impl Resource {
 
     /// Takes a new state of the object.
     pub(super) fn replace(&mut self, node: Node) {
-        self.id = Id::of(&node);
+        self.id = Id::under(&node, self.schema.as_deref());
         self.node = node;
     }
 }

@@ -8,8 +8,8 @@ use super::field_spec::{FieldSpec, Gvk, Make, made, set_text};
 use super::partial::Partial;
 use super::resources::Resource;
 use crate::kube::Object;
-use crate::text::{Span, folder_of};
-use crate::yaml::{By, Name, Node, Style, Value};
+use crate::text::{File, Span, folder_of};
+use crate::yaml::{By, Name, Node, Style, Value, go};
 
 /// What kustomize's field of that name holds; the version is that of the program whose output is the measure.
 const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kustomize-v5.8.1");
@@ -50,11 +50,11 @@ impl Maker {
 
     /// What the annotations say of it, each line behind `indent`.
     fn describe(&self, top: &str, indent: &str) -> String {
-        let mut out = format!("configuredIn: {}\n", relative(top, &self.file));
+        let mut out = format!("configuredIn: {}\n", printed(&relative(top, &self.file)));
         let _ = write!(out, "{indent}configuredBy:\n{indent}  apiVersion: builtin\n{indent}  kind: {}\n", self.kind);
         for (field, value) in [("name", &self.name), ("namespace", &self.namespace)] {
             if !value.is_empty() {
-                let _ = writeln!(out, "{indent}  {field}: {value}");
+                let _ = writeln!(out, "{indent}  {field}: {}", printed(value));
             }
         }
         out
@@ -66,6 +66,13 @@ impl Maker {
 pub(super) struct Trace {
     source: Option<Source>,
     steps: Vec<Arc<Maker>>,
+}
+
+impl Trace {
+    /// What takes an object's place comes from elsewhere, and its steps are those of the object and no others.
+    pub(super) fn take_source(&mut self, other: &Self) {
+        self.source.clone_from(&other.source);
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +134,7 @@ pub(super) fn write(resource: &mut Resource, definition: &Definition) {
             }
             Some("originAnnotations") => {
                 let text = trace.source.as_ref().map(|source| match source {
-                    Source::File(path) => format!("path: {}\n", relative(&definition.folder, path)),
+                    Source::File(path) => format!("path: {}\n", printed(&relative(&definition.folder, path))),
                     Source::Made(maker) => maker.describe(&definition.folder, ""),
                 });
                 text.map_or_else(|| resource.node.clone(), |text| annotate(&resource.node, ORIGIN, text, span))
@@ -154,6 +161,12 @@ fn put(node: &Node, path: &str, key: &str, text: String, span: &Span) -> Node {
     let done = spec.apply(node, Make::Map(span), &mut set);
     // Metadata that are no mapping were refused when the object was read.
     done.ok().flatten().unwrap_or_else(|| node.clone())
+}
+
+/// A text as YAML.
+fn printed(text: &str) -> String {
+    let nowhere = File::new("", "").first_line();
+    go::print(&Node::scalar(text, Style::Double, nowhere)).trim_end().to_string()
 }
 
 /// The path of a file from a folder, both given from the tree's root.

@@ -98,9 +98,9 @@ impl UserSchema {
         self.objects.get(&(api_version.to_string(), kind.to_string()))
     }
 
-    /// Whether objects of a kind have no namespace; `None` when the schema does not say.
-    pub(super) fn is_cluster_scoped(&self, api_version: &str, kind: &str) -> Option<bool> {
-        self.namespaced.get(&(api_version.to_string(), kind.to_string())).map(|namespaced| !namespaced)
+    /// Tells whether the schema says that objects of a kind have no namespace.
+    pub(super) fn is_cluster_scoped(&self, api_version: &str, kind: &str) -> bool {
+        self.namespaced.get(&(api_version.to_string(), kind.to_string())) == Some(&false)
     }
 
     /// The type of a field, or of its items, and how it merges when it is a list.

@@ -181,7 +181,7 @@ fn pieces(node: &Node) -> Vec<(Range<u32>, String)> {
 fn what_a_variable_changed_knows_it_and_its_place() {
     let object = read(OBJECT).unwrap();
     let variables =
-        variables([("NAME", Some("b")), ("PORT", Some("80")), ("HOST", None), ("LIST", Some("[x, {y: z}]"))]);
+        variables([("NAME", Some("b")), ("PORT", Some("80")), ("HOST", None), ("LIST", Some("[x, {k: z}]"))]);
     let substituted = substitute(&object, &variables, true).unwrap();
     let at = |keys: &[&str]| substituted.node.at_keys(keys).unwrap();
     assert_eq!(at(&["metadata", "name"]).text(), Some("a-b"));
@@ -196,7 +196,7 @@ fn what_a_variable_changed_knows_it_and_its_place() {
         matches!(&at(&["data", "url"]).value, Value::Scalar(text, Style::Unknown) if &**text == "https://${HOST}:80/x")
     );
     assert_eq!(pieces(at(&["data", "url"])), [(8..15, "HOST".to_string()), (16..18, "PORT".to_string())]);
-    let made = at(&["data", "list"]).items()[1].get("y").unwrap();
+    let made = at(&["data", "list"]).items()[1].get("k").unwrap();
     assert_eq!((made.text(), made.span().text()), (Some("z"), "${LIST}"));
     // What no variable touches is shared.
     let (same, before) = (at(&["data", "same"]), object.node.at_keys(&["data", "same"]).unwrap());
@@ -216,10 +216,18 @@ fn a_fault_is_named_at_its_line() {
         };
         findings.iter().map(said).collect::<Vec<_>>()
     };
-    assert_eq!(said(&variables([])), [(6, "${x-y".to_string())]);
+    assert_eq!(said(&variables([])), [(6, "${x-y}".to_string())]);
     let object = read(&text.replace("${x-y}", "")).unwrap();
     let findings = substitute(&object, &variables([("NAME", Some("x"))]), true).unwrap_err();
     let messages: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
     assert_eq!(messages, ["no variable is called `NONE`", "no variable is called `NAMES`"]);
     assert!(findings[1].help.as_deref().unwrap().contains("`NAME`"));
+}
+
+#[test]
+fn an_object_with_a_doubled_dollar_depends_on_substitution() {
+    let names = |text: &str| reads(&read(text).unwrap()).iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(names("a: $${B}\n"), [""]);
+    assert_eq!(names("a: $B\n"), [""; 0]);
+    assert_eq!(names("a: 9007199254740993\n"), [""]);
 }

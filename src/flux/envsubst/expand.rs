@@ -123,7 +123,7 @@ impl<'a, 'v: 'a> Expander<'a, 'v> {
             Lookup::Unknown => return Ok(unknown(call.name)),
         };
         if call.operator == Operator::Default && value.is_empty() {
-            return self.default(call, arguments);
+            return default(call, arguments);
         }
         if call.operator != Operator::Default && arguments.iter().any(|argument| argument.unknown) {
             return Ok(unknown(call.name));
@@ -131,20 +131,6 @@ impl<'a, 'v: 'a> Expander<'a, 'v> {
         let arguments: Vec<&str> = arguments.iter().map(|argument| &*argument.text).collect();
         let text = self.apply(call, value, &arguments).map_err(|kind| fault(call, kind))?;
         Ok(Value { text, variable: Some(call.name), unknown: false })
-    }
-
-    fn default(&self, call: &'a Call<'a>, mut arguments: Vec<Value<'a>>) -> Result<Value<'a>, Fault> {
-        if let [_] = &*arguments {
-            return Ok(arguments.remove(0));
-        }
-        if arguments.iter().map(|argument| argument.text.len()).sum::<usize>() > MAX_LEN {
-            return Err(fault(call, FaultKind::TooLong));
-        }
-        Ok(Value {
-            text: Cow::Owned(arguments.iter().map(|argument| &*argument.text).collect()),
-            variable: arguments.iter().find_map(|argument| argument.variable),
-            unknown: arguments.iter().any(|argument| argument.unknown),
-        })
     }
 
     fn apply(&self, call: &Call<'_>, value: &'v str, arguments: &[&str]) -> Result<Cow<'v, str>, FaultKind> {
@@ -175,6 +161,21 @@ impl<'a, 'v: 'a> Expander<'a, 'v> {
             },
         })
     }
+}
+
+/// What stands for a value that is empty.
+fn default<'a>(call: &Call<'_>, mut arguments: Vec<Value<'a>>) -> Result<Value<'a>, Fault> {
+    if let [_] = &*arguments {
+        return Ok(arguments.remove(0));
+    }
+    if arguments.iter().map(|argument| argument.text.len()).sum::<usize>() > MAX_LEN {
+        return Err(fault(call, FaultKind::TooLong));
+    }
+    Ok(Value {
+        text: Cow::Owned(arguments.iter().map(|argument| &*argument.text).collect()),
+        variable: arguments.iter().find_map(|argument| argument.variable),
+        unknown: arguments.iter().any(|argument| argument.unknown),
+    })
 }
 
 fn unknown(name: &str) -> Value<'_> {

@@ -88,6 +88,15 @@ impl<'t> Template<'t> {
         find(&self.parts, offset)
     }
 
+    /// Whether something in it stands for another text than itself, even without any variable: `$$` for `$`.
+    pub fn has_escapes(&self) -> bool {
+        let kept = |part: &Part<'_>| match part {
+            Part::Text(text) => text.0.iter().map(ExactSizeIterator::len).sum::<usize>(),
+            Part::Call(call) => call.range.len(),
+        };
+        self.parts.iter().map(kept).sum::<usize>() < self.text.len()
+    }
+
     /// The ranges of its outermost `${…}`.
     pub fn calls(&self) -> impl Iterator<Item = Range<usize>> {
         self.parts.iter().filter_map(|part| match part {

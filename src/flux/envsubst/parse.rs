@@ -8,6 +8,9 @@ use super::{Fault, FaultKind};
 /// `${…}` may stand in `${…}` this deep.
 const MAX_DEPTH: usize = 100;
 
+/// What follows a fault is shown up to its brace, when that is not further away.
+const MAX_SHOWN: usize = 40;
+
 /// A piece of a template or of an argument.
 #[derive(Debug, Clone)]
 pub(super) enum Part<'t> {
@@ -234,12 +237,13 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A fault in the innermost `${…}`; a text that goes on to the end is named by its first line.
+    /// A fault in the innermost `${…}`, as far as it goes on its line.
     fn fault(&self, kind: FaultKind) -> Fault {
         let start = self.calls.last().copied().unwrap_or_default();
-        let end = self.text.ceil_char_boundary((self.at + 1).min(self.text.len()));
-        let read = self.text.get(start..end).unwrap_or_default();
-        let line = read.find('\n').unwrap_or(read.len());
-        Fault { range: start..start + line, kind }
+        let rest = self.text.get(start..).unwrap_or_default();
+        let read = rest.ceil_char_boundary((self.at + 1 - start).min(rest.len()));
+        let line = rest.find('\n').unwrap_or(rest.len());
+        let brace = rest.get(read - 1..line).and_then(|rest| rest.find('}')).filter(|len| *len < MAX_SHOWN);
+        Fault { range: start..start + brace.map_or(read.min(line), |len| read + len), kind }
     }
 }

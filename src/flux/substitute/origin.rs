@@ -14,14 +14,19 @@ pub(super) fn by(was: &Origin, name: Name, pieces: Vec<Piece>) -> Origin {
     Origin::Via(Arc::new(Step { by: By::Variable(name), was: Some(was.clone()), pieces }))
 }
 
-/// The origin of a scalar whose own text was expanded; the old one when it reads no variable.
-pub(super) fn of(was: &Origin, expansion: &Expansion, values: &Values<'_>) -> Origin {
+/// The origin of a scalar whose own text was expanded, to a value that is then printed as `text`; the old one when it
+/// reads no variable.
+pub(super) fn of(was: &Origin, expansion: &Expansion, text: &str, values: &Values<'_>) -> Origin {
     let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     let made = |piece: &Expanded| {
         let name = values.name(piece.variable.as_deref()?);
         Some((narrow(piece.output.start)..narrow(piece.output.end), name))
     };
-    let pieces: Vec<Piece> = expansion.pieces.iter().filter_map(made).collect();
-    let Some((_, first)) = pieces.first() else { return was.clone() };
-    by(was, first.clone(), pieces.clone())
+    let mut pieces: Vec<Piece> = expansion.pieces.iter().filter_map(made).collect();
+    let Some((_, first)) = pieces.first().cloned() else { return was.clone() };
+    if expansion.text != text {
+        // `yes` is `true` now, so its ranges are none of the text.
+        pieces = vec![(0..narrow(text.len()), first.clone())];
+    }
+    by(was, first, pieces)
 }

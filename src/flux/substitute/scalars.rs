@@ -31,6 +31,9 @@ pub(super) fn reads(node: &Node, names: &mut BTreeSet<Name>) -> bool {
             let Some(text) = string(node) else { return true };
             let Some(template) = alone(&text, 0) else { return false };
             names.extend(template.names().into_iter().map(Name::from));
+            if template.has_escapes() {
+                names.insert(Name::from(""));
+            }
             true
         }
     }
@@ -110,7 +113,7 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
         Form::Literal => (Arc::from(&*expansion.text), Style::Literal),
         Form::Single | Form::Double => (Arc::from(&*expansion.text), Style::Double),
     };
-    let origin = origin::of(&node.origin, &expansion, values);
+    let origin = origin::of(&node.origin, &expansion, &text, values);
     Ok(Some(Node { value: Value::Scalar(text, style), origin }))
 }
 

@@ -173,7 +173,12 @@ impl<'a> Reading<'a> {
     /// The item whose dash was printed right before a place.
     fn item(&self, start: usize) -> Option<&'a Node> {
         let (at, _) = self.source(start)?;
-        let before = self.map.segments.partition_point(|segment| segment.range.start < at);
+        let mut before = self.map.segments.partition_point(|segment| segment.range.start < at);
+        // Of `$$` the second one is left, so the item's first token may begin before it.
+        let inside = |segment: &Segment<'_>| at < segment.range.end;
+        if before.checked_sub(1).and_then(|last| self.map.segments.get(last)).is_some_and(inside) {
+            before -= 1;
+        }
         match self.map.segments.get(before.checked_sub(1)?)?.part {
             Part::Dash(node) => Some(node),
             Part::Key(_) | Part::Leaf(_) => None,
@@ -196,6 +201,7 @@ impl<'a> Reading<'a> {
         if go::is_lost_as_block(text) {
             return Err(LOST.to_string());
         }
+        let read = text;
         let (text, style) =
             canonical(text, style, at).ok_or_else(|| format!("`{text}` is a number that JSON does not have"))?;
         let value = |style| Value::Scalar(text.clone(), style);
@@ -206,9 +212,9 @@ impl<'a> Reading<'a> {
         };
         // The ranges are those of the scalar's own text, where that expands to the same.
         let own = own.and_then(|own| Template::parse(&own).ok()?.expand(|name| self.values.lookup(name)).ok());
-        if let Some(own) = own.filter(|own| own.text == *text) {
+        if let Some(own) = own.filter(|own| own.text == *read) {
             let style = if own.pieces.iter().any(|piece| piece.unknown) { Style::Unknown } else { style };
-            return Ok(Node { value: value(style), origin: origin::of(&original.origin, &own, self.values) });
+            return Ok(Node { value: value(style), origin: origin::of(&original.origin, &own, &text, self.values) });
         }
         let unknown = self.variables(&range).any(|piece| piece.unknown);
         let style = if unknown { Style::Unknown } else { style };

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::number;
 use super::order;
-use super::scalar::{self, Shape};
 use super::settled;
+use super::shape::{self, Shape};
 use crate::yaml::resolve::resolve_plain;
 use crate::yaml::timestamp::rfc3339;
 use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
@@ -98,7 +98,7 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 
     fn key(&mut self, entry: &'a Entry, indent: usize) {
-        let key = scalar::settled(&entry.key);
+        let key = shape::settled(&entry.key);
         let shape = Shape::of(&key);
         let simple = !shape.multiline && key.len() <= MAX_SIMPLE_KEY;
         if !simple {

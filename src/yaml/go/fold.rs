@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::scalar::{is_break, is_printable};
+use super::shape::{is_break, is_printable};
 
 /// The text of a `>` block after go-yaml 3 has written it as one and read that.
 ///
@@ -26,7 +26,7 @@ pub(super) fn is_block(text: &str) -> bool {
 /// The lines of the block, without their indentation.
 fn written(text: &str) -> String {
     let start = text.trim_start_matches(is_break);
-    let joined = start.starts_with(|c| matches!(c, ' ' | '\t' | '\0'));
+    let joined = start.starts_with([' ', '\t', '\0']);
     let mut out = String::with_capacity(text.len() + 8);
     let (mut broken, mut indented) = (true, true);
     for c in text.chars() {

@@ -9,11 +9,12 @@ mod fold;
 mod number;
 mod order;
 mod refuse;
-mod scalar;
+mod shape;
+mod styles;
 
 pub use emit::{Part, Segment};
 pub use refuse::refusal;
-pub use scalar::Form;
+pub use shape::Form;
 
 use std::borrow::Cow;
 
@@ -36,7 +37,7 @@ pub fn print_mapped(node: &Node) -> (String, Vec<Segment<'_>>) {
 /// reading it again adds empty lines or joins lines.
 pub fn settled(text: &str, style: Style) -> Cow<'_, str> {
     let folded = if style == Style::Folded { fold::refolded(text) } else { Cow::Borrowed(text) };
-    match scalar::settled(&folded) {
+    match shape::settled(&folded) {
         Cow::Borrowed(_) => folded,
         Cow::Owned(text) => Cow::Owned(text),
     }

@@ -61,9 +61,8 @@ fn less(a: &str, b: &str) -> bool {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     // Two characters may share their first bytes.
     let same = a.floor_char_boundary(same);
-    let ((before, a), (_, b)) = match (a.split_at_checked(same), b.split_at_checked(same)) {
-        (Some(a), Some(b)) => (a, b),
-        _ => return a.len() < b.len(),
+    let (Some((before, a)), Some((_, b))) = (a.split_at_checked(same), b.split_at_checked(same)) else {
+        return a.len() < b.len();
     };
     let (Some(first_a), Some(first_b)) = (a.chars().next(), b.chars().next()) else { return a.len() < b.len() };
     match (is_letter(first_a), is_letter(first_b)) {
