@@ -1,7 +1,7 @@
 //! JSON patches (RFC 6902) on nodes, as evanphx/json-patch carries them out for kustomize.
 
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
+use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, to_json};
 
 /// One operation of a patch.
 pub(super) struct Operation {
@@ -151,7 +151,7 @@ fn edit_entry(node: &Node, key: &str, change: &Change<'_>, span: &Span) -> Resul
     let old = node.entry(key);
     match (change, old) {
         (Change::Add(value) | Change::Replace(value), Some(old)) => {
-            Ok(node.with(old.with_node(replaced(&old.node, value))))
+            Ok(node.with(old.with_node(old.node.replaced_by(value))))
         }
         (Change::Add(value), None) => Ok(node.with(Entry::new(key, span, (*value).clone()))),
         (Change::Remove, Some(_)) => Ok(node.without(key)),
@@ -171,7 +171,7 @@ fn edit_item(node: &Node, items: &[Node], segment: &str, change: &Change<'_>) ->
         }
         Change::Replace(value) => {
             let at = index_in(segment, items.len()).filter(|at| *at < items.len()).ok_or_else(no_item)?;
-            items[at] = replaced(&items[at], value);
+            items[at] = items[at].replaced_by(value);
         }
         Change::Remove => {
             let at = index_in(segment, items.len()).filter(|at| *at < items.len()).ok_or_else(no_item)?;
@@ -179,10 +179,6 @@ fn edit_item(node: &Node, items: &[Node], segment: &str, change: &Change<'_>) ->
         }
     }
     Ok(Node { value: Value::Seq(items.into()), origin: node.origin.clone() })
-}
-
-fn replaced(old: &Node, value: &Node) -> Node {
-    old.changed(value.value.clone(), By::Patch(value.span().clone()))
 }
 
 fn same_value(object: &Node, patch: &Node) -> bool {
