@@ -16,7 +16,10 @@ use crate::finding::{Finding, Severity, sort};
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
-use crate::yaml::{Name, Node};
+use crate::yaml::{Name, Node, Value};
+
+/// How much variables may make of one build, in bytes of memory.
+const MAX_GROWN: usize = 64 << 20;
 
 /// What an applier brings into a cluster. Appliers of equal input share it.
 #[derive(Debug, Clone)]
@@ -34,13 +37,15 @@ pub(super) struct Output {
     pub(super) state: State,
     /// The folders of the source that it was built from.
     pub(super) folders: Vec<String>,
+    /// How much memory variables made it take, in bytes.
+    pub(super) grown: usize,
 }
 
 impl Output {
     /// Objects that need no build.
     pub(super) fn of(objects: Vec<Object>, findings: Vec<Finding>) -> Self {
         let (reads, not_done, folders) = (Vec::new(), BTreeMap::new(), Vec::new());
-        let mut output = Self { objects, reads, findings, not_done, state: State::Built, folders };
+        let mut output = Self { objects, reads, findings, not_done, state: State::Built, folders, grown: 0 };
         output.judge();
         output
     }
@@ -154,17 +159,42 @@ impl Finish<'_> {
                 continue;
             }
             match shared.substitute(object, names, substitution) {
-                Ok(substituted) => *object = substituted,
+                Ok(substituted) => {
+                    output.grown += weight(&substituted.node).saturating_sub(weight(&object.node));
+                    *object = substituted;
+                }
                 Err(findings) => output.findings.extend(findings.into_iter().map(|mut finding| {
                     finding.object.get_or_insert_with(|| self.kustomization.reference());
                     finding
                 })),
             }
             changed = true;
+            if output.grown > MAX_GROWN {
+                output.findings.push(too_much(self.kustomization));
+                return;
+            }
         }
         if changed {
             output.findings.extend(twice(&output.objects));
         }
+    }
+}
+
+/// What is said where variables make too much.
+pub(super) fn too_much(kustomization: &Object) -> Finding {
+    let message = format!("the variables of {} make too much text to go on", kustomization.reference());
+    let help = "shorten the values: the API server takes no object of more than 3 MiB";
+    let spec = kustomization.node.at_keys(&["spec", "postBuild"]).map_or(kustomization.span(), Node::span);
+    Finding::error(FAILED_BUILD, spec.clone(), message).help(help).about(kustomization.reference())
+}
+
+/// About how much memory a node takes, in bytes.
+fn weight(node: &Node) -> usize {
+    const NODE: usize = 64;
+    NODE + match &node.value {
+        Value::Scalar(text, _) => text.len(),
+        Value::Seq(items) => items.iter().map(weight).sum(),
+        Value::Map(entries) => entries.iter().map(|entry| entry.key.len() + weight(&entry.node)).sum(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::build::Output;
-use super::cluster::{ApplierKind, Variables};
+use super::cluster::{ApplierKind, State, Variables};
 use super::digest::{Digest, Hasher};
 use super::engine::Ground;
 use super::job::{Job, Values, finish_key, is_whole};
@@ -17,13 +17,20 @@ use super::sync::OPERATOR;
 use super::variables::{Loaded, always, load, substitutes};
 use super::version::Strictness;
 use super::{is_kustomization, is_resource_set};
-use crate::finding::ObjectRef;
+use crate::finding::{Finding, ObjectRef};
 use crate::kube::Object;
-use crate::text::Index;
+use crate::kustomize::FAILED_BUILD;
+use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
 /// How many appliers a cluster may have: one that makes further ones without end would never settle.
 const MAX_APPLIERS: usize = 20_000;
+
+/// How often appliers that are written at one place may bring each other: under other names, such a circle has no end.
+const MAX_REPEATS: usize = 20;
+
+/// How many appliers of a cluster that never settles are named.
+const MAX_NAMED: usize = 3;
 
 /// One applier of a cluster on its way.
 pub(super) struct Slot {
@@ -52,6 +59,10 @@ pub(super) struct Growing {
     /// Whether what refers to something missing waits for what is not built yet.
     patient: bool,
     settled: bool,
+    /// The appliers that came out otherwise than before.
+    restless: Vec<usize>,
+    /// The first applier that is not followed, and why.
+    refused: Option<(Object, String)>,
 }
 
 /// What one step of an applier comes to.
@@ -71,6 +82,8 @@ impl Growing {
             loaded: BTreeMap::new(),
             patient: true,
             settled: false,
+            restless: Vec::new(),
+            refused: None,
         }
     }
 
@@ -78,10 +91,31 @@ impl Growing {
         self.settled
     }
 
-    /// Stops a cluster that does not settle: what is not built by now says so.
-    pub(super) fn give_up(&mut self) {
-        for slot in self.slots.iter_mut().filter(|slot| slot.output.is_none()) {
-            slot.output = Some(Arc::new(Output::not_built("what it depends on never settles")));
+    /// Ends it: what is not built by now, and what would not be followed or never settle, is said.
+    pub(super) fn end(&mut self) {
+        if let Some((object, why)) = self.refused.take() {
+            let help = "break the circle, or apply fewer: Flux would go on without end";
+            let finding = Finding::error(FAILED_BUILD, object.span().clone(), why);
+            self.root.findings.push(finding.help(help).about(object.reference()));
+        }
+        if self.settled {
+            return;
+        }
+        let restless = std::mem::take(&mut self.restless);
+        for (count, at) in restless.into_iter().enumerate() {
+            let slot = &mut self.slots[at];
+            let mut output = match slot.output.take() {
+                Some(output) => (*output).clone(),
+                None => Output::not_built("what it depends on never settles"),
+            };
+            if let Some(object) = slot.object.as_ref().filter(|_| count < MAX_NAMED) {
+                let message = format!("{} never settles: what it applies changes what it is built from", slot.reference);
+                let help = "break the circle: Flux would apply something else each time";
+                let finding = Finding::error(FAILED_BUILD, object.span().clone(), message);
+                self.root.findings.push(finding.help(help).about(slot.reference.clone()));
+                output.state = State::Failed;
+            }
+            slot.output = Some(Arc::new(output));
         }
     }
 
@@ -90,10 +124,12 @@ impl Growing {
         let before: Vec<Option<Digest>> = self.slots.iter().map(|slot| slot.key).collect();
         self.strictness = Strictness::of(&self.root, &self.slots, ground.settings);
         self.loaded.clear();
+        self.refused = None;
         self.slots = vec![self.by_hand()];
         let declared = Producers::declared(&self.root.name, &ground.settings.config.external);
         let mut received = Received::with(declared);
         let mut seen: Index<Id, ()> = Index::default();
+        let mut places: Index<(String, u32), usize> = Index::default();
         let (mut needs, mut waits) = (Vec::new(), false);
         let mut at = 0;
         while at < self.slots.len() {
@@ -102,11 +138,19 @@ impl Growing {
             let stays = self.slots[at].target.is_none();
             for object in output.iter().flat_map(|output| &output.objects).filter(|_| stays) {
                 received.take(object, kind);
-                let Some(kind) = kind_of(object).filter(|_| self.slots.len() < MAX_APPLIERS) else { continue };
+                let Some(kind) = kind_of(object) else { continue };
                 let id = id(object);
                 // What was applied by hand is what Flux makes of it once it applies it itself.
                 let object = self.received.get(&id).unwrap_or(object).clone();
                 if seen.insert(id, ()).is_some() {
+                    continue;
+                }
+                let (path, start, _) = written(&object).order();
+                let times = places.entry((path.to_string(), start));
+                *times += 1;
+                let repeats = *times > MAX_REPEATS && self.repeats(&object, at) >= MAX_REPEATS;
+                if repeats || self.slots.len() >= MAX_APPLIERS {
+                    self.refused.get_or_insert_with(|| (object.clone(), refusal(&object, repeats)));
                     continue;
                 }
                 let (slot, step) = match kind {
@@ -129,9 +173,18 @@ impl Growing {
         if needs.is_empty() && waits {
             self.patient = false;
         }
-        let after = self.slots.iter().map(|slot| slot.key);
-        self.settled = needs.is_empty() && !waits && after.eq(before);
+        let known = |at: usize| before.get(at).copied().flatten();
+        let changed = |(at, slot): (usize, &Slot)| (slot.key.is_none() || slot.key != known(at)).then_some(at);
+        self.restless = self.slots.iter().enumerate().filter_map(changed).collect();
+        self.settled = needs.is_empty() && !waits && self.restless.is_empty() && self.slots.len() == before.len();
         needs
+    }
+
+    /// How many of the appliers that led to an object are written where it is.
+    fn repeats(&self, object: &Object, parent: usize) -> usize {
+        let place = written(object);
+        let above = std::iter::successors(Some(parent), |at| self.slots[*at].parent);
+        above.filter(|at| self.slots[*at].object.as_ref().is_some_and(|above| written(above) == place)).count()
     }
 
     fn by_hand(&self) -> Slot {
@@ -252,6 +305,19 @@ impl Slot {
             key: None,
             output: None,
         }
+    }
+}
+
+/// Where an object is written, whatever was done to it since.
+fn written(object: &Object) -> &Span {
+    object.node.get("metadata").unwrap_or(&object.node).origin.written()
+}
+
+fn refusal(object: &Object, repeats: bool) -> String {
+    if repeats {
+        format!("{} makes itself over and over under new names; this one is not followed", object.reference())
+    } else {
+        format!("{} is one of more than {MAX_APPLIERS} appliers; further ones are not followed", object.reference())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::build::{Finish, Output, Substitution, build};
+use super::build::{Finish, Output, Substitution, build, too_much};
 use super::digest::{Digest, Hasher};
 use super::engine::Ground;
 use super::source::Artifact;
@@ -94,6 +94,18 @@ impl Job {
                 let substitution = values.as_ref().map(Values::substitution);
                 Finish { kustomization, substitution }.run(built, &ground.shared)
             }
+        }
+    }
+
+    /// What it comes to when variables took the memory there is: work without variables is done nevertheless.
+    pub(super) fn refuse(&self, ground: &Ground<'_>) -> Output {
+        match self {
+            Self::Finish(kustomization, built, Some(_)) => Output {
+                findings: built.findings.iter().cloned().chain([too_much(kustomization)]).collect(),
+                state: State::Failed,
+                ..(**built).clone()
+            },
+            _ => self.run(ground),
         }
     }
 }
