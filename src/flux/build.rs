@@ -1,99 +1,48 @@
 //! What a Kustomization applies: its folder as kustomize-controller builds it, then what it substitutes, then its
 //! `commonMetadata`.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::asks::Asks;
 use super::cluster::Variables;
 use super::metadata::set_common_metadata;
+use super::output::{Facts, Output};
 use super::overlay::overlay;
-use super::place::clamp;
 use super::sops;
 use super::source::Artifact;
 use super::substitution::{self, Shared};
-use super::{State, reads};
-use crate::finding::{Finding, Severity, sort};
+use crate::finding::{Finding, sort};
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
-use crate::yaml::{Name, Node, Value};
+use crate::yaml::{Node, Value};
 
 /// How much variables may make of one build, in bytes of memory.
 const MAX_GROWN: usize = 64 << 20;
 
-/// What an applier brings into a cluster. Appliers of equal input share it.
-#[derive(Debug, Clone)]
-pub(super) struct Output {
-    /// The objects in the order in which they are applied. Of a build that fails, those that were built nevertheless:
-    /// Flux applies none of them, but what else is wrong with them can be said.
-    pub(super) objects: Vec<Object>,
-    /// The names of the variables in each of them.
-    pub(super) reads: Vec<Arc<[Name]>>,
-    /// What is wrong.
-    pub(super) findings: Vec<Finding>,
-    /// What was asked for and not done, counted.
-    pub(super) not_done: BTreeMap<String, usize>,
-    /// How it went.
-    pub(super) state: State,
-    /// The folders of the source that it was built from.
-    pub(super) folders: Vec<String>,
-    /// How much memory variables made it take, in bytes.
-    pub(super) grown: usize,
-}
-
-impl Output {
-    /// Objects that need no build.
-    pub(super) fn of(objects: Vec<Object>, findings: Vec<Finding>) -> Self {
-        let (reads, not_done, folders) = (Vec::new(), BTreeMap::new(), Vec::new());
-        let mut output = Self { objects, reads, findings, not_done, state: State::Built, folders, grown: 0 };
-        output.judge();
-        output
-    }
-
-    /// Nothing, for a reason that is no fault.
-    pub(super) fn not_built(reason: impl Into<Arc<str>>) -> Self {
-        Self { state: State::NotBuilt(reason.into()), ..Self::of(Vec::new(), Vec::new()) }
-    }
-
-    /// The names of the variables in any of the objects, sorted.
-    pub(super) fn names(&self) -> BTreeSet<Name> {
-        self.reads.iter().flat_map(|names| names.iter().cloned()).collect()
-    }
-
-    fn judge(&mut self) {
-        let failed = self.findings.iter().any(|found| found.severity == Severity::Error);
-        if failed {
-            self.state = State::Failed;
-        }
-    }
-}
-
 /// Builds the folder of a Kustomization out of what its source hands out.
-pub(super) fn build(kustomization: &Object, artifact: &Artifact) -> Output {
-    let files = artifact.files();
+pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
+    let (kustomization, files) = (&asks.object, artifact.files());
     let place = kustomization.node.at_keys(&["spec", "path"]).unwrap_or(&kustomization.node);
-    let said = kustomization.text_at(&["spec", "path"]).unwrap_or_default();
-    let folder = clamp(said);
-    if !files.tree().has_folder(&folder) {
-        let is_file = files.tree().has_file(&folder);
-        return Output::of(Vec::new(), vec![missing(kustomization, place, &folder, is_file)]);
+    if !files.tree().has_folder(&asks.folder) {
+        let is_file = files.tree().has_file(&asks.folder);
+        return Output::new(Vec::new(), vec![missing(kustomization, place, &asks.folder, is_file)]);
     }
-    let overlay = overlay(files, &folder, kustomization, place);
-    let build = artifact.builder.build_as(&folder, overlay.node);
+    let overlay = overlay(files, &asks.folder, kustomization, place);
+    let build = artifact.builder.build_as(&asks.folder, overlay.node);
     let mut findings = build.findings;
     findings.extend(overlay.findings);
     for finding in &mut findings {
-        finding.object.get_or_insert_with(|| kustomization.reference());
+        finding.object.get_or_insert_with(|| asks.reference.clone());
     }
     sort(&mut findings);
     let mut objects = build.objects;
     if kustomization.node.at_keys(&["spec", "decryption"]).is_some_and(Node::is_map) {
         objects.iter_mut().for_each(sops::decrypt);
     }
-    let mut output = Output::of(objects, findings);
-    output.reads = output.objects.iter().map(reads).collect();
-    output.not_done = build.not_done;
-    output.folders = build.folders.into_iter().collect();
+    let facts = Facts::of(&objects, build.not_done);
+    let mut output = Output::with(objects, findings, Arc::new(facts));
+    output.built_for.push(kustomization.clone());
     output
 }
 
@@ -113,14 +62,6 @@ fn missing(kustomization: &Object, place: &Node, folder: &str, is_file: bool) ->
     Finding::error(FAILED_BUILD, place.span().clone(), message).help(help).about(kustomization.reference())
 }
 
-/// What a build goes through after kustomize.
-pub(super) struct Finish<'a> {
-    /// The Kustomization.
-    pub(super) kustomization: &'a Object,
-    /// What it substitutes; `None` when it does not.
-    pub(super) substitution: Option<Substitution<'a>>,
-}
-
 /// How variables are substituted.
 pub(super) struct Substitution<'a> {
     /// The variables.
@@ -131,61 +72,72 @@ pub(super) struct Substitution<'a> {
     pub(super) strict: bool,
 }
 
-impl Finish<'_> {
-    /// Takes a build to its end.
-    pub(super) fn run(&self, built: &Output, shared: &Shared) -> Output {
-        let mut output = built.clone();
-        if let Some(substitution) = &self.substitution {
-            self.substitute(substitution, &mut output, shared);
-        }
-        output.objects.iter_mut().for_each(|object| set_common_metadata(object, self.kustomization));
-        output.judge();
-        output
+/// Takes a build to its end.
+pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitution<'_>>, shared: &Shared) -> Output {
+    let (mut objects, mut findings) = (built.objects.clone(), built.findings.clone());
+    let mut grown = 0;
+    if let Some(substitution) = substitution {
+        let (found, more) = substitute(asks, &mut objects, built, substitution, shared);
+        grown = more;
+        findings.extend(found.into_iter().map(|mut finding| {
+            finding.object.get_or_insert_with(|| asks.reference.clone());
+            finding
+        }));
     }
+    let mut built_for = built.built_for.clone();
+    if asks.metadata.is_some() {
+        objects.iter_mut().for_each(|object| set_common_metadata(object, &asks.object));
+        built_for.push(asks.object.clone());
+    }
+    Output { built_for, grown, ..Output::with(objects, findings, built.facts.clone()) }
+}
 
-    fn substitute(&self, substitution: &Substitution<'_>, output: &mut Output, shared: &Shared) {
-        let enabled: Vec<bool> = output.objects.iter().map(substitution::is_enabled).collect();
-        // Flux reads the variables for the first object that it substitutes: without any, nothing can be wrong.
-        if !enabled.contains(&true) {
-            return;
+/// Returns what is wrong, and how much memory the objects take more than before.
+fn substitute(
+    asks: &Asks,
+    objects: &mut [Object],
+    built: &Output,
+    substitution: &Substitution<'_>,
+    shared: &Shared,
+) -> (Vec<Finding>, usize) {
+    let enabled: Vec<bool> = objects.iter().map(substitution::is_enabled).collect();
+    // Flux reads the variables for the first object that it substitutes: without any, nothing can be wrong.
+    if !enabled.contains(&true) {
+        return (Vec::new(), 0);
+    }
+    if !substitution.findings.is_empty() {
+        return (substitution.findings.to_vec(), 0);
+    }
+    let (mut findings, mut changed, mut grown) = (Vec::new(), false, 0);
+    for ((object, names), enabled) in objects.iter_mut().zip(&built.facts.reads).zip(&enabled) {
+        if !*enabled || names.is_empty() {
+            continue;
         }
-        if !substitution.findings.is_empty() {
-            output.findings.extend(substitution.findings.iter().cloned());
-            return;
+        match shared.substitute(object, names, substitution) {
+            Ok(substituted) => {
+                grown += weight(&substituted.node).saturating_sub(weight(&object.node));
+                *object = substituted;
+            }
+            Err(found) => findings.extend(found),
         }
-        let mut changed = false;
-        for ((object, names), enabled) in output.objects.iter_mut().zip(&output.reads).zip(&enabled) {
-            if !*enabled || names.is_empty() {
-                continue;
-            }
-            match shared.substitute(object, names, substitution) {
-                Ok(substituted) => {
-                    output.grown += weight(&substituted.node).saturating_sub(weight(&object.node));
-                    *object = substituted;
-                }
-                Err(findings) => output.findings.extend(findings.into_iter().map(|mut finding| {
-                    finding.object.get_or_insert_with(|| self.kustomization.reference());
-                    finding
-                })),
-            }
-            changed = true;
-            if output.grown > MAX_GROWN {
-                output.findings.push(too_much(self.kustomization));
-                return;
-            }
-        }
-        if changed {
-            output.findings.extend(twice(&output.objects));
+        changed = true;
+        if grown > MAX_GROWN {
+            findings.push(too_much(asks));
+            return (findings, grown);
         }
     }
+    if changed {
+        findings.extend(twice(objects));
+    }
+    (findings, grown)
 }
 
 /// What is said where variables make too much.
-pub(super) fn too_much(kustomization: &Object) -> Finding {
-    let message = format!("the variables of {} make too much text to go on", kustomization.reference());
+pub(super) fn too_much(asks: &Asks) -> Finding {
+    let message = format!("the variables of {} make too much text to go on", asks.reference);
     let help = "shorten the values: the API server takes no object of more than 3 MiB";
-    let spec = kustomization.node.at_keys(&["spec", "postBuild"]).map_or(kustomization.span(), Node::span);
-    Finding::error(FAILED_BUILD, spec.clone(), message).help(help).about(kustomization.reference())
+    let place = asks.object.node.at_keys(&["spec", "postBuild"]).map_or(asks.object.span(), Node::span);
+    Finding::error(FAILED_BUILD, place.clone(), message).help(help).about(asks.reference.clone())
 }
 
 /// About how much memory a node takes, in bytes.

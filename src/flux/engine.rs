@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-use super::build::Output;
 use super::digest::Digest;
 use super::growing::Growing;
 use super::job::Job;
 use super::outcome::{Outcome, finish};
+use super::output::Output;
 use super::root::Root;
 use super::settings::Settings;
 use super::source::Sources;
@@ -43,8 +43,8 @@ pub(super) struct Ground<'a> {
 
 /// Builds what the roots reach.
 pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {
-    let mut clusters: Vec<Growing> = roots.into_iter().map(Growing::new).collect();
     let mut ground = Ground { sources, settings, memo: Memo::default(), shared: Shared::default() };
+    let mut clusters: Vec<Growing> = roots.into_iter().map(|root| Growing::new(root, &ground)).collect();
     let mut grown = 0;
     for _ in 0..MAX_WAVES {
         // Each cluster looks at what was built before this wave, so that no order among them shows.
@@ -53,7 +53,11 @@ pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
             break;
         }
         let wanted: Vec<Vec<(Digest, Job)>> = open.into_par_iter().map(|cluster| cluster.grow(&ground)).collect();
-        let distinct: BTreeMap<Digest, Job> = wanted.into_iter().flatten().collect();
+        // The first cluster that needs something has it done, so that the others do not show in it.
+        let mut distinct: BTreeMap<Digest, Job> = BTreeMap::new();
+        for (key, job) in wanted.into_iter().flatten() {
+            distinct.entry(key).or_insert(job);
+        }
         let distinct: Vec<(Digest, Job)> = distinct.into_iter().collect();
         for some in distinct.chunks(AT_ONCE) {
             let run = |(key, job): &(Digest, Job)| {

@@ -1,5 +1,6 @@
 //! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
 
+mod asks;
 mod build;
 mod classify;
 mod cluster;
@@ -29,8 +30,10 @@ pub mod source;
 mod growing;
 mod job;
 mod outcome;
+mod output;
 mod received;
 mod settings;
+mod shared_place;
 mod substitution;
 mod variables;
 mod version;
@@ -38,7 +41,6 @@ mod tenancy;
 pub mod trace;
 mod walk;
 
-use build::Output;
 pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
 pub use completion::Completion;
 pub use field::pointer;

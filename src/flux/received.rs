@@ -2,50 +2,40 @@
 
 use std::collections::BTreeMap;
 
-use super::producer::{Produced, Producers};
+use super::output::Held;
+use super::producer::{Produced, Producers, makes_others};
+use super::root::Root;
+use super::settings::Settings;
 use super::source::{Lookup, SourceRef};
 use super::sync::OPERATOR;
+use super::version::is_controller;
 use super::{ApplierKind, is_input_provider, is_kustomization, is_source};
 use crate::kube::Object;
 use crate::text::Index;
-use crate::yaml::Name;
+use crate::yaml::{Name, Node};
 
 /// What tells two objects apart, whatever their version: group, kind, namespace and name.
 pub(super) type Id = (Name, Name, Name, Name);
 
 /// The identity of an object.
 pub(super) fn id(object: &Object) -> Id {
-    let shared = |keys: &[&str]| object.node.at_keys(keys).and_then(crate::yaml::Node::shared_text);
-    let or_none = |name: Option<Name>| name.unwrap_or_else(|| Name::from(""));
-    (
-        Name::from(object.group()),
-        or_none(shared(&["kind"])),
-        or_none(shared(&["metadata", "namespace"])),
-        or_none(shared(&["metadata", "name"])),
-    )
-}
-
-/// The identity of an object that is not there yet.
-pub(super) fn id_of(group: &str, kind: &str, namespace: &str, name: &str) -> Id {
-    (group.into(), kind.into(), namespace.into(), name.into())
+    let metadata = object.node.get("metadata");
+    let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
+    let named = |key: &str| shared(metadata.and_then(|metadata| metadata.get(key)));
+    (Name::from(object.group()), shared(object.node.get("kind")), named("namespace"), named("name"))
 }
 
 /// The objects that others refer to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Received {
-    by_id: Index<Id, Held>,
+    by_id: Index<Id, (Held, Rank)>,
     /// The ArtifactGenerators of each namespace.
     generators: BTreeMap<Name, Vec<Object>>,
     /// The providers of inputs of each namespace.
     providers: BTreeMap<Name, Vec<Object>>,
-    /// What makes objects that nobody applies.
     producers: Producers,
-}
-
-#[derive(Debug, Clone)]
-struct Held {
-    object: Object,
-    rank: Rank,
+    /// The source that is the repository itself, and its folder that is the root of it.
+    own: Option<(SourceRef, String)>,
 }
 
 /// Who decides what an object is like, the last one first.
@@ -58,37 +48,40 @@ enum Rank {
 }
 
 impl Received {
-    /// A cluster that has nothing but what makes objects in it.
-    pub(super) fn with(producers: Producers) -> Self {
-        Self { producers, ..Self::default() }
+    /// What a cluster has before anything is applied.
+    pub(super) fn new(root: &Root, settings: &Settings) -> Self {
+        let own = root.own_source().map(|source| (source, root.prefix.clone().unwrap_or_default()));
+        Self { producers: Producers::declared(&root.name, &settings.config.external), own, ..Self::default() }
     }
 
     /// Takes an object that an applier brings; of two equal claims the first one holds.
-    pub(super) fn take(&mut self, object: &Object, kind: ApplierKind) {
-        self.producers.take(object, kind);
-        if !is_looked_up(object) {
-            return;
-        }
+    pub(super) fn take(&mut self, held: &Held, kind: ApplierKind) {
+        let object = &held.object;
         let rank = match kind {
             ApplierKind::Bootstrap => Rank::ByHand,
             ApplierKind::FluxInstance => Rank::Operator,
             ApplierKind::Kustomization | ApplierKind::ResourceSet | ApplierKind::Folder => Rank::Applied,
         };
-        let id = id(object);
-        if self.by_id.get(&id).is_some_and(|held| held.rank >= rank) {
+        if self.by_id.get(&held.id).is_some_and(|(_, known)| *known >= rank) {
             return;
         }
+        self.producers.take(object, kind);
         let listed = match object.kind() {
             "ArtifactGenerator" => Some(&mut self.generators),
             _ if is_input_provider(object) => Some(&mut self.providers),
             _ => None,
         };
         if let Some(listed) = listed {
-            let all = listed.entry(id.2.clone()).or_default();
+            let all = listed.entry(held.id.2.clone()).or_default();
             all.retain(|other| other.name() != object.name());
             all.push(object.clone());
         }
-        self.by_id.insert(id, Held { object: object.clone(), rank });
+        self.by_id.insert(held.id.clone(), (held.clone(), rank));
+    }
+
+    /// The object of an identity.
+    pub(super) fn held(&self, id: &Id) -> Option<&Held> {
+        self.by_id.get(id).map(|(held, _)| held)
     }
 
     /// The providers of inputs that a ResourceSet of a namespace may ask.
@@ -96,15 +89,13 @@ impl Received {
         self.providers.get(namespace).map_or(&[], Vec::as_slice)
     }
 
-    /// A ConfigMap or Secret as the cluster has it, whoever makes it.
+    /// A ConfigMap or Secret, brought by an applier or made by something.
     pub(super) fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced> {
-        let known = |kind: &str, namespace: &str, name: &str| self.get(&id_of("", kind, namespace, name)).cloned();
+        let known = |kind: &str, namespace: &str, name: &str| {
+            let id = ("".into(), kind.into(), namespace.into(), name.into());
+            self.held(&id).map(|held| held.object.clone())
+        };
         self.producers.find(kind, namespace, name, &known)
-    }
-
-    /// The object of an identity.
-    pub(super) fn get(&self, id: &Id) -> Option<&Object> {
-        self.by_id.get(id).map(|held| &held.object)
     }
 }
 
@@ -112,7 +103,11 @@ impl Lookup for Received {
     fn source(&self, reference: &SourceRef) -> Option<Object> {
         let group = Name::from("source.toolkit.fluxcd.io");
         let SourceRef { kind, namespace, name } = reference.clone();
-        self.get(&(group, kind, namespace, name)).cloned()
+        self.held(&(group, kind, namespace, name)).map(|held| held.object.clone())
+    }
+
+    fn own(&self, reference: &SourceRef) -> Option<String> {
+        self.own.as_ref().filter(|(own, _)| own == reference).map(|(_, folder)| folder.clone())
     }
 
     fn generators(&self, namespace: &str) -> Vec<Object> {
@@ -120,11 +115,13 @@ impl Lookup for Received {
     }
 }
 
-/// Tells whether some applier may look an object up by its name.
-fn is_looked_up(object: &Object) -> bool {
-    (object.group().is_empty() && matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"))
-        || is_kustomization(object)
-        || is_source(object)
-        || object.group() == OPERATOR
-        || object.is("source.extensions.fluxcd.io", "ArtifactGenerator")
+/// Tells whether something of a cluster may look an object up.
+pub(super) fn is_looked_up(object: &Object) -> bool {
+    match object.group() {
+        "" => matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"),
+        "apps" => is_controller(object),
+        OPERATOR => true,
+        "source.extensions.fluxcd.io" => object.kind() == "ArtifactGenerator",
+        _ => is_kustomization(object) || is_source(object) || makes_others(object),
+    }
 }

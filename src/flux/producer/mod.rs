@@ -24,6 +24,15 @@ const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
 /// The annotation by which it takes a cluster's address from a kubeconfig.
 const CONVERT_FROM: &str = "fluxcd.controlplane.io/convertKubeConfigFrom";
 
+/// Tells whether an object makes others, so that [`Producers::take`] has to see it.
+pub(super) fn makes_others(object: &Object) -> bool {
+    match object.group() {
+        "" => matches!(object.kind(), "ConfigMap" | "Secret"),
+        "kyverno.io" | "policies.kyverno.io" => true,
+        _ => fetched::made_by(object).into_iter().next().is_some() || fetched::everywhere(object).is_some(),
+    }
+}
+
 /// What of a cluster makes `ConfigMap`s and `Secret`s.
 #[derive(Debug, Clone, Default)]
 pub struct Producers {

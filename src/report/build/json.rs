@@ -82,7 +82,7 @@ impl Objects<'_> {
         let fields = leaves(node, &Path::default());
         JsonObject {
             id: (&applied.object.reference()).into(),
-            object: to_json(&shown(node, self.secrets, &mut self.masks.borrow_mut()), Reader::Kubernetes),
+            object: to_json(&shown(node, self.secrets, &mut self.masks.borrow_mut()), Reader::Kustomize),
             fields: fields.iter().map(|(path, node)| JsonField::new(path, node, &provenance.causes(node))).collect(),
         }
     }
