@@ -81,7 +81,8 @@ impl<'a> Provenance<'a> {
         while let Some(current) = origin {
             origin = match current {
                 Origin::At(span) => {
-                    causes.push(Cause { by: self.written(span), place: span.clone() });
+                    let own = self.applier.own_place(span);
+                    causes.push(Cause { by: self.written(&own), place: self.applier.settled_place(&own) });
                     None
                 }
                 Origin::Via(step) => {
@@ -94,7 +95,8 @@ impl<'a> Provenance<'a> {
                     };
                     match &step.by {
                         By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span) => {
-                            causes.push(Cause { by: agent(span), place: span.clone() });
+                            let own = self.applier.own_place(span);
+                            causes.push(Cause { by: agent(&own), place: self.applier.settled_place(&own) });
                         }
                         By::Variable(name) => {
                             let mut names: Vec<&Name> = Vec::new();
@@ -191,6 +193,8 @@ mod tests {
             object: Some(applier),
             at: 0,
             parent: None,
+            brought_by: None,
+            shares_with: Vec::new(),
             source: None,
             folder: String::new(),
             target: None,
