@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::asks::Asks;
 use super::cluster::Variables;
+use super::inventory::Inventory;
 use super::metadata::set_common_metadata;
 use super::output::{Facts, Output};
 use super::overlay::overlay;
 use super::sops;
 use super::source::Artifact;
-use super::substitution::{self, Shared};
+use super::substitution::Shared;
 use crate::finding::{Finding, sort};
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
@@ -71,51 +72,49 @@ pub(super) struct Substitution<'a> {
 
 /// Takes a build to its end.
 pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitution<'_>>, shared: &Shared) -> Output {
-    let (mut objects, mut findings) = (built.objects.clone(), built.findings.clone());
+    let mut output = built.clone();
     if let Some(substitution) = substitution {
-        let found = substitute(&mut objects, built, substitution, shared);
-        findings.extend(found.into_iter().map(|mut finding| {
+        let (changed, found) = substitute(built, substitution, shared);
+        output = built.replaced(changed);
+        let mut found: Vec<Finding> = found;
+        if !Arc::ptr_eq(&output.inventory, &built.inventory) {
+            found.extend(twice(&output.objects));
+        }
+        for finding in &mut found {
             finding.object.get_or_insert_with(|| asks.reference.clone());
-            finding
-        }));
+        }
+        output = output.found(found);
     }
-    let mut built_for = built.built_for.clone();
     if asks.metadata.is_some() {
+        let mut objects = output.objects.to_vec();
         objects.iter_mut().for_each(|object| set_common_metadata(object, &asks.object));
-        built_for.push(asks.object.clone());
+        output.inventory = Arc::new(Inventory::of(&objects));
+        output.objects = objects.into();
+        output.built_for.push(asks.object.clone());
     }
-    Output { built_for, ..Output::with(objects, findings, built.facts.clone()) }
+    output
 }
 
+/// The objects that variables change, by position, and what is wrong with them.
 fn substitute(
-    objects: &mut [Object],
     built: &Output,
     substitution: &Substitution<'_>,
     shared: &Shared,
-) -> Vec<Finding> {
-    let enabled: Vec<bool> = objects.iter().map(substitution::is_enabled).collect();
+) -> (Vec<(usize, Object)>, Vec<Finding>) {
     // Flux reads the variables for the first object that it substitutes: without any, nothing can be wrong.
-    if !enabled.contains(&true) {
-        return Vec::new();
+    if !built.facts.is_substituted {
+        return (Vec::new(), Vec::new());
     }
-    if !substitution.findings.is_empty() {
-        return substitution.findings.to_vec();
-    }
-    let (mut findings, mut changed) = (Vec::new(), false);
-    for ((object, names), enabled) in objects.iter_mut().zip(&built.facts.reads).zip(&enabled) {
-        if !*enabled || names.is_empty() {
-            continue;
+    let (mut changed, mut findings) = (Vec::new(), substitution.findings.to_vec());
+    if findings.is_empty() {
+        for (at, names) in &built.facts.reads {
+            match shared.substitute(&built.objects[*at], names, substitution) {
+                Ok(substituted) => changed.push((*at, substituted)),
+                Err(found) => findings.extend(found),
+            }
         }
-        match shared.substitute(object, names, substitution) {
-            Ok(substituted) => *object = substituted,
-            Err(found) => findings.extend(found),
-        }
-        changed = true;
     }
-    if changed {
-        findings.extend(twice(objects));
-    }
-    findings
+    (changed, findings)
 }
 
 /// Two objects that substitution gave one name: Flux cannot tell which one it is to replace.

@@ -63,7 +63,7 @@ fn place_of(file: &File) -> Place {
 
 impl<'a> Provenance<'a> {
     /// Looks at an object and at who applies it.
-    pub fn of(applied: &'a Applied) -> Self {
+    pub fn of(applied: Applied<'a>) -> Self {
         let identity = applied.object.node.get("kind").unwrap_or(&applied.object.node);
         let mut patches = BTreeMap::new();
         let spec = applied.by.object.as_ref().and_then(|object| object.node.get("spec"));
@@ -71,7 +71,7 @@ impl<'a> Provenance<'a> {
         for field in fields {
             spec.and_then(|spec| spec.at_keys(field)).into_iter().for_each(|node| take_places(node, &mut patches));
         }
-        Self { applier: &applied.by, base: identity.origin.written().file().clone(), patches }
+        Self { applier: applied.by, base: identity.origin.written().file().clone(), patches }
     }
 
     /// The places that had a say in a node's value, the first one first.
