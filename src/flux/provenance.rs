@@ -185,9 +185,9 @@ mod tests {
         parse(&File::new(path, text)).documents.remove(0).node
     }
 
-    fn applied(node: Node, by: &Node, variables: Variables) -> Applied {
+    fn applier(by: &Node, variables: Variables) -> Arc<Applier> {
         let applier = Object::new(by.clone()).unwrap();
-        let by = Applier {
+        Arc::new(Applier {
             kind: ApplierKind::Kustomization,
             reference: applier.reference(),
             object: Some(applier),
@@ -200,8 +200,7 @@ mod tests {
             target: None,
             variables: Arc::new(variables),
             state: State::Built,
-        };
-        Applied { object: Object { node }, by: Arc::new(by), completion: Completion::default() }
+        })
     }
 
     #[test]
@@ -224,8 +223,9 @@ mod tests {
         let variable = |at: Range<usize>| Variable { value: Some("1".into()), place: file.span(at), from: None };
         let values = [(Name::from("X"), variable(3..4)), (Name::from("Y"), variable(8..9))];
         let variables = Variables { values: values.into(), open: false };
-        let built = applied(base.clone(), &applier, variables);
-        let provenance = Provenance::of(&built);
+        let (object, by, completion) =
+            (Object { node: base.clone() }, self::applier(&applier, variables), Completion::default());
+        let provenance = Provenance::of(Applied { object: &object, by: &by, completion: &completion });
         let said: Vec<String> = provenance
             .causes(&done)
             .iter()

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-
 use super::asks::Asks;
 use super::inventory::Held;
 use super::output::Output;

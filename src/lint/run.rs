@@ -113,7 +113,8 @@ fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: 
 fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
     let clusters = receivers.iter().flat_map(|receiver| &receiver.cluster.brought);
     let objects = distinct(clusters.map(|brought| &brought.objects));
-    let identities = objects.into_iter().map(|object| (place_of(object), object.kind(), object.namespace(), object.name()));
+    let identities =
+        objects.into_iter().map(|object| (place_of(object), object.kind(), object.namespace(), object.name()));
     let seen: Index<_, ()> = identities.map(|identity| (identity, ())).collect();
     seen.len()
 }
