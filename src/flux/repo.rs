@@ -12,7 +12,7 @@ use super::engine::run;
 use super::outcome::Gap;
 use super::root::{Root, roots};
 use super::settings::Settings;
-use super::source::Sources;
+use super::source::{self, Sources};
 use super::sync::{OPERATOR, objects_of};
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
@@ -90,7 +90,7 @@ impl Repo {
         repo.count_unread(tree, &charts);
         let named = named(&files);
         let appliers = appliers(&files);
-        let builder = Builder::new(files.clone());
+        let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
         let roots = roots(&builder);
         repo.build(&builder, &named, roots.is_empty());
         repo.take_loose(&files, &named, &appliers);
