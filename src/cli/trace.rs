@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 }
 
 /// The paths that a typed field means: an item that is named by its name may stand elsewhere on another cluster.
-fn paths(typed: &str, found: &[(&Cluster, &Applied)]) -> Result<Vec<Path>, Error> {
+fn paths(typed: &str, found: &[(&Cluster, Applied<'_>)]) -> Result<Vec<Path>, Error> {
     let mut paths: Vec<Path> = Vec::new();
     let mut miss = None;
     for (_, applied) in found {

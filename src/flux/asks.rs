@@ -85,11 +85,15 @@ fn whole_digest(object: &Object) -> Digest {
     hasher.finish()
 }
 
-/// Places count here: those of variables are told for each cluster.
+/// The places of variables that stand in the object itself count here, since they are told for each of them.
 fn variables_digest(object: &Object, post_build: &Node) -> Digest {
     let mut hasher = Hasher::new("variables");
     hasher.text(object.namespace().unwrap_or_default());
-    hasher.node(post_build);
+    if post_build.get("substitute").is_some_and(|values| !values.entries().is_empty()) {
+        hasher.node(post_build);
+    } else {
+        hasher.content(post_build);
+    }
     hasher.finish()
 }
 

@@ -7,8 +7,9 @@ use super::asks::Asks;
 use super::cluster::{ApplierKind, State, Variables};
 use super::digest::{Digest, Hasher};
 use super::engine::Ground;
+use super::inventory::Held;
 use super::job::{Job, Values};
-use super::output::{Held, Output};
+use super::output::Output;
 use super::received::{Id, Received};
 use super::root::Root;
 use super::source::{Resolution, SourceRef};
@@ -134,8 +135,12 @@ impl Growing {
             // What goes to another cluster is not run by the Flux of this one.
             let output = slot.output.clone().filter(|_| slot.asks.target.is_none());
             let kind = slot.asks.kind;
-            for held in output.iter().flat_map(|output| &output.held) {
-                received.take(held, kind);
+            if let Some(output) = &output {
+                received.take(output, kind);
+            }
+            let inventory = output.as_ref().map(|output| &output.inventory);
+            let appliers = inventory.into_iter().flat_map(|of| of.appliers.iter().map(|at| &of.held[*at]));
+            for held in appliers {
                 let Some(asks) = self.asked(held) else { continue };
                 if seen.insert(held.id.clone(), ()).is_some() {
                     continue;
@@ -178,7 +183,7 @@ impl Growing {
 
     /// What an object asks for. What was applied by hand is what Flux makes of it once it applies it itself.
     fn asked(&self, held: &Held) -> Option<Arc<Asks>> {
-        let known = self.received.held(&held.id).and_then(|known| known.asks.clone());
+        let known = self.received.asks(&held.id).cloned();
         held.asks.as_ref().map(|asks| known.unwrap_or_else(|| asks.clone()))
     }
 
@@ -224,6 +229,16 @@ impl Growing {
         resolution
     }
 
+    fn load(&self, variables: Digest, asks: &Asks, found: &mut Found) -> Loaded {
+        // What is wrong with variables is said at the place of each that asks for them.
+        if let Some(known) = found.variables.get(&variables).filter(|known| known.findings.is_empty()) {
+            return known.clone();
+        }
+        let loaded = load(&asks.object, &self.received);
+        found.variables.insert(variables, loaded.clone());
+        loaded
+    }
+
     /// Takes the build of a folder to the end of the Kustomization's own.
     fn finish(
         &self,
@@ -239,8 +254,7 @@ impl Growing {
         }
         let mut values = None;
         if let Some(variables) = asks.variables {
-            let load = || load(&asks.object, &self.received);
-            let loaded = found.variables.entry(variables).or_insert_with(load).clone();
+            let loaded = self.load(variables, &asks, found);
             slot.variables = loaded.variables.clone();
             if loaded.missing && self.patient {
                 return Step::Waits;

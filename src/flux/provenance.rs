@@ -78,7 +78,7 @@ fn place_of(file: &File) -> Place {
 
 impl<'a> Provenance<'a> {
     /// Looks at an object and at who applies it: one of the cluster's.
-    pub fn of(cluster: &'a Cluster, applied: &'a Applied) -> Self {
+    pub fn of(cluster: &'a Cluster, applied: Applied<'a>) -> Self {
         let identity = applied.object.node.get("kind").unwrap_or(&applied.object.node);
         let mut fields = BTreeMap::new();
         let spec = applied.by.object.as_ref().and_then(|object| object.node.get("spec"));
@@ -86,7 +86,7 @@ impl<'a> Provenance<'a> {
             spec.and_then(|spec| spec.at_keys(field)).into_iter().for_each(|node| take(node, is_patch, &mut fields));
         }
         let base = (!is_generated(&identity.origin)).then(|| identity.origin.written().file().clone());
-        Self { cluster, applier: &applied.by, base, fields }
+        Self { cluster, applier: applied.by, base, fields }
     }
 
     /// The places that had a say in a node's value, the first one first.
@@ -267,9 +267,9 @@ mod tests {
         parse(&File::new(path, text)).documents.remove(0).node
     }
 
-    fn applied(node: Node, by: &Node, variables: Variables) -> Applied {
+    fn applier(by: &Node, variables: Variables) -> Arc<Applier> {
         let applier = Object::new(by.clone()).unwrap();
-        let by = Applier {
+        Arc::new(Applier {
             kind: ApplierKind::Kustomization,
             reference: applier.reference(),
             object: Some(applier),
@@ -282,8 +282,7 @@ mod tests {
             target: None,
             variables: Arc::new(variables),
             state: State::Built,
-        };
-        Applied { object: Object { node }, by: Arc::new(by), completion: Completion::default() }
+        })
     }
 
     #[test]
@@ -306,9 +305,10 @@ mod tests {
         let variable = |at: Range<usize>| Variable { value: Some("1".into()), place: file.span(at), from: None };
         let values = [(Name::from("X"), variable(3..4)), (Name::from("Y"), variable(8..9))];
         let variables = Variables { values: values.into(), open: false };
-        let built = applied(base.clone(), &applier, variables);
-        let cluster = Cluster { name: "".into(), appliers: Vec::new(), objects: Vec::new() };
-        let provenance = Provenance::of(&cluster, &built);
+        let (object, by, completion) =
+            (Object { node: base.clone() }, self::applier(&applier, variables), Completion::default());
+        let cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
+        let provenance = Provenance::of(&cluster, Applied { object: &object, by: &by, completion: &completion });
         let said: Vec<String> = provenance
             .causes(&done)
             .iter()

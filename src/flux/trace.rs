@@ -41,11 +41,11 @@ pub struct Field {
 
 /// Traces an object that several clusters may receive; `at` narrows the fields to those of a part of it, and a cluster
 /// whose object has no such part is left out.
-pub fn trace(found: &[(&Cluster, &Applied)], at: &Path) -> Vec<Trace> {
+pub fn trace(found: &[(&Cluster, Applied<'_>)], at: &Path) -> Vec<Trace> {
     let mut traces: Vec<Trace> = Vec::new();
     for (cluster, applied) in found {
         let Some(part) = at.find(&applied.object.node) else { continue };
-        let provenance = Provenance::of(cluster, applied);
+        let provenance = Provenance::of(cluster, *applied);
         let fields = leaves(part, at);
         let fields = fields.into_iter().map(|(path, node)| {
             let causes = provenance.causes(node);
@@ -58,7 +58,7 @@ pub fn trace(found: &[(&Cluster, &Applied)], at: &Path) -> Vec<Trace> {
             state: applied.by.state.clone(),
             clusters: (!cluster.name.is_empty()).then(|| cluster.name.clone()).into_iter().collect(),
             target: applied.by.target.clone(),
-            path: path_to(cluster, &applied.by),
+            path: path_to(cluster, applied.by),
             node: applied.object.node.clone(),
             fields: fields.collect(),
         };

@@ -70,7 +70,7 @@ data: {data}
 fn appliers(cluster: &Cluster) -> String {
     let mut text = String::new();
     for applier in &cluster.appliers {
-        let objects = cluster.objects.iter().filter(|applied| applied.by.at == applier.at).count();
+        let objects = cluster.objects().filter(|applied| applied.by.at == applier.at).count();
         let state = match &applier.state {
             State::Built => format!("{objects} objects"),
             State::Failed => "failed".to_string(),
@@ -81,8 +81,8 @@ fn appliers(cluster: &Cluster) -> String {
     text
 }
 
-fn object<'a>(cluster: &'a Cluster, kind: &str, name: &str) -> &'a Applied {
-    cluster.objects.iter().find(|applied| applied.object.kind() == kind && applied.object.name() == name).unwrap()
+fn object<'a>(cluster: &'a Cluster, kind: &str, name: &str) -> Applied<'a> {
+    cluster.objects().find(|applied| applied.object.kind() == kind && applied.object.name() == name).unwrap()
 }
 
 fn names(repo: &Repo) -> Vec<&str> {
@@ -274,7 +274,7 @@ fn clusters_share_what_they_build_alike_and_each_knows_its_own_places() {
          op: replace\n        path: /data/value\n        value: two",
     );
     assert_eq!(lines(&repo.problems), "");
-    let objects: Vec<&Applied> = repo.clusters.iter().map(|cluster| object(cluster, "ConfigMap", "x")).collect();
+    let objects: Vec<Applied<'_>> = repo.clusters.iter().map(|cluster| object(cluster, "ConfigMap", "x")).collect();
     let (Value::Map(one), Value::Map(other)) = (&objects[0].object.node.value, &objects[1].object.node.value) else {
         panic!("objects are mappings")
     };
@@ -282,7 +282,7 @@ fn clusters_share_what_they_build_alike_and_each_knows_its_own_places() {
     for ((cluster, applied), name) in repo.clusters.iter().zip(&objects).zip(["a", "b"]) {
         for (keys, line) in [(["metadata", "namespace"], 7), (["data", "value"], 13)] {
             let node = applied.object.node.at_keys(&keys).unwrap();
-            let last = Provenance::of(cluster, applied).causes(node).pop().unwrap();
+            let last = Provenance::of(cluster, *applied).causes(node).pop().unwrap();
             assert_eq!(last.place.file().path(), format!("clusters/{name}/apps.yaml"));
             assert_eq!(last.place.position().line, line, "{keys:?}");
         }
