@@ -279,10 +279,10 @@ fn clusters_share_what_they_build_alike_and_each_knows_its_own_places() {
         panic!("objects are mappings")
     };
     assert!(Arc::ptr_eq(one, other));
-    for (applied, name) in objects.iter().zip(["a", "b"]) {
+    for ((cluster, applied), name) in repo.clusters.iter().zip(&objects).zip(["a", "b"]) {
         for (keys, line) in [(["metadata", "namespace"], 7), (["data", "value"], 13)] {
             let node = applied.object.node.at_keys(&keys).unwrap();
-            let last = Provenance::of(applied).causes(node).pop().unwrap();
+            let last = Provenance::of(cluster, applied).causes(node).pop().unwrap();
             assert_eq!(last.place.file().path(), format!("clusters/{name}/apps.yaml"));
             assert_eq!(last.place.position().line, line, "{keys:?}");
         }
