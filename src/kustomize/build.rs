@@ -63,6 +63,8 @@ pub(super) struct Walk<'a> {
     pub(super) traced: bool,
     /// The schema that the first kustomization with one gives, which holds for everything built after it.
     schema: Option<Arc<UserSchema>>,
+    /// Whether an object was met already.
+    pub(super) is_begun: bool,
     /// The outermost folder, by its place in `open`, that what is being built was refused for.
     pub(super) refused_for: Option<usize>,
     /// What was built here and would not be the same elsewhere: it is traced, another schema holds, or folders on the
@@ -144,6 +146,7 @@ impl Builder {
             open: Vec::new(),
             traced: top.is_some_and(trace::is_asked),
             schema: None,
+            is_begun: false,
             refused_for: None,
             own: BTreeMap::new(),
         }
@@ -242,7 +245,7 @@ impl Walk<'_> {
     pub(super) fn accumulate(&mut self, definition: &Definition, partial: &mut Partial) {
         count_fields(definition, partial);
         let outer = self.traced.then(|| partial.traced.replace(definition.path().into()));
-        user_schema::load(self.files, definition, &mut self.schema, partial);
+        user_schema::load(self.files, definition, &mut self.schema, self.is_begun, partial);
         self.share_schema(partial);
         self.open.push(definition.folder.clone());
         for field in ["resources", "bases"] {
