@@ -100,10 +100,10 @@ impl Builder {
     }
 
     /// Builds a folder as if its kustomization file, which need not exist, said `node`: Flux writes one before it builds.
-    pub fn build_as(&self, folder: &str, node: Node) -> Build {
+    pub fn build_as(&self, folder: &str, node: &Node) -> Build {
         let file = node.span().file().clone();
         let parsed = Arc::new(Parsed { file, documents: Vec::new(), findings: Vec::new() });
-        let definition = Definition::new(&node, parsed, folder);
+        let definition = Definition::new(node, parsed, folder);
         let mut partial = Partial::default();
         partial.folders.insert(folder.to_string());
         self.walk(Some(&definition)).accumulate(&definition, &mut partial);
@@ -112,9 +112,9 @@ impl Builder {
 
     /// Lays what a kustomization `node` says over objects that are no files. What its patches do not find may be an
     /// object that nobody gave, so that is no fault.
-    pub fn build_over(&self, objects: Vec<Object>, node: Node) -> Build {
+    pub fn build_over(&self, objects: Vec<Object>, node: &Node) -> Build {
         let parsed = Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new() };
-        let definition = Definition::new(&node, Arc::new(parsed), "");
+        let definition = Definition::new(node, Arc::new(parsed), "");
         let mut partial = Partial { uncertain: true, ..Partial::default() };
         for object in objects {
             let place = object.node.clone();
@@ -158,7 +158,10 @@ impl Walk<'_> {
     pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
         let is_usual = !self.traced && self.schema.is_none();
         let shared = if is_usual { self.builder.built().get(folder).cloned() } else { None };
-        if let Some(built) = shared {
+        // A schema that comes after the first object is not read as one that comes before.
+        let is_begun = self.is_begun;
+        let is_same = |partial: &Partial| partial.schema.is_none() || !is_begun;
+        if let Some(built) = shared.filter(|built| is_same(built)) {
             self.schema.clone_from(&built.schema);
             return Some(built);
         }
@@ -173,7 +176,7 @@ impl Walk<'_> {
             return None;
         };
         let is_refused = self.refused_for.is_some_and(|at| at < self.open.len());
-        if is_refused || !is_usual {
+        if is_refused || !is_usual || !is_same(&partial) {
             // Whoever asks for this folder alone gets another answer, which threads may be waiting for.
             self.own.insert(folder.to_string(), partial.clone());
         } else {
@@ -228,7 +231,9 @@ impl Walk<'_> {
         let unreadable = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
         let unreadable: Vec<Finding> = unreadable.cloned().collect();
         let is_readable = unreadable.is_empty();
-        unreadable.into_iter().for_each(|finding| partial.fail(finding));
+        for finding in unreadable {
+            partial.fail(finding);
+        }
         if is_readable && definition.is_empty() {
             let message = "this kustomization says nothing; kustomize refuses it";
             let help = "list `resources` (`resources: []` is allowed), or remove the file";

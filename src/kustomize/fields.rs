@@ -246,7 +246,7 @@ fn enforce(node: &Node, findings: &mut Vec<Finding>) {
         }
     };
     if let Some(written) = said("apiVersion").filter(|written| written.text() != Some(version)) {
-        let message = format!("kustomize knows no `{}` of this version", kind);
+        let message = format!("kustomize knows no `{kind}` of this version");
         findings.push(Finding::error(FAILED_BUILD, written.span().clone(), message).help(format!("write `{version}`")));
     }
 }
@@ -270,7 +270,6 @@ fn typed(node: &Node, wanted: &Type, name: &str, findings: &mut Vec<Finding>) ->
         Type::Int if is_whole(scalar) => {}
         Type::Int => refuse("a whole number", findings),
         Type::Mapping if node.is_map() => {}
-        Type::Mapping => refuse("a mapping", findings),
         Type::Texts if node.is_map() => {
             for entry in node.entries() {
                 typed(&entry.node, &Type::Text, &entry.key, findings);
@@ -286,7 +285,7 @@ fn typed(node: &Node, wanted: &Type, name: &str, findings: &mut Vec<Finding>) ->
             return Node { value: Value::Seq(items.into()), origin: node.origin.clone() };
         }
         Type::Fields(known) if node.is_map() => return fields(node, known, &format!("`{name}`"), findings),
-        Type::Fields(_) => refuse("a mapping", findings),
+        Type::Mapping | Type::Fields(_) => refuse("a mapping", findings),
     }
     node.clone()
 }
