@@ -230,11 +230,13 @@ impl Walk<'_> {
         // Of keys that stand twice the last one counts here, unlike in an object.
         let unreadable = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
         let unreadable: Vec<Finding> = unreadable.cloned().collect();
-        let is_readable = unreadable.is_empty();
-        for finding in unreadable {
-            partial.fail(finding);
+        if !unreadable.is_empty() {
+            for finding in unreadable {
+                partial.fail(finding);
+            }
+            return Some(Read::Unusable);
         }
-        if is_readable && definition.is_empty() {
+        if definition.is_empty() {
             let message = "this kustomization says nothing; kustomize refuses it";
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
             partial.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
@@ -257,6 +259,14 @@ impl Walk<'_> {
             for item in definition.items(field) {
                 self.include(definition, item, partial);
             }
+        }
+        if !definition.faults.is_empty() {
+            // kustomize refuses the file. What it takes in may have faults of its own; the rest says too little.
+            self.open.pop();
+            if let Some(outer) = outer {
+                partial.traced = outer;
+            }
+            return;
         }
         configure::run(self.files, definition, partial);
         generators::run(self.files, definition, partial);
