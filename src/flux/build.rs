@@ -15,7 +15,10 @@ use crate::finding::{Finding, sort};
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
-use crate::yaml::Node;
+use crate::yaml::{Node, Value};
+
+/// How much variables may make of one build, in bytes of memory.
+const MAX_GROWN: usize = 64 << 20;
 
 /// Builds the folder of a Kustomization out of what its source hands out.
 pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
@@ -72,8 +75,10 @@ pub(super) struct Substitution<'a> {
 /// Takes a build to its end.
 pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitution<'_>>, shared: &Shared) -> Output {
     let (mut objects, mut findings) = (built.objects.clone(), built.findings.clone());
+    let mut grown = 0;
     if let Some(substitution) = substitution {
-        let found = substitute(&mut objects, built, substitution, shared);
+        let (found, more) = substitute(asks, &mut objects, built, substitution, shared);
+        grown = more;
         findings.extend(found.into_iter().map(|mut finding| {
             finding.object.get_or_insert_with(|| asks.reference.clone());
             finding
@@ -84,38 +89,65 @@ pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitu
         objects.iter_mut().for_each(|object| set_common_metadata(object, &asks.object));
         built_for.push(asks.object.clone());
     }
-    Output { built_for, ..Output::with(objects, findings, built.facts.clone()) }
+    Output { built_for, grown, ..Output::with(objects, findings, built.facts.clone()) }
 }
 
+/// Returns what is wrong, and how much memory the objects take more than before.
 fn substitute(
+    asks: &Asks,
     objects: &mut [Object],
     built: &Output,
     substitution: &Substitution<'_>,
     shared: &Shared,
-) -> Vec<Finding> {
+) -> (Vec<Finding>, usize) {
     let enabled: Vec<bool> = objects.iter().map(substitution::is_enabled).collect();
     // Flux reads the variables for the first object that it substitutes: without any, nothing can be wrong.
     if !enabled.contains(&true) {
-        return Vec::new();
+        return (Vec::new(), 0);
     }
     if !substitution.findings.is_empty() {
-        return substitution.findings.to_vec();
+        return (substitution.findings.to_vec(), 0);
     }
-    let (mut findings, mut changed) = (Vec::new(), false);
+    let (mut findings, mut changed, mut grown) = (Vec::new(), false, 0);
     for ((object, names), enabled) in objects.iter_mut().zip(&built.facts.reads).zip(&enabled) {
         if !*enabled || names.is_empty() {
             continue;
         }
         match shared.substitute(object, names, substitution) {
-            Ok(substituted) => *object = substituted,
+            Ok(substituted) => {
+                grown += weight(&substituted.node).saturating_sub(weight(&object.node));
+                *object = substituted;
+            }
             Err(found) => findings.extend(found),
         }
         changed = true;
+        if grown > MAX_GROWN {
+            findings.push(too_much(asks));
+            return (findings, grown);
+        }
     }
     if changed {
         findings.extend(twice(objects));
     }
-    findings
+    (findings, grown)
+}
+
+/// What is said where variables make too much.
+pub(super) fn too_much(asks: &Asks) -> Finding {
+    let message = format!("the variables of {} make too much text to go on", asks.reference);
+    let help = "shorten the values: the API server takes no object of more than 3 MiB";
+    let place = asks.object.node.at_keys(&["spec", "postBuild"]).map_or(asks.object.span(), Node::span);
+    Finding::error(FAILED_BUILD, place.clone(), message).help(help).about(asks.reference.clone())
+}
+
+/// About how much memory a node takes, in bytes.
+fn weight(node: &Node) -> usize {
+    const NODE: usize = 64;
+    NODE + match &node.value {
+        Value::Scalar(text, _) => text.len(),
+        Value::Seq(items) => items.iter().map(weight).sum(),
+        Value::Map(entries) => entries.iter().map(|entry| entry.key.len() + weight(&entry.node)).sum(),
+    }
 }
 
 /// Two objects that substitution gave one name: Flux cannot tell which one it is to replace.

@@ -56,6 +56,10 @@ pub struct Applier {
     pub at: usize,
     /// See `at`.
     pub parent: Option<usize>,
+    /// See `parent`.
+    pub brought_by: Option<Arc<Applier>>,
+    /// Objects of other clusters that say the same, and whose places its objects show; see [`Applier::place`].
+    pub shares_with: Vec<Object>,
     /// The source that it builds from, as the cluster knows it.
     pub source: Option<ObjectRef>,
     /// The folder that it applies, from the root of its source's artifact.
@@ -78,6 +82,8 @@ impl Applier {
             object: None,
             at,
             parent: None,
+            brought_by: None,
+            shares_with: Vec::new(),
             source: None,
             folder: folder.to_string(),
             target: None,

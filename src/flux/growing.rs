@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::asks::Asks;
-use super::cluster::{ApplierKind, Variables};
+use super::cluster::{ApplierKind, State, Variables};
 use super::digest::{Digest, Hasher};
 use super::engine::Ground;
 use super::job::{Job, Values};
@@ -14,10 +14,18 @@ use super::root::Root;
 use super::source::{Resolution, SourceRef};
 use super::variables::{Loaded, always, load};
 use super::version::Strictness;
-use crate::text::Index;
+use crate::finding::Finding;
+use crate::kustomize::FAILED_BUILD;
+use crate::text::{Index, Span};
 
 /// How many appliers a cluster may have: one that makes further ones without end would never settle.
 const MAX_APPLIERS: usize = 20_000;
+
+/// How often appliers that are written at one place may bring each other: under other names, such a circle has no end.
+const MAX_REPEATS: usize = 20;
+
+/// How many appliers of a cluster that never settles are named.
+const MAX_NAMED: usize = 3;
 
 /// One applier of a cluster on its way.
 pub(super) struct Slot {
@@ -41,6 +49,10 @@ pub(super) struct Growing {
     /// Whether what refers to something missing waits for what is not built yet.
     patient: bool,
     settled: bool,
+    /// The appliers that came out otherwise than before.
+    restless: Vec<usize>,
+    /// The first applier that is not followed, and why.
+    refused: Option<(Arc<Asks>, String)>,
 }
 
 /// What one step of an applier comes to.
@@ -68,6 +80,8 @@ impl Growing {
             by_hand,
             patient: true,
             settled: false,
+            restless: Vec::new(),
+            refused: None,
         }
     }
 
@@ -75,10 +89,31 @@ impl Growing {
         self.settled
     }
 
-    /// Stops a cluster that does not settle: what is not built by now says so.
-    pub(super) fn give_up(&mut self) {
-        for slot in self.slots.iter_mut().filter(|slot| slot.output.is_none()) {
-            slot.output = Some(Arc::new(Output::not_built("what it depends on never settles")));
+    /// Ends it: what is not followed and what never settles is said.
+    pub(super) fn end(&mut self) {
+        if let Some((asks, why)) = self.refused.take() {
+            let help = "break the circle, or apply fewer: Flux would go on without end";
+            let finding = Finding::error(FAILED_BUILD, asks.object.span().clone(), why);
+            self.root.findings.push(finding.help(help).about(asks.reference.clone()));
+        }
+        if self.settled {
+            return;
+        }
+        for (count, at) in std::mem::take(&mut self.restless).into_iter().enumerate() {
+            let slot = &mut self.slots[at];
+            let mut output = match slot.output.take() {
+                Some(output) => (*output).clone(),
+                None => Output::not_built("what it depends on never settles"),
+            };
+            if count < MAX_NAMED {
+                let reference = &slot.asks.reference;
+                let message = format!("{reference} never settles: what it applies changes what it is built from");
+                let help = "break the circle: Flux would apply something else each time";
+                let finding = Finding::error(FAILED_BUILD, slot.asks.object.span().clone(), message);
+                self.root.findings.push(finding.help(help).about(reference.clone()));
+                output.state = State::Failed;
+            }
+            slot.output = Some(Arc::new(output));
         }
     }
 
@@ -87,6 +122,8 @@ impl Growing {
         let before: Vec<Option<Digest>> = self.slots.iter().map(|slot| slot.key).collect();
         self.strictness = Strictness::of(&self.root, &self.slots, ground.settings);
         self.slots = vec![self.bootstrap()];
+        self.refused = None;
+        let mut places: Index<(String, u32), usize> = Index::default();
         let mut received = Received::new(&self.root, ground.settings);
         let mut found = Found::default();
         let mut seen: Index<Id, ()> = Index::default();
@@ -99,8 +136,16 @@ impl Growing {
             let kind = slot.asks.kind;
             for held in output.iter().flat_map(|output| &output.held) {
                 received.take(held, kind);
-                let Some(asks) = self.asked(held).filter(|_| self.slots.len() < MAX_APPLIERS) else { continue };
+                let Some(asks) = self.asked(held) else { continue };
                 if seen.insert(held.id.clone(), ()).is_some() {
+                    continue;
+                }
+                let (path, start, _) = written(&asks).order();
+                let times = places.entry((path.to_string(), start));
+                *times += 1;
+                let repeats = *times > MAX_REPEATS && self.repeats(&asks, at) >= MAX_REPEATS;
+                if repeats || self.slots.len() >= MAX_APPLIERS {
+                    self.refused.get_or_insert_with(|| (asks.clone(), refusal(&asks, repeats)));
                     continue;
                 }
                 let mut slot = Slot::new(asks, Some(at));
@@ -117,9 +162,18 @@ impl Growing {
         if needs.is_empty() && waits {
             self.patient = false;
         }
+        let known = |at: usize| before.get(at).copied().flatten();
+        let changed = |(at, slot): (usize, &Slot)| (slot.output.is_none() || slot.key != known(at)).then_some(at);
+        self.restless = self.slots.iter().enumerate().filter_map(changed).collect();
         let after = self.slots.iter().map(|slot| slot.key);
-        self.settled = needs.is_empty() && !waits && after.eq(before);
+        self.settled = needs.is_empty() && !waits && after.eq(before.iter().copied());
         needs
+    }
+
+    /// How many of the appliers that led to one are written where it is.
+    fn repeats(&self, asks: &Asks, parent: usize) -> usize {
+        let above = std::iter::successors(Some(parent), |at| self.slots[*at].parent);
+        above.filter(|at| written(&self.slots[*at].asks) == written(asks)).count()
     }
 
     /// What an object asks for. What was applied by hand is what Flux makes of it once it applies it itself.
@@ -202,6 +256,20 @@ impl Growing {
             Some(output) => Step::Done(key, output.clone()),
             None => Step::Needs(key, job),
         }
+    }
+}
+
+/// Where an applier is written, whatever was done to it since.
+fn written(asks: &Asks) -> &Span {
+    let node = &asks.object.node;
+    node.get("metadata").unwrap_or(node).origin.written()
+}
+
+fn refusal(asks: &Asks, repeats: bool) -> String {
+    if repeats {
+        format!("{} makes itself over and over under new names; this one is not followed", asks.reference)
+    } else {
+        format!("{} is one of more than {MAX_APPLIERS} appliers; further ones are not followed", asks.reference)
     }
 }
 

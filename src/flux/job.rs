@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::asks::Asks;
-use super::build::{Substitution, build, finish};
+use super::build::{Substitution, build, finish, too_much};
 use super::digest::{Digest, Hasher};
 use super::engine::Ground;
 use super::output::Output;
@@ -99,6 +99,17 @@ impl Job {
                 let substitution = values.as_ref().map(Values::substitution);
                 finish(asks, built, substitution.as_ref(), &ground.shared)
             }
+        }
+    }
+
+    /// What it comes to when variables took the memory there is: work without variables is done nevertheless.
+    pub(super) fn refuse(&self, ground: &Ground<'_>) -> Output {
+        match self {
+            Self::Finish(asks, built, Some(_)) => {
+                let findings = built.findings.iter().cloned().chain([too_much(asks)]).collect();
+                Output { findings, state: State::Failed, ..(**built).clone() }
+            }
+            _ => self.run(ground),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! `commonMetadata`: labels and annotations that Flux sets on everything it applies, last of all.
 
+use std::sync::Arc;
+
 use super::made::{entry, map};
 use crate::kube::Object;
-use crate::yaml::{By, Entry, Node};
+use crate::yaml::{By, Entry, Node, Origin, Step};
 
 /// Sets the labels and annotations that an applier's `commonMetadata` says.
 pub(super) fn set_common_metadata(object: &mut Object, applier: &Object) {
@@ -21,7 +23,13 @@ fn set(object: &Node, field: &str, wanted: &Entry) -> Node {
     let values = values.unwrap_or_else(|| entry(field, map(Vec::new(), place)));
     let value = match values.node.entry(&wanted.key) {
         Some(old) => old.with_node(old.node.changed(wanted.node.value.clone(), By::Applier(place.clone()))),
-        None => Entry::new(wanted.key.clone(), &wanted.key_span(), wanted.node.clone()),
+        None => {
+            let step = Step { by: By::Applier(place.clone()), was: None, pieces: Box::default() };
+            let node = Node { value: wanted.node.value.clone(), origin: Origin::Via(Arc::new(step)) };
+            // A key's file is that of its value, which may be another one than the key was written in.
+            let key = Some(wanted.key_span()).filter(|key| key.file() == place.file());
+            Entry::new(wanted.key.clone(), key.as_ref().unwrap_or(place), node)
+        }
     };
     let values = values.with_node(values.node.with(value));
     object.with(metadata.with_node(metadata.node.with(values)))

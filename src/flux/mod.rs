@@ -33,6 +33,7 @@ mod outcome;
 mod output;
 mod received;
 mod settings;
+mod shared_place;
 mod substitution;
 mod variables;
 mod version;

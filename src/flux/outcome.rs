@@ -8,6 +8,7 @@ use super::cluster::{Applied, Applier, ApplierKind, Cluster, State};
 use super::digest::Digest;
 use super::growing::{Growing, Slot};
 use super::output::Output;
+use super::shared_place::is_same;
 use crate::finding::{Finding, ObjectRef};
 use crate::kube::Object;
 use crate::yaml::Name;
@@ -41,14 +42,14 @@ struct Said<'a> {
 pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
     let mut said: BTreeMap<Digest, Said<'_>> = BTreeMap::new();
     let mut gaps: BTreeMap<Arc<str>, (usize, BTreeSet<Name>)> = BTreeMap::new();
-    let mut done = Vec::new();
+    let (mut done, mut findings) = (Vec::new(), Vec::new());
     let completion = Completion::default();
     for cluster in &clusters {
         let mut appliers = Vec::new();
         let mut objects = Vec::new();
         for (at, slot) in cluster.slots.iter().enumerate() {
             let Some(output) = &slot.output else { continue };
-            let applier = Arc::new(applier(slot, at, output));
+            let applier = Arc::new(applier(slot, at, output, &appliers));
             if let State::NotBuilt(reason) = &output.state {
                 let gap = gaps.entry(reason.clone()).or_default();
                 gap.0 += 1;
@@ -56,7 +57,12 @@ pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
             }
             if let Some(key) = slot.key {
                 let about = said.entry(key).or_insert_with(|| Said { output, clusters: BTreeSet::new() });
-                about.clusters.insert(cluster.root.name.clone());
+                if applier.shares_with.is_empty() {
+                    about.clusters.insert(cluster.root.name.clone());
+                } else {
+                    let moved = output.findings.iter().map(|finding| moved(finding, &applier, &cluster.root.name));
+                    findings.extend(moved);
+                }
             }
             let by = &applier;
             let completion = &completion;
@@ -77,16 +83,17 @@ pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
     for (what, count) in said.values().flat_map(|said| &said.output.facts.not_done) {
         *not_done.entry(what.clone()).or_default() += count;
     }
-    let mut findings: Vec<Finding> = clusters.iter().flat_map(by_hand_findings).collect();
-    for Said { output, clusters } in said.into_values() {
+    findings.extend(clusters.iter().flat_map(by_hand_findings));
+    for Said { output, clusters } in said.into_values().filter(|said| !said.clusters.is_empty()) {
         let clusters: Vec<Name> = clusters.into_iter().collect();
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
     }
     Outcome { clusters: done, findings: merged(findings), not_done, gaps }
 }
 
-fn applier(slot: &Slot, at: usize, output: &Output) -> Applier {
+fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> Applier {
     let asks = &slot.asks;
+    let others = output.built_for.iter().filter(|other| !is_same(other, &asks.object));
     let source = asks.source.as_ref().map(|source| ObjectRef {
         api_version: "source.toolkit.fluxcd.io/v1".into(),
         kind: source.kind.clone(),
@@ -99,12 +106,26 @@ fn applier(slot: &Slot, at: usize, output: &Output) -> Applier {
         object: (asks.kind != ApplierKind::Bootstrap).then(|| asks.object.clone()),
         at,
         parent: slot.parent,
+        brought_by: slot.parent.and_then(|parent| before.get(parent).cloned()),
+        shares_with: others.cloned().collect(),
         source,
         folder: asks.folder.clone(),
         target: asks.target.clone(),
         variables: slot.variables.clone(),
         state: output.state.clone(),
     }
+}
+
+/// A finding about a build that was made for another applier, as this one has it.
+fn moved(finding: &Finding, applier: &Applier, cluster: &Name) -> Finding {
+    let mut finding = finding.clone();
+    for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {
+        label.span = applier.place(&label.span);
+    }
+    let of_other = |object: &ObjectRef| applier.shares_with.iter().any(|other| other.reference() == *object);
+    finding.object = finding.object.map(|object| if of_other(&object) { applier.reference.clone() } else { object });
+    finding.clusters = vec![cluster.clone()];
+    finding
 }
 
 fn by_hand_findings(cluster: &Growing) -> Vec<Finding> {

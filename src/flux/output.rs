@@ -31,6 +31,8 @@ pub(super) struct Output {
     pub(super) controller: Option<Object>,
     /// Hashes of the identities of all objects, sorted.
     pub(super) prints: Vec<u64>,
+    /// How much memory variables made it take, in bytes.
+    pub(super) grown: usize,
 }
 
 /// What a kustomize build says of itself.
@@ -66,7 +68,7 @@ impl Output {
         let held = objects.iter().filter_map(Held::of).collect();
         let mut prints: Vec<u64> = objects.iter().map(print).collect();
         prints.sort_unstable();
-        Self { objects, findings, state, facts, built_for: Vec::new(), held, controller: None, prints }
+        Self { objects, findings, state, facts, built_for: Vec::new(), held, controller: None, prints, grown: 0 }
     }
 
     /// Nothing, for a reason that is no fault.

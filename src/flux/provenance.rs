@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Applied, Applier};
+use super::{Applied, Applier, Cluster};
 use crate::finding::ObjectRef;
 use crate::text::{File, Span};
-use crate::yaml::{By, Key, Name, Node, Origin, Path, Value};
+use crate::yaml::{By, Key, Name, Node, Origin, Path, Step, Value};
 
 /// A place that had a say in a value.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,70 +47,90 @@ pub enum Agent {
 /// What tells the places of one object's fields apart.
 #[derive(Debug)]
 pub struct Provenance<'a> {
+    cluster: &'a Cluster,
     applier: &'a Applier,
-    /// The file that the object was first written in.
-    base: File,
-    /// The applier's patches, by the file that they stand in.
-    patches: BTreeMap<Place, Vec<Range<usize>>>,
+    /// The file that the object was first written in; `None` for one that a generator made.
+    base: Option<File>,
+    /// The applier's fields, by the file that they stand in.
+    fields: BTreeMap<Place, Vec<Said<'a>>>,
 }
 
 /// The root and the path of a file.
 type Place = (Option<Arc<str>>, String);
+
+/// A scalar of the applier's.
+#[derive(Debug)]
+struct Said<'a> {
+    at: Range<usize>,
+    node: &'a Node,
+    is_patch: bool,
+}
+
+/// The fields of an applier that patches stand in, and those that give objects other values.
+const PATCHES: [&[&str]; 4] =
+    [&["patches"], &["patchesStrategicMerge"], &["patchesJson6902"], &["kustomize", "patches"]];
+const FIELDS: [&[&str]; 6] =
+    [&["targetNamespace"], &["namePrefix"], &["nameSuffix"], &["images"], &["commonMetadata"], &["buildMetadata"]];
 
 fn place_of(file: &File) -> Place {
     (file.root().cloned(), file.path().to_owned())
 }
 
 impl<'a> Provenance<'a> {
-    /// Looks at an object and at who applies it.
-    pub fn of(applied: &'a Applied) -> Self {
+    /// Looks at an object and at who applies it: one of the cluster's.
+    pub fn of(cluster: &'a Cluster, applied: &'a Applied) -> Self {
         let identity = applied.object.node.get("kind").unwrap_or(&applied.object.node);
-        let mut patches = BTreeMap::new();
+        let mut fields = BTreeMap::new();
         let spec = applied.by.object.as_ref().and_then(|object| object.node.get("spec"));
-        let fields = [&["patches"][..], &["patchesStrategicMerge"], &["patchesJson6902"], &["kustomize", "patches"]];
-        for field in fields {
-            spec.and_then(|spec| spec.at_keys(field)).into_iter().for_each(|node| take_places(node, &mut patches));
+        for (field, is_patch) in PATCHES.iter().map(|field| (field, true)).chain(FIELDS.iter().map(|at| (at, false))) {
+            spec.and_then(|spec| spec.at_keys(field)).into_iter().for_each(|node| take(node, is_patch, &mut fields));
         }
-        Self { applier: &applied.by, base: identity.origin.written().file().clone(), patches }
+        let base = (!is_generated(&identity.origin)).then(|| identity.origin.written().file().clone());
+        Self { cluster, applier: &applied.by, base, fields }
     }
 
     /// The places that had a say in a node's value, the first one first.
     pub fn causes(&self, node: &Node) -> Vec<Cause> {
         let mut causes = Vec::new();
-        let mut origin = Some(&node.origin);
-        while let Some(current) = origin {
-            origin = match current {
-                Origin::At(span) => {
-                    causes.push(Cause { by: self.written(span), place: span.clone() });
-                    None
-                }
-                Origin::Via(step) => {
-                    let agent = |span: &Span| match &step.by {
-                        By::Patch(_) if self.is_flux_patch(span) => Agent::FluxPatch,
-                        By::Patch(_) => Agent::Patch,
-                        By::Generator(_) => Agent::Generator,
-                        By::Field(_) => Agent::Field,
-                        By::Applier(_) | By::Variable(_) => Agent::FluxField,
-                    };
-                    match &step.by {
-                        By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span) => {
-                            causes.push(Cause { by: agent(span), place: span.clone() });
-                        }
-                        By::Variable(name) => {
-                            let mut names: Vec<&Name> = Vec::new();
-                            for name in step.pieces.iter().map(|(_, name)| name).chain([name]) {
-                                if !names.contains(&name) {
-                                    names.push(name);
-                                }
-                            }
-                            causes.extend(names.into_iter().rev().filter_map(|name| self.variable(name)));
-                        }
+        for origin in steps_of(&node.origin) {
+            let shown = match origin {
+                Origin::At(span) => span,
+                Origin::Via(step) => match &step.by {
+                    By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span) => span,
+                    By::Variable(_) | By::Inherited(..) => {
+                        causes.extend(self.variables(step, 0));
+                        continue;
                     }
-                    step.was.as_ref()
-                }
+                },
             };
+            // Clusters share builds, and with them the places of the first; here each has its own.
+            let own = self.applier.own_place(shown);
+            let said = self.said(&own);
+            let is_patch = said.is_some_and(|said| said.is_patch);
+            let said = said.filter(|said| !said.is_patch);
+            let by = match origin {
+                Origin::At(_) => self.written(&own),
+                Origin::Via(step) => match &step.by {
+                    By::Patch(_) if is_patch => Agent::FluxPatch,
+                    By::Patch(_) => Agent::Patch,
+                    By::Generator(_) => Agent::Generator,
+                    By::Field(_) if said.is_none() => Agent::Field,
+                    _ => Agent::FluxField,
+                },
+            };
+            if by == Agent::Generator
+                && let (Origin::Via(step), [first]) = (origin, causes.as_mut_slice())
+                && matches!(step.was, Some(Origin::At(_)))
+            {
+                // The generator's entry names a file, which has the value.
+                first.by = Agent::Generator;
+            }
+            let is_field = matches!(by, Agent::Field | Agent::FluxField);
+            causes.push(Cause { by, place: self.applier.settled_place(&own) });
+            if is_field {
+                causes.extend(said.into_iter().flat_map(|said| self.inherited(&said.node.origin, 1)));
+            }
         }
-        causes.reverse();
         causes
     }
 
@@ -118,7 +138,7 @@ impl<'a> Provenance<'a> {
     fn written(&self, span: &Span) -> Agent {
         if self.is_flux_patch(span) {
             Agent::FluxPatch
-        } else if place_of(span.file()) == place_of(&self.base) {
+        } else if self.base.as_ref().is_some_and(|base| place_of(span.file()) == place_of(base)) {
             Agent::Base
         } else {
             Agent::Patch
@@ -126,27 +146,91 @@ impl<'a> Provenance<'a> {
     }
 
     fn is_flux_patch(&self, span: &Span) -> bool {
-        let range = span.range();
-        let places = self.patches.get(&place_of(span.file()));
-        places.is_some_and(|places| places.iter().any(|place| place.start <= range.start && range.end <= place.end))
+        self.said(span).is_some_and(|said| said.is_patch)
     }
 
-    /// The place of a variable; none for one that is not defined, whose default stands in the base.
-    fn variable(&self, name: &Name) -> Option<Cause> {
-        let variable = self.applier.variables.values.get(name)?;
+    /// The scalar of the applier's that a place lies in.
+    fn said(&self, span: &Span) -> Option<&Said<'a>> {
+        let range = span.range();
+        let places = self.fields.get(&place_of(span.file()))?;
+        places.iter().find(|said| said.at.start <= range.start && range.end <= said.at.end)
+    }
+
+    /// The variables that a value went through, as seen from so many appliers further up.
+    fn inherited(&self, origin: &Origin, up: usize) -> Vec<Cause> {
+        let steps = steps_of(origin).into_iter().filter_map(|origin| match origin {
+            Origin::Via(step) if matches!(step.by, By::Variable(_) | By::Inherited(..)) => Some(step),
+            _ => None,
+        });
+        steps.flat_map(|step| self.variables(step, up)).collect()
+    }
+
+    /// The variables of a step, each once, in the order of the text.
+    fn variables(&self, step: &Step, up: usize) -> Vec<Cause> {
+        let (first, up) = match &step.by {
+            By::Variable(name) => (name, up),
+            By::Inherited(name, further) => (name, up + usize::from(*further)),
+            _ => return Vec::new(),
+        };
+        let mut names: Vec<&Name> = Vec::new();
+        for name in step.pieces.iter().map(|(_, name)| name).chain([first]) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.into_iter().flat_map(|name| self.variable(name, up)).collect()
+    }
+
+    /// The place of a variable, and what its own value was made of by whoever brings the applier that defines it; none
+    /// for one that is not defined, whose default stands in the base.
+    fn variable(&self, name: &Name, up: usize) -> Vec<Cause> {
+        let Some(applier) = self.above(up) else { return Vec::new() };
+        let Some(variable) = applier.variables.values.get(name) else { return Vec::new() };
         let (value, from) = (variable.value.clone(), variable.from.clone());
-        Some(Cause { by: Agent::Variable { name: name.clone(), value, from }, place: variable.place.clone() })
+        let place = if from.is_none() { applier.settled_place(&variable.place) } else { variable.place.clone() };
+        let own = applier.object.as_ref().filter(|_| from.is_none());
+        let own = own.and_then(|object| object.node.at_keys(&["spec", "postBuild", "substitute", name]));
+        let mut causes = vec![Cause { by: Agent::Variable { name: name.clone(), value, from }, place }];
+        causes.extend(own.into_iter().flat_map(|node| self.inherited(&node.origin, up + 1)));
+        causes
+    }
+
+    /// The applier, or the one so many steps above it.
+    fn above(&self, up: usize) -> Option<&Applier> {
+        (0..up).try_fold(self.applier, |at, _| {
+            let parent = at.parent.filter(|parent| *parent < at.at)?;
+            self.cluster.appliers.get(parent).map(|applier| &**applier)
+        })
     }
 }
 
-fn take_places(node: &Node, places: &mut BTreeMap<Place, Vec<Range<usize>>>) {
+/// An origin and all before it, the first one first.
+fn steps_of(origin: &Origin) -> Vec<&Origin> {
+    let mut steps = vec![origin];
+    let mut at = origin;
+    while let Origin::Via(step) = at
+        && let Some(was) = &step.was
+    {
+        steps.push(was);
+        at = was;
+    }
+    steps.reverse();
+    steps
+}
+
+fn is_generated(origin: &Origin) -> bool {
+    steps_of(origin).iter().any(|origin| matches!(origin, Origin::Via(step) if matches!(step.by, By::Generator(_))))
+}
+
+fn take<'a>(node: &'a Node, is_patch: bool, fields: &mut BTreeMap<Place, Vec<Said<'a>>>) {
     match &node.value {
         Value::Scalar(..) => {
             let span = node.span();
-            places.entry(place_of(span.file())).or_default().push(span.range());
+            let said = Said { at: span.range(), node, is_patch };
+            fields.entry(place_of(span.file())).or_default().push(said);
         }
-        Value::Seq(items) => items.iter().for_each(|item| take_places(item, places)),
-        Value::Map(entries) => entries.iter().for_each(|entry| take_places(&entry.node, places)),
+        Value::Seq(items) => items.iter().for_each(|item| take(item, is_patch, fields)),
+        Value::Map(entries) => entries.iter().for_each(|entry| take(&entry.node, is_patch, fields)),
     }
 }
 
@@ -177,7 +261,7 @@ mod tests {
     use super::*;
     use crate::flux::{ApplierKind, Completion, State, Variable, Variables};
     use crate::kube::Object;
-    use crate::yaml::{Step, Style, parse};
+    use crate::yaml::{Style, parse};
 
     fn node(path: &str, text: &str) -> Node {
         parse(&File::new(path, text)).documents.remove(0).node
@@ -191,6 +275,8 @@ mod tests {
             object: Some(applier),
             at: 0,
             parent: None,
+            brought_by: None,
+            shares_with: Vec::new(),
             source: None,
             folder: String::new(),
             target: None,
@@ -221,7 +307,8 @@ mod tests {
         let values = [(Name::from("X"), variable(3..4)), (Name::from("Y"), variable(8..9))];
         let variables = Variables { values: values.into(), open: false };
         let built = applied(base.clone(), &applier, variables);
-        let provenance = Provenance::of(&built);
+        let cluster = Cluster { name: "".into(), appliers: Vec::new(), objects: Vec::new() };
+        let provenance = Provenance::of(&cluster, &built);
         let said: Vec<String> = provenance
             .causes(&done)
             .iter()

@@ -45,7 +45,7 @@ pub fn trace(found: &[(&Cluster, &Applied)], at: &Path) -> Vec<Trace> {
     let mut traces: Vec<Trace> = Vec::new();
     for (cluster, applied) in found {
         let Some(part) = at.find(&applied.object.node) else { continue };
-        let provenance = Provenance::of(applied);
+        let provenance = Provenance::of(cluster, applied);
         let fields = leaves(part, at);
         let fields = fields.into_iter().map(|(path, node)| {
             let causes = provenance.causes(node);

@@ -2,7 +2,7 @@
 
 use super::growth;
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
+use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, to_json};
 
 /// One operation of a patch.
 pub(super) struct Operation {
@@ -55,9 +55,8 @@ fn read_one(node: &Node) -> Result<Operation, Fault> {
 }
 
 fn pointer(node: &Node) -> Result<Vec<String>, Fault> {
-    let text = match node.resolve(Reader::Kubernetes) {
-        Some(Scalar::String(text)) => text,
-        _ => return Err((node.span().clone(), "a path is a string".into())),
+    let Some(Scalar::String(text)) = node.resolve(Reader::Kubernetes) else {
+        return Err((node.span().clone(), "a path is a string".into()));
     };
     // What stands before the first slash says nothing, so that the program takes `spec/a` for `/a`.
     let mut segments = text.split('/');
@@ -104,7 +103,7 @@ impl Operation {
         let change = |change: Change<'_>, path: &[String]| edit(object, path, &change, &self.span).map_err(fault);
         match &self.action {
             Action::Replace(value) if self.path.is_empty() => match value.value {
-                Value::Map(_) => Ok(replaced(object, value)),
+                Value::Map(_) => Ok(object.replaced_by(value)),
                 Value::Seq(_) | Value::Scalar(..) => Err(fault("an object can be replaced by a mapping only".into())),
             },
             Action::Test(value) if self.path.is_empty() && same_value(object, value) => Ok(object.clone()),
@@ -202,7 +201,7 @@ fn edit_entry(node: &Node, key: &str, change: &Change<'_>, span: &Span) -> Resul
     let old = node.entry(key);
     match (change, old) {
         (Change::Add(value) | Change::Replace(value), Some(old)) => {
-            Ok(node.with(old.with_node(replaced(&old.node, value))))
+            Ok(node.with(old.with_node(old.node.replaced_by(value))))
         }
         // The program makes what is to be replaced and is not there.
         (Change::Add(value) | Change::Replace(value), None) => Ok(node.with(Entry::new(key, span, (*value).clone()))),
@@ -223,7 +222,7 @@ fn edit_item(node: &Node, items: &[Node], segment: &str, change: &Change<'_>) ->
         }
         Change::Replace(value) => {
             let at = index_in(segment, items.len()).filter(|at| *at < items.len()).ok_or_else(no_item)?;
-            items[at] = replaced(&items[at], value);
+            items[at] = items[at].replaced_by(value);
         }
         Change::Remove => {
             let at = index_in(segment, items.len()).filter(|at| *at < items.len()).ok_or_else(no_item)?;
@@ -231,10 +230,6 @@ fn edit_item(node: &Node, items: &[Node], segment: &str, change: &Change<'_>) ->
         }
     }
     Ok(Node { value: Value::Seq(items.into()), origin: node.origin.clone() })
-}
-
-fn replaced(old: &Node, value: &Node) -> Node {
-    old.changed(value.value.clone(), By::Patch(value.span().clone()))
 }
 
 fn same_value(object: &Node, patch: &Node) -> bool {

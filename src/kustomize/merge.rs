@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::merge_keys::{ListMerge, Type};
 use super::merge_lists;
-use crate::yaml::{By, Entry, Node, Style, Value};
+use crate::yaml::{Entry, Node, Style, Value};
 
 /// A place where a patch cannot be laid over the object.
 pub(super) struct Mismatch {
@@ -53,10 +53,7 @@ pub(super) enum Walked {
 impl Walked {
     pub(super) fn taken(old: Option<&Node>, new: Node) -> Self {
         match old {
-            Some(old) => {
-                let by = By::Patch(new.span().clone());
-                Self::Taken(old.changed(new.value, by))
-            }
+            Some(old) => Self::Taken(old.replaced_by(&new)),
             None => Self::Taken(new),
         }
     }

@@ -51,7 +51,12 @@ const VALIDATED_BY: &str = "validated-by";
 impl Walk<'_> {
     /// Runs the generators that a kustomization names.
     pub(super) fn generate(&mut self, definition: &Definition, partial: &mut Partial) {
-        for (plugin, trace) in self.plugins(definition, "generators", GENERATORS, partial) {
+        let plugins = self.plugins(definition, "generators", GENERATORS, partial);
+        if plugins.is_empty() {
+            return;
+        }
+        let mut positions = partial.resources.index();
+        for (plugin, trace) in plugins {
             let folder = &definition.folder;
             let made = match plugin.kind() {
                 "ConfigMapGenerator" => {
@@ -77,7 +82,6 @@ impl Walk<'_> {
                 if self.traced {
                     resource.traced_to_maker(Maker::of_object(&plugin, &trace));
                 }
-                let mut positions = partial.resources.index();
                 generators::absorb(partial, &mut positions, resource, &place);
             }
         }

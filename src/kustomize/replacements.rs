@@ -324,7 +324,8 @@ impl Writing<'_> {
             let object = format!("{} `{}`", resource.id.kind, resource.id.name);
             match change.apply(&node, path) {
                 Ok(Some(changed)) => {
-                    growth::check_copy(&changed, value).map_err(fault)?;
+                    let refused = |message| fault(format!("`{shown}` cannot be replaced in {object}: {message}"));
+                    growth::check_copy(&changed, value).map_err(refused)?;
                     node = changed;
                 }
                 Ok(None) => return Err(fault(format!("there is no field `{shown}` in {object}"))),
@@ -370,4 +371,32 @@ fn inserted(text: &str, delimiter: &str, index: i64, value: &str) -> String {
         },
     }
     parts.join(delimiter)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kustomize::build;
+    use crate::text::{File, Tree};
+    use crate::yaml::Origin;
+
+    #[test]
+    fn a_replaced_value_remembers_the_replacement_the_source_and_what_it_was() {
+        let replacement = "resources: [a.yaml]\nreplacements:\n  - source: {name: a, fieldPath: data.from}\n    targets:\n      - select: {name: a}\n        fieldPaths: [data.to]\n";
+        let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  from: new\n  to: old\n";
+        let tree: Tree =
+            [File::new("kustomization.yaml", replacement), File::new("a.yaml", object)].into_iter().collect();
+        let build = build(&tree, "");
+        assert!(build.findings.is_empty(), "{:?}", build.findings);
+        let value = build.objects[0].node.at_keys(&["data", "to"]).unwrap();
+        let mut places = Vec::new();
+        let mut origin = Some(&value.origin);
+        while let Some(now) = origin {
+            places.push(now.span().text().to_string());
+            origin = match now {
+                Origin::Via(step) => step.was.as_ref(),
+                Origin::At(_) => None,
+            };
+        }
+        assert_eq!((value.text(), places), (Some("new"), vec!["data.to".into(), "new".into(), "old".into()]));
+    }
 }

@@ -1,31 +1,55 @@
-//! A text inside a scalar, such as the YAML of `patch: |`: where its lines stand in the file.
+//! Text inside a scalar of YAML, such as `patch: |`: places in the text are places in the outer file.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::{Entry, Node, Value};
+use super::{By, Entry, Name, Node, Origin, Piece, Step, Value};
 use crate::text::Span;
 
 /// Where the text of a scalar stands in its file.
 #[derive(Debug)]
 pub struct Inside {
     outer: Span,
-    /// For each line of the text, where it starts in the text, and where it starts and ends in the file. Empty when the
-    /// text is not written line by line as it is: folded, or with escapes.
-    lines: Vec<(usize, Range<usize>)>,
+    /// In the order of the text. Empty when it is not written line by line as it is: folded, or with escapes.
+    runs: Vec<Run>,
+    /// The variables that made parts of the text.
+    made: Vec<(Piece, By)>,
+}
+
+/// A part of the text, which the file has as it is, or as the variable that made it.
+#[derive(Debug)]
+struct Run {
+    text: Range<usize>,
+    file: Range<usize>,
+    is_made: bool,
 }
 
 impl Inside {
     /// The places of a scalar's text.
     pub fn of(scalar: &Node) -> Self {
+        Self::with(scalar, 0)
+    }
+
+    /// The places of a text that an applier hands down: its variables are those of whoever brings the applier.
+    pub fn handed_down(scalar: &Node) -> Self {
+        Self::with(scalar, 1)
+    }
+
+    fn with(scalar: &Node, up: u8) -> Self {
         let outer = scalar.span().clone();
         let text = scalar.text().unwrap_or_default();
-        let lines = if outer.text().starts_with('|') { literal(text, &outer) } else { quoted(text, &outer) };
-        Self { outer, lines }
+        let made = made(&scalar.origin, up);
+        let runs =
+            if outer.text().starts_with('|') { literal(text, &outer, &made) } else { quoted(text, &outer, &made) };
+        Self { outer, runs, made }
     }
 
     /// The place of a range of the text; `None` where the file does not have it as it is.
     pub fn span(&self, range: Range<usize>) -> Option<Span> {
-        let (start, end) = (self.offset(range.start)?, self.offset(range.end)?);
+        let start = self.run(range.start)?;
+        let end = self.run(range.end.checked_sub(1).unwrap_or(range.end).max(range.start))?;
+        let start = if start.is_made { start.file.start } else { start.place_of(range.start) };
+        let end = if end.is_made { end.file.end } else { end.place_of(range.end) };
         Some(self.outer.file().span(start..end.max(start)))
     }
 
@@ -42,41 +66,177 @@ impl Inside {
                 Value::Map(entries.iter().map(entry).collect())
             }
         };
-        Node::at(value, place(node.span().range()))
+        let at = Origin::At(place(node.span().range()));
+        let origin = if node.text().is_some() { self.changed(node, at) } else { at };
+        Node { value, origin }
     }
 
-    fn offset(&self, inner: usize) -> Option<usize> {
-        let at = self.lines.partition_point(|(start, _)| *start <= inner).checked_sub(1)?;
-        let (start, outer) = self.lines.get(at)?;
-        Some((outer.start + (inner - start)).min(outer.end))
+    /// The origin of a scalar of the text: the variables that made a part of it changed what stands in the file.
+    fn changed(&self, scalar: &Node, at: Origin) -> Origin {
+        let (range, text) = (scalar.span().range(), scalar.text().unwrap_or_default());
+        let touching = |((piece, _), _): &&(Piece, By)| {
+            (piece.start as usize) < range.end && range.start < (piece.end as usize).max(piece.start as usize + 1)
+        };
+        let mut touching = self.made.iter().filter(touching).peekable();
+        let Some((_, by)) = touching.peek().cloned().cloned() else { return at };
+        let whole = 0..text.len();
+        // Quotes and escapes move what stands in the scalar: then the whole of it is what variables made.
+        let is_plain = scalar.span().text() == text;
+        let within = |at: u32| narrow((at as usize).saturating_sub(range.start).min(text.len()));
+        let pieces = touching.map(|((piece, name), _)| match is_plain {
+            true => (within(piece.start)..within(piece.end), name.clone()),
+            false => (narrow(whole.start)..narrow(whole.end), name.clone()),
+        });
+        Origin::Via(Arc::new(Step { by, was: Some(at), pieces: pieces.collect() }))
+    }
+
+    fn run(&self, at: usize) -> Option<&Run> {
+        self.runs.get(self.runs.partition_point(|run| run.text.start <= at).checked_sub(1)?)
     }
 }
 
+impl Run {
+    fn place_of(&self, at: usize) -> usize {
+        (self.file.start + at.saturating_sub(self.text.start)).min(self.file.end)
+    }
+}
+
+fn narrow(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// The variables that made parts of a scalar's text, in the order of the text.
+fn made(origin: &Origin, up: u8) -> Vec<(Piece, By)> {
+    let Origin::Via(step) = origin else { return Vec::new() };
+    let by = |name: &Name| match (&step.by, up) {
+        (By::Variable(_), 0) => Some(By::Variable(name.clone())),
+        (By::Variable(_), up) => Some(By::Inherited(name.clone(), up)),
+        (By::Inherited(_, before), up) => Some(By::Inherited(name.clone(), before.saturating_add(up))),
+        _ => None,
+    };
+    step.pieces.iter().filter_map(|piece| Some((piece.clone(), by(&piece.1)?))).collect()
+}
+
 /// The lines of a block scalar: each ends as its line in the file ends, the indentation standing before it.
-fn literal(text: &str, outer: &Span) -> Vec<(usize, Range<usize>)> {
+fn literal(text: &str, outer: &Span, made: &[(Piece, By)]) -> Vec<Run> {
     let file = outer.file();
     let header = outer.position().line;
-    let mut lines = Vec::new();
+    let mut runs = Vec::new();
     let mut start = 0;
     for (number, line) in (1u32..).zip(text.split('\n')) {
         let Some(range) = file.line(header + number) else { break };
         let Some(written) = file.text().get(range.clone()) else { break };
-        // Where a variable changed the line, only its beginning is known.
-        let blank = written.len() - written.trim_start().len();
-        let indent = if written.ends_with(line) { written.len() - line.len() } else { blank };
-        lines.push((start, range.start + indent..range.end));
+        let blank = |line: &str| line.len() - line.trim_start().len();
+        let indent = if written.ends_with(line) {
+            written.len() - line.len()
+        } else {
+            blank(written).saturating_sub(blank(line))
+        };
+        let at = range.start + indent;
+        runs.extend(aligned(line, start, written.get(indent..).unwrap_or_default(), at, made));
         start += line.len() + 1;
     }
-    lines
+    runs
 }
 
-/// The one line of a plain or quoted scalar whose text stands in the file as it is.
-fn quoted(text: &str, outer: &Span) -> Vec<(usize, Range<usize>)> {
-    match outer.text().find(text) {
-        Some(at) if !text.contains('\n') => {
-            let start = outer.range().start + at;
-            vec![(0, start..start + text.len())]
+/// The one line of a plain or quoted scalar whose text stands in the file as it is, but for variables.
+fn quoted(text: &str, outer: &Span, made: &[(Piece, By)]) -> Vec<Run> {
+    if text.contains('\n') {
+        return Vec::new();
+    }
+    if let Some(at) = outer.text().find(text) {
+        let start = outer.range().start + at;
+        return vec![Run { text: 0..text.len(), file: start..start + text.len(), is_made: false }];
+    }
+    let written = outer.text();
+    let bare = written.strip_prefix(['"', '\'']).unwrap_or(written);
+    let at = outer.range().start + (written.len() - bare.len());
+    let runs = aligned(text, 0, bare.strip_suffix(['"', '\'']).unwrap_or(bare), at, made);
+    if runs.iter().any(|run| run.is_made) { runs } else { Vec::new() }
+}
+
+/// Lays a line of the text along the line of the file that it was made of. What fits no longer is known by its beginning.
+fn aligned(line: &str, start: usize, written: &str, at: usize, made: &[(Piece, By)]) -> Vec<Run> {
+    let end = start + line.len();
+    let whole = |from: usize, place: usize| Run {
+        text: start + from..end,
+        file: at + place..at + written.len(),
+        is_made: false,
+    };
+    if line == written {
+        return vec![whole(0, 0)];
+    }
+    let first = made.partition_point(|((piece, _), _)| (piece.start as usize) < start);
+    let pieces = made.get(first..).unwrap_or_default().iter().map(|((piece, _), _)| piece);
+    let (mut runs, mut from, mut place) = (Vec::new(), 0, 0);
+    for piece in pieces.take_while(|piece| (piece.start as usize) < end) {
+        let (piece_start, piece_end) = (piece.start as usize - start, (piece.end as usize).min(end) - start);
+        let kept = line.get(from..piece_start).unwrap_or_default();
+        let rest = written.get(place..).unwrap_or_default();
+        let Some(variable) = rest.strip_prefix(kept).and_then(variable) else { break };
+        let file = place + kept.len()..place + kept.len() + variable;
+        if !kept.is_empty() {
+            let file = at + place..at + file.start;
+            runs.push(Run { text: start + from..start + piece_start, file, is_made: false });
         }
-        _ => Vec::new(),
+        let text = start + piece_start..start + piece_end;
+        runs.push(Run { text, file: at + file.start..at + file.end, is_made: true });
+        (from, place) = (piece_end, file.end);
+    }
+    runs.push(whole(from, place));
+    runs
+}
+
+/// The length of the variable that a text begins with.
+fn variable(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, letter) in text.strip_prefix('$')?.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth > 1 => depth -= 1,
+            // The sign before, and this one.
+            '}' => return Some(at + 2),
+            _ if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+    use crate::yaml::{Style, parse};
+
+    fn expanded(file: &File, text: &str, pieces: &[(Range<u32>, &str)]) -> Node {
+        let scalar = parse(file).documents[0].node.get("patch").unwrap().clone();
+        let pieces = pieces.iter().map(|(range, name)| (range.clone(), Name::from(*name))).collect();
+        let step = Step { by: By::Variable("A".into()), was: Some(scalar.origin), pieces };
+        Node { value: Value::Scalar(text.into(), Style::Literal), origin: Origin::Via(Arc::new(step)) }
+    }
+
+    #[test]
+    fn what_variables_made_stands_where_they_do() {
+        let file = File::new("a.yaml", "patch: |\n    a:\n      b: ${A}-${B:-${C}} # c\n      d: e\n");
+        let outer = expanded(&file, "a:\n  b: one-two # c\n  d: e\n", &[(8..11, "A"), (12..15, "B")]);
+        let inner = parse(&File::new("a.yaml", outer.text().unwrap())).documents.remove(0).node;
+        let node = Inside::handed_down(&outer).node(&inner);
+        let (b, d) = (node.at_keys(&["a", "b"]).unwrap(), node.at_keys(&["a", "d"]).unwrap());
+        assert_eq!((b.span().text(), d.span().text()), ("${A}-${B:-${C}}", "e"));
+        assert!(matches!(d.origin, Origin::At(_)));
+        let Origin::Via(step) = &b.origin else { panic!("variables made it") };
+        assert!(matches!(&step.by, By::Inherited(name, 1) if &**name == "A"));
+        assert_eq!(step.pieces.to_vec(), [(0..3, Name::from("A")), (4..7, Name::from("B"))]);
+    }
+
+    #[test]
+    fn a_quoted_line_is_known_by_its_variables() {
+        let file = File::new("a.yaml", "patch: \"{a: ${A}, b: c}\"\n");
+        let outer = expanded(&file, "{a: 1, b: c}", &[(4..5, "A")]);
+        let inner = parse(&File::new("a.yaml", outer.text().unwrap())).documents.remove(0).node;
+        let node = Inside::of(&outer).node(&inner);
+        assert_eq!(node.get("a").unwrap().span().text(), "${A}");
+        assert_eq!(node.get("b").unwrap().span().text(), "c");
     }
 }

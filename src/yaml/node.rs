@@ -95,6 +95,9 @@ pub enum By {
     Applier(Span),
     /// A variable of Flux's substitution, by name: its place differs by cluster, so that clusters can share the build.
     Variable(Name),
+    /// A variable of whoever brings the applier, so many appliers further up: it had made a part of the applier's own
+    /// patch before that was laid over the object.
+    Inherited(Name, u8),
 }
 
 impl Node {
@@ -183,6 +186,12 @@ impl Node {
         Self { value, origin: Origin::Via(Arc::new(step)) }
     }
 
+    /// The value of a patch in the place of this one: variables that made the patch's value come after the patch.
+    #[must_use]
+    pub fn replaced_by(&self, new: &Node) -> Self {
+        Self { value: new.value.clone(), origin: over(&self.origin, &new.origin) }
+    }
+
     /// This mapping with a key set: in place when it stands there, at the end otherwise.
     ///
     /// A node that is no mapping is returned as it is.
@@ -266,8 +275,10 @@ impl Origin {
             Self::At(span) => span,
             Self::Via(step) => match (&step.by, &step.was) {
                 (By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span), _) => span,
-                (By::Variable(_), Some(was)) => was.span(),
-                (By::Variable(_), None) => unreachable!("a variable changes what a file brought"),
+                (By::Variable(_) | By::Inherited(..), Some(was)) => was.span(),
+                (By::Variable(_) | By::Inherited(..), None) => {
+                    unreachable!("a variable changes what a file brought")
+                }
             },
         }
     }
@@ -279,6 +290,18 @@ impl Origin {
             Self::Via(step) => step.was.as_ref().map_or_else(|| self.span(), Self::written),
         }
     }
+}
+
+/// The origin of what a patch puts in the place of something else.
+fn over(was: &Origin, new: &Origin) -> Origin {
+    let step = match new {
+        Origin::Via(step) if matches!(step.by, By::Variable(_) | By::Inherited(..)) => {
+            let inner = step.was.as_ref().map(|inner| over(was, inner));
+            Step { by: step.by.clone(), was: inner, pieces: step.pieces.clone() }
+        }
+        _ => Step { by: By::Patch(new.span().clone()), was: Some(was.clone()), pieces: Box::default() },
+    };
+    Origin::Via(Arc::new(step))
 }
 
 #[cfg(test)]

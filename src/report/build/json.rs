@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::{Delivery, Secrets, shown};
-use crate::flux::{Applied, Provenance, leaves};
+use crate::flux::{Applied, Cluster, Provenance, leaves};
 use crate::report::mask::Masks;
 use crate::report::provenance::{JsonApplier, JsonField, JsonReference, schema_of};
 use crate::yaml::{Path, Reader, to_json};
@@ -64,6 +64,7 @@ struct JsonObject {
 
 /// Objects that are described one by one while they are written: all of them at once would fill the memory.
 struct Objects<'a> {
+    cluster: &'a Cluster,
     list: &'a [&'a Applied],
     secrets: Secrets,
     masks: &'a RefCell<Masks>,
@@ -77,7 +78,7 @@ impl Serialize for Objects<'_> {
 
 impl Objects<'_> {
     fn describe(&self, applied: &Applied) -> JsonObject {
-        let provenance = Provenance::of(applied);
+        let provenance = Provenance::of(self.cluster, applied);
         let node = &applied.object.node;
         let fields = leaves(node, &Path::default());
         JsonObject {
@@ -97,7 +98,7 @@ pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn
             .iter()
             .map(|group| JsonGroup {
                 applier: (&**group.applier).into(),
-                objects: Objects { list: &group.objects, secrets, masks: &masks },
+                objects: Objects { cluster: receiver.cluster, list: &group.objects, secrets, masks: &masks },
             })
             .collect(),
     });
