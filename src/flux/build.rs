@@ -81,7 +81,9 @@ pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitu
     }
     let mut built_for = built.built_for.clone();
     if asks.metadata.is_some() {
-        objects.iter_mut().for_each(|object| set_common_metadata(object, &asks.object));
+        for object in &mut objects {
+            set_common_metadata(object, &asks.object);
+        }
         built_for.push(asks.object.clone());
     }
     Output { built_for, ..Output::with(objects, findings, built.facts.clone()) }

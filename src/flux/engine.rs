@@ -58,5 +58,5 @@ pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
         }
     }
     clusters.par_iter_mut().for_each(Growing::give_up);
-    finish(clusters)
+    finish(&clusters)
 }
