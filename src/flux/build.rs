@@ -86,7 +86,7 @@ pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitu
         }
         built_for.push(asks.object.clone());
     }
-    Output { built_for, ..Output::with(objects, findings, built.facts.clone()) }
+    Output { built_for, ..built.changed(objects, findings) }
 }
 
 fn substitute(

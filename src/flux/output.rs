@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::asks::Asks;
 use super::received::{Id, id, is_looked_up};
+use super::shared_place::is_same;
 use super::{ApplierKind, State, is_kustomization, is_resource_set, reads};
 use crate::finding::{Finding, Severity};
 use crate::kube::Object;
@@ -26,10 +27,10 @@ pub(super) struct Output {
     /// The objects on whose behalf it was built. Others with the same content share it; the places are those of these.
     pub(super) built_for: Vec<Object>,
     /// The objects that others look up, or that apply further ones.
-    pub(super) held: Vec<Held>,
+    pub(super) held: Vec<Arc<Held>>,
     /// The Deployment of kustomize-controller that a FluxInstance makes, as far as it is known.
     pub(super) controller: Option<Object>,
-    /// Hashes of the identities of all objects, sorted.
+    /// Hashes of the identities of all objects.
     pub(super) prints: Vec<u64>,
 }
 
@@ -63,10 +64,25 @@ impl Output {
     pub(super) fn with(objects: Vec<Object>, findings: Vec<Finding>, facts: Arc<Facts>) -> Self {
         let failed = findings.iter().any(|found| found.severity == Severity::Error);
         let state = if failed { State::Failed } else { State::Built };
-        let held = objects.iter().filter_map(Held::of).collect();
-        let mut prints: Vec<u64> = objects.iter().map(print).collect();
-        prints.sort_unstable();
+        let held = objects.iter().filter_map(Held::of).map(Arc::new).collect();
+        let prints = objects.iter().map(print).collect();
         Self { objects, findings, state, facts, built_for: Vec::new(), held, controller: None, prints }
+    }
+
+    /// What this becomes with other objects in the place of its own, which are often the same.
+    pub(super) fn changed(&self, objects: Vec<Object>, findings: Vec<Finding>) -> Self {
+        let mut changed = Self { held: Vec::new(), prints: Vec::new(), ..self.clone() };
+        let mut held = self.held.iter().peekable();
+        for ((own, object), own_print) in self.objects.iter().zip(&objects).zip(&self.prints) {
+            let own_held = held.next_if(|held| is_same(&held.object, own));
+            let same = is_same(own, object);
+            let known = own_held.filter(|_| same).cloned();
+            changed.held.extend(if same { known } else { Held::of(object).map(Arc::new) });
+            changed.prints.push(if same { *own_print } else { print(object) });
+        }
+        let failed = findings.iter().any(|found| found.severity == Severity::Error);
+        changed.state = if failed { State::Failed } else { State::Built };
+        Self { objects, findings, ..changed }
     }
 
     /// Nothing, for a reason that is no fault.
@@ -76,8 +92,7 @@ impl Output {
 
     /// Tells whether an object of the same identity is among the objects.
     pub(super) fn has(&self, object: &Object) -> bool {
-        let found = self.prints.binary_search(&print(object)).is_ok();
-        found && self.objects.iter().any(|own| id(own) == id(object))
+        self.prints.contains(&print(object)) && self.objects.iter().any(|own| id(own) == id(object))
     }
 }
 

@@ -142,11 +142,10 @@ impl<'a> Provenance<'a> {
 }
 
 fn take_places(node: &Node, places: &mut BTreeMap<Place, Vec<Range<usize>>>) {
+    let span = node.span();
+    places.entry(place_of(span.file())).or_default().push(span.range());
     match &node.value {
-        Value::Scalar(..) => {
-            let span = node.span();
-            places.entry(place_of(span.file())).or_default().push(span.range());
-        }
+        Value::Scalar(..) => {}
         Value::Seq(items) => items.iter().for_each(|item| take_places(item, places)),
         Value::Map(entries) => entries.iter().for_each(|entry| take_places(&entry.node, places)),
     }

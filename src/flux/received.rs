@@ -1,6 +1,7 @@
 //! What a cluster has, by name: what its appliers look things up in.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 use super::output::Held;
 use super::producer::{Produced, Producers, makes_others};
@@ -20,20 +21,26 @@ pub(super) type Id = (Name, Name, Name, Name);
 /// The identity of an object.
 pub(super) fn id(object: &Object) -> Id {
     let metadata = object.node.get("metadata");
-    let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
+    let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| NONE.clone());
     let named = |key: &str| shared(metadata.and_then(|metadata| metadata.get(key)));
-    (Name::from(object.group()), shared(object.node.get("kind")), named("namespace"), named("name"))
+    let group = Some(object.group()).filter(|group| !group.is_empty()).map_or_else(|| NONE.clone(), Name::from);
+    (group, shared(object.node.get("kind")), named("namespace"), named("name"))
 }
+
+/// The name of the core group, and of no namespace.
+static NONE: LazyLock<Name> = LazyLock::new(|| Name::from(""));
 
 /// The objects that others refer to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Received {
-    by_id: Index<Id, (Held, Rank)>,
+    by_id: Index<Id, (Arc<Held>, Rank)>,
     /// The ArtifactGenerators of each namespace.
     generators: BTreeMap<Name, Vec<Object>>,
     /// The providers of inputs of each namespace.
     providers: BTreeMap<Name, Vec<Object>>,
     producers: Producers,
+    /// The Deployments of kustomize-controller.
+    pub(super) controllers: Vec<Object>,
     /// The source that is the repository itself, and its folder that is the root of it.
     own: Option<(SourceRef, String)>,
 }
@@ -55,7 +62,7 @@ impl Received {
     }
 
     /// Takes an object that an applier brings; of two equal claims the first one holds.
-    pub(super) fn take(&mut self, held: &Held, kind: ApplierKind) {
+    pub(super) fn take(&mut self, held: &Arc<Held>, kind: ApplierKind) {
         let object = &held.object;
         let rank = match kind {
             ApplierKind::Bootstrap => Rank::ByHand,
@@ -66,6 +73,9 @@ impl Received {
             return;
         }
         self.producers.take(object, kind);
+        if is_controller(object) {
+            self.controllers.push(object.clone());
+        }
         let listed = match object.kind() {
             "ArtifactGenerator" => Some(&mut self.generators),
             _ if is_input_provider(object) => Some(&mut self.providers),
@@ -81,7 +91,7 @@ impl Received {
 
     /// The object of an identity.
     pub(super) fn held(&self, id: &Id) -> Option<&Held> {
-        self.by_id.get(id).map(|(held, _)| held)
+        self.by_id.get(id).map(|(held, _)| &**held)
     }
 
     /// The providers of inputs that a ResourceSet of a namespace may ask.
@@ -92,7 +102,7 @@ impl Received {
     /// A ConfigMap or Secret, brought by an applier or made by something.
     pub(super) fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced> {
         let known = |kind: &str, namespace: &str, name: &str| {
-            let id = ("".into(), kind.into(), namespace.into(), name.into());
+            let id = (NONE.clone(), kind.into(), namespace.into(), name.into());
             self.held(&id).map(|held| held.object.clone())
         };
         self.producers.find(kind, namespace, name, &known)

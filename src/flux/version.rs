@@ -2,6 +2,7 @@
 
 use super::cluster::ApplierKind;
 use super::growing::Slot;
+use super::received::Received;
 use super::root::Root;
 use super::settings::Settings;
 use crate::kube::Object;
@@ -110,12 +111,10 @@ impl Strictness {
     }
 
     /// Reads it from the arguments of kustomize-controller, else from the version.
-    pub(super) fn of(root: &Root, slots: &[Slot], settings: &Settings) -> Self {
-        let outputs = slots.iter().filter(|slot| slot.asks.target.is_none()).filter_map(|slot| slot.output.as_ref());
-        let made = outputs.clone().filter_map(|output| output.controller.as_ref());
-        let held = outputs.flat_map(|output| &output.held).map(|held| &held.object);
-        let controllers: Vec<&Object> = held.filter(|object| is_controller(object)).chain(made).collect();
+    pub(super) fn of(root: &Root, slots: &[Slot], received: &Received, settings: &Settings) -> Self {
         let instances = slots.iter().filter(|slot| slot.asks.kind == ApplierKind::FluxInstance);
+        let made = instances.clone().filter_map(|slot| slot.output.as_ref()?.controller.as_ref());
+        let controllers: Vec<&Object> = root.controller.iter().chain(&received.controllers).chain(made).collect();
         let instances: Vec<&Object> = instances.map(|slot| &slot.asks.object).collect();
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
         if let Some(on) = gate {

@@ -92,7 +92,11 @@ fn file(text: &str) -> Option<Remote> {
 /// Any other address of a file.
 fn address(text: &str) -> Option<Remote> {
     let has_scheme = ["https://", "http://"].iter().any(|scheme| strip_ignoring_case(text, scheme).is_some());
-    has_scheme.then(|| Remote { repository: key(text.split(['?', '#']).next().unwrap_or(text)), path: String::new(), reference: None })
+    has_scheme.then(|| Remote {
+        repository: key(text.split(['?', '#']).next().unwrap_or(text)),
+        path: String::new(),
+        reference: None,
+    })
 }
 
 /// A repository, by the rules by which kustomize tells one from a path.

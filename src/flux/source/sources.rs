@@ -208,7 +208,10 @@ impl Sources {
         if let Some(artifact) = self.made().get(&id) {
             return Ok(artifact.clone());
         }
-        let artifact = Arc::new(Artifact { id: id.clone(), builder: Builder::new(files()?.with_copies(self.bases.iter().cloned())) });
+        let artifact = Arc::new(Artifact {
+            id: id.clone(),
+            builder: Builder::new(files()?.with_copies(self.bases.iter().cloned())),
+        });
         // Another thread may have made it meanwhile: all share the first one, whose builds are memoised.
         Ok(self.made().entry(id).or_insert(artifact).clone())
     }
