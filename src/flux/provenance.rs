@@ -102,7 +102,7 @@ impl<'a> Provenance<'a> {
                     }
                     By::Generator(span) => {
                         // The generator's entry names a file, which has the value.
-                        if let (Some(Origin::At(_)), [first]) = (&step.was, causes.as_mut_slice()) {
+                        if let (None, Some(Origin::At(_)), [first]) = (&self.base, &step.was, causes.as_mut_slice()) {
                             first.by = Agent::Generator;
                         }
                         causes.push(Cause { by: Agent::Generator, place: span.clone() });
@@ -284,7 +284,7 @@ mod tests {
         let by_file = value.changed(scalar("${X}"), By::Patch(patch.at_keys(&["data", "key"]).unwrap().span().clone()));
         let by_flux = by_file.changed(scalar("${X}${Y}"), By::Patch(flux));
         let pieces = [(0..1, Name::from("X")), (1..2, Name::from("Y"))];
-        let step = Step { by: By::Variable("X".into()), was: Some(by_flux.origin.clone()), pieces: pieces.into() };
+        let step = Step::new(By::Variable("X".into()), Some(by_flux.origin.clone()), pieces.into());
         let done = Node { value: scalar("12"), origin: Origin::Via(Arc::new(step)) };
 
         let file = File::new("vars.yaml", "X: 1\nY: 2\n");

@@ -1,7 +1,7 @@
 //! JSON patches (RFC 6902) on nodes, as evanphx/json-patch carries them out for kustomize.
 
 use crate::text::Span;
-use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, to_json};
+use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
 
 /// One operation of a patch.
 pub(super) struct Operation {
@@ -96,7 +96,7 @@ impl Operation {
     fn taken(&self, object: &Node, from: &[String]) -> Result<Node, Fault> {
         let found = find(object, from);
         let value = found.ok_or_else(|| (self.span.clone(), format!("`{}` is not there", show(from))))?;
-        Ok(Node::at(value.value.clone(), self.span.clone()))
+        Ok(value.changed(value.value.clone(), By::Patch(self.span.clone())))
     }
 }
 
@@ -153,10 +153,16 @@ fn edit_entry(node: &Node, key: &str, change: &Change<'_>, span: &Span) -> Resul
         (Change::Add(value) | Change::Replace(value), Some(old)) => {
             Ok(node.with(old.with_node(old.node.replaced_by(value))))
         }
-        (Change::Add(value), None) => Ok(node.with(Entry::new(key, span, (*value).clone()))),
+        (Change::Add(value), None) => Ok(node.with(Entry::new(key, key_place(value, span), (*value).clone()))),
         (Change::Remove, Some(_)) => Ok(node.without(key)),
         (Change::Replace(_) | Change::Remove, None) => Err(format!("`{key}` is not there")),
     }
+}
+
+/// The place of a key that a patch makes: its file is that of the value, which may have come from elsewhere.
+fn key_place<'a>(value: &'a Node, span: &'a Span) -> &'a Span {
+    let written = value.origin.written();
+    if written.file() == span.file() { span } else { written }
 }
 
 fn edit_item(node: &Node, items: &[Node], segment: &str, change: &Change<'_>) -> Result<Node, String> {
