@@ -7,6 +7,8 @@ mod action;
 mod architecture;
 #[path = "cases/cli.rs"]
 mod cli;
+#[path = "cases/clusters.rs"]
+mod clusters;
 #[path = "cases/fleet.rs"]
 mod fleet;
 #[path = "cases/flux.rs"]

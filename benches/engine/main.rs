@@ -47,12 +47,14 @@ fn bench(criterion: &mut Criterion) {
 
     let mut group = criterion.benchmark_group("lint");
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
-    for count in [1, 40, 400] {
-        let tree = synthetic::clusters(count);
-        group.throughput(Throughput::Elements(count as u64));
-        group.bench_function(BenchmarkId::new("clusters", count), |bencher| {
-            bencher.iter(|| lint::run(&tree, &Options::default()));
-        });
+    for (shape, make) in [("clusters", synthetic::clusters as fn(usize) -> Tree), ("copies", synthetic::copies)] {
+        for count in [1, 40, 100, 1000] {
+            let tree = make(count);
+            group.throughput(Throughput::Elements(count as u64));
+            group.bench_function(BenchmarkId::new(shape, count), |bencher| {
+                bencher.iter(|| lint::run(&tree, &Options::default()));
+            });
+        }
     }
     group.finish();
 }
@@ -73,7 +75,8 @@ fn input(what: &str, count: usize) -> Tree {
         "deployments" => synthetic::deployments(count),
         "pairs" => synthetic::pairs(count),
         "clusters" => synthetic::clusters(count),
-        _ => panic!("there are `deployments`, `pairs` and `clusters`, and no `{what}`"),
+        "copies" => synthetic::copies(count),
+        _ => panic!("there are `deployments`, `pairs`, `clusters` and `copies`, and no `{what}`"),
     }
 }
 

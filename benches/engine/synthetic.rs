@@ -1,6 +1,7 @@
 //! Repositories of any size, as people write them by hand.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use fleetwright::text::{File, Tree};
 
@@ -68,8 +69,39 @@ patches:
     tree
 }
 
-/// `count` clusters that run the same thirty components, each with its own variables.
+/// `count` clusters that run the same thirty components. A cluster's folder holds what Flux starts with, a ConfigMap of
+/// facts about the cluster, and two Kustomizations that lead to those of the components, which all clusters share.
 pub(crate) fn clusters(count: usize) -> Tree {
+    let mut tree = components();
+    for (stack, range) in STACKS {
+        let mut text = String::new();
+        for component in range {
+            text.push_str(&kustomization(component, "substituteFrom: [{kind: ConfigMap, name: runtime-info}]"));
+        }
+        tree.insert(File::new(format!("stacks/{stack}/components.yaml"), text));
+    }
+    for cluster in 0..count {
+        let folder = start(&mut tree, cluster);
+        tree.insert(File::new(format!("{folder}/runtime-info.yaml"), runtime_info(cluster)));
+        let stacks: String = STACKS.into_iter().map(|(stack, _)| stack_of(stack)).collect();
+        tree.insert(File::new(format!("{folder}/stacks.yaml"), stacks));
+    }
+    tree
+}
+
+/// `count` clusters that run the same thirty components, each with Kustomizations of its own, which hold its variables.
+pub(crate) fn copies(count: usize) -> Tree {
+    let mut tree = components();
+    for cluster in 0..count {
+        let folder = start(&mut tree, cluster);
+        let variables = format!("substitute: {{CLUSTER_DOMAIN: c{cluster}.example.com}}");
+        let text: String = (0..COMPONENTS).map(|component| kustomization(component, &variables)).collect();
+        tree.insert(File::new(format!("{folder}/components.yaml"), text));
+    }
+    tree
+}
+
+fn components() -> Tree {
     let mut tree = Tree::default();
     for component in 0..COMPONENTS {
         let mut kustomization = String::from("resources:\n");
@@ -86,20 +118,21 @@ pub(crate) fn clusters(count: usize) -> Tree {
         tree.insert(File::new(format!("components/{component:02}/ingress.yaml"), ingress(component)));
         tree.insert(File::new(format!("components/{component:02}/kustomization.yaml"), kustomization));
     }
-    for cluster in 0..count {
-        let folder = format!("clusters/cluster-{cluster:04}");
-        tree.insert(File::new(format!("{folder}/flux-system/gotk-sync.yaml"), sync(&folder)));
-        let mut text = String::new();
-        for component in 0..COMPONENTS {
-            text.push_str(&kustomization(cluster, component));
-        }
-        tree.insert(File::new(format!("{folder}/components.yaml"), text));
-    }
     tree
+}
+
+/// Writes what Flux starts a cluster with, and returns the folder.
+fn start(tree: &mut Tree, cluster: usize) -> String {
+    let folder = format!("clusters/cluster-{cluster:04}");
+    tree.insert(File::new(format!("{folder}/flux-system/gotk-sync.yaml"), sync(&folder)));
+    folder
 }
 
 /// How many components each cluster runs.
 const COMPONENTS: usize = 30;
+
+/// The folders that the Kustomizations of the components lie in.
+const STACKS: [(&str, Range<usize>); 2] = [("infrastructure", 0..10), ("applications", 10..COMPONENTS)];
 
 fn line(text: &mut String, line: &str) {
     writeln!(text, "{line}").expect("a String takes everything");
@@ -174,7 +207,8 @@ spec:
     )
 }
 
-fn kustomization(cluster: usize, component: usize) -> String {
+/// The Kustomization of a component; `variables` is what it substitutes.
+fn kustomization(component: usize, variables: &str) -> String {
     format!(
         "\
 ---
@@ -188,8 +222,38 @@ spec:
   targetNamespace: component-{component:02}
   sourceRef: {{kind: GitRepository, name: flux-system}}
   postBuild:
-    substitute:
-      CLUSTER_DOMAIN: c{cluster}.example.com
+    {variables}
+"
+    )
+}
+
+/// The Kustomization that brings those of a stack.
+fn stack_of(stack: &str) -> String {
+    format!(
+        "\
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: {stack}, namespace: flux-system}}
+spec:
+  interval: 1h
+  path: ./stacks/{stack}
+  prune: true
+  sourceRef: {{kind: GitRepository, name: flux-system}}
+"
+    )
+}
+
+fn runtime_info(cluster: usize) -> String {
+    format!(
+        "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: runtime-info, namespace: flux-system}}
+data:
+  CLUSTER_NAME: cluster-{cluster:04}
+  CLUSTER_DOMAIN: c{cluster}.example.com
+  CLUSTER_REGION: eu-central-1
 "
     )
 }

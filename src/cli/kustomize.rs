@@ -1,13 +1,14 @@
 //! `kustomize`: a folder → the objects that it builds to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::exit::Exit;
 use super::judge;
 use super::streams::Streams;
+use crate::address::{Location, LocationError};
 use crate::disk;
-use crate::kustomize::{Builder, Copy, FILE_NAMES, Files, Reading, file_in};
+use crate::kustomize::{self, Builder, FILE_NAMES, Files, Reading, file_in};
 use crate::yaml::go;
 
 /// Prints what `kustomize build` prints: the objects that a folder builds to.
@@ -30,36 +31,9 @@ pub(super) struct Args {
     /// Whether a kustomization may name files outside of its own folder.
     #[arg(long, value_name = "WHICH", default_value = "LoadRestrictionsRootOnly")]
     load_restrictor: Restrictor,
-    /// Where a copy lies of a repository that is named by a URL, with `#ref` where a branch matters; may be repeated.
-    #[arg(long, value_name = "URL=DIR")]
-    source: Vec<Source>,
-}
-
-/// A copy of a repository.
-#[derive(Debug, Clone)]
-struct Source {
-    url: String,
-    folder: PathBuf,
-}
-
-impl std::str::FromStr for Source {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // A URL may have `=` in its query; a folder rarely does.
-        match text.rsplit_once('=') {
-            Some((url, folder)) if !url.is_empty() && !folder.is_empty() => {
-                Ok(Self { url: url.to_owned(), folder: folder.into() })
-            }
-            _ => Err("it is no `URL=DIR`"),
-        }
-    }
-}
-
-impl Source {
-    fn open(&self) -> Result<Copy, Error> {
-        Ok(Copy { url: self.url.clone(), tree: disk::open_alone(&self.folder)? })
-    }
+    /// Where a copy of a repository lies; `URL#REF=DIR` is one of a branch or tag; may be repeated.
+    #[arg(long = "source", value_name = "URL=DIR", value_parser = location)]
+    sources: Vec<Location>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -72,13 +46,21 @@ enum Restrictor {
     None,
 }
 
+fn location(text: &str) -> Result<Location, LocationError> {
+    Location::parse(text)
+}
+
+fn copy(location: &Location) -> Result<kustomize::Copy, Error> {
+    Ok(kustomize::Copy::new(location, disk::open_alone(Path::new(&location.folder))?))
+}
+
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let opened = disk::open(&args.dir)?;
     let reading = match args.load_restrictor {
         Restrictor::RootOnly => Reading::Kustomize,
         Restrictor::None => Reading::Unrestricted,
     };
-    let copies = args.source.iter().map(Source::open).collect::<Result<Vec<Copy>, Error>>()?;
+    let copies = args.sources.iter().map(copy).collect::<Result<Vec<_>, Error>>()?;
     let files = Files::read(&opened.tree, |_| false).read_as(reading).with_copies(copies);
     if file_in(&files, &opened.folder).is_empty() {
         let message = format!("there is no {} in `{}`", FILE_NAMES[0], args.dir.display());

@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 }
 
 /// The paths that a typed field means: an item that is named by its name may stand elsewhere on another cluster.
-fn paths(typed: &str, found: &[(&Cluster, &Applied)]) -> Result<Vec<Path>, Error> {
+fn paths(typed: &str, found: &[(&Cluster, Applied<'_>)]) -> Result<Vec<Path>, Error> {
     let mut paths: Vec<Path> = Vec::new();
     let mut miss = None;
     for (_, applied) in found {
@@ -95,7 +95,7 @@ fn paths(typed: &str, found: &[(&Cluster, &Applied)]) -> Result<Vec<Path>, Error
     }
 }
 
-fn refuse_field(typed: &str, no_field: &NoField, found: &[(&Cluster, &Applied)]) -> Error {
+fn refuse_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_>)]) -> Error {
     let NoField { known, missing, meant, has_fields } = no_field;
     let known = field::shown(known);
     let place = if known.is_empty() { "the object".to_owned() } else { format!("`{known}`") };
@@ -104,7 +104,7 @@ fn refuse_field(typed: &str, no_field: &NoField, found: &[(&Cluster, &Applied)])
     } else {
         format!("there is no field `{typed}`: {place} is a value without fields")
     };
-    let written = found.iter().find_map(|(_, applied)| written_field(applied, typed));
+    let written = found.iter().find_map(|(_, applied)| written_field(*applied, typed));
     let help = match (written, meant) {
         (Some(written), _) => {
             let place = format!("{}:{}", written.file().path(), written.position().line);

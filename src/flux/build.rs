@@ -1,94 +1,49 @@
 //! What a Kustomization applies: its folder as kustomize-controller builds it, then what it substitutes, then its
 //! `commonMetadata`.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::asks::Asks;
 use super::cluster::Variables;
+use super::inventory::Inventory;
 use super::metadata::set_common_metadata;
+use super::output::{Facts, Output};
 use super::overlay::overlay;
-use super::place::clamp;
 use super::sops;
 use super::source::Artifact;
-use super::substitution::{self, Shared};
-use super::{State, reads};
-use crate::finding::{Finding, Severity, sort};
+use super::substitution::Shared;
+use crate::finding::{Finding, sort};
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
-use crate::yaml::{Name, Node};
+use crate::yaml::{Node, Value};
 
-/// What an applier brings into a cluster. Appliers of equal input share it.
-#[derive(Debug, Clone)]
-pub(super) struct Output {
-    /// The objects in the order in which they are applied. Of a build that fails, those that were built nevertheless:
-    /// Flux applies none of them, but what else is wrong with them can be said.
-    pub(super) objects: Vec<Object>,
-    /// The names of the variables in each of them.
-    pub(super) reads: Vec<Arc<[Name]>>,
-    /// What is wrong.
-    pub(super) findings: Vec<Finding>,
-    /// What was asked for and not done, counted.
-    pub(super) not_done: BTreeMap<String, usize>,
-    /// How it went.
-    pub(super) state: State,
-    /// The folders of the source that it was built from.
-    pub(super) folders: Vec<String>,
-}
-
-impl Output {
-    /// Objects that need no build.
-    pub(super) fn of(objects: Vec<Object>, findings: Vec<Finding>) -> Self {
-        let (reads, not_done, folders) = (Vec::new(), BTreeMap::new(), Vec::new());
-        let mut output = Self { objects, reads, findings, not_done, state: State::Built, folders };
-        output.judge();
-        output
-    }
-
-    /// Nothing, for a reason that is no fault.
-    pub(super) fn not_built(reason: impl Into<Arc<str>>) -> Self {
-        Self { state: State::NotBuilt(reason.into()), ..Self::of(Vec::new(), Vec::new()) }
-    }
-
-    /// The names of the variables in any of the objects, sorted.
-    pub(super) fn names(&self) -> BTreeSet<Name> {
-        self.reads.iter().flat_map(|names| names.iter().cloned()).collect()
-    }
-
-    fn judge(&mut self) {
-        let failed = self.findings.iter().any(|found| found.severity == Severity::Error);
-        if failed {
-            self.state = State::Failed;
-        }
-    }
-}
+/// How much variables may make of one build, in bytes of memory.
+const MAX_GROWN: usize = 64 << 20;
 
 /// Builds the folder of a Kustomization out of what its source hands out.
-pub(super) fn build(kustomization: &Object, artifact: &Artifact) -> Output {
-    let files = artifact.files();
+pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
+    let (kustomization, files) = (&asks.object, artifact.files());
     let place = kustomization.node.at_keys(&["spec", "path"]).unwrap_or(&kustomization.node);
-    let said = kustomization.text_at(&["spec", "path"]).unwrap_or_default();
-    let folder = clamp(said);
-    if !files.tree().has_folder(&folder) {
-        let is_file = files.tree().has_file(&folder);
-        return Output::of(Vec::new(), vec![missing(kustomization, place, &folder, is_file)]);
+    if !files.tree().has_folder(&asks.folder) {
+        let is_file = files.tree().has_file(&asks.folder);
+        return Output::new(Vec::new(), vec![missing(kustomization, place, &asks.folder, is_file)]);
     }
-    let overlay = overlay(files, &folder, kustomization, place);
-    let build = artifact.builder.build_as(&folder, overlay.node);
+    let overlay = overlay(files, &asks.folder, kustomization, place);
+    let build = artifact.builder.build_as(&asks.folder, overlay.node);
     let mut findings = build.findings;
     findings.extend(overlay.findings);
     for finding in &mut findings {
-        finding.object.get_or_insert_with(|| kustomization.reference());
+        finding.object.get_or_insert_with(|| asks.reference.clone());
     }
     sort(&mut findings);
     let mut objects = build.objects;
     if kustomization.node.at_keys(&["spec", "decryption"]).is_some_and(Node::is_map) {
         objects.iter_mut().for_each(sops::decrypt);
     }
-    let mut output = Output::of(objects, findings);
-    output.reads = output.objects.iter().map(reads).collect();
-    output.not_done = build.not_done;
-    output.folders = build.folders.into_iter().collect();
+    let facts = Facts::of(&objects, build.not_done);
+    let mut output = Output::with(objects, findings, Arc::new(facts));
+    output.built_for.push(kustomization.clone());
     output
 }
 
@@ -108,14 +63,6 @@ fn missing(kustomization: &Object, place: &Node, folder: &str, is_file: bool) ->
     Finding::error(FAILED_BUILD, place.span().clone(), message).help(help).about(kustomization.reference())
 }
 
-/// What a build goes through after kustomize.
-pub(super) struct Finish<'a> {
-    /// The Kustomization.
-    pub(super) kustomization: &'a Object,
-    /// What it substitutes; `None` when it does not.
-    pub(super) substitution: Option<Substitution<'a>>,
-}
-
 /// How variables are substituted.
 pub(super) struct Substitution<'a> {
     /// The variables.
@@ -126,45 +73,77 @@ pub(super) struct Substitution<'a> {
     pub(super) strict: bool,
 }
 
-impl Finish<'_> {
-    /// Takes a build to its end.
-    pub(super) fn run(&self, built: &Output, shared: &Shared) -> Output {
-        let mut output = built.clone();
-        if let Some(substitution) = &self.substitution {
-            self.substitute(substitution, &mut output, shared);
+/// Takes a build to its end.
+pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitution<'_>>, shared: &Shared) -> Output {
+    let mut output = built.clone();
+    if let Some(substitution) = substitution {
+        let (changed, mut found, grown) = substitute(asks, built, substitution, shared);
+        output = built.replaced(changed);
+        output.grown = grown;
+        if !Arc::ptr_eq(&output.inventory, &built.inventory) {
+            found.extend(twice(&output.objects));
         }
-        output.objects.iter_mut().for_each(|object| set_common_metadata(object, self.kustomization));
-        output.judge();
-        output
+        for finding in &mut found {
+            finding.object.get_or_insert_with(|| asks.reference.clone());
+        }
+        output = output.found(found);
     }
+    if asks.metadata.is_some() {
+        let mut objects = output.objects.to_vec();
+        objects.iter_mut().for_each(|object| set_common_metadata(object, &asks.object));
+        output.inventory = Arc::new(Inventory::of(&objects));
+        output.objects = objects.into();
+        output.built_for.push(asks.object.clone());
+    }
+    output
+}
 
-    fn substitute(&self, substitution: &Substitution<'_>, output: &mut Output, shared: &Shared) {
-        let enabled: Vec<bool> = output.objects.iter().map(substitution::is_enabled).collect();
-        // Flux reads the variables for the first object that it substitutes: without any, nothing can be wrong.
-        if !enabled.contains(&true) {
-            return;
-        }
-        if !substitution.findings.is_empty() {
-            output.findings.extend(substitution.findings.iter().cloned());
-            return;
-        }
-        let mut changed = false;
-        for ((object, names), enabled) in output.objects.iter_mut().zip(&output.reads).zip(&enabled) {
-            if !*enabled || names.is_empty() {
-                continue;
-            }
+/// The objects that variables change, by position; what is wrong with them, and how much memory they take more.
+fn substitute(
+    asks: &Asks,
+    built: &Output,
+    substitution: &Substitution<'_>,
+    shared: &Shared,
+) -> (Vec<(usize, Object)>, Vec<Finding>, usize) {
+    // Flux reads the variables for the first object that it substitutes: without any, nothing can be wrong.
+    if !built.facts.is_substituted {
+        return (Vec::new(), Vec::new(), 0);
+    }
+    let (mut changed, mut findings, mut grown) = (Vec::new(), substitution.findings.to_vec(), 0);
+    if findings.is_empty() {
+        for (at, names) in &built.facts.reads {
+            let object = &built.objects[*at];
             match shared.substitute(object, names, substitution) {
-                Ok(substituted) => *object = substituted,
-                Err(findings) => output.findings.extend(findings.into_iter().map(|mut finding| {
-                    finding.object.get_or_insert_with(|| self.kustomization.reference());
-                    finding
-                })),
+                Ok(substituted) => {
+                    grown += weight(&substituted.node).saturating_sub(weight(&object.node));
+                    changed.push((*at, substituted));
+                }
+                Err(found) => findings.extend(found),
             }
-            changed = true;
+            if grown > MAX_GROWN {
+                findings.push(too_much(asks));
+                break;
+            }
         }
-        if changed {
-            output.findings.extend(twice(&output.objects));
-        }
+    }
+    (changed, findings, grown)
+}
+
+/// What is said where variables make too much.
+pub(super) fn too_much(asks: &Asks) -> Finding {
+    let message = format!("the variables of {} make too much text to go on", asks.reference);
+    let help = "shorten the values: the API server takes no object of more than 3 MiB";
+    let place = asks.object.node.at_keys(&["spec", "postBuild"]).map_or(asks.object.span(), Node::span);
+    Finding::error(FAILED_BUILD, place.clone(), message).help(help).about(asks.reference.clone())
+}
+
+/// About how much memory a node takes, in bytes.
+fn weight(node: &Node) -> usize {
+    const NODE: usize = 64;
+    NODE + match &node.value {
+        Value::Scalar(text, _) => text.len(),
+        Value::Seq(items) => items.iter().map(weight).sum(),
+        Value::Map(entries) => entries.iter().map(|entry| entry.key.len() + weight(&entry.node)).sum(),
     }
 }
 

@@ -29,6 +29,31 @@ impl Hasher {
         self.0.update(bytes);
     }
 
+    /// Takes what a node says, wherever that stands: its scalars as they are written, since what is read from inside
+    /// them keeps its place by that.
+    pub(super) fn content(&mut self, node: &Node) {
+        match &node.value {
+            Value::Scalar(text, _) => {
+                self.0.update(b"s");
+                self.text(text);
+                self.text(node.span().text());
+            }
+            Value::Seq(items) => {
+                self.0.update(b"[");
+                items.iter().for_each(|item| self.content(item));
+                self.0.update(b"]");
+            }
+            Value::Map(entries) => {
+                self.0.update(b"{");
+                for entry in entries.iter() {
+                    self.text(&entry.key);
+                    self.content(&entry.node);
+                }
+                self.0.update(b"}");
+            }
+        }
+    }
+
     /// Takes a node: its value, and where each piece of it stands.
     pub(super) fn node(&mut self, node: &Node) {
         let span = node.span();

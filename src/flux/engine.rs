@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rayon::iter::{IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-use super::build::Output;
 use super::digest::Digest;
 use super::growing::Growing;
 use super::job::Job;
 use super::outcome::{Outcome, finish};
+use super::output::Output;
 use super::root::Root;
 use super::settings::Settings;
 use super::source::Sources;
@@ -21,8 +21,14 @@ use super::substitution::Shared;
 use crate::text::Index;
 
 /// How often the clusters are gone through at most. Each level of Kustomizations takes two waves at most: one to build,
-/// one to substitute.
-const MAX_WAVES: usize = 200;
+/// one to substitute. What ends here goes round in a circle: a value that is made of itself, say.
+const MAX_WAVES: usize = 2_500;
+
+/// How much variables may make of all builds, in bytes of memory: one long value in many objects would take all there is.
+const MAX_GROWN: usize = 512 << 20;
+
+/// How many builds go on at once before that is looked at again.
+const AT_ONCE: usize = 32;
 
 /// What was built already, by its input.
 pub(super) type Memo = Index<Digest, Arc<Output>>;
@@ -37,8 +43,9 @@ pub(super) struct Ground<'a> {
 
 /// Builds what the roots reach.
 pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {
-    let mut clusters: Vec<Growing> = roots.into_iter().map(Growing::new).collect();
     let mut ground = Ground { sources, settings, memo: Memo::default(), shared: Shared::default() };
+    let mut clusters: Vec<Growing> = roots.into_iter().map(|root| Growing::new(root, &ground)).collect();
+    let mut grown = 0;
     for _ in 0..MAX_WAVES {
         // Each cluster looks at what was built before this wave, so that no order among them shows.
         let open: Vec<&mut Growing> = clusters.iter_mut().filter(|cluster| !cluster.is_settled()).collect();
@@ -46,13 +53,24 @@ pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
             break;
         }
         let wanted: Vec<Vec<(Digest, Job)>> = open.into_par_iter().map(|cluster| cluster.grow(&ground)).collect();
-        let distinct: BTreeMap<Digest, Job> = wanted.into_iter().flatten().collect();
-        let built: Vec<(Digest, Arc<Output>)> =
-            distinct.into_par_iter().map(|(key, job)| (key, Arc::new(job.run(&ground)))).collect();
-        for (key, output) in built {
-            ground.memo.insert(key, output);
+        // The first cluster that needs something has it done, so that the others do not show in it.
+        let mut distinct: BTreeMap<Digest, Job> = BTreeMap::new();
+        for (key, job) in wanted.into_iter().flatten() {
+            distinct.entry(key).or_insert(job);
+        }
+        let distinct: Vec<(Digest, Job)> = distinct.into_iter().collect();
+        for some in distinct.chunks(AT_ONCE) {
+            let run = |(key, job): &(Digest, Job)| {
+                let output = if grown > MAX_GROWN { job.refuse(&ground) } else { job.run(&ground) };
+                (*key, Arc::new(output))
+            };
+            let built: Vec<(Digest, Arc<Output>)> = some.par_iter().map(run).collect();
+            for (key, output) in built {
+                grown += output.grown;
+                ground.memo.insert(key, output);
+            }
         }
     }
-    clusters.par_iter_mut().for_each(Growing::give_up);
+    clusters.par_iter_mut().for_each(Growing::end);
     finish(clusters)
 }

@@ -2,29 +2,30 @@
 
 use std::sync::Arc;
 
-use super::build::{Finish, Output, Substitution, build};
+use super::asks::Asks;
+use super::build::{Substitution, build, finish, too_much};
 use super::digest::{Digest, Hasher};
 use super::engine::Ground;
+use super::output::Output;
 use super::source::Artifact;
 use super::substitution::hash_values;
-use super::sync::objects_of;
+use super::sync::{controller_of, objects_of};
 use super::variables::Loaded;
 use super::{State, expand};
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::yaml::Node;
 
 /// One piece of work.
 #[derive(Debug, Clone)]
 pub(super) enum Job {
     /// The objects of a FluxInstance's sync.
-    Sync(Object),
+    Sync(Arc<Asks>),
     /// What a ResourceSet expands to with the providers of its namespace.
-    Set(Object, Vec<Object>),
+    Set(Arc<Asks>, Vec<Object>),
     /// The folder of a Kustomization.
-    Folder(Object, Arc<Artifact>),
+    Folder(Arc<Asks>, Arc<Artifact>),
     /// The end of a Kustomization's build.
-    Finish(Object, Arc<Output>, Option<Values>),
+    Finish(Arc<Asks>, Arc<Output>, Option<Values>),
 }
 
 /// What a Kustomization substitutes, and how.
@@ -41,100 +42,80 @@ impl Values {
     }
 }
 
-/// The fields of a Kustomization that decide what its folder builds to.
-const FOLDER_FIELDS: [&str; 9] = [
-    "path",
-    "targetNamespace",
-    "namePrefix",
-    "nameSuffix",
-    "patches",
-    "components",
-    "ignoreMissingComponents",
-    "images",
-    "buildMetadata",
-];
-
 impl Job {
-    /// What tells this work from other work.
-    pub(super) fn key(&self) -> Digest {
+    /// What tells this work from other work; `folder` is the key of the build that a [`Job::Finish`] takes to its end.
+    pub(super) fn key(&self, folder: Option<&Digest>) -> Digest {
+        let mut hasher = Hasher::new("job");
         match self {
-            Self::Sync(instance) => {
-                let mut hasher = Hasher::new("sync");
-                hasher.node(&instance.node);
-                hasher.finish()
+            Self::Sync(asks) => {
+                hasher.text("sync");
+                hasher.bytes(&asks.digest);
             }
-            Self::Set(set, providers) => {
-                let mut hasher = Hasher::new("set");
-                hasher.node(&set.node);
+            Self::Set(asks, providers) => {
+                hasher.text("set");
+                hasher.bytes(&asks.digest);
                 providers.iter().for_each(|provider| hasher.node(&provider.node));
-                hasher.finish()
             }
-            Self::Folder(kustomization, artifact) => folder_key(kustomization, artifact),
-            Self::Finish(..) => unreachable!("its key is made from that of the build"),
+            Self::Folder(asks, artifact) => {
+                hasher.text("folder");
+                hasher.text(&artifact.id);
+                hasher.bytes(&asks.digest);
+                // What is wrong with a path is said where it stands.
+                if !artifact.files().tree().has_folder(&asks.folder) {
+                    hasher.node(asks.object.node.at_keys(&["spec", "path"]).unwrap_or(&asks.object.node));
+                }
+            }
+            Self::Finish(asks, built, values) => {
+                hasher.text("finish");
+                hasher.bytes(folder.map_or(&[], |folder| folder));
+                hasher.bytes(asks.metadata.as_ref().map_or(&[], |metadata| metadata));
+                if let Some(values) = values {
+                    hasher.text(if values.strict { "strict" } else { "lax" });
+                    hash_values(&mut hasher, built.facts.names.iter(), &values.substitution());
+                    values.loaded.findings.iter().for_each(|finding| hash_finding(&mut hasher, finding));
+                }
+            }
         }
+        hasher.finish()
     }
 
     /// Does it.
     pub(super) fn run(&self, ground: &Ground<'_>) -> Output {
         match self {
-            Self::Sync(instance) => {
-                let (objects, findings) = objects_of(instance, &ground.sources.repository().builder);
-                Output::of(objects, findings)
+            Self::Sync(asks) => {
+                let (objects, findings) = objects_of(&asks.object, &ground.sources.repository().builder);
+                Output { controller: controller_of(&asks.object), ..Output::new(objects, findings) }
             }
-            Self::Set(set, providers) => {
-                let expansion = expand(set, providers);
-                let mut output = Output::of(expansion.objects, expansion.findings);
+            Self::Set(asks, providers) => {
+                let expansion = expand(&asks.object, providers);
+                let mut output = Output::new(expansion.objects, expansion.findings);
                 if let Some(reason) = expansion.not_expanded {
                     output.state = State::NotBuilt(reason.into());
                 }
                 output
             }
-            Self::Folder(kustomization, artifact) => build(kustomization, artifact),
-            Self::Finish(kustomization, built, values) => {
+            Self::Folder(asks, artifact) => build(asks, artifact),
+            Self::Finish(asks, built, values) => {
                 let substitution = values.as_ref().map(Values::substitution);
-                Finish { kustomization, substitution }.run(built, &ground.shared)
+                finish(asks, built, substitution.as_ref(), &ground.shared)
             }
         }
     }
-}
 
-/// Clusters whose Kustomizations ask for the same share a build, unless it would show different places for them.
-fn folder_key(kustomization: &Object, artifact: &Artifact) -> Digest {
-    let mut hasher = Hasher::new("folder");
-    hasher.text(&artifact.id);
-    hasher.text(if kustomization.node.at_keys(&["spec", "decryption"]).is_some() { "decrypted" } else { "" });
-    for field in FOLDER_FIELDS {
-        if let Some(node) = kustomization.node.at_keys(&["spec", field]) {
-            hasher.text(field);
-            if field == "path" { hasher.text(node.text().unwrap_or_default()) } else { hasher.node(node) }
+    /// What it comes to when variables took the memory there is: work without variables is done nevertheless.
+    pub(super) fn refuse(&self, ground: &Ground<'_>) -> Output {
+        match self {
+            Self::Finish(asks, built, Some(_)) => {
+                let findings = built.findings.iter().cloned().chain([too_much(asks)]).collect();
+                Output { findings, state: State::Failed, ..(**built).clone() }
+            }
+            _ => self.run(ground),
         }
     }
-    hasher.finish()
-}
-
-/// The key of a build's end.
-pub(super) fn finish_key(folder: &Digest, kustomization: &Object, built: &Output, values: Option<&Values>) -> Digest {
-    let mut hasher = Hasher::new("finish");
-    hasher.bytes(folder);
-    if let Some(metadata) = kustomization.node.at_keys(&["spec", "commonMetadata"]) {
-        hasher.node(metadata);
-    }
-    if let Some(values) = values {
-        hasher.text(if values.strict { "strict" } else { "lax" });
-        hash_values(&mut hasher, built.names().iter(), &values.substitution());
-        values.loaded.findings.iter().for_each(|finding| hash_finding(&mut hasher, finding));
-    }
-    hasher.finish()
 }
 
 fn hash_finding(hasher: &mut Hasher, finding: &Finding) {
     hasher.text(&finding.message);
     hasher.text(finding.at.span.file().path());
     hasher.bytes(&finding.at.span.range().start.to_le_bytes());
-}
-
-/// Tells whether a build is at its end once its folder is built.
-pub(super) fn is_whole(kustomization: &Object) -> bool {
-    let says = |field: &str| kustomization.node.at_keys(&["spec", field]).is_some_and(Node::is_map);
-    !says("postBuild") && !says("commonMetadata")
 }

@@ -1,5 +1,6 @@
 //! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
 
+mod asks;
 mod build;
 mod classify;
 mod cluster;
@@ -27,10 +28,13 @@ mod sync;
 mod sops;
 pub mod source;
 mod growing;
+mod inventory;
 mod job;
 mod outcome;
+mod output;
 mod received;
 mod settings;
+mod shared_place;
 mod substitution;
 mod variables;
 mod version;
@@ -38,8 +42,7 @@ mod tenancy;
 pub mod trace;
 mod walk;
 
-use build::Output;
-pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
+pub use cluster::{Applied, Applier, ApplierKind, Brought, Cluster, State, Variable, Variables};
 pub use completion::Completion;
 pub use field::pointer;
 pub use outcome::Gap;

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::cluster::{Applied, Applier, ApplierKind, Cluster, State};
+use super::Completion;
+use super::cluster::{Applier, ApplierKind, Brought, Cluster, State};
 use super::digest::Digest;
 use super::growing::{Growing, Slot};
-use super::received::{Id, id};
-use super::{Completion, Output};
-use crate::finding::Finding;
-use crate::text::Index;
+use super::inventory::Inventory;
+use super::output::Output;
+use super::shared_place::is_same;
+use crate::finding::{Finding, ObjectRef};
+use crate::kube::Object;
 use crate::yaml::Name;
 
 /// What was built: for every cluster, with what is wrong.
@@ -41,14 +43,14 @@ struct Said<'a> {
 pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
     let mut said: BTreeMap<Digest, Said<'_>> = BTreeMap::new();
     let mut gaps: BTreeMap<Arc<str>, (usize, BTreeSet<Name>)> = BTreeMap::new();
-    let mut done = Vec::new();
+    let (mut done, mut findings) = (Vec::new(), Vec::new());
     let completion = Completion::default();
     for cluster in &clusters {
         let mut appliers = Vec::new();
-        let mut objects = Vec::new();
+        let mut brought = Vec::new();
         for (at, slot) in cluster.slots.iter().enumerate() {
             let Some(output) = &slot.output else { continue };
-            let applier = Arc::new(applier(slot, at, output));
+            let applier = Arc::new(applier(slot, at, output, &appliers));
             if let State::NotBuilt(reason) = &output.state {
                 let gap = gaps.entry(reason.clone()).or_default();
                 gap.0 += 1;
@@ -56,48 +58,74 @@ pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
             }
             if let Some(key) = slot.key {
                 let about = said.entry(key).or_insert_with(|| Said { output, clusters: BTreeSet::new() });
-                about.clusters.insert(cluster.root.name.clone());
+                if applier.shares_with.is_empty() {
+                    about.clusters.insert(cluster.root.name.clone());
+                } else {
+                    let moved = output.findings.iter().map(|finding| moved(finding, &applier, &cluster.root.name));
+                    findings.extend(moved);
+                }
             }
-            let by = &applier;
-            let completion = &completion;
-            objects.extend(output.objects.iter().map(|object| Applied {
-                object: object.clone(),
-                by: by.clone(),
+            brought.push(Brought {
+                by: applier.clone(),
+                objects: output.objects.clone(),
                 completion: completion.clone(),
-            }));
+                inventory: Some(output.inventory.clone()),
+            });
             appliers.push(applier);
         }
-        drop_overtaken(&mut objects);
-        done.push(Cluster { name: cluster.root.name.clone(), appliers, objects });
+        drop_overtaken(&mut brought);
+        done.push(Cluster { name: cluster.root.name.clone(), appliers, brought });
     }
     let gaps = gaps.into_iter();
     let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });
     let gaps = gaps.collect();
     let mut not_done: BTreeMap<String, usize> = BTreeMap::new();
-    for (what, count) in said.values().flat_map(|said| &said.output.not_done) {
+    for (what, count) in said.values().flat_map(|said| &said.output.facts.not_done) {
         *not_done.entry(what.clone()).or_default() += count;
     }
-    let mut findings: Vec<Finding> = clusters.iter().flat_map(by_hand_findings).collect();
-    for Said { output, clusters } in said.into_values() {
+    findings.extend(clusters.iter().flat_map(by_hand_findings));
+    for Said { output, clusters } in said.into_values().filter(|said| !said.clusters.is_empty()) {
         let clusters: Vec<Name> = clusters.into_iter().collect();
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
     }
     Outcome { clusters: done, findings: merged(findings), not_done, gaps }
 }
 
-fn applier(slot: &Slot, at: usize, output: &Output) -> Applier {
+fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> Applier {
+    let asks = &slot.asks;
+    let others = output.built_for.iter().filter(|other| !is_same(other, &asks.object));
+    let source = asks.source.as_ref().map(|source| ObjectRef {
+        api_version: "source.toolkit.fluxcd.io/v1".into(),
+        kind: source.kind.clone(),
+        namespace: Some(source.namespace.clone()).filter(|namespace| !namespace.is_empty()),
+        name: source.name.clone(),
+    });
     Applier {
-        kind: slot.kind,
-        reference: slot.reference.clone(),
-        object: slot.object.clone(),
+        kind: asks.kind,
+        reference: asks.reference.clone(),
+        object: (asks.kind != ApplierKind::Bootstrap).then(|| asks.object.clone()),
         at,
         parent: slot.parent,
-        source: slot.source.clone(),
-        folder: slot.folder.clone(),
-        target: slot.target.clone(),
+        brought_by: slot.parent.and_then(|parent| before.get(parent).cloned()),
+        shares_with: others.cloned().collect(),
+        source,
+        folder: asks.folder.clone(),
+        target: asks.target.clone(),
         variables: slot.variables.clone(),
         state: output.state.clone(),
     }
+}
+
+/// A finding about a build that was made for another applier, as this one has it.
+fn moved(finding: &Finding, applier: &Applier, cluster: &Name) -> Finding {
+    let mut finding = finding.clone();
+    for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {
+        label.span = applier.place(&label.span);
+    }
+    let of_other = |object: &ObjectRef| applier.shares_with.iter().any(|other| other.reference() == *object);
+    finding.object = finding.object.map(|object| if of_other(&object) { applier.reference.clone() } else { object });
+    finding.clusters = vec![cluster.clone()];
+    finding
 }
 
 fn by_hand_findings(cluster: &Growing) -> Vec<Finding> {
@@ -106,11 +134,21 @@ fn by_hand_findings(cluster: &Growing) -> Vec<Finding> {
 }
 
 /// Leaves out what was applied by hand and is applied by Flux since.
-fn drop_overtaken(objects: &mut Vec<Applied>) {
-    let by_hand = |applied: &Applied| applied.by.kind == ApplierKind::Bootstrap;
-    let by_flux: Index<Id, ()> =
-        objects.iter().filter(|applied| !by_hand(applied)).map(|applied| (id(&applied.object), ())).collect();
-    objects.retain(|applied| !by_hand(applied) || !by_flux.contains(&id(&applied.object)));
+fn drop_overtaken(brought: &mut [Brought]) {
+    let Some((by_hand, by_flux)) = brought.split_first_mut() else { return };
+    if by_hand.by.kind != ApplierKind::Bootstrap {
+        return;
+    }
+    let by_flux = || by_flux.iter().filter(|brought| brought.by.target.is_none());
+    let has = |brought: &Brought, object: &Object| {
+        brought.inventory.as_ref().is_some_and(|inventory| inventory.has(object, &brought.objects))
+    };
+    let kept = by_hand.objects.iter().filter(|object| !by_flux().any(|brought| has(brought, object)));
+    let kept: Arc<[Object]> = kept.cloned().collect();
+    if kept.len() < by_hand.objects.len() {
+        by_hand.inventory = Some(Arc::new(Inventory::of(&kept)));
+        by_hand.objects = kept;
+    }
 }
 
 /// One finding of those that say the same at the same place of several clusters.

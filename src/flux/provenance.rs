@@ -78,7 +78,7 @@ fn place_of(file: &File) -> Place {
 
 impl<'a> Provenance<'a> {
     /// Looks at an object and at who applies it: one of the cluster's.
-    pub fn of(cluster: &'a Cluster, applied: &'a Applied) -> Self {
+    pub fn of(cluster: &'a Cluster, applied: Applied<'a>) -> Self {
         let identity = applied.object.node.get("kind").unwrap_or(&applied.object.node);
         let mut fields = BTreeMap::new();
         let spec = applied.by.object.as_ref().and_then(|object| object.node.get("spec"));
@@ -86,36 +86,50 @@ impl<'a> Provenance<'a> {
             spec.and_then(|spec| spec.at_keys(field)).into_iter().for_each(|node| take(node, is_patch, &mut fields));
         }
         let base = (!is_generated(&identity.origin)).then(|| identity.origin.written().file().clone());
-        Self { cluster, applier: &applied.by, base, fields }
+        Self { cluster, applier: applied.by, base, fields }
     }
 
     /// The places that had a say in a node's value, the first one first.
     pub fn causes(&self, node: &Node) -> Vec<Cause> {
         let mut causes = Vec::new();
         for origin in steps_of(&node.origin) {
-            match origin {
-                Origin::At(span) => causes.push(Cause { by: self.written(span), place: span.clone() }),
+            let shown = match origin {
+                Origin::At(span) => span,
                 Origin::Via(step) => match &step.by {
-                    By::Patch(span) => {
-                        let by = if self.is_flux_patch(span) { Agent::FluxPatch } else { Agent::Patch };
-                        causes.push(Cause { by, place: span.clone() });
+                    By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span) => span,
+                    By::Variable(_) | By::Inherited(..) => {
+                        causes.extend(self.variables(step, 0));
+                        continue;
                     }
-                    By::Generator(span) => {
-                        // The generator's entry names a file, which has the value.
-                        if let (None, Some(Origin::At(_)), [first]) = (&self.base, &step.was, causes.as_mut_slice()) {
-                            first.by = Agent::Generator;
-                        }
-                        causes.push(Cause { by: Agent::Generator, place: span.clone() });
-                    }
-                    By::Field(span) | By::Applier(span) => {
-                        let said = self.said(span).filter(|said| !said.is_patch);
-                        let is_flux = said.is_some() || matches!(step.by, By::Applier(_));
-                        let by = if is_flux { Agent::FluxField } else { Agent::Field };
-                        causes.push(Cause { by, place: span.clone() });
-                        causes.extend(said.into_iter().flat_map(|said| self.inherited(&said.node.origin, 1)));
-                    }
-                    By::Variable(_) | By::Inherited(..) => causes.extend(self.variables(step, 0)),
                 },
+            };
+            // Clusters share builds, and with them the places of the first; here each has its own.
+            let own = self.applier.own_place(shown);
+            let said = self.said(&own);
+            let is_patch = said.is_some_and(|said| said.is_patch);
+            let said = said.filter(|said| !said.is_patch);
+            let by = match origin {
+                Origin::At(_) => self.written(&own),
+                Origin::Via(step) => match &step.by {
+                    By::Patch(_) if is_patch => Agent::FluxPatch,
+                    By::Patch(_) => Agent::Patch,
+                    By::Generator(_) => Agent::Generator,
+                    By::Field(_) if said.is_none() => Agent::Field,
+                    _ => Agent::FluxField,
+                },
+            };
+            if by == Agent::Generator
+                && self.base.is_none()
+                && let (Origin::Via(step), [first]) = (origin, causes.as_mut_slice())
+                && matches!(step.was, Some(Origin::At(_)))
+            {
+                // The generator's entry names a file, which has the value.
+                first.by = Agent::Generator;
+            }
+            let is_field = matches!(by, Agent::Field | Agent::FluxField);
+            causes.push(Cause { by, place: self.applier.settled_place(&own) });
+            if is_field {
+                causes.extend(said.into_iter().flat_map(|said| self.inherited(&said.node.origin, 1)));
             }
         }
         causes
@@ -174,10 +188,10 @@ impl<'a> Provenance<'a> {
         let Some(applier) = self.above(up) else { return Vec::new() };
         let Some(variable) = applier.variables.values.get(name) else { return Vec::new() };
         let (value, from) = (variable.value.clone(), variable.from.clone());
+        let place = if from.is_none() { applier.settled_place(&variable.place) } else { variable.place.clone() };
         let own = applier.object.as_ref().filter(|_| from.is_none());
         let own = own.and_then(|object| object.node.at_keys(&["spec", "postBuild", "substitute", name]));
-        let mut causes =
-            vec![Cause { by: Agent::Variable { name: name.clone(), value, from }, place: variable.place.clone() }];
+        let mut causes = vec![Cause { by: Agent::Variable { name: name.clone(), value, from }, place }];
         causes.extend(own.into_iter().flat_map(|node| self.inherited(&node.origin, up + 1)));
         causes
     }
@@ -254,21 +268,22 @@ mod tests {
         parse(&File::new(path, text)).documents.remove(0).node
     }
 
-    fn applied(node: Node, by: &Node, variables: Variables) -> Applied {
+    fn applier(by: &Node, variables: Variables) -> Arc<Applier> {
         let applier = Object::new(by.clone()).unwrap();
-        let by = Applier {
+        Arc::new(Applier {
             kind: ApplierKind::Kustomization,
             reference: applier.reference(),
             object: Some(applier),
             at: 0,
             parent: None,
+            brought_by: None,
+            shares_with: Vec::new(),
             source: None,
             folder: String::new(),
             target: None,
             variables: Arc::new(variables),
             state: State::Built,
-        };
-        Applied { object: Object { node }, by: Arc::new(by), completion: Completion::default() }
+        })
     }
 
     #[test]
@@ -291,9 +306,10 @@ mod tests {
         let variable = |at: Range<usize>| Variable { value: Some("1".into()), place: file.span(at), from: None };
         let values = [(Name::from("X"), variable(3..4)), (Name::from("Y"), variable(8..9))];
         let variables = Variables { values: values.into(), open: false };
-        let built = applied(base.clone(), &applier, variables);
-        let cluster = Cluster { name: "".into(), appliers: Vec::new(), objects: Vec::new() };
-        let provenance = Provenance::of(&cluster, &built);
+        let (object, by, completion) =
+            (Object { node: base.clone() }, self::applier(&applier, variables), Completion::default());
+        let cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
+        let provenance = Provenance::of(&cluster, Applied { object: &object, by: &by, completion: &completion });
         let said: Vec<String> = provenance
             .causes(&done)
             .iter()

@@ -1,51 +1,52 @@
 //! What a cluster has, by name: what its appliers look things up in.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
-use super::producer::{Produced, Producers};
+use super::asks::Asks;
+use super::inventory::Held;
+use super::output::Output;
+use super::producer::{Produced, Producers, makes_others};
+use super::root::Root;
+use super::settings::Settings;
 use super::source::{Lookup, SourceRef};
 use super::sync::OPERATOR;
+use super::version::is_controller;
 use super::{ApplierKind, is_input_provider, is_kustomization, is_source};
 use crate::kube::Object;
 use crate::text::Index;
-use crate::yaml::Name;
+use crate::yaml::{Name, Node};
 
 /// What tells two objects apart, whatever their version: group, kind, namespace and name.
 pub(super) type Id = (Name, Name, Name, Name);
 
 /// The identity of an object.
 pub(super) fn id(object: &Object) -> Id {
-    let shared = |keys: &[&str]| object.node.at_keys(keys).and_then(crate::yaml::Node::shared_text);
-    let or_none = |name: Option<Name>| name.unwrap_or_else(|| Name::from(""));
-    (
-        Name::from(object.group()),
-        or_none(shared(&["kind"])),
-        or_none(shared(&["metadata", "namespace"])),
-        or_none(shared(&["metadata", "name"])),
-    )
+    let metadata = object.node.get("metadata");
+    let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
+    let named = |key: &str| shared(metadata.and_then(|metadata| metadata.get(key)));
+    (Name::from(object.group()), shared(object.node.get("kind")), named("namespace"), named("name"))
 }
 
-/// The identity of an object that is not there yet.
-pub(super) fn id_of(group: &str, kind: &str, namespace: &str, name: &str) -> Id {
-    (group.into(), kind.into(), namespace.into(), name.into())
-}
+/// So many layers are gone through one by one.
+const FEW_LAYERS: usize = 64;
 
-/// The objects that others refer to.
+/// The objects that others refer to. Most of them are never asked for, so that what was brought is kept as it is.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Received {
-    by_id: Index<Id, Held>,
+    /// What was brought, in order, and with which say.
+    layers: Vec<(Arc<Output>, Rank)>,
+    /// Where objects stand in the layers, once that is asked of more layers than can be gone through each time.
+    merged: OnceLock<Index<Id, (usize, Rank)>>,
+    /// What applies others, and those that were listed below.
+    known: Index<Id, (Option<Arc<Asks>>, Rank)>,
     /// The ArtifactGenerators of each namespace.
     generators: BTreeMap<Name, Vec<Object>>,
     /// The providers of inputs of each namespace.
     providers: BTreeMap<Name, Vec<Object>>,
-    /// What makes objects that nobody applies.
     producers: Producers,
-}
-
-#[derive(Debug, Clone)]
-struct Held {
-    object: Object,
-    rank: Rank,
+    /// The source that is the repository itself, and its folder that is the root of it.
+    own: Option<(SourceRef, String)>,
 }
 
 /// Who decides what an object is like, the last one first.
@@ -58,37 +59,84 @@ enum Rank {
 }
 
 impl Received {
-    /// A cluster that has nothing but what makes objects in it.
-    pub(super) fn with(producers: Producers) -> Self {
-        Self { producers, ..Self::default() }
+    /// What a cluster has before anything is applied.
+    pub(super) fn new(root: &Root, settings: &Settings) -> Self {
+        let own = root.own_source().map(|source| (source, root.prefix.clone().unwrap_or_default()));
+        Self { producers: Producers::declared(&root.name, &settings.config.external), own, ..Self::default() }
     }
 
-    /// Takes an object that an applier brings; of two equal claims the first one holds.
-    pub(super) fn take(&mut self, object: &Object, kind: ApplierKind) {
-        self.producers.take(object, kind);
-        if !is_looked_up(object) {
-            return;
-        }
+    /// Takes what an applier brings; of two equal claims the first one holds.
+    pub(super) fn take(&mut self, output: &Arc<Output>, kind: ApplierKind) {
         let rank = match kind {
             ApplierKind::Bootstrap => Rank::ByHand,
             ApplierKind::FluxInstance => Rank::Operator,
             ApplierKind::Kustomization | ApplierKind::ResourceSet | ApplierKind::Folder => Rank::Applied,
         };
-        let id = id(object);
-        if self.by_id.get(&id).is_some_and(|held| held.rank >= rank) {
+        let inventory = &output.inventory;
+        for at in &inventory.makers {
+            self.take_maker(&inventory.held[*at], kind, rank);
+        }
+        for held in inventory.appliers.iter().map(|at| &inventory.held[*at]) {
+            if self.known.get(&held.id).is_none_or(|(asks, known)| asks.is_none() || *known < rank) {
+                self.known.insert(held.id.clone(), (held.asks.clone(), rank));
+            }
+        }
+        if !inventory.held.is_empty() {
+            self.layers.push((output.clone(), rank));
+        }
+    }
+
+    fn take_maker(&mut self, held: &Held, kind: ApplierKind, rank: Rank) {
+        if self.known.get(&held.id).is_some_and(|(_, known)| *known >= rank) {
             return;
         }
+        let object = &held.object;
+        self.producers.take(object, kind);
         let listed = match object.kind() {
             "ArtifactGenerator" => Some(&mut self.generators),
             _ if is_input_provider(object) => Some(&mut self.providers),
             _ => None,
         };
         if let Some(listed) = listed {
-            let all = listed.entry(id.2.clone()).or_default();
+            let all = listed.entry(held.id.2.clone()).or_default();
             all.retain(|other| other.name() != object.name());
             all.push(object.clone());
         }
-        self.by_id.insert(id, Held { object: object.clone(), rank });
+        self.known.insert(held.id.clone(), (held.asks.clone(), rank));
+    }
+
+    /// What an object of an identity asks for, if it applies anything.
+    pub(super) fn asks(&self, id: &Id) -> Option<&Arc<Asks>> {
+        self.known.get(id).and_then(|(asks, _)| asks.as_ref())
+    }
+
+    /// The object of an identity.
+    fn held(&self, id: &Id) -> Option<&Held> {
+        if self.layers.len() > FEW_LAYERS {
+            let (at, _) = self.merged.get_or_init(|| self.merge()).get(id)?;
+            return self.layers.get(*at).and_then(|(output, _)| output.inventory.get(id));
+        }
+        let mut best: Option<(&Held, Rank)> = None;
+        for (output, rank) in &self.layers {
+            if best.is_none_or(|(_, known)| known < *rank)
+                && let Some(held) = output.inventory.get(id)
+            {
+                best = Some((held, *rank));
+            }
+        }
+        best.map(|(held, _)| held)
+    }
+
+    fn merge(&self) -> Index<Id, (usize, Rank)> {
+        let mut merged: Index<Id, (usize, Rank)> = Index::default();
+        for (at, (output, rank)) in self.layers.iter().enumerate() {
+            for held in &output.inventory.held {
+                if merged.get(&held.id).is_none_or(|(_, known)| known < rank) {
+                    merged.insert(held.id.clone(), (at, *rank));
+                }
+            }
+        }
+        merged
     }
 
     /// The providers of inputs that a ResourceSet of a namespace may ask.
@@ -96,15 +144,13 @@ impl Received {
         self.providers.get(namespace).map_or(&[], Vec::as_slice)
     }
 
-    /// A ConfigMap or Secret as the cluster has it, whoever makes it.
+    /// A ConfigMap or Secret, brought by an applier or made by something.
     pub(super) fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced> {
-        let known = |kind: &str, namespace: &str, name: &str| self.get(&id_of("", kind, namespace, name)).cloned();
+        let known = |kind: &str, namespace: &str, name: &str| {
+            let id = ("".into(), kind.into(), namespace.into(), name.into());
+            self.held(&id).map(|held| held.object.clone())
+        };
         self.producers.find(kind, namespace, name, &known)
-    }
-
-    /// The object of an identity.
-    pub(super) fn get(&self, id: &Id) -> Option<&Object> {
-        self.by_id.get(id).map(|held| &held.object)
     }
 }
 
@@ -112,7 +158,11 @@ impl Lookup for Received {
     fn source(&self, reference: &SourceRef) -> Option<Object> {
         let group = Name::from("source.toolkit.fluxcd.io");
         let SourceRef { kind, namespace, name } = reference.clone();
-        self.get(&(group, kind, namespace, name)).cloned()
+        self.held(&(group, kind, namespace, name)).map(|held| held.object.clone())
+    }
+
+    fn own(&self, reference: &SourceRef) -> Option<String> {
+        self.own.as_ref().filter(|(own, _)| own == reference).map(|(_, folder)| folder.clone())
     }
 
     fn generators(&self, namespace: &str) -> Vec<Object> {
@@ -120,11 +170,13 @@ impl Lookup for Received {
     }
 }
 
-/// Tells whether some applier may look an object up by its name.
-fn is_looked_up(object: &Object) -> bool {
-    (object.group().is_empty() && matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"))
-        || is_kustomization(object)
-        || is_source(object)
-        || object.group() == OPERATOR
-        || object.is("source.extensions.fluxcd.io", "ArtifactGenerator")
+/// Tells whether something of a cluster may look an object up.
+pub(super) fn is_looked_up(object: &Object) -> bool {
+    match object.group() {
+        "" => matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"),
+        "apps" => is_controller(object),
+        OPERATOR => true,
+        "source.extensions.fluxcd.io" => object.kind() == "ArtifactGenerator",
+        _ => is_kustomization(object) || is_source(object) || makes_others(object),
+    }
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::classify::{
     Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
 };
-use super::cluster::{Applied, Cluster};
+use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
 use super::outcome::Gap;
 use super::root::{Root, roots};
 use super::settings::Settings;
-use super::source::Sources;
+use super::source::{self, Sources};
 use super::sync::{OPERATOR, objects_of};
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
@@ -90,7 +90,7 @@ impl Repo {
         repo.count_unread(tree, &charts);
         let named = named(&files);
         let appliers = appliers(&files);
-        let builder = Builder::new(files.clone());
+        let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
         let roots = roots(&builder);
         repo.build(&builder, &named, roots.is_empty());
         repo.take_loose(&files, &named, &appliers);
@@ -218,7 +218,7 @@ impl Repo {
 
     /// The one cluster of a repository without any root: it receives every folder.
     fn without_root(&self) -> Cluster {
-        let mut cluster = Cluster { name: "".into(), appliers: Vec::new(), objects: Vec::new() };
+        let mut cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
         let mut by_folder: BTreeMap<Arc<str>, Arc<super::cluster::Applier>> = BTreeMap::new();
         for built in &self.objects {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
@@ -227,10 +227,10 @@ impl Repo {
                 cluster.appliers.push(applier.clone());
                 applier
             });
-            let (object, by) = (built.object.clone(), by.clone());
+            let (objects, by) = (Arc::new([built.object.clone()]), by.clone());
             let mut completion = built.completion.clone();
             completion.open = !built.settled;
-            cluster.objects.push(Applied { object, by, completion });
+            cluster.brought.push(Brought { by, objects, completion, inventory: None });
         }
         cluster
     }
@@ -239,9 +239,9 @@ impl Repo {
 /// The sources of the clusters: what a root fetches is the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
     let mut sources = Sources::new(files.clone(), settings.copies.clone());
-    // The last one counts where several know one address: those whose path is there know best.
+    // The first one counts where several know one address: those whose path is there know best.
     let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.there);
-    for root in guessed.into_iter().chain(sure) {
+    for root in sure.into_iter().chain(guessed) {
         let Some(prefix) = &root.prefix else { continue };
         for object in &root.objects {
             if object.is(OPERATOR, "FluxInstance") {

@@ -5,12 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::asks::Asks;
 use super::classify::objects;
 use super::made::{map, text};
 use super::place::{below, clamp};
 use super::received::{Id, id};
+use super::source::SourceRef;
 use super::sync::{FLUX_NAMESPACE, OPERATOR};
-use super::{is_kustomization, is_source};
+use super::{ApplierKind, is_kustomization, is_source};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::{Builder, FILE_NAMES, file_in, references_of};
@@ -36,6 +38,18 @@ pub(super) struct Root {
 }
 
 impl Root {
+    /// The source that it syncs, when that is the repository.
+    pub(super) fn own_source(&self) -> Option<SourceRef> {
+        let last = self.objects.last().filter(|_| self.there)?;
+        if !last.is(OPERATOR, "FluxInstance") {
+            return Asks::of(ApplierKind::Kustomization, last).source;
+        }
+        let namespace = last.namespace().unwrap_or(FLUX_NAMESPACE);
+        let said = |key: &str| last.text_at(&["spec", "sync", key]).filter(|text| !text.is_empty());
+        let (kind, name) = (said("kind").unwrap_or("GitRepository"), said("name").unwrap_or(namespace));
+        Some(SourceRef { kind: kind.into(), namespace: namespace.into(), name: name.into() })
+    }
+
     /// The source that its Kustomization names, when it is applied by hand.
     pub(super) fn source(&self) -> Option<&Object> {
         let sync = self.objects.last().filter(|object| is_kustomization(object))?;

@@ -8,17 +8,25 @@ use super::digest::{Digest, Hasher};
 use super::substitute;
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::yaml::Name;
+use crate::yaml::{Name, Value};
 
 /// The label and the annotation that switch substitution off.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
-/// What was substituted already: by the object and the values of what it reads.
+/// What was substituted already: by the object and the values of what it reads. The object is kept, so that nothing else
+/// comes to lie at its place in memory.
 #[derive(Debug, Default)]
-pub(super) struct Shared(Mutex<BTreeMap<Digest, Arc<Result<Object, Vec<Finding>>>>>);
+pub(super) struct Shared(Mutex<BTreeMap<(usize, Digest), Arc<Substituted>>>);
+
+#[derive(Debug)]
+struct Substituted {
+    _original: Object,
+    result: Result<Object, Vec<Finding>>,
+}
 
 impl Shared {
-    /// The object with the values of the variables that it reads.
+    /// The object with the values of the variables that it reads. Clusters share objects, so that their place in memory
+    /// tells them.
     pub(super) fn substitute(
         &self,
         object: &Object,
@@ -26,16 +34,24 @@ impl Shared {
         substitution: &Substitution<'_>,
     ) -> Result<Object, Vec<Finding>> {
         let mut hasher = Hasher::new(if substitution.strict { "strict" } else { "lax" });
-        hasher.node(&object.node);
         hash_values(&mut hasher, names.iter(), substitution);
-        let key = hasher.finish();
+        let key = (address(object), hasher.finish());
         // A panic elsewhere leaves whole entries: each is inserted in one step.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
-            return (**known).clone();
+            return known.result.clone();
         }
-        let made = Arc::new(substitute(object, substitution.variables, substitution.strict));
-        (**lock().entry(key).or_insert(made)).clone()
+        let result = substitute(object, substitution.variables, substitution.strict);
+        let made = Arc::new(Substituted { _original: object.clone(), result });
+        lock().entry(key).or_insert(made).result.clone()
+    }
+}
+
+/// The place of an object in memory.
+fn address(object: &Object) -> usize {
+    match &object.node.value {
+        Value::Map(entries) => Arc::as_ptr(entries).cast::<()>().addr(),
+        Value::Seq(_) | Value::Scalar(..) => unreachable!("an object is a mapping"),
     }
 }
 

@@ -42,11 +42,11 @@ pub struct Field {
 
 /// Traces an object that several clusters may receive; `at` narrows the fields to those of a part of it, and a cluster
 /// whose object has no such part is left out.
-pub fn trace(found: &[(&Cluster, &Applied)], at: &Path) -> Vec<Trace> {
+pub fn trace(found: &[(&Cluster, Applied<'_>)], at: &Path) -> Vec<Trace> {
     let mut traces: Vec<Trace> = Vec::new();
     for (cluster, applied) in found {
         let Some(part) = at.find(&applied.object.node) else { continue };
-        let provenance = Provenance::of(cluster, applied);
+        let provenance = Provenance::of(cluster, *applied);
         let fields = leaves(part, at);
         let fields = fields.into_iter().map(|(path, node)| {
             let causes = provenance.causes(node);
@@ -59,7 +59,7 @@ pub fn trace(found: &[(&Cluster, &Applied)], at: &Path) -> Vec<Trace> {
             state: applied.by.state.clone(),
             clusters: (!cluster.name.is_empty()).then(|| cluster.name.clone()).into_iter().collect(),
             target: applied.by.target.clone(),
-            path: path_to(cluster, &applied.by),
+            path: path_to(cluster, applied.by),
             node: applied.object.node.clone(),
             fields: fields.collect(),
         };
@@ -72,7 +72,7 @@ pub fn trace(found: &[(&Cluster, &Applied)], at: &Path) -> Vec<Trace> {
 }
 
 /// The place of a field that an object had where it was first written: what is not there any more was taken out.
-pub fn written_field(applied: &Applied, typed: &str) -> Option<Span> {
+pub fn written_field(applied: Applied<'_>, typed: &str) -> Option<Span> {
     let kind = applied.object.node.get("kind")?;
     let place = kind.origin.written();
     let parsed = parse(place.file());

@@ -20,11 +20,6 @@ pub(super) struct Loaded {
     pub(super) missing: bool,
 }
 
-/// Tells whether a Kustomization substitutes at all.
-pub(super) fn substitutes(kustomization: &Object) -> bool {
-    kustomization.node.at_keys(&["spec", "postBuild"]).is_some_and(Node::is_map)
-}
-
 /// Whether it substitutes even without any variable.
 pub(super) fn always(kustomization: &Object) -> bool {
     kustomization.text_at(&["spec", "postBuild", "substituteStrategy"]) == Some("Always")
@@ -42,11 +37,11 @@ pub(super) fn load(kustomization: &Object, received: &Received) -> Loaded {
         let (kind, name, optional) = (said("kind"), said("name"), said("optional") == "true");
         let found = received.find(kind, namespace, name);
         variables.open |= found.as_ref().is_some_and(|found| found.open);
-        match (kind, found.map(|found| found.object)) {
-            ("ConfigMap", Some(object)) => take(&mut variables, &object, "data", known),
-            ("Secret", Some(object)) => {
-                take(&mut variables, &object, "data", |_| None);
-                take(&mut variables, &object, "stringData", |_| None);
+        match (kind, found) {
+            ("ConfigMap", Some(found)) => take(&mut variables, &found.object, "data", known),
+            ("Secret", Some(found)) => {
+                take(&mut variables, &found.object, "data", |_| None);
+                take(&mut variables, &found.object, "stringData", |_| None);
             }
             // Most repositories keep no Secrets: that one is made otherwise says nothing about its keys.
             ("Secret", None) => {

@@ -4,7 +4,6 @@ use super::cluster::ApplierKind;
 use super::growing::Slot;
 use super::root::Root;
 use super::settings::Settings;
-use super::sync::{OPERATOR, controller_of};
 use crate::kube::Object;
 use crate::yaml::Node;
 
@@ -112,14 +111,14 @@ impl Strictness {
 
     /// Reads it from the arguments of kustomize-controller, else from the version.
     pub(super) fn of(root: &Root, slots: &[Slot], settings: &Settings) -> Self {
-        let objects = slots.iter().filter(|slot| slot.target.is_none()).filter_map(|slot| slot.output.as_ref());
-        let objects = || objects.clone().flat_map(|output| &output.objects);
-        let deployments = objects().filter(|object| is_controller(object)).cloned();
-        let instances = slots.iter().filter(|slot| slot.kind == ApplierKind::FluxInstance);
-        let instances: Vec<&Object> = instances.filter_map(|slot| slot.object.as_ref()).collect();
-        let made = instances.iter().filter_map(|instance| controller_of(instance));
-        let controllers: Vec<Object> = deployments.chain(made).collect();
-        let gate = controllers.iter().filter_map(gate).next_back();
+        let outputs = slots.iter().filter(|slot| slot.asks.target.is_none()).filter_map(|slot| slot.output.as_ref());
+        let made = outputs.clone().filter_map(|output| output.controller.as_ref());
+        let inventories = outputs.map(|output| &output.inventory);
+        let held = inventories.flat_map(|inventory| inventory.controllers.iter().map(|at| &inventory.held[*at].object));
+        let controllers: Vec<&Object> = held.chain(made).collect();
+        let instances = slots.iter().filter(|slot| slot.asks.kind == ApplierKind::FluxInstance);
+        let instances: Vec<&Object> = instances.map(|slot| &slot.asks.object).collect();
+        let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
         if let Some(on) = gate {
             return if on { Self::Strict } else { Self::Lax };
         }
@@ -138,9 +137,9 @@ impl Strictness {
     }
 }
 
-/// Whether an object is the Deployment of kustomize-controller, or makes it.
-fn is_controller(object: &Object) -> bool {
-    object.is("apps", "Deployment") && object.name() == "kustomize-controller" && !object.is(OPERATOR, "FluxInstance")
+/// Whether an object is the Deployment of kustomize-controller.
+pub(super) fn is_controller(object: &Object) -> bool {
+    object.is("apps", "Deployment") && object.name() == "kustomize-controller"
 }
 
 /// What the arguments of a controller say of the gate; the last one counts.

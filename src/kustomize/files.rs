@@ -16,8 +16,8 @@ pub struct Files {
     parsed: Arc<BTreeMap<Arc<str>, Arc<Parsed>>>,
     /// What was parsed when it was asked for.
     late: Arc<Mutex<BTreeMap<Arc<str>, Arc<Parsed>>>>,
-    /// The URLs of the copies that were added, in the order of their places.
-    copies: Arc<[String]>,
+    /// The copies that were added, in the order of their places.
+    copies: Arc<[Copy]>,
     reading: Reading,
 }
 
@@ -57,12 +57,12 @@ impl Files {
     /// The same files with copies of repositories that they may name by a URL.
     #[must_use]
     pub fn with_copies(mut self, copies: impl IntoIterator<Item = Copy>) -> Self {
-        let mut urls = self.copies.to_vec();
+        let mut all = self.copies.to_vec();
         for copy in copies {
-            self.tree = self.tree.with(&place_of_copy(urls.len()), copy.tree);
-            urls.push(copy.url);
+            self.tree = self.tree.with(&place_of_copy(all.len()), copy.tree.clone());
+            all.push(copy);
         }
-        self.copies = urls.into();
+        self.copies = all.into();
         self
     }
 
@@ -71,9 +71,9 @@ impl Files {
         self.reading
     }
 
-    /// The URLs of the copies, each with its place.
-    pub(super) fn copies(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.copies.iter().map(String::as_str).enumerate()
+    /// The copies, each at its place.
+    pub(super) fn copies(&self) -> &[Copy] {
+        &self.copies
     }
 
     /// Files of others under paths of their own: each is its path here, whose it is, and its path there.

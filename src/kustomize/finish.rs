@@ -3,6 +3,7 @@
 use super::build::Build;
 use super::definition::Definition;
 use super::partial::{Partial, is_local};
+use super::reprint::reprinted;
 use super::{FAILED_BUILD, hash, name_references, order, trace, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
@@ -22,7 +23,7 @@ pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Buil
     }
     let dropped = dropped(definition);
     let objects: Vec<Object> =
-        resources.list.iter().map(|resource| Object { node: tidy(&resource.node, &dropped) }).collect();
+        resources.list.iter().map(|resource| Object { node: reprinted(&tidy(&resource.node, &dropped)) }).collect();
     findings.extend(objects.iter().filter_map(unprintable));
     crate::finding::sort(&mut findings);
     let mut left_out = partial.left_out.clone();

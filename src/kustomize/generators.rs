@@ -293,7 +293,7 @@ fn laid_over(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
     merged.history = old.history.clone();
     merged.history.hashed = old.history.hashed && new.history.hashed;
     if behavior == Behavior::Replace {
-        merged.history.trace.take_source(new.history.trace.clone());
+        merged.history.trace.take_source(&new.history.trace);
     }
     merged.variables.clone_from(&old.variables);
     merged

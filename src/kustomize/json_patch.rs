@@ -1,5 +1,6 @@
 //! JSON patches (RFC 6902) on nodes, as evanphx/json-patch carries them out for kustomize.
 
+use super::growth;
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
 
@@ -32,16 +33,17 @@ fn read_one(node: &Node) -> Result<Operation, Fault> {
     let missing = |field: &str| (node.span().clone(), format!("this operation has no `{field}`"));
     let operation = node.get("op").ok_or_else(|| missing("op"))?;
     let path = node.get("path").ok_or_else(|| missing("path"))?;
-    let value = || node.get("value").map(as_json).ok_or_else(|| missing("value"));
+    // A value that is not given is null.
+    let value = || node.get("value").map_or_else(|| Node::scalar("null", Style::Plain, path.span().clone()), as_json);
     let from = || {
         let from = node.get("from").ok_or_else(|| missing("from"))?;
         pointer(from)
     };
     let action = match operation.text() {
-        Some("add") => Action::Add(value()?),
-        Some("replace") => Action::Replace(value()?),
+        Some("add") => Action::Add(value()),
+        Some("replace") => Action::Replace(value()),
         Some("remove") => Action::Remove,
-        Some("test") => Action::Test(value()?),
+        Some("test") => Action::Test(value()),
         Some("move") => Action::Move(from()?),
         Some("copy") => Action::Copy(from()?),
         other => {
@@ -53,18 +55,46 @@ fn read_one(node: &Node) -> Result<Operation, Fault> {
 }
 
 fn pointer(node: &Node) -> Result<Vec<String>, Fault> {
-    let text = node.text().unwrap_or_default();
-    let Some(rest) = text.strip_prefix('/') else {
-        return Err((node.span().clone(), format!("`{text}` is no JSON pointer; it starts with `/`")));
+    let Some(Scalar::String(text)) = node.resolve(Reader::Kubernetes) else {
+        return Err((node.span().clone(), "a path is a string".into()));
     };
-    Ok(rest.split('/').map(|segment| segment.replace("~1", "/").replace("~0", "~")).collect())
+    // What stands before the first slash says nothing, so that the program takes `spec/a` for `/a`.
+    let mut segments = text.split('/');
+    segments.next();
+    let is_pointer = text.is_empty() || text.contains('/');
+    let decoded = segments.map(|segment| segment.replace("~1", "/").replace("~0", "~")).collect();
+    if is_pointer {
+        Ok(decoded)
+    } else {
+        Err((node.span().clone(), format!("`{text}` is no path; it starts with `/`")))
+    }
 }
 
 /// The object after every operation, or the first one that cannot be carried out.
 pub(super) fn apply(object: &Node, operations: &[Operation]) -> Result<Node, Fault> {
     let patched = operations.iter().try_fold(object.clone(), |node, operation| operation.apply(&node))?;
+    if let Some(lost) = lost(&patched) {
+        let span = operations.last().map_or_else(|| patched.span().clone(), |operation| operation.span.clone());
+        return Err((span, format!("the object would have no {lost}")));
+    }
     // kustomize reads the object anew even if nothing changed, which a validator may not do.
     Ok(Node { value: Value::Map(patched.entries().into()), origin: patched.origin })
+}
+
+/// What every object needs and a patched one does not have.
+fn lost(object: &Node) -> Option<&'static str> {
+    let says = |keys: &[&str]| {
+        let node = object.at_keys(keys).filter(|node| !node.is_null());
+        node.and_then(Node::text).is_some_and(|text| !text.is_empty())
+    };
+    let annotations = object.at_keys(&["metadata", "annotations"]);
+    if !says(&["kind"]) {
+        Some("`kind`")
+    } else if !says(&["metadata", "name"]) {
+        Some("`metadata.name`")
+    } else {
+        annotations.filter(|node| node.is_seq()).map(|_| "mapping of annotations")
+    }
 }
 
 impl Operation {
@@ -72,12 +102,17 @@ impl Operation {
         let fault = |message: String| (self.span.clone(), message);
         let change = |change: Change<'_>, path: &[String]| edit(object, path, &change, &self.span).map_err(fault);
         match &self.action {
+            Action::Replace(value) if self.path.is_empty() => match value.value {
+                Value::Map(_) => Ok(object.replaced_by(value)),
+                Value::Seq(_) | Value::Scalar(..) => Err(fault("an object can be replaced by a mapping only".into())),
+            },
+            Action::Test(value) if self.path.is_empty() && same_value(object, value) => Ok(object.clone()),
             Action::Add(value) => change(Change::Add(value), &self.path),
             Action::Replace(value) => change(Change::Replace(value), &self.path),
             Action::Remove => change(Change::Remove, &self.path),
             Action::Test(value) => match find(object, &self.path) {
                 Some(found) if same_value(found, value) => Ok(object.clone()),
-                None if value.is_null() => Ok(object.clone()),
+                None if value.is_null() && is_in_mapping(object, &self.path) => Ok(object.clone()),
                 _ => Err(fault(format!("the test of `{}` fails", show(&self.path)))),
             },
             Action::Move(from) => {
@@ -86,9 +121,19 @@ impl Operation {
                 edit(&without, &self.path, &Change::Add(&value), &self.span).map_err(fault)
             }
             Action::Copy(from) => {
-                let value = self.taken(object, from)?;
-                change(Change::Add(&value), &self.path)
+                let value = self.copied(object, from)?;
+                let copied = change(Change::Add(&value), &self.path)?;
+                growth::check_copy(&copied, &value).map_err(fault)?;
+                Ok(copied)
             }
+        }
+    }
+
+    /// What a copy takes: a key that is not there holds null.
+    fn copied(&self, object: &Node, from: &[String]) -> Result<Node, Fault> {
+        match find(object, from) {
+            None if is_in_mapping(object, from) => Ok(Node::scalar("null", Style::Plain, self.span.clone())),
+            _ => self.taken(object, from),
         }
     }
 
@@ -108,6 +153,11 @@ enum Change<'a> {
 
 fn show(path: &[String]) -> String {
     format!("/{}", path.join("/"))
+}
+
+/// Tells whether what a path ends in could be a key that a mapping does not have.
+fn is_in_mapping(object: &Node, path: &[String]) -> bool {
+    path.split_last().and_then(|(_, parent)| find(object, parent)).is_some_and(Node::is_map)
 }
 
 fn find<'a>(object: &'a Node, path: &[String]) -> Option<&'a Node> {
@@ -153,9 +203,12 @@ fn edit_entry(node: &Node, key: &str, change: &Change<'_>, span: &Span) -> Resul
         (Change::Add(value) | Change::Replace(value), Some(old)) => {
             Ok(node.with(old.with_node(old.node.replaced_by(value))))
         }
-        (Change::Add(value), None) => Ok(node.with(Entry::new(key, key_place(value, span), (*value).clone()))),
+        // The program makes what is to be replaced and is not there.
+        (Change::Add(value) | Change::Replace(value), None) => {
+            Ok(node.with(Entry::new(key, key_place(value, span), (*value).clone())))
+        }
         (Change::Remove, Some(_)) => Ok(node.without(key)),
-        (Change::Replace(_) | Change::Remove, None) => Err(format!("`{key}` is not there")),
+        (Change::Remove, None) => Err(format!("`{key}` is not there")),
     }
 }
 

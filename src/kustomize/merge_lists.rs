@@ -42,7 +42,7 @@ pub(super) fn walk(
         let node = Node { value: Value::Seq(nodes(items)), origin: new.origin.clone() };
         return Ok(Walked::taken(old, node));
     };
-    let Some(new) = new else { return finish(old, List::of(old.items(), kind, list).walk(&Laid::Absent, old)?) };
+    let Some(new) = new else { return Ok(finish(old, List::of(old.items(), kind, list).walk(&Laid::Absent, old)?)) };
     if new.is_null() {
         return Ok(Walked::Gone);
     }
@@ -60,21 +60,21 @@ pub(super) fn walk(
         }
         (_, Patch::By(_)) => {
             let laid = Laid::Items(bare.as_deref().unwrap_or(new.items()));
-            finish(old, List::of(old.items(), kind, list).walk(&laid, new)?)
+            Ok(finish(old, List::of(old.items(), kind, list).walk(&laid, new)?))
         }
         (_, Patch::Itself | Patch::Absent) => {
             let items = bare.as_deref().unwrap_or(old.items());
-            finish(old, List::of(items, kind, list).walk(&Laid::Itself, new)?)
+            Ok(finish(old, List::of(items, kind, list).walk(&Laid::Itself, new)?))
         }
     }
 }
 
-fn finish(old: &Node, items: Vec<Item>) -> Result<Walked, Mismatch> {
+fn finish(old: &Node, items: Vec<Item>) -> Walked {
     let same = items.len() == old.items().len() && items.iter().enumerate().all(|(at, item)| item.kept == Some(at));
-    Ok(match same {
-        true => Walked::Kept,
-        false => Walked::Changed(Node { value: Value::Seq(nodes(items)), origin: old.origin.clone() }),
-    })
+    if same {
+        return Walked::Kept;
+    }
+    Walked::Changed(Node { value: Value::Seq(nodes(items)), origin: old.origin.clone() })
 }
 
 fn nodes(items: Vec<Item>) -> std::sync::Arc<[Node]> {

@@ -112,7 +112,7 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
         wrong(&span, "this patch is a list, and not a part of an object", "use `patches` for operations");
         return None;
     }
-    let documents = if is_json { documents } else { objects(documents, findings)? };
+    let documents = if is_json { documents } else { objects(&documents, findings)? };
     let target = item.get("target").filter(|target| !target.is_null());
     if form == Form::Json && target.and_then(|target| target.get("name")).and_then(Node::text).is_none_or(str::is_empty)
     {
@@ -159,7 +159,7 @@ fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>,
 }
 
 /// The documents of a strategic merge: each is a part of an object that it names, even where a target selects others.
-fn objects(documents: Vec<Node>, findings: &mut Vec<Finding>) -> Option<Vec<Node>> {
+fn objects(documents: &[Node], findings: &mut Vec<Finding>) -> Option<Vec<Node>> {
     let is_empty = |node: &Node| node.is_null() || (node.is_map() && node.entries().is_empty());
     let documents: Vec<Node> = documents.iter().filter(|node| !is_empty(node)).flat_map(super::expand_list).collect();
     let said =

@@ -51,7 +51,12 @@ const VALIDATED_BY: &str = "validated-by";
 impl Walk<'_> {
     /// Runs the generators that a kustomization names.
     pub(super) fn generate(&mut self, definition: &Definition, partial: &mut Partial) {
-        for (plugin, trace) in self.plugins(definition, "generators", GENERATORS, partial) {
+        let plugins = self.plugins(definition, "generators", GENERATORS, partial);
+        if plugins.is_empty() {
+            return;
+        }
+        let mut positions = partial.resources.index();
+        for (plugin, trace) in plugins {
             let folder = &definition.folder;
             let made = match plugin.kind() {
                 "ConfigMapGenerator" => {
@@ -77,7 +82,6 @@ impl Walk<'_> {
                 if self.traced {
                     resource.traced_to_maker(Maker::of_object(&plugin, &trace));
                 }
-                let mut positions = partial.resources.index();
                 generators::absorb(partial, &mut positions, resource, &place);
             }
         }
@@ -143,7 +147,9 @@ impl Walk<'_> {
                 own.add(resource, item);
             }
         }
-        paths.into_iter().for_each(|item| self.include(definition, item, &mut own));
+        for item in paths {
+            self.include(definition, item, &mut own);
+        }
         partial.uncertain |= own.uncertain;
         partial.findings.append(&mut own.findings);
         partial.left_out.append(&mut own.left_out);
@@ -220,7 +226,9 @@ fn run(files: &Files, folder: &str, plugin: &Object, partial: &mut Partial) {
     let items = |name: &str| field(name).map_or(&[][..], Node::items);
     let specs: Vec<FieldSpec> =
         items("fieldSpecs").iter().filter_map(|item| read_spec_of_object(item, &mut findings)).collect();
-    findings.into_iter().for_each(|finding| partial.fail(finding));
+    for finding in findings {
+        partial.fail(finding);
+    }
     let one = |name: &str| field(name).cloned().into_iter().collect::<Vec<Node>>();
     match plugin.kind() {
         "AnnotationsTransformer" => annotations::apply(entries("annotations"), &specs, partial),

@@ -1,25 +1,37 @@
 //! What lies elsewhere: repositories and files named by a URL, and the copies of them that are at hand.
 
+use std::sync::Arc;
+
+use crate::address::{Address, Location, short_reference};
 use crate::text::{Tree, normalize};
 
 /// The copy of a repository.
 #[derive(Debug, Clone)]
 pub struct Copy {
-    /// The URL of the repository, with `#ref` where a branch, tag or commit matters.
-    pub url: String,
+    /// The repository; or a folder of files that are had by HTTP.
+    pub address: Address,
+    /// The branch, tag or commit that it is a copy of; any when not said.
+    pub reference: Option<Arc<str>>,
     /// Its files.
     pub tree: Tree,
+}
+
+impl Copy {
+    /// The copy that `--source` names, whose folder was read.
+    pub fn new(location: &Location, tree: Tree) -> Self {
+        Self { address: location.address.clone(), reference: location.reference.clone(), tree }
+    }
 }
 
 /// Something that a kustomization names by a URL, as kustomize reads it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Remote {
-    /// The repository without scheme, user and `.git`, in lower case up to the path: URLs of one repository are equal.
+    /// The key of the repository's address: URLs of one repository are equal.
     repository: String,
     /// The path in the repository; empty for its root.
     path: String,
     /// The branch, tag or commit.
-    reference: Option<String>,
+    reference: Option<Arc<str>>,
 }
 
 impl Remote {
@@ -33,14 +45,13 @@ impl Remote {
 
     /// The place of the copy that has it among `copies`, and the path in that copy.
     ///
-    /// A copy with a `#ref` is for what asks for that one; it comes before a copy without.
-    pub(super) fn find<'a>(&self, copies: impl Iterator<Item = (usize, &'a str)>) -> Option<(usize, String)> {
+    /// A copy of a branch, tag or commit is for what asks for that one; it comes before a copy of any.
+    pub(super) fn find(&self, copies: &[Copy]) -> Option<(usize, String)> {
         let mut found: Option<(bool, usize, String)> = None;
-        for (at, url) in copies {
-            let (url, reference) = url.rsplit_once('#').map_or((url, None), |(url, reference)| (url, Some(reference)));
-            let Some(path) = self.inside(&comparable(url)) else { continue };
-            let exact = reference.is_some();
-            if exact && reference != self.reference.as_deref() {
+        for (at, copy) in copies.iter().enumerate() {
+            let Some(path) = self.inside(copy.address.key()) else { continue };
+            let exact = copy.reference.is_some();
+            if exact && copy.reference != self.reference {
                 continue;
             }
             if found.as_ref().is_none_or(|(before, ..)| exact && !before) {
@@ -74,14 +85,18 @@ fn file(text: &str) -> Option<Remote> {
         ["refs", "heads" | "tags", reference, path @ ..] | [reference, path @ ..] => (reference, path),
         [] => return None,
     };
-    let repository = comparable(&format!("github.com/{owner}/{name}"));
-    Some(Remote { repository, path: path.join("/"), reference: Some((*reference).to_owned()) })
+    let repository = key(&format!("https://github.com/{owner}/{name}"));
+    Some(Remote { repository, path: path.join("/"), reference: Some((*reference).into()) })
 }
 
 /// Any other address of a file.
 fn address(text: &str) -> Option<Remote> {
     let has_scheme = ["https://", "http://"].iter().any(|scheme| strip_ignoring_case(text, scheme).is_some());
-    has_scheme.then(|| Remote { repository: comparable(text), path: String::new(), reference: None })
+    has_scheme.then(|| Remote {
+        repository: key(text.split(['?', '#']).next().unwrap_or(text)),
+        path: String::new(),
+        reference: None,
+    })
 }
 
 /// A repository, by the rules by which kustomize tells one from a path.
@@ -91,7 +106,7 @@ fn repository(text: &str) -> Option<Remote> {
         let values = query.split('&').filter_map(|pair| pair.split_once('='));
         values.filter(|(key, value)| *key == name && !value.is_empty()).map(|(_, value)| value.to_owned()).next()
     };
-    let reference = asked("ref").or_else(|| asked("version"));
+    let reference = asked("ref").or_else(|| asked("version")).map(|reference| short_reference(&reference).into());
     let rest = strip_ignoring_case(address, "git::").unwrap_or(address);
     let schemes = ["ssh://", "https://", "http://", "file://"];
     let scheme = schemes.into_iter().find(|scheme| strip_ignoring_case(rest, scheme).is_some());
@@ -118,13 +133,13 @@ fn repository(text: &str) -> Option<Remote> {
     remote(host, repository, path, reference)
 }
 
-fn remote(host: &str, repository: &str, path: &str, reference: Option<String>) -> Option<Remote> {
+fn remote(host: &str, repository: &str, path: &str, reference: Option<Arc<str>>) -> Option<Remote> {
     let path = path.trim_start_matches('/');
     if repository.is_empty() || normalize(path).is_none() {
         return None;
     }
-    let whole = if host.is_empty() { repository.to_owned() } else { format!("{host}/{repository}") };
-    Some(Remote { repository: comparable(&whole), path: path.to_owned(), reference })
+    let repository = key(&format!("https://{host}/{repository}"));
+    Some(Remote { repository, path: path.to_owned(), reference })
 }
 
 /// Splits at what says where the repository ends: the name after `_git/`, `//`, or `.git`.
@@ -148,27 +163,8 @@ fn split_after_two(path: &str) -> Option<(&str, &str)> {
     Some(second.map_or((path, ""), |at| (path.get(..at).unwrap_or(path), path.get(at + 1..).unwrap_or_default())))
 }
 
-/// What URLs of one repository have in common.
-fn comparable(url: &str) -> String {
-    let schemes = ["ssh://", "https://", "http://", "git://", "file://", "oci://"];
-    let rest = strip_ignoring_case(url, "git::").unwrap_or(url);
-    let has_scheme = rest.contains("://");
-    let rest = schemes.into_iter().find_map(|scheme| strip_ignoring_case(rest, scheme)).unwrap_or(rest);
-    let rest = rest.split_once('@').filter(|(user, _)| is_user(user)).map_or(rest, |(_, rest)| rest);
-    let rest = rest.split('?').next().unwrap_or(rest).trim_end_matches('/');
-    let rest = rest.strip_suffix(".git").unwrap_or(rest);
-    let end = rest.find('/').unwrap_or(rest.len());
-    let end = rest.find(':').filter(|colon| *colon < end && !has_scheme).unwrap_or(end);
-    let (host, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
-    let path = path.trim_start_matches([':', '/']);
-    let host = host.to_ascii_lowercase();
-    let mut segments: Vec<String> = path.split('/').map(str::to_owned).collect();
-    if host == "github.com" {
-        // GitHub takes the names of owners and repositories in any case.
-        segments.iter_mut().take(2).for_each(|segment| segment.make_ascii_lowercase());
-    }
-    let path = segments.join("/");
-    if path.is_empty() { host } else { format!("{host}/{path}") }
+fn key(url: &str) -> String {
+    Address::new(url).key().to_owned()
 }
 
 fn is_user(text: &str) -> bool {
@@ -185,16 +181,16 @@ fn strip_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Option<(String, String, Option<String>)> {
+    fn read(text: &str) -> Option<(String, String, Option<Arc<str>>)> {
         Remote::of(text).map(|remote| (remote.repository, remote.path, remote.reference))
     }
 
     #[test]
     fn what_kustomize_would_clone_is_told_from_a_path() {
         let some = |repository: &str, path: &str, reference: Option<&str>| {
-            Some((repository.to_owned(), path.to_owned(), reference.map(str::to_owned)))
+            Some((repository.to_owned(), path.to_owned(), reference.map(Arc::from)))
         };
-        assert_eq!(read("github.com/Org/repo/a/b?ref=v1"), some("github.com/org/repo", "a/b", Some("v1")));
+        assert_eq!(read("github.com/org/repo/a/b?ref=v1"), some("github.com/org/repo", "a/b", Some("v1")));
         assert_eq!(read("https://github.com/org/repo.git/a?version=v2"), some("github.com/org/repo", "a", Some("v2")));
         assert_eq!(read("git@gitlab.com:group/sub/repo.git//a"), some("gitlab.com/group/sub/repo", "a", None));
         assert_eq!(read("git@github.com:org/repo"), some("github.com/org/repo", "", None));
@@ -210,13 +206,17 @@ mod tests {
 
     #[test]
     fn a_copy_is_found_by_any_url_of_its_repository_and_a_reference_decides() {
+        let copies = |texts: &[&str]| {
+            let locations = texts.iter().map(|text| Location::parse(&format!("{text}=x")).unwrap());
+            locations.map(|location| Copy::new(&location, Tree::default())).collect::<Vec<_>>()
+        };
         let remote = Remote::of("https://github.com/org/repo//a?ref=v1").unwrap();
-        let find = |copies: &[&str]| remote.find(copies.iter().copied().enumerate());
+        let find = |texts: &[&str]| remote.find(&copies(texts));
         assert_eq!(find(&["git@github.com:org/repo.git"]), Some((0, "a".to_owned())));
-        assert_eq!(find(&["https://github.com/org/repo", "https://github.com/Org/repo#v1"]), Some((1, "a".to_owned())));
+        assert_eq!(find(&["https://github.com/org/repo", "https://github.com/org/repo#v1"]), Some((1, "a".to_owned())));
         assert_eq!(find(&["https://github.com/org/repo#v2", "https://github.com/org/rep"]), None);
         let release = Remote::of("https://github.com/org/repo/releases/download/v1/install.yaml").unwrap();
-        let copies = ["https://github.com/org/repo/releases/download/v1"];
-        assert_eq!(release.find(copies.iter().copied().enumerate()), Some((0, "install.yaml".to_owned())));
+        let below = copies(&["https://github.com/org/repo/releases/download/v1"]);
+        assert_eq!(release.find(&below), Some((0, "install.yaml".to_owned())));
     }
 }

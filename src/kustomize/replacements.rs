@@ -7,7 +7,7 @@ use super::partial::Partial;
 use super::resources::{Id, Resource, Resources};
 use super::retype::{Retyped, retype};
 use super::selector::{Target, Unreadable};
-use super::{FAILED_BUILD, Files, structured};
+use super::{FAILED_BUILD, Files, growth, structured};
 use crate::finding::Finding;
 use crate::text::{Index, Span};
 use crate::yaml::{By, Node, Origin, Step, Style, Value};
@@ -323,7 +323,11 @@ impl Writing<'_> {
             };
             let object = format!("{} `{}`", resource.id.kind, resource.id.name);
             match change.apply(&node, path) {
-                Ok(Some(changed)) => node = changed,
+                Ok(Some(changed)) => {
+                    let refused = |message| fault(format!("`{shown}` cannot be replaced in {object}: {message}"));
+                    growth::check_copy(&changed, value).map_err(refused)?;
+                    node = changed;
+                }
                 Ok(None) => return Err(fault(format!("there is no field `{shown}` in {object}"))),
                 Err(message) => return Err(fault(format!("`{shown}` cannot be replaced in {object}: {message}"))),
             }
@@ -341,6 +345,7 @@ impl Writing<'_> {
                     Some((delimiter, index)) => inserted(before, delimiter, index, value.text().unwrap_or_default()),
                     None => value.text().unwrap_or_default().to_string(),
                 };
+                growth::check_text(&text)?;
                 match retype(old, &text, made) {
                     Retyped::As(style) => Value::Scalar(text.into(), style),
                     Retyped::Clash(tag) => return Err(format!("`{text}` does not have the type `{tag}` of the field")),
@@ -365,4 +370,32 @@ fn inserted(text: &str, delimiter: &str, index: i64, value: &str) -> String {
         },
     }
     parts.join(delimiter)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kustomize::build;
+    use crate::text::{File, Tree};
+    use crate::yaml::Origin;
+
+    #[test]
+    fn a_replaced_value_remembers_the_replacement_the_source_and_what_it_was() {
+        let replacement = "resources: [a.yaml]\nreplacements:\n  - source: {name: a, fieldPath: data.from}\n    targets:\n      - select: {name: a}\n        fieldPaths: [data.to]\n";
+        let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  from: new\n  to: old\n";
+        let tree: Tree =
+            [File::new("kustomization.yaml", replacement), File::new("a.yaml", object)].into_iter().collect();
+        let build = build(&tree, "");
+        assert!(build.findings.is_empty(), "{:?}", build.findings);
+        let value = build.objects[0].node.at_keys(&["data", "to"]).unwrap();
+        let mut places = Vec::new();
+        let mut origin = Some(&value.origin);
+        while let Some(now) = origin {
+            places.push(now.span().text().to_string());
+            origin = match now {
+                Origin::Via(step) => step.was.as_ref(),
+                Origin::At(_) => None,
+            };
+        }
+        assert_eq!((value.text(), places), (Some("new"), vec!["data.to".into(), "new".into(), "old".into()]));
+    }
 }

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use super::field_path::{Change, Shape, look_up};
-use super::go_json;
 use super::retype::{Retyped, retype};
+use super::{go_json, growth};
 use crate::text::{File, Span};
 use crate::yaml::{By, Node, Reader, Style, Value, parse, print, to_json};
 
@@ -44,16 +44,16 @@ pub(super) fn write(object: &Node, path: &[String], value: &Node, create: bool, 
         .trim()
         .to_string()
     };
+    growth::check_text(&written).ok()?;
     let node = scalar.changed(Value::Scalar(written.into(), block_style(scalar)), By::Field(by.clone()));
     put(object, path.get(..end)?, &node)
 }
 
 fn block_style(scalar: &Node) -> Style {
     match scalar.value {
+        Value::Scalar(_, style) if style != Style::Plain => style,
         // A plain scalar held one line of text; what it holds now may be more.
-        Value::Scalar(_, Style::Plain) => Style::Double,
-        Value::Scalar(_, style) => style,
-        Value::Seq(_) | Value::Map(_) => Style::Double,
+        Value::Scalar(..) | Value::Seq(_) | Value::Map(_) => Style::Double,
     }
 }
 

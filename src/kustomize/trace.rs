@@ -70,8 +70,8 @@ pub(super) struct Trace {
 
 impl Trace {
     /// What takes an object's place comes from elsewhere, and its steps are those of the object and no others.
-    pub(super) fn take_source(&mut self, other: Self) {
-        self.source = other.source;
+    pub(super) fn take_source(&mut self, other: &Self) {
+        self.source.clone_from(&other.source);
     }
 }
 

@@ -121,7 +121,7 @@ fn value_in_a_line(value: &Node, field: &Field) -> String {
             let is_string = *style != Written::Plain || more == " …";
             // A quoted `1` is a string, and that may be what somebody looks for.
             let ambiguous =
-                is_string && !matches!(to_json(&plain(&cut, value), Reader::Kubernetes), serde_json::Value::String(_));
+                is_string && !matches!(to_json(&plain(&cut, value), Reader::Kustomize), serde_json::Value::String(_));
             if ambiguous { format!("\"{cut}\"{more}") } else { format!("{cut}{more}") }
         }
     };
@@ -188,7 +188,7 @@ pub fn json(traces: &[Trace], out: &mut dyn Write) -> io::Result<()> {
         let masked = conceal(&trace.node, &mut masks);
         let fields = trace.fields.iter().map(|field| JsonValue {
             field: JsonField::new(&field.path, &field.node, &field.causes),
-            value: to_json(field.path.find(&masked).unwrap_or(&field.node), Reader::Kubernetes),
+            value: to_json(field.path.find(&masked).unwrap_or(&field.node), Reader::Kustomize),
         });
         JsonTrace {
             object: (&trace.object).into(),

@@ -238,6 +238,14 @@ impl Load for Mounted {
         }
     }
 
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
+        match (self.inside(path), &self.loader) {
+            (Some(inside), _) => self.other.bytes(inside).map(|bytes| bytes.to_vec()),
+            (None, Some(loader)) => loader.bytes(path),
+            (None, None) => Err(LoadError::Missing),
+        }
+    }
+
     fn look(&self, path: &str) -> Stands {
         let outside = |own: String| {
             if own.is_empty() { self.path.clone() } else { format!("{}/{own}", self.path) }

@@ -83,7 +83,7 @@ pub struct Step {
 
 /// Steps that are remembered of one node. What is behind more of them, such as a patch of a hundred thousand operations
 /// on one field, is known by its first place alone: a chain without end could not even be dropped.
-const MAX_STEPS: u16 = 500;
+const MAX_STEPS: u16 = 50;
 
 /// A range of a scalar's text and the variable that made it.
 pub type Piece = (Range<u32>, Name);

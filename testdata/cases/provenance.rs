@@ -36,7 +36,7 @@ fn every_link_of_a_chain_has_its_place() {
         let mut text = String::new();
         for cluster in &repo.clusters {
             writeln!(text, "# {}", cluster.name).unwrap();
-            for applied in &cluster.objects {
+            for applied in cluster.objects() {
                 writeln!(text, "{} by {}", applied.object.reference(), applied.by.reference).unwrap();
                 let provenance = Provenance::of(cluster, applied);
                 for (path, node) in leaves(&applied.object.node, &Field::default()) {
@@ -68,7 +68,7 @@ fn reads_as(node: &Node) -> bool {
     }
 }
 
-fn check(tree: &Tree, cluster: &Cluster, applied: &Applied, node: &Node, wrong: &mut Vec<String>) {
+fn check(tree: &Tree, cluster: &Cluster, applied: Applied<'_>, node: &Node, wrong: &mut Vec<String>) {
     let place = node.span();
     let say = |what: &str| format!("{} {what}: {:?} at {:?}", applied.object.reference(), node.text(), place);
     if !tree.has_file(place.file().path()) || place.range().end > place.file().text().len() {
@@ -102,7 +102,7 @@ fn every_node_of_every_built_object_stands_in_a_file_and_reads_as_it_does_there(
         let repo = Repo::load(&tree, &Settings::default());
         let before = wrong.len();
         for cluster in &repo.clusters {
-            for applied in &cluster.objects {
+            for applied in cluster.objects() {
                 objects += 1;
                 check(&tree, cluster, applied, &applied.object.node, &mut wrong);
             }

@@ -10,7 +10,7 @@ use super::pattern::{self, Trim};
 use super::{Fault, FaultKind, Template};
 
 /// An object's text may expand to this many bytes.
-const MAX_LEN: usize = 16 << 20;
+const MAX_LEN: usize = 4 << 20;
 
 /// What is known of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,4 +16,4 @@ mod tests;
 mod wildcard;
 
 pub use artifact::{Artifact, Resolution};
-pub use sources::{Copy, Lookup, SourceRef, Sources};
+pub use sources::{Copy, Lookup, SourceRef, Sources, bases};

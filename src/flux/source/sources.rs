@@ -13,7 +13,7 @@ use super::origin::Origin;
 use super::resolve::Resolver;
 use crate::address::{Address, Location};
 use crate::kube::Object;
-use crate::kustomize::{Builder, Files};
+use crate::kustomize::{self, Builder, Files};
 use crate::text::{Tree, is_inside};
 use crate::yaml::{Node, Value};
 
@@ -109,6 +109,8 @@ impl Copies {
 pub struct Sources {
     repository: Files,
     copies: Copies,
+    /// The same for kustomizations that name a base by its URL.
+    bases: Vec<kustomize::Copy>,
     /// The repository itself, under the addresses that its clusters know it by.
     own: Copies,
     /// By their ids. Nobody waits while holding it.
@@ -129,6 +131,7 @@ pub(super) struct Made {
 impl Sources {
     /// The sources of a repository, of which only the copies are known yet.
     pub fn new(repository: Files, copies: Vec<Copy>) -> Self {
+        let bases = bases(&repository, &copies);
         let mut by_address = Copies::default();
         for copy in copies {
             by_address.add(copy);
@@ -136,6 +139,7 @@ impl Sources {
         Self {
             repository,
             copies: by_address,
+            bases,
             own: Copies::default(),
             made: Mutex::default(),
             generated: Mutex::default(),
@@ -204,7 +208,10 @@ impl Sources {
         if let Some(artifact) = self.made().get(&id) {
             return Ok(artifact.clone());
         }
-        let artifact = Arc::new(Artifact { id: id.clone(), builder: Builder::new(files()?) });
+        let artifact = Arc::new(Artifact {
+            id: id.clone(),
+            builder: Builder::new(files()?.with_copies(self.bases.iter().cloned())),
+        });
         // Another thread may have made it meanwhile: all share the first one, whose builds are memoised.
         Ok(self.made().entry(id).or_insert(artifact).clone())
     }
@@ -246,6 +253,18 @@ impl Sources {
         // A panic elsewhere leaves whole entries: each is inserted in one step.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The copies as those that a kustomization may name by a URL.
+pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
+    let base = |copy: &Copy| {
+        let tree = match &copy.place {
+            Place::Inside(folder) => below(repository, folder).tree().clone(),
+            Place::Outside(tree, _) => tree.clone(),
+        };
+        kustomize::Copy { address: copy.address.clone(), reference: copy.reference.clone(), tree }
+    };
+    copies.iter().map(base).collect()
 }
 
 /// What an artifact is made of, in few bytes: artifacts are made of others.

@@ -1,0 +1,109 @@
+//! What an object that applies others asks for: read once, however many clusters have it.
+
+use super::ApplierKind;
+use super::digest::{Digest, Hasher};
+use super::place::clamp;
+use super::source::SourceRef;
+use crate::finding::ObjectRef;
+use crate::kube::Object;
+use crate::yaml::{Name, Node};
+
+/// What an object that applies others asks for.
+#[derive(Debug)]
+pub(super) struct Asks {
+    pub(super) kind: ApplierKind,
+    pub(super) reference: ObjectRef,
+    pub(super) object: Object,
+    /// The source of a Kustomization.
+    pub(super) source: Option<SourceRef>,
+    /// The folder of a Kustomization, from the root of its source.
+    pub(super) folder: String,
+    /// The cluster that a Kustomization applies to when that is another one.
+    pub(super) target: Option<Name>,
+    /// What decides the build: of a Kustomization, that of its folder.
+    pub(super) digest: Digest,
+    /// What decides the variables of a Kustomization, when it substitutes.
+    pub(super) variables: Option<Digest>,
+    /// What decides the `commonMetadata` of a Kustomization, when it has any.
+    pub(super) metadata: Option<Digest>,
+}
+
+/// The fields of a Kustomization that decide what its folder builds to.
+const FOLDER_FIELDS: [&str; 8] = [
+    "targetNamespace",
+    "namePrefix",
+    "nameSuffix",
+    "patches",
+    "components",
+    "ignoreMissingComponents",
+    "images",
+    "buildMetadata",
+];
+
+impl Asks {
+    /// Reads an object that applies others.
+    pub(super) fn of(kind: ApplierKind, object: &Object) -> Self {
+        let is_kustomization = kind == ApplierKind::Kustomization;
+        let spec = |key: &str| object.node.at_keys(&["spec", key]).filter(|_| is_kustomization);
+        let metadata = spec("commonMetadata").filter(|node| node.is_map()).map(|node| {
+            let mut hasher = Hasher::new("metadata");
+            hasher.content(node);
+            hasher.finish()
+        });
+        Self {
+            kind,
+            reference: object.reference(),
+            object: object.clone(),
+            source: spec("sourceRef").and_then(|source| source_of(object, source)),
+            folder: clamp(spec("path").and_then(Node::text).unwrap_or_default()),
+            target: spec("kubeConfig").filter(|config| config.is_map()).map(target_of),
+            digest: if is_kustomization { folder_digest(object) } else { whole_digest(object) },
+            variables: spec("postBuild").filter(|node| node.is_map()).map(|node| variables_digest(object, node)),
+            metadata,
+        }
+    }
+}
+
+/// Clusters whose Kustomizations ask for the same share a build, though its places are those of one of them.
+fn folder_digest(object: &Object) -> Digest {
+    let spec = |key: &str| object.node.at_keys(&["spec", key]);
+    let mut hasher = Hasher::new("folder");
+    hasher.text(&clamp(spec("path").and_then(Node::text).unwrap_or_default()));
+    hasher.text(if spec("decryption").is_some_and(Node::is_map) { "decrypted" } else { "" });
+    for field in FOLDER_FIELDS {
+        if let Some(node) = spec(field) {
+            hasher.text(field);
+            hasher.content(node);
+        }
+    }
+    hasher.finish()
+}
+
+fn whole_digest(object: &Object) -> Digest {
+    let mut hasher = Hasher::new("object");
+    hasher.node(&object.node);
+    hasher.finish()
+}
+
+/// The places of variables that stand in the object itself count here, since they are told for each of them.
+fn variables_digest(object: &Object, post_build: &Node) -> Digest {
+    let mut hasher = Hasher::new("variables");
+    hasher.text(object.namespace().unwrap_or_default());
+    if post_build.get("substitute").is_some_and(|values| !values.entries().is_empty()) {
+        hasher.node(post_build);
+    } else {
+        hasher.content(post_build);
+    }
+    hasher.finish()
+}
+
+fn source_of(object: &Object, source: &Node) -> Option<SourceRef> {
+    let said = |key: &str| source.get(key).and_then(Node::text).filter(|text| !text.is_empty());
+    let namespace = said("namespace").or(object.namespace()).unwrap_or_default();
+    Some(SourceRef { kind: said("kind")?.into(), namespace: namespace.into(), name: said("name")?.into() })
+}
+
+fn target_of(config: &Node) -> Name {
+    let name = config.at_keys(&["secretRef", "name"]).or_else(|| config.at_keys(&["configMapRef", "name"]));
+    name.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""))
+}

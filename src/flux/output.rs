@@ -1,0 +1,110 @@
+//! What an applier brings into a cluster, and what of it others look up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::inventory::Inventory;
+use super::substitution::is_enabled;
+use super::{State, reads};
+use crate::finding::{Finding, Severity};
+use crate::kube::Object;
+use crate::yaml::Name;
+
+/// What an applier brings into a cluster. Appliers of equal input share it, and those of nearly equal input most of it.
+#[derive(Debug, Clone)]
+pub(super) struct Output {
+    /// The objects in the order in which they are applied. Of a build that fails, those that were built nevertheless:
+    /// Flux applies none of them, but what else is wrong with them can be said.
+    pub(super) objects: Arc<[Object]>,
+    /// What is wrong.
+    pub(super) findings: Vec<Finding>,
+    /// How it went.
+    pub(super) state: State,
+    /// What its kustomize build says of itself.
+    pub(super) facts: Arc<Facts>,
+    /// The objects on whose behalf it was built. Others with the same content share it; the places are those of these.
+    pub(super) built_for: Vec<Object>,
+    /// What others ask about the objects.
+    pub(super) inventory: Arc<Inventory>,
+    /// The Deployment of kustomize-controller that a FluxInstance makes, as far as it is known.
+    pub(super) controller: Option<Object>,
+    /// How much memory variables made it take, in bytes.
+    pub(super) grown: usize,
+}
+
+/// What a kustomize build says of itself.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    /// The objects that variables are substituted in, by position, and the names of the variables in each.
+    pub(super) reads: Vec<(usize, Arc<[Name]>)>,
+    /// The names of the variables in any of them, sorted.
+    pub(super) names: Vec<Name>,
+    /// Whether anything does not switch substitution off.
+    pub(super) is_substituted: bool,
+    /// What was asked for and not done, counted.
+    pub(super) not_done: BTreeMap<String, usize>,
+}
+
+impl Output {
+    /// Objects and what is wrong with them.
+    pub(super) fn new(objects: Vec<Object>, findings: Vec<Finding>) -> Self {
+        Self::with(objects, findings, Arc::default())
+    }
+
+    /// The same, with what a kustomize build says of itself.
+    pub(super) fn with(objects: Vec<Object>, findings: Vec<Finding>, facts: Arc<Facts>) -> Self {
+        let inventory = Arc::new(Inventory::of(&objects));
+        let objects = objects.into();
+        let output = Self {
+            objects,
+            findings: Vec::new(),
+            state: State::Built,
+            facts,
+            built_for: Vec::new(),
+            inventory,
+            controller: None,
+            grown: 0,
+        };
+        output.found(findings)
+    }
+
+    /// The same with further findings.
+    pub(super) fn found(mut self, findings: Vec<Finding>) -> Self {
+        if findings.iter().any(|found| found.severity == Severity::Error) {
+            self.state = State::Failed;
+        }
+        self.findings.extend(findings);
+        self
+    }
+
+    /// Nothing, for a reason that is no fault.
+    pub(super) fn not_built(reason: impl Into<Arc<str>>) -> Self {
+        Self { state: State::NotBuilt(reason.into()), ..Self::new(Vec::new(), Vec::new()) }
+    }
+
+    /// The same with other objects at some positions.
+    pub(super) fn replaced(&self, changed: Vec<(usize, Object)>) -> Self {
+        if changed.is_empty() {
+            return self.clone();
+        }
+        let alike = changed.iter().all(|(at, object)| Inventory::sees_no_difference(&self.objects[*at], object));
+        let mut objects = self.objects.to_vec();
+        for (at, object) in changed {
+            objects[at] = object;
+        }
+        let inventory = if alike { self.inventory.clone() } else { Arc::new(Inventory::of(&objects)) };
+        Self { objects: objects.into(), inventory, ..self.clone() }
+    }
+}
+
+impl Facts {
+    /// What can be said of the objects of a build.
+    pub(super) fn of(objects: &[Object], not_done: BTreeMap<String, usize>) -> Self {
+        let enabled = || objects.iter().enumerate().filter(|(_, object)| is_enabled(object));
+        let reads = enabled().map(|(at, object)| (at, reads(object))).filter(|(_, names)| !names.is_empty());
+        let reads: Vec<(usize, Arc<[Name]>)> = reads.collect();
+        let names: BTreeSet<&Name> = reads.iter().flat_map(|(_, names)| names.iter()).collect();
+        let names = names.into_iter().cloned().collect();
+        Self { is_substituted: enabled().next().is_some(), reads, names, not_done }
+    }
+}
