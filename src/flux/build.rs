@@ -30,7 +30,7 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
         return Output::new(Vec::new(), vec![missing(kustomization, place, &asks.folder, is_file)]);
     }
     let overlay = overlay(files, &asks.folder, kustomization, place);
-    let build = artifact.builder.build_as(&asks.folder, overlay.node);
+    let build = artifact.builder.build_as(&asks.folder, &overlay.node);
     let mut findings = build.findings;
     findings.extend(overlay.findings);
     for finding in &mut findings {

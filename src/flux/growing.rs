@@ -23,7 +23,7 @@ use crate::text::{Index, Span};
 const MAX_APPLIERS: usize = 20_000;
 
 /// How often appliers that are written at one place may bring each other: under other names, such a circle has no end.
-const MAX_REPEATS: usize = 20;
+const MAX_REPEATS: usize = 10;
 
 /// How many appliers of a cluster that never settles are named.
 const MAX_NAMED: usize = 3;

@@ -27,7 +27,7 @@ pub(super) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
         return (objects, Vec::new());
     }
     let place = patches[0].span().clone();
-    let build = builder.build_over(objects, map(vec![("patches", list(patches, &place))], &place));
+    let build = builder.build_over(objects, &map(vec![("patches", list(patches, &place))], &place));
     (build.objects, build.findings)
 }
 
@@ -70,7 +70,7 @@ pub(super) fn controller_of(instance: &Object) -> Option<Object> {
         &place,
     );
     let builder = Builder::new(Files::default());
-    let build = builder.build_over(vec![Object { node }], map(vec![("patches", list(patches, &place))], &place));
+    let build = builder.build_over(vec![Object { node }], &map(vec![("patches", list(patches, &place))], &place));
     build.objects.into_iter().next()
 }
 

@@ -63,6 +63,8 @@ pub(super) struct Walk<'a> {
     pub(super) traced: bool,
     /// The schema that the first kustomization with one gives, which holds for everything built after it.
     schema: Option<Arc<UserSchema>>,
+    /// Whether an object was met already.
+    pub(super) is_begun: bool,
     /// The outermost folder, by its place in `open`, that what is being built was refused for.
     pub(super) refused_for: Option<usize>,
     /// What was built here and would not be the same elsewhere: it is traced, another schema holds, or folders on the
@@ -98,10 +100,10 @@ impl Builder {
     }
 
     /// Builds a folder as if its kustomization file, which need not exist, said `node`: Flux writes one before it builds.
-    pub fn build_as(&self, folder: &str, node: Node) -> Build {
+    pub fn build_as(&self, folder: &str, node: &Node) -> Build {
         let file = node.span().file().clone();
         let parsed = Arc::new(Parsed { file, documents: Vec::new(), findings: Vec::new() });
-        let definition = Definition::new(&node, parsed, folder);
+        let definition = Definition::new(node, parsed, folder);
         let mut partial = Partial::default();
         partial.folders.insert(folder.to_string());
         self.walk(Some(&definition)).accumulate(&definition, &mut partial);
@@ -110,9 +112,9 @@ impl Builder {
 
     /// Lays what a kustomization `node` says over objects that are no files. What its patches do not find may be an
     /// object that nobody gave, so that is no fault.
-    pub fn build_over(&self, objects: Vec<Object>, node: Node) -> Build {
+    pub fn build_over(&self, objects: Vec<Object>, node: &Node) -> Build {
         let parsed = Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new() };
-        let definition = Definition::new(&node, Arc::new(parsed), "");
+        let definition = Definition::new(node, Arc::new(parsed), "");
         let mut partial = Partial { uncertain: true, ..Partial::default() };
         for object in objects {
             let place = object.node.clone();
@@ -144,6 +146,7 @@ impl Builder {
             open: Vec::new(),
             traced: top.is_some_and(trace::is_asked),
             schema: None,
+            is_begun: false,
             refused_for: None,
             own: BTreeMap::new(),
         }
@@ -155,7 +158,10 @@ impl Walk<'_> {
     pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
         let is_usual = !self.traced && self.schema.is_none();
         let shared = if is_usual { self.builder.built().get(folder).cloned() } else { None };
-        if let Some(built) = shared {
+        // A schema that comes after the first object is not read as one that comes before.
+        let is_begun = self.is_begun;
+        let is_same = |partial: &Partial| partial.schema.is_none() || !is_begun;
+        if let Some(built) = shared.filter(|built| is_same(built)) {
             self.schema.clone_from(&built.schema);
             return Some(built);
         }
@@ -170,7 +176,7 @@ impl Walk<'_> {
             return None;
         };
         let is_refused = self.refused_for.is_some_and(|at| at < self.open.len());
-        if is_refused || !is_usual {
+        if is_refused || !is_usual || !is_same(&partial) {
             // Whoever asks for this folder alone gets another answer, which threads may be waiting for.
             self.own.insert(folder.to_string(), partial.clone());
         } else {
@@ -224,9 +230,13 @@ impl Walk<'_> {
         // Of keys that stand twice the last one counts here, unlike in an object.
         let unreadable = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
         let unreadable: Vec<Finding> = unreadable.cloned().collect();
-        let is_readable = unreadable.is_empty();
-        unreadable.into_iter().for_each(|finding| partial.fail(finding));
-        if is_readable && definition.is_empty() {
+        if !unreadable.is_empty() {
+            for finding in unreadable {
+                partial.fail(finding);
+            }
+            return Some(Read::Unusable);
+        }
+        if definition.is_empty() {
             let message = "this kustomization says nothing; kustomize refuses it";
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
             partial.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
@@ -242,13 +252,21 @@ impl Walk<'_> {
     pub(super) fn accumulate(&mut self, definition: &Definition, partial: &mut Partial) {
         count_fields(definition, partial);
         let outer = self.traced.then(|| partial.traced.replace(definition.path().into()));
-        user_schema::load(self.files, definition, &mut self.schema, partial);
+        user_schema::load(self.files, definition, &mut self.schema, self.is_begun, partial);
         self.share_schema(partial);
         self.open.push(definition.folder.clone());
         for field in ["resources", "bases"] {
             for item in definition.items(field) {
                 self.include(definition, item, partial);
             }
+        }
+        if !definition.faults.is_empty() {
+            // kustomize refuses the file. What it takes in may have faults of its own; the rest says too little.
+            self.open.pop();
+            if let Some(outer) = outer {
+                partial.traced = outer;
+            }
+            return;
         }
         configure::run(self.files, definition, partial);
         generators::run(self.files, definition, partial);

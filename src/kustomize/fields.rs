@@ -220,13 +220,18 @@ const OLD_HELM_CHART: &[(&str, Type)] = &[
     ("extraArgs", LIST_OF_TEXTS),
 ];
 
+/// The fields that a kustomization may have, in the order of kustomize's own description.
+pub fn fields() -> impl Iterator<Item = &'static str> {
+    KUSTOMIZATION.iter().map(|(name, _)| *name)
+}
+
 /// A kustomization with its fields in kustomize's own spelling, and what kustomize refuses of it.
 ///
 /// kustomize decodes by way of JSON in Go, which takes `apiversion` for `apiVersion`, and a value of nothing for no
 /// value at all.
 pub(super) fn check(node: &Node) -> (Node, Vec<Finding>) {
     let mut findings = Vec::new();
-    let node = fields(node, KUSTOMIZATION, "a kustomization", &mut findings);
+    let node = mapping(node, KUSTOMIZATION, "a kustomization", &mut findings);
     enforce(&node, &mut findings);
     (node, findings)
 }
@@ -246,52 +251,57 @@ fn enforce(node: &Node, findings: &mut Vec<Finding>) {
         }
     };
     if let Some(written) = said("apiVersion").filter(|written| written.text() != Some(version)) {
-        let message = format!("kustomize knows no `{}` of this version", kind);
+        let message = format!("kustomize knows no `{kind}` of this version");
         findings.push(Finding::error(FAILED_BUILD, written.span().clone(), message).help(format!("write `{version}`")));
     }
 }
 
-fn typed(node: &Node, wanted: &Type, name: &str, findings: &mut Vec<Finding>) -> Node {
-    let refuse = |what: &str, findings: &mut Vec<Finding>| {
+/// The value with its fields in kustomize's spelling; `None` when it is of another type.
+fn typed(node: &Node, wanted: &Type, name: &str, findings: &mut Vec<Finding>) -> Option<Node> {
+    let mut refuse = |what: &str| {
         let message = format!("`{name}` is {}, and kustomize wants {what}", kind_of(node));
         let help = if matches!(wanted, Type::Text) && node.text().is_some() { "quote it" } else { "correct it" };
         let help = format!("{help}: kustomize refuses the file");
         findings.push(Finding::error(FAILED_BUILD, node.span().clone(), message).help(help));
+        None
     };
     let scalar = node.resolve(Reader::Kubernetes);
     if scalar == Some(Scalar::Null) {
-        return node.clone();
+        return Some(node.clone());
     }
-    match wanted {
-        Type::Text if matches!(scalar, Some(Scalar::String(_))) => {}
-        Type::Text => refuse("a string", findings),
-        Type::Bool if matches!(scalar, Some(Scalar::Bool(_))) => {}
-        Type::Bool => refuse("`true` or `false`", findings),
-        Type::Int if is_whole(scalar) => {}
-        Type::Int => refuse("a whole number", findings),
-        Type::Mapping if node.is_map() => {}
-        Type::Mapping => refuse("a mapping", findings),
-        Type::Texts if node.is_map() => {
-            for entry in node.entries() {
-                typed(&entry.node, &Type::Text, &entry.key, findings);
-            }
-        }
-        Type::Texts => refuse("a mapping of strings", findings),
-        Type::List(item) => {
-            let Value::Seq(items) = &node.value else {
-                refuse("a list", findings);
-                return node.clone();
-            };
-            let items: Vec<Node> = items.iter().map(|node| typed(node, item, name, findings)).collect();
-            return Node { value: Value::Seq(items.into()), origin: node.origin.clone() };
-        }
-        Type::Fields(known) if node.is_map() => return fields(node, known, &format!("`{name}`"), findings),
-        Type::Fields(_) => refuse("a mapping", findings),
+    let is_right = match wanted {
+        Type::Text => matches!(scalar, Some(Scalar::String(_))),
+        Type::Bool => matches!(scalar, Some(Scalar::Bool(_))),
+        Type::Int => is_whole(scalar),
+        Type::Texts | Type::Mapping | Type::Fields(_) => node.is_map(),
+        Type::List(_) => node.is_seq(),
+    };
+    if !is_right {
+        return refuse(match wanted {
+            Type::Text => "a string",
+            Type::Bool => "`true` or `false`",
+            Type::Int => "a whole number",
+            Type::Texts => "a mapping of strings",
+            Type::Mapping | Type::Fields(_) => "a mapping",
+            Type::List(_) => "a list",
+        });
     }
-    node.clone()
+    match (wanted, &node.value) {
+        (Type::Fields(known), _) => Some(mapping(node, known, &format!("`{name}`"), findings)),
+        (Type::List(item), Value::Seq(items)) => {
+            let items: Vec<Node> = items.iter().filter_map(|node| typed(node, item, name, findings)).collect();
+            Some(Node { value: Value::Seq(items.into()), origin: node.origin.clone() })
+        }
+        (Type::Texts, _) => {
+            let is_text = |entry: &&Entry| typed(&entry.node, &Type::Text, &entry.key, findings).is_some();
+            let kept: Vec<Entry> = node.entries().iter().filter(is_text).cloned().collect();
+            Some(Node { value: Value::Map(kept.into()), origin: node.origin.clone() })
+        }
+        _ => Some(node.clone()),
+    }
 }
 
-fn fields(node: &Node, known: &[(&'static str, Type)], place: &str, findings: &mut Vec<Finding>) -> Node {
+fn mapping(node: &Node, known: &[(&'static str, Type)], place: &str, findings: &mut Vec<Finding>) -> Node {
     // Of fields that differ in case only, Go decodes the one last that sorts last.
     let mut read: BTreeMap<&str, (&Name, usize)> = BTreeMap::new();
     let mut entries: Vec<Entry> = Vec::new();
@@ -300,7 +310,7 @@ fn fields(node: &Node, known: &[(&'static str, Type)], place: &str, findings: &m
             findings.push(unknown(&entry.key, &entry.key_span(), known, place));
             continue;
         };
-        let value = typed(&entry.node, wanted, name, findings);
+        let Some(value) = typed(&entry.node, wanted, name, findings) else { continue };
         let renamed =
             if **name == *entry.key { entry.with_node(value) } else { Entry::new(*name, &entry.key_span(), value) };
         match read.get(name) {

@@ -35,7 +35,7 @@ impl Walk<'_> {
         self.files.reading() == Reading::Flux && text.rsplit('/').next() == Some("gotk-components.yaml")
     }
 
-    fn include_file(&self, item: &Node, path: &str, partial: &mut Partial) {
+    fn include_file(&mut self, item: &Node, path: &str, partial: &mut Partial) {
         let Some(parsed) = self.files.get(path) else {
             let message = format!("`{}` is no text that can be read", item.text().unwrap_or_default());
             partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
@@ -47,6 +47,7 @@ impl Walk<'_> {
         for fault in contents.faults {
             partial.fail(fault.related(item.span().clone(), "named here"));
         }
+        self.is_begun |= !contents.objects.is_empty();
         for node in contents.objects {
             let mut resource = Resource::new(node);
             if self.traced {
@@ -65,6 +66,7 @@ impl Walk<'_> {
             partial.fail(no_kustomization(item, text));
             return;
         };
+        self.is_begun |= !base.resources.list.is_empty();
         self.share_schema(partial);
         partial.absorb(&base, item);
         if base.component {

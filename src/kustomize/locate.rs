@@ -113,11 +113,11 @@ impl Files {
     }
 
     fn outside(&self, text: &str, at: &Span) -> Finding {
-        let message = match self.reading() {
-            Reading::Flux => format!("`{text}` leads out of the repository"),
-            Reading::Kustomize | Reading::Unrestricted => {
-                format!("`{text}` leads out of `{}`, beyond which nothing is read", self.tree().called(""))
-            }
+        let root = self.tree().called("");
+        let message = if root.is_empty() {
+            format!("`{text}` leads out of the repository")
+        } else {
+            format!("`{text}` leads out of `{root}`, beyond which nothing is read")
         };
         Finding::error(MISSING_RESOURCE, at.clone(), message).help("name something inside it")
     }

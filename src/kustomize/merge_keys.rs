@@ -167,6 +167,11 @@ impl<'a> Type<'a> {
         kinds.copied().find(|its| *its == kind).map_or(Self::Unknown(schema), Self::Known)
     }
 
+    /// The built-in type of a name.
+    pub(super) fn named(name: &str) -> Option<Type<'static>> {
+        FIELDS.iter().find(|(its, ..)| *its == name).map(|(its, ..)| Type::Known(its))
+    }
+
     /// The type of a field's value, or of its items, and how it merges when it is a list.
     pub(super) fn field(self, name: &str) -> (Self, ListMerge<'a>) {
         let unknown = (Self::Unknown(None), ListMerge::Replace);

@@ -55,6 +55,7 @@ mod variables;
 
 pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
 pub use definition::{FILE_NAMES, file_in, knows_field, references_of};
+pub use fields::fields;
 pub use files::{Files, Reading, is_yaml};
 pub use read::expand_list;
 pub use remote::Copy;

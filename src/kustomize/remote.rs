@@ -81,10 +81,7 @@ fn file(text: &str) -> Option<Remote> {
         [host, owner, name, "raw", rest @ ..] if host.eq_ignore_ascii_case("github.com") => (owner, name, rest),
         _ => return None,
     };
-    let (reference, path) = match rest {
-        ["refs", "heads" | "tags", reference, path @ ..] | [reference, path @ ..] => (reference, path),
-        [] => return None,
-    };
+    let (["refs", "heads" | "tags", reference, path @ ..] | [reference, path @ ..]) = rest else { return None };
     let repository = key(&format!("https://github.com/{owner}/{name}"));
     Some(Remote { repository, path: path.join("/"), reference: Some((*reference).into()) })
 }

@@ -32,10 +32,14 @@ pub(super) struct UserSchema {
 const BUILT_IN_VERSION: &str = "v1.21.2";
 
 /// Reads what a kustomization says in `openapi`. The first schema that is given holds; later ones say nothing.
+///
+/// kustomize reads its own schema when it meets the first object, and adds to it a schema that comes later: `is_begun`
+/// tells that there was one.
 pub(super) fn load(
     files: &Files,
     definition: &Definition,
     schema: &mut Option<Arc<UserSchema>>,
+    is_begun: bool,
     partial: &mut Partial,
 ) {
     let Some(openapi) = definition.entry("openapi") else { return };
@@ -49,6 +53,9 @@ pub(super) fn load(
             let message = format!("kustomize has the schema of `{BUILT_IN_VERSION}` and no other");
             partial.fail(Finding::error(FAILED_BUILD, version.span().clone(), message));
         }
+        (None, Some(version)) if version.text().is_some_and(|text| !text.is_empty()) => {
+            schema.get_or_insert_with(|| Arc::new(UserSchema::nothing()));
+        }
         (Some(path), None) => match files.locate(&definition.folder, path) {
             Err(finding) => partial.fail(finding),
             Ok(_) if schema.is_some() => {}
@@ -56,7 +63,7 @@ pub(super) fn load(
                 let parsed = files.get(&found);
                 parsed.iter().flat_map(|parsed| &parsed.findings).for_each(|finding| partial.fail(finding.clone()));
                 let root = parsed.as_ref().and_then(|parsed| parsed.documents.first());
-                *schema = root.map(|root| Arc::new(UserSchema::read(&root.node, false)));
+                *schema = root.map(|root| Arc::new(UserSchema::read(&root.node, is_begun)));
             }
         },
         _ => {}
@@ -69,6 +76,17 @@ const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
 const LIST_KEYS: &str = "x-kubernetes-list-map-keys";
 
 impl UserSchema {
+    /// A schema that says nothing beside the built-in one.
+    fn nothing() -> Self {
+        Self {
+            definitions: Index::default(),
+            objects: BTreeMap::new(),
+            namespaced: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            beside_built_in: true,
+        }
+    }
+
     pub(super) fn read(root: &Node, beside_built_in: bool) -> Self {
         let definitions = root.get("definitions").map_or(&[][..], Node::entries);
         let mut schema = Self {
@@ -106,7 +124,10 @@ impl UserSchema {
     /// The type of a field, or of its items, and how it merges when it is a list.
     pub(super) fn field<'a>(&'a self, node: &'a Node, name: &str) -> Option<(Type<'a>, ListMerge<'a>)> {
         let own = node.get("properties").and_then(|properties| properties.get(name));
-        let field = self.resolve(own.or_else(|| node.get("additionalProperties").filter(|node| node.is_map()))?)?;
+        let field = own.or_else(|| node.get("additionalProperties").filter(|node| node.is_map()))?;
+        let Some(field) = self.resolve(field) else {
+            return Some((self.built_in(field)?, ListMerge::Replace));
+        };
         let strategy = field.get(STRATEGY).and_then(Node::text).unwrap_or_default();
         if !strategy.split(',').any(|one| one == "merge") {
             return Some((Type::User(self, field), ListMerge::Replace));
@@ -114,7 +135,22 @@ impl UserSchema {
         let keys = field.get(LIST_KEYS).and_then(list_id).or_else(|| field.get(MERGE_KEY)?.text().map(str::to_string));
         let merge = keys.and_then(|keys| self.keys.get(&keys)).map_or(ListMerge::Set, |keys| ListMerge::By(keys));
         let items = field.get("items").and_then(|items| self.resolve(items));
-        Some((items.map_or(Type::Unknown(Some(self)), |items| Type::User(self, items)), merge))
+        let built_in = || field.get("items").and_then(|items| self.built_in(items));
+        let items = items.map(|items| Type::User(self, items)).or_else(built_in);
+        Some((items.unwrap_or(Type::Unknown(Some(self))), merge))
+    }
+
+    /// The built-in type that a reference names which leads out of this schema.
+    fn built_in<'a>(&'a self, mut node: &'a Node) -> Option<Type<'static>> {
+        for _ in 0..MAX_REFERENCES {
+            let reference = node.get("$ref").and_then(Node::text)?;
+            match self.definitions.get(reference.strip_prefix("#/definitions/")?) {
+                Some(next) => node = next,
+                None if self.beside_built_in => return Type::named(reference.rsplit('.').next()?),
+                None => return None,
+            }
+        }
+        None
     }
 
     fn resolve<'a>(&'a self, mut node: &'a Node) -> Option<&'a Node> {

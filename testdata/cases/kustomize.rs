@@ -1,11 +1,18 @@
-//! Cases of kustomize: what the real program made of each folder, compared as values and in order.
+//! Cases of kustomize: what the real program made of each folder, byte for byte.
 
+#[path = "kustomize/krusty.rs"]
+mod krusty;
+#[path = "kustomize/repositories.rs"]
+mod repositories;
+
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use fleetwright::kustomize::{Build, build};
+use fleetwright::disk;
+use fleetwright::kustomize::{Build, Builder, Files, Reading, fields};
 use fleetwright::text::{File, Tree};
-use fleetwright::yaml::{Reader, parse, to_json};
+use fleetwright::yaml::{go, parse};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/kustomize")
@@ -34,7 +41,23 @@ pub(crate) fn tree_of(root: &Path) -> Tree {
 
 fn built(case: &Path) -> Build {
     let start = std::fs::read_to_string(case.join("folder")).unwrap_or_default();
-    build(&tree_of(&case.join("in")), start.trim())
+    let restricted = case.join("restricted").exists();
+    let reading = if restricted { Reading::Kustomize } else { Reading::Unrestricted };
+    build(&disk::read(&case.join("in")).unwrap(), start.trim(), reading)
+}
+
+/// What the command makes of a folder.
+fn build(tree: &Tree, folder: &str, reading: Reading) -> Build {
+    let mut build = Builder::new(Files::read(tree, |_| true).read_as(reading)).build(folder);
+    build.findings.extend(build.empty.take());
+    build.findings.append(&mut build.left_out);
+    build
+}
+
+/// What the command prints.
+fn printed(build: &Build) -> String {
+    let objects: Vec<String> = build.objects.iter().map(|object| go::print(&object.node)).collect();
+    objects.join("---\n")
 }
 
 fn cases() -> Vec<PathBuf> {
@@ -60,18 +83,10 @@ fn builds_what_the_real_program_builds() {
     let mut wrong = String::new();
     for case in cases().into_iter().filter(|case| case.join("expected.yaml").exists()) {
         let expected = std::fs::read_to_string(case.join("expected.yaml")).unwrap();
-        let expected = parse(&File::new("expected.yaml", expected));
-        let expected: Vec<_> =
-            expected.documents.iter().map(|document| to_json(&document.node, Reader::Kubernetes)).collect();
         let build = built(&case);
-        let got: Vec<_> = build.objects.iter().map(|object| printed(&object.node)).collect();
         let name = case.file_name().unwrap().to_string_lossy();
+        let got = printed(&build);
         if got != expected {
-            let pretty = |values: &[serde_json::Value]| {
-                let sorted: Vec<_> = values.iter().map(sorted).collect();
-                serde_json::to_string_pretty(&sorted).unwrap()
-            };
-            let (got, expected) = (pretty(&got), pretty(&expected));
             let diff = similar::TextDiff::from_lines(&expected, &got);
             let diff = diff.unified_diff().context_radius(8).header("real", "ours").to_string();
             writeln!(wrong, "{name}:\n{diff}").unwrap();
@@ -86,11 +101,18 @@ fn builds_what_the_real_program_builds() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// What a reader makes of the object as it is printed.
-fn printed(node: &fleetwright::yaml::Node) -> serde_json::Value {
-    let text = fleetwright::yaml::go::print(node);
-    let parsed = parse(&File::new("got.yaml", text));
-    to_json(&parsed.documents[0].node, Reader::Kubernetes)
+#[test]
+fn every_field_has_a_case() {
+    let mut said: BTreeSet<String> = BTreeSet::new();
+    for case in cases() {
+        let tree = disk::read(&case.join("in")).unwrap();
+        for file in tree.files().filter(|file| file.path().contains("kustomization")) {
+            let keys = parse(file).documents.into_iter().flat_map(|document| document.node.entries().to_vec());
+            said.extend(keys.map(|entry| entry.key.to_string()));
+        }
+    }
+    let missing: Vec<&str> = fields().filter(|field| !said.contains(*field)).collect();
+    assert!(missing.is_empty(), "no case says {missing:?}");
 }
 
 /// The value with the keys of its mappings sorted, so that a diff shows values only.
@@ -135,52 +157,4 @@ fn every_node_of_a_build_stands_in_a_file() {
     for case in cases() {
         built(&case).objects.iter().for_each(|object| check(&object.node));
     }
-}
-
-/// Compares with the real program on a folder outside of the repository:
-/// `TREE=path KUSTOMIZE=program cargo test --test cases kustomize::agrees -- --ignored --nocapture`.
-#[test]
-#[ignore = "compares with the program that KUSTOMIZE names on the folder that TREE names"]
-fn agrees_with_the_real_program() {
-    let (Ok(root), Ok(program)) = (std::env::var("TREE"), std::env::var("KUSTOMIZE")) else { return };
-    let tree = tree_of(Path::new(&root));
-    let mut counts = [0; 4];
-    let names = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
-    let paths = tree.entries().map(|(path, _)| path).filter(|path| names.iter().any(|name| path.ends_with(name)));
-    for path in paths {
-        let folder = fleetwright::text::folder_of(path);
-        let ours = build(&tree, folder);
-        if ours.not_done.keys().any(|field| field != "generatorOptions") {
-            counts[3] += 1;
-            continue;
-        }
-        let arguments = ["build", "--load-restrictor", "LoadRestrictionsNone"];
-        let real =
-            std::process::Command::new(&program).args(arguments).arg(Path::new(&root).join(folder)).output().unwrap();
-        let output = String::from_utf8_lossy(&real.stdout).into_owned();
-        let expected = parse(&File::new("expected.yaml", output));
-        let expected: Vec<_> =
-            expected.documents.iter().map(|document| to_json(&document.node, Reader::Kubernetes)).collect();
-        let got: Vec<_> = ours.objects.iter().map(|object| to_json(&object.node, Reader::Kubernetes)).collect();
-        match (real.status.success(), ours.findings.is_empty()) {
-            (true, true) if got == expected => counts[0] += 1,
-            (false, false) => counts[1] += 1,
-            (real_succeeds, _) => {
-                counts[2] += 1;
-                let first = got.iter().zip(&expected).find(|(a, b)| a != b);
-                println!(
-                    "{folder}: {real_succeeds} {} {}",
-                    String::from_utf8_lossy(&real.stderr),
-                    lines(&ours.findings)
-                );
-                if let (true, Some((got, expected))) = (real_succeeds, first) {
-                    let pretty = |value| serde_json::to_string_pretty(&sorted(value)).unwrap();
-                    let (got, expected) = (pretty(got), pretty(expected));
-                    let diff = similar::TextDiff::from_lines(&expected, &got);
-                    println!("{}", diff.unified_diff().context_radius(2));
-                }
-            }
-        }
-    }
-    println!("equal {}, refused by both {}, different {}, not done {}", counts[0], counts[1], counts[2], counts[3]);
 }

@@ -49,11 +49,21 @@ pub(super) struct Emitter<'a, 's> {
     pub(super) indention: bool,
     /// The entries of the open mappings in the order in which they are printed.
     entries: Vec<&'a Entry>,
+    /// How many collections of those that are open were written with brackets.
+    brackets: usize,
 }
 
 impl<'a, 's> Emitter<'a, 's> {
     pub(super) fn new(segments: Option<&'s mut Vec<Segment<'a>>>) -> Self {
-        Self { segments, out: String::new(), column: 0, whitespace: true, indention: true, entries: Vec::new() }
+        Self {
+            segments,
+            out: String::new(),
+            column: 0,
+            whitespace: true,
+            indention: true,
+            entries: Vec::new(),
+            brackets: 0,
+        }
     }
 
     pub(super) fn document(mut self, node: &'a Node) -> String {
@@ -64,9 +74,21 @@ impl<'a, 's> Emitter<'a, 's> {
 
     /// Writes a value; `outer` is the indentation of the collection that it is in.
     fn node(&mut self, node: &'a Node, outer: Option<usize>, in_mapping: bool) {
+        let brackets = self.brackets;
         match &node.value {
-            Value::Map(entries) if !entries.is_empty() => self.mapping(entries, outer),
-            Value::Seq(items) if !items.is_empty() => self.sequence(items, outer, in_mapping),
+            Value::Map(entries) if !entries.is_empty() => {
+                self.brackets += usize::from(has_brackets(node));
+                self.mapping(entries, outer);
+            }
+            Value::Seq(items) if !items.is_empty() => {
+                self.brackets += usize::from(has_brackets(node));
+                self.sequence(items, outer, in_mapping);
+            }
+            // Between brackets kustomize writes nothing as quotes before it reads the object once more.
+            Value::Scalar(text, Style::Plain) if text.is_empty() && self.brackets > 0 => {
+                let start = self.scalar("", Style::Single, deeper(outer));
+                self.mark(start, Part::Leaf(node));
+            }
             Value::Map(_) => self.empty("{}", node),
             Value::Seq(_) => self.empty("[]", node),
             Value::Scalar(text, style) => {
@@ -74,6 +96,7 @@ impl<'a, 's> Emitter<'a, 's> {
                 self.mark(start, Part::Leaf(node));
             }
         }
+        self.brackets = brackets;
     }
 
     fn empty(&mut self, text: &str, node: &'a Node) {
@@ -201,6 +224,11 @@ impl<'a, 's> Emitter<'a, 's> {
             segments.push(Segment { range, part });
         }
     }
+}
+
+/// Tells whether a collection was written with brackets, which it keeps whatever becomes of its content.
+fn has_brackets(node: &Node) -> bool {
+    node.origin.written().text().starts_with(['{', '['])
 }
 
 fn deeper(outer: Option<usize>) -> usize {
