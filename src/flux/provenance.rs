@@ -119,6 +119,7 @@ impl<'a> Provenance<'a> {
                 },
             };
             if by == Agent::Generator
+                && self.base.is_none()
                 && let (Origin::Via(step), [first]) = (origin, causes.as_mut_slice())
                 && matches!(step.was, Some(Origin::At(_)))
             {
@@ -297,7 +298,7 @@ mod tests {
         let by_file = value.changed(scalar("${X}"), By::Patch(patch.at_keys(&["data", "key"]).unwrap().span().clone()));
         let by_flux = by_file.changed(scalar("${X}${Y}"), By::Patch(flux));
         let pieces = [(0..1, Name::from("X")), (1..2, Name::from("Y"))];
-        let step = Step { by: By::Variable("X".into()), was: Some(by_flux.origin.clone()), pieces: pieces.into() };
+        let step = Step::new(By::Variable("X".into()), Some(by_flux.origin.clone()), pieces.into());
         let done = Node { value: scalar("12"), origin: Origin::Via(Arc::new(step)) };
 
         let file = File::new("vars.yaml", "X: 1\nY: 2\n");
