@@ -59,6 +59,10 @@ fn reads_as(node: &Node) -> bool {
         return true;
     }
     let written = node.span().text();
+    let before = node.span().file().text().get(..node.span().range().start).unwrap_or_default();
+    if written.starts_with('*') || before.ends_with("!!binary ") {
+        return true;
+    }
     match style {
         Style::Unknown => true,
         Style::Plain | Style::Single | Style::Double if !written.contains('\n') && !written.starts_with(['|', '>']) => {
