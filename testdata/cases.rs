@@ -21,6 +21,8 @@ mod kustomize;
 mod lint;
 #[path = "cases/producers.rs"]
 mod producers;
+#[path = "cases/provenance.rs"]
+mod provenance;
 #[path = "cases/readme.rs"]
 mod readme;
 #[path = "cases/render.rs"]

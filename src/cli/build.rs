@@ -159,7 +159,7 @@ fn say(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
     }
 }
 
-fn is_secret(applied: &Applied) -> bool {
+fn is_secret(applied: &Applied<'_>) -> bool {
     let has = |field: &str| applied.object.node.get(field).is_some_and(|values| !values.entries().is_empty());
     applied.object.is("", "Secret") && (has("data") || has("stringData"))
 }

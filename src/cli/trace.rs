@@ -9,7 +9,7 @@ use super::repository::{Options, listed};
 use super::streams::Streams;
 use crate::flux::field::{self, NoField};
 use crate::flux::select::{Miss, Selector};
-use crate::flux::trace::trace;
+use crate::flux::trace::{trace, written_field};
 use crate::flux::{Applied, Cluster, State};
 use crate::report::{printable, trace as report};
 use crate::yaml::Path;
@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 }
 
 /// The paths that a typed field means: an item that is named by its name may stand elsewhere on another cluster.
-fn paths(typed: &str, found: &[(&Cluster, &Applied)]) -> Result<Vec<Path>, Error> {
+fn paths(typed: &str, found: &[(&Cluster, Applied<'_>)]) -> Result<Vec<Path>, Error> {
     let mut paths: Vec<Path> = Vec::new();
     let mut miss = None;
     for (_, applied) in found {
@@ -90,12 +90,12 @@ fn paths(typed: &str, found: &[(&Cluster, &Applied)]) -> Result<Vec<Path>, Error
         }
     }
     match miss.filter(|_| paths.is_empty()) {
-        Some(no_field) => Err(refuse_field(typed, &no_field)),
+        Some(no_field) => Err(refuse_field(typed, &no_field, found)),
         None => Ok(paths),
     }
 }
 
-fn refuse_field(typed: &str, no_field: &NoField) -> Error {
+fn refuse_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_>)]) -> Error {
     let NoField { known, missing, meant, has_fields } = no_field;
     let known = field::shown(known);
     let place = if known.is_empty() { "the object".to_owned() } else { format!("`{known}`") };
@@ -104,9 +104,14 @@ fn refuse_field(typed: &str, no_field: &NoField) -> Error {
     } else {
         format!("there is no field `{typed}`: {place} is a value without fields")
     };
-    let help = match meant {
-        Some(meant) => format!("did you mean `{}`?", field::shown(meant)),
-        None => "leave the field out to see all of them".to_owned(),
+    let written = found.iter().find_map(|(_, applied)| written_field(*applied, typed));
+    let help = match (written, meant) {
+        (Some(written), _) => {
+            let place = format!("{}:{}", written.file().path(), written.position().line);
+            printable(&format!("`{place}` says it, and a patch or a null takes it out on the way")).into_owned()
+        }
+        (None, Some(meant)) => format!("did you mean `{}`?", field::shown(meant)),
+        (None, None) => "leave the field out to see all of them".to_owned(),
     };
     Error::said(printable(&message), help)
 }

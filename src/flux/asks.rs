@@ -29,7 +29,9 @@ pub(super) struct Asks {
 }
 
 /// The fields of a Kustomization that decide what its folder builds to.
-const FOLDER_FIELDS: [&str; 8] = [
+const FOLDER_FIELDS: [&str; 10] = [
+    "patchesStrategicMerge",
+    "patchesJson6902",
     "targetNamespace",
     "namePrefix",
     "nameSuffix",
@@ -85,11 +87,15 @@ fn whole_digest(object: &Object) -> Digest {
     hasher.finish()
 }
 
-/// Places count here: those of variables are told for each cluster.
+/// The places of variables that stand in the object itself count here, since they are told for each of them.
 fn variables_digest(object: &Object, post_build: &Node) -> Digest {
     let mut hasher = Hasher::new("variables");
     hasher.text(object.namespace().unwrap_or_default());
-    hasher.node(post_build);
+    if post_build.get("substitute").is_some_and(|values| !values.entries().is_empty()) {
+        hasher.node(post_build);
+    } else {
+        hasher.content(post_build);
+    }
     hasher.finish()
 }
 

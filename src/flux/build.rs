@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::asks::Asks;
 use super::cluster::Variables;
+use super::inventory::Inventory;
 use super::metadata::set_common_metadata;
 use super::output::{Facts, Output};
 use super::overlay::overlay;
 use super::sops;
 use super::source::Artifact;
-use super::substitution::{self, Shared};
+use super::substitution::Shared;
 use crate::finding::{Finding, sort};
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
@@ -74,62 +75,58 @@ pub(super) struct Substitution<'a> {
 
 /// Takes a build to its end.
 pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitution<'_>>, shared: &Shared) -> Output {
-    let (mut objects, mut findings) = (built.objects.clone(), built.findings.clone());
-    let mut grown = 0;
+    let mut output = built.clone();
     if let Some(substitution) = substitution {
-        let (found, more) = substitute(asks, &mut objects, built, substitution, shared);
-        grown = more;
-        findings.extend(found.into_iter().map(|mut finding| {
+        let (changed, mut found, grown) = substitute(asks, built, substitution, shared);
+        output = built.replaced(changed);
+        output.grown = grown;
+        if !Arc::ptr_eq(&output.inventory, &built.inventory) {
+            found.extend(twice(&output.objects));
+        }
+        for finding in &mut found {
             finding.object.get_or_insert_with(|| asks.reference.clone());
-            finding
-        }));
+        }
+        output = output.found(found);
     }
-    let mut built_for = built.built_for.clone();
     if asks.metadata.is_some() {
+        let mut objects = output.objects.to_vec();
         objects.iter_mut().for_each(|object| set_common_metadata(object, &asks.object));
-        built_for.push(asks.object.clone());
+        output.inventory = Arc::new(Inventory::of(&objects));
+        output.objects = objects.into();
+        output.built_for.push(asks.object.clone());
     }
-    Output { built_for, grown, ..Output::with(objects, findings, built.facts.clone()) }
+    output
 }
 
-/// Returns what is wrong, and how much memory the objects take more than before.
+/// The objects that variables change, by position; what is wrong with them, and how much memory they take more.
 fn substitute(
     asks: &Asks,
-    objects: &mut [Object],
     built: &Output,
     substitution: &Substitution<'_>,
     shared: &Shared,
-) -> (Vec<Finding>, usize) {
-    let enabled: Vec<bool> = objects.iter().map(substitution::is_enabled).collect();
+) -> (Vec<(usize, Object)>, Vec<Finding>, usize) {
     // Flux reads the variables for the first object that it substitutes: without any, nothing can be wrong.
-    if !enabled.contains(&true) {
-        return (Vec::new(), 0);
+    if !built.facts.is_substituted {
+        return (Vec::new(), Vec::new(), 0);
     }
-    if !substitution.findings.is_empty() {
-        return (substitution.findings.to_vec(), 0);
-    }
-    let (mut findings, mut changed, mut grown) = (Vec::new(), false, 0);
-    for ((object, names), enabled) in objects.iter_mut().zip(&built.facts.reads).zip(&enabled) {
-        if !*enabled || names.is_empty() {
-            continue;
-        }
-        match shared.substitute(object, names, substitution) {
-            Ok(substituted) => {
-                grown += weight(&substituted.node).saturating_sub(weight(&object.node));
-                *object = substituted;
+    let (mut changed, mut findings, mut grown) = (Vec::new(), substitution.findings.to_vec(), 0);
+    if findings.is_empty() {
+        for (at, names) in &built.facts.reads {
+            let object = &built.objects[*at];
+            match shared.substitute(object, names, substitution) {
+                Ok(substituted) => {
+                    grown += weight(&substituted.node).saturating_sub(weight(&object.node));
+                    changed.push((*at, substituted));
+                }
+                Err(found) => findings.extend(found),
             }
-            Err(found) => findings.extend(found),
-        }
-        changed = true;
-        if grown > MAX_GROWN {
-            findings.push(too_much(asks));
-            return (findings, grown);
+            if grown > MAX_GROWN {
+                findings.push(too_much(asks));
+                break;
+            }
         }
     }
-    if changed {
-        findings.extend(twice(objects));
-    }
-    (findings, grown)
+    (changed, findings, grown)
 }
 
 /// What is said where variables make too much.

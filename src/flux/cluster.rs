@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Completion;
+use super::inventory::Inventory;
 use crate::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::Span;
@@ -17,24 +18,63 @@ pub struct Cluster {
     /// Who applies objects to it or from it, the root first, each after the one that brings it.
     pub appliers: Vec<Arc<Applier>>,
     /// What it receives, and what it sends to others by `kubeConfig`, in the order of the appliers.
-    pub objects: Vec<Applied>,
+    pub brought: Vec<Brought>,
 }
 
-/// An object and who applies it. Clusters that receive the same object share its node.
+/// What one applier brings. Clusters that receive the same share it.
 #[derive(Debug, Clone)]
-pub struct Applied {
-    /// The object as it reaches the API server.
-    pub object: Object,
+pub struct Brought {
     /// Who applies it.
     pub by: Arc<Applier>,
-    /// What appliers of other repositories may still do to it: only in repositories without a root, where nobody knows.
+    /// The objects as they reach the API server.
+    pub objects: Arc<[Object]>,
+    /// What appliers of other repositories may still do to them: only in repositories without a root, where nobody knows.
     pub completion: Completion,
+    /// What is known of the objects, if anybody looked.
+    pub(super) inventory: Option<Arc<Inventory>>,
 }
 
-impl Applied {
+/// An object and who applies it.
+#[derive(Debug, Clone, Copy)]
+pub struct Applied<'a> {
+    /// The object as it reaches the API server.
+    pub object: &'a Object,
+    /// Who applies it.
+    pub by: &'a Arc<Applier>,
+    /// What appliers of other repositories may still do to it: only in repositories without a root, where nobody knows.
+    pub completion: &'a Completion,
+}
+
+impl Cluster {
+    /// The objects, in the order of the appliers.
+    pub fn objects(&self) -> impl Iterator<Item = Applied<'_>> {
+        self.brought.iter().flat_map(Brought::applied)
+    }
+}
+
+impl Brought {
+    /// The objects with who applies them.
+    pub fn applied(&self) -> impl Iterator<Item = Applied<'_>> {
+        self.objects.iter().map(|object| self.with(object))
+    }
+
+    /// The objects that may say something about the tenants of the cluster.
+    pub fn telling(&self) -> impl Iterator<Item = Applied<'_>> {
+        let known = self.inventory.as_ref().map(|inventory| inventory.telling.as_slice());
+        let all = if known.is_none() { self.objects.len() } else { 0 };
+        let positions = known.unwrap_or_default().iter().copied().chain(0..all);
+        positions.filter_map(|at| self.objects.get(at)).map(|object| self.with(object))
+    }
+
+    fn with<'a>(&'a self, object: &'a Object) -> Applied<'a> {
+        Applied { object, by: &self.by, completion: &self.completion }
+    }
+}
+
+impl<'a> Applied<'a> {
     /// The namespace it lands in, as far as that is known: an applier's `targetNamespace` overrides its own, but
     /// where the two differ, the applier may be that of another repository.
-    pub fn namespace(&self) -> Option<&str> {
+    pub fn namespace(&self) -> Option<&'a str> {
         let known = |namespace: &&str| !namespace.contains('$');
         match (self.completion.target_namespace.as_deref(), self.object.namespace()) {
             (Some(applied), Some(own)) if applied != own => None,

@@ -26,7 +26,7 @@ pub(super) struct Applier {
 }
 
 /// What is done to an object before it reaches the cluster. Cheap to clone: every object of a folder has it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Completion {
     /// The namespace that an applier puts it into.
     pub target_namespace: Option<Arc<str>>,

@@ -161,8 +161,8 @@ impl Draft {
 
     /// Adds sources and releases; what is applied to other clusters is no part of this one's Flux.
     fn others<'a>(&mut self, cluster: &'a Cluster, places: &[usize], objects: &mut Vec<(usize, &'a Object)>) {
-        for applied in cluster.objects.iter().filter(|applied| applied.by.target.is_none()) {
-            let object = &applied.object;
+        for applied in cluster.objects().filter(|applied| applied.by.target.is_none()) {
+            let object = applied.object;
             let Some((role, detail)) = role(object) else { continue };
             let reference = object.reference();
             let node = GraphNode { role, reference, detail, target: None, state: None };

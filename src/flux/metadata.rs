@@ -24,7 +24,7 @@ fn set(object: &Node, field: &str, wanted: &Entry) -> Node {
     let value = match values.node.entry(&wanted.key) {
         Some(old) => old.with_node(old.node.changed(wanted.node.value.clone(), By::Applier(place.clone()))),
         None => {
-            let step = Step { by: By::Applier(place.clone()), was: None, pieces: Box::default() };
+            let step = Step::new(By::Applier(place.clone()), None, Box::default());
             let node = Node { value: wanted.node.value.clone(), origin: Origin::Via(Arc::new(step)) };
             // A key's file is that of its value, which may be another one than the key was written in.
             let key = Some(wanted.key_span()).filter(|key| key.file() == place.file());

@@ -28,6 +28,7 @@ mod sync;
 mod sops;
 pub mod source;
 mod growing;
+mod inventory;
 mod job;
 mod outcome;
 mod output;
@@ -41,7 +42,7 @@ mod tenancy;
 pub mod trace;
 mod walk;
 
-pub use cluster::{Applied, Applier, ApplierKind, Cluster, State, Variable, Variables};
+pub use cluster::{Applied, Applier, ApplierKind, Brought, Cluster, State, Variable, Variables};
 pub use completion::Completion;
 pub use field::pointer;
 pub use outcome::Gap;

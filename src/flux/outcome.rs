@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Completion;
-use super::cluster::{Applied, Applier, ApplierKind, Cluster, State};
+use super::cluster::{Applier, ApplierKind, Brought, Cluster, State};
 use super::digest::Digest;
 use super::growing::{Growing, Slot};
+use super::inventory::Inventory;
 use super::output::Output;
 use super::shared_place::is_same;
 use crate::finding::{Finding, ObjectRef};
@@ -39,14 +40,14 @@ struct Said<'a> {
 }
 
 /// Makes clusters of what grew.
-pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
+pub(super) fn finish(clusters: &[Growing]) -> Outcome {
     let mut said: BTreeMap<Digest, Said<'_>> = BTreeMap::new();
     let mut gaps: BTreeMap<Arc<str>, (usize, BTreeSet<Name>)> = BTreeMap::new();
     let (mut done, mut findings) = (Vec::new(), Vec::new());
     let completion = Completion::default();
-    for cluster in &clusters {
+    for cluster in clusters {
         let mut appliers = Vec::new();
-        let mut objects = Vec::new();
+        let mut brought = Vec::new();
         for (at, slot) in cluster.slots.iter().enumerate() {
             let Some(output) = &slot.output else { continue };
             let applier = Arc::new(applier(slot, at, output, &appliers));
@@ -64,17 +65,16 @@ pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
                     findings.extend(moved);
                 }
             }
-            let by = &applier;
-            let completion = &completion;
-            objects.extend(output.objects.iter().map(|object| Applied {
-                object: object.clone(),
-                by: by.clone(),
+            brought.push(Brought {
+                by: applier.clone(),
+                objects: output.objects.clone(),
                 completion: completion.clone(),
-            }));
+                inventory: Some(output.inventory.clone()),
+            });
             appliers.push(applier);
         }
-        drop_overtaken(&mut objects, &cluster.slots);
-        done.push(Cluster { name: cluster.root.name.clone(), appliers, objects });
+        drop_overtaken(&mut brought);
+        done.push(Cluster { name: cluster.root.name.clone(), appliers, brought });
     }
     let gaps = gaps.into_iter();
     let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });
@@ -134,11 +134,21 @@ fn by_hand_findings(cluster: &Growing) -> Vec<Finding> {
 }
 
 /// Leaves out what was applied by hand and is applied by Flux since.
-fn drop_overtaken(objects: &mut Vec<Applied>, slots: &[Slot]) {
-    let by_flux = || slots.iter().filter(|slot| slot.asks.kind != ApplierKind::Bootstrap && slot.asks.target.is_none());
-    let overtaken =
-        |object: &Object| by_flux().filter_map(|slot| slot.output.as_ref()).any(|output| output.has(object));
-    objects.retain(|applied| applied.by.kind != ApplierKind::Bootstrap || !overtaken(&applied.object));
+fn drop_overtaken(brought: &mut [Brought]) {
+    let Some((by_hand, by_flux)) = brought.split_first_mut() else { return };
+    if by_hand.by.kind != ApplierKind::Bootstrap {
+        return;
+    }
+    let by_flux = || by_flux.iter().filter(|brought| brought.by.target.is_none());
+    let has = |brought: &Brought, object: &Object| {
+        brought.inventory.as_ref().is_some_and(|inventory| inventory.has(object, &brought.objects))
+    };
+    let kept = by_hand.objects.iter().filter(|object| !by_flux().any(|brought| has(brought, object)));
+    let kept: Arc<[Object]> = kept.cloned().collect();
+    if kept.len() < by_hand.objects.len() {
+        by_hand.inventory = Some(Arc::new(Inventory::of(&kept)));
+        by_hand.objects = kept;
+    }
 }
 
 /// One finding of those that say the same at the same place of several clusters.

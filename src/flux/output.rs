@@ -1,22 +1,21 @@
 //! What an applier brings into a cluster, and what of it others look up.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
-use super::asks::Asks;
-use super::received::{Id, id, is_looked_up};
-use super::{ApplierKind, State, is_kustomization, is_resource_set, reads};
+use super::inventory::Inventory;
+use super::substitution::is_enabled;
+use super::{State, reads};
 use crate::finding::{Finding, Severity};
 use crate::kube::Object;
-use crate::yaml::{Name, Node};
+use crate::yaml::Name;
 
-/// What an applier brings into a cluster. Appliers of equal input share it.
+/// What an applier brings into a cluster. Appliers of equal input share it, and those of nearly equal input most of it.
 #[derive(Debug, Clone)]
 pub(super) struct Output {
     /// The objects in the order in which they are applied. Of a build that fails, those that were built nevertheless:
     /// Flux applies none of them, but what else is wrong with them can be said.
-    pub(super) objects: Vec<Object>,
+    pub(super) objects: Arc<[Object]>,
     /// What is wrong.
     pub(super) findings: Vec<Finding>,
     /// How it went.
@@ -25,12 +24,10 @@ pub(super) struct Output {
     pub(super) facts: Arc<Facts>,
     /// The objects on whose behalf it was built. Others with the same content share it; the places are those of these.
     pub(super) built_for: Vec<Object>,
-    /// The objects that others look up, or that apply further ones.
-    pub(super) held: Vec<Held>,
+    /// What others ask about the objects.
+    pub(super) inventory: Arc<Inventory>,
     /// The Deployment of kustomize-controller that a FluxInstance makes, as far as it is known.
     pub(super) controller: Option<Object>,
-    /// Hashes of the identities of all objects, sorted.
-    pub(super) prints: Vec<u64>,
     /// How much memory variables made it take, in bytes.
     pub(super) grown: usize,
 }
@@ -38,21 +35,14 @@ pub(super) struct Output {
 /// What a kustomize build says of itself.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// The names of the variables in each object.
-    pub(super) reads: Vec<Arc<[Name]>>,
+    /// The objects that variables are substituted in, by position, and the names of the variables in each.
+    pub(super) reads: Vec<(usize, Arc<[Name]>)>,
     /// The names of the variables in any of them, sorted.
     pub(super) names: Vec<Name>,
+    /// Whether anything does not switch substitution off.
+    pub(super) is_substituted: bool,
     /// What was asked for and not done, counted.
     pub(super) not_done: BTreeMap<String, usize>,
-}
-
-/// An object that others look up, or that applies further ones.
-#[derive(Debug, Clone)]
-pub(super) struct Held {
-    pub(super) id: Id,
-    pub(super) object: Object,
-    /// What it asks for, if it applies anything.
-    pub(super) asks: Option<Arc<Asks>>,
 }
 
 impl Output {
@@ -63,12 +53,28 @@ impl Output {
 
     /// The same, with what a kustomize build says of itself.
     pub(super) fn with(objects: Vec<Object>, findings: Vec<Finding>, facts: Arc<Facts>) -> Self {
-        let failed = findings.iter().any(|found| found.severity == Severity::Error);
-        let state = if failed { State::Failed } else { State::Built };
-        let held = objects.iter().filter_map(Held::of).collect();
-        let mut prints: Vec<u64> = objects.iter().map(print).collect();
-        prints.sort_unstable();
-        Self { objects, findings, state, facts, built_for: Vec::new(), held, controller: None, prints, grown: 0 }
+        let inventory = Arc::new(Inventory::of(&objects));
+        let objects = objects.into();
+        let output = Self {
+            objects,
+            findings: Vec::new(),
+            state: State::Built,
+            facts,
+            built_for: Vec::new(),
+            inventory,
+            controller: None,
+            grown: 0,
+        };
+        output.found(findings)
+    }
+
+    /// The same with further findings.
+    pub(super) fn found(mut self, findings: Vec<Finding>) -> Self {
+        if findings.iter().any(|found| found.severity == Severity::Error) {
+            self.state = State::Failed;
+        }
+        self.findings.extend(findings);
+        self
     }
 
     /// Nothing, for a reason that is no fault.
@@ -76,49 +82,29 @@ impl Output {
         Self { state: State::NotBuilt(reason.into()), ..Self::new(Vec::new(), Vec::new()) }
     }
 
-    /// Tells whether an object of the same identity is among the objects.
-    pub(super) fn has(&self, object: &Object) -> bool {
-        let found = self.prints.binary_search(&print(object)).is_ok();
-        found && self.objects.iter().any(|own| id(own) == id(object))
+    /// The same with other objects at some positions.
+    pub(super) fn replaced(&self, changed: Vec<(usize, Object)>) -> Self {
+        if changed.is_empty() {
+            return self.clone();
+        }
+        let alike = changed.iter().all(|(at, object)| Inventory::sees_no_difference(&self.objects[*at], object));
+        let mut objects = self.objects.to_vec();
+        for (at, object) in changed {
+            objects[at] = object;
+        }
+        let inventory = if alike { self.inventory.clone() } else { Arc::new(Inventory::of(&objects)) };
+        Self { objects: objects.into(), inventory, ..self.clone() }
     }
 }
 
 impl Facts {
     /// What can be said of the objects of a build.
     pub(super) fn of(objects: &[Object], not_done: BTreeMap<String, usize>) -> Self {
-        let reads: Vec<Arc<[Name]>> = objects.iter().map(reads).collect();
-        let names: BTreeSet<&Name> = reads.iter().flat_map(|names| names.iter()).collect();
+        let enabled = || objects.iter().enumerate().filter(|(_, object)| is_enabled(object));
+        let reads = enabled().map(|(at, object)| (at, reads(object))).filter(|(_, names)| !names.is_empty());
+        let reads: Vec<(usize, Arc<[Name]>)> = reads.collect();
+        let names: BTreeSet<&Name> = reads.iter().flat_map(|(_, names)| names.iter()).collect();
         let names = names.into_iter().cloned().collect();
-        Self { reads, names, not_done }
+        Self { is_substituted: enabled().next().is_some(), reads, names, not_done }
     }
-}
-
-impl Held {
-    fn of(object: &Object) -> Option<Self> {
-        let kind = applies_as(object);
-        (kind.is_some() || is_looked_up(object)).then(|| Self {
-            id: id(object),
-            object: object.clone(),
-            asks: kind.map(|kind| Arc::new(Asks::of(kind, object))),
-        })
-    }
-}
-
-/// What an object applies as, if it does.
-fn applies_as(object: &Object) -> Option<ApplierKind> {
-    match object.kind() {
-        "Kustomization" if is_kustomization(object) => Some(ApplierKind::Kustomization),
-        "ResourceSet" if is_resource_set(object) => Some(ApplierKind::ResourceSet),
-        "FluxInstance" if object.is(super::sync::OPERATOR, "FluxInstance") => Some(ApplierKind::FluxInstance),
-        _ => None,
-    }
-}
-
-/// A hash of an object's identity: what differs is certainly another object.
-fn print(object: &Object) -> u64 {
-    let metadata = object.node.get("metadata");
-    let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)).and_then(Node::text).unwrap_or_default();
-    let mut hasher = rustc_hash::FxHasher::default();
-    (object.group(), object.kind(), text("namespace"), text("name")).hash(&mut hasher);
-    hasher.finish()
 }

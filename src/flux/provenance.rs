@@ -58,7 +58,7 @@ pub struct Provenance<'a> {
 /// The root and the path of a file.
 type Place = (Option<Arc<str>>, String);
 
-/// A scalar of the applier's.
+/// A node of the applier's.
 #[derive(Debug)]
 struct Said<'a> {
     at: Range<usize>,
@@ -78,7 +78,7 @@ fn place_of(file: &File) -> Place {
 
 impl<'a> Provenance<'a> {
     /// Looks at an object and at who applies it: one of the cluster's.
-    pub fn of(cluster: &'a Cluster, applied: &'a Applied) -> Self {
+    pub fn of(cluster: &'a Cluster, applied: Applied<'a>) -> Self {
         let identity = applied.object.node.get("kind").unwrap_or(&applied.object.node);
         let mut fields = BTreeMap::new();
         let spec = applied.by.object.as_ref().and_then(|object| object.node.get("spec"));
@@ -86,7 +86,7 @@ impl<'a> Provenance<'a> {
             spec.and_then(|spec| spec.at_keys(field)).into_iter().for_each(|node| take(node, is_patch, &mut fields));
         }
         let base = (!is_generated(&identity.origin)).then(|| identity.origin.written().file().clone());
-        Self { cluster, applier: &applied.by, base, fields }
+        Self { cluster, applier: applied.by, base, fields }
     }
 
     /// The places that had a say in a node's value, the first one first.
@@ -119,6 +119,7 @@ impl<'a> Provenance<'a> {
                 },
             };
             if by == Agent::Generator
+                && self.base.is_none()
                 && let (Origin::Via(step), [first]) = (origin, causes.as_mut_slice())
                 && matches!(step.was, Some(Origin::At(_)))
             {
@@ -149,7 +150,7 @@ impl<'a> Provenance<'a> {
         self.said(span).is_some_and(|said| said.is_patch)
     }
 
-    /// The scalar of the applier's that a place lies in.
+    /// The innermost node of the applier's that a place lies in.
     fn said(&self, span: &Span) -> Option<&Said<'a>> {
         let range = span.range();
         let places = self.fields.get(&place_of(span.file()))?;
@@ -222,16 +223,15 @@ fn is_generated(origin: &Origin) -> bool {
     steps_of(origin).iter().any(|origin| matches!(origin, Origin::Via(step) if matches!(step.by, By::Generator(_))))
 }
 
+/// Notes a node of the applier's and all below it, the innermost first: a patch may be written as a mapping.
 fn take<'a>(node: &'a Node, is_patch: bool, fields: &mut BTreeMap<Place, Vec<Said<'a>>>) {
     match &node.value {
-        Value::Scalar(..) => {
-            let span = node.span();
-            let said = Said { at: span.range(), node, is_patch };
-            fields.entry(place_of(span.file())).or_default().push(said);
-        }
+        Value::Scalar(..) => {}
         Value::Seq(items) => items.iter().for_each(|item| take(item, is_patch, fields)),
         Value::Map(entries) => entries.iter().for_each(|entry| take(&entry.node, is_patch, fields)),
     }
+    let span = node.span();
+    fields.entry(place_of(span.file())).or_default().push(Said { at: span.range(), node, is_patch });
 }
 
 /// The fields of an object that hold a value: its scalars and empty collections, in the order of the object.
@@ -267,9 +267,9 @@ mod tests {
         parse(&File::new(path, text)).documents.remove(0).node
     }
 
-    fn applied(node: Node, by: &Node, variables: Variables) -> Applied {
+    fn applier(by: &Node, variables: Variables) -> Arc<Applier> {
         let applier = Object::new(by.clone()).unwrap();
-        let by = Applier {
+        Arc::new(Applier {
             kind: ApplierKind::Kustomization,
             reference: applier.reference(),
             object: Some(applier),
@@ -282,8 +282,7 @@ mod tests {
             target: None,
             variables: Arc::new(variables),
             state: State::Built,
-        };
-        Applied { object: Object { node }, by: Arc::new(by), completion: Completion::default() }
+        })
     }
 
     #[test]
@@ -299,16 +298,17 @@ mod tests {
         let by_file = value.changed(scalar("${X}"), By::Patch(patch.at_keys(&["data", "key"]).unwrap().span().clone()));
         let by_flux = by_file.changed(scalar("${X}${Y}"), By::Patch(flux));
         let pieces = [(0..1, Name::from("X")), (1..2, Name::from("Y"))];
-        let step = Step { by: By::Variable("X".into()), was: Some(by_flux.origin.clone()), pieces: pieces.into() };
+        let step = Step::new(By::Variable("X".into()), Some(by_flux.origin.clone()), pieces.into());
         let done = Node { value: scalar("12"), origin: Origin::Via(Arc::new(step)) };
 
         let file = File::new("vars.yaml", "X: 1\nY: 2\n");
         let variable = |at: Range<usize>| Variable { value: Some("1".into()), place: file.span(at), from: None };
         let values = [(Name::from("X"), variable(3..4)), (Name::from("Y"), variable(8..9))];
         let variables = Variables { values: values.into(), open: false };
-        let built = applied(base.clone(), &applier, variables);
-        let cluster = Cluster { name: "".into(), appliers: Vec::new(), objects: Vec::new() };
-        let provenance = Provenance::of(&cluster, &built);
+        let (object, by, completion) =
+            (Object { node: base.clone() }, self::applier(&applier, variables), Completion::default());
+        let cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
+        let provenance = Provenance::of(&cluster, Applied { object: &object, by: &by, completion: &completion });
         let said: Vec<String> = provenance
             .causes(&done)
             .iter()

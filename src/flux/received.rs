@@ -1,8 +1,11 @@
 //! What a cluster has, by name: what its appliers look things up in.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::output::Held;
+use super::asks::Asks;
+use super::inventory::Held;
+use super::output::Output;
 use super::producer::{Produced, Producers, makes_others};
 use super::root::Root;
 use super::settings::Settings;
@@ -20,15 +23,27 @@ pub(super) type Id = (Name, Name, Name, Name);
 /// The identity of an object.
 pub(super) fn id(object: &Object) -> Id {
     let metadata = object.node.get("metadata");
-    let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
+    let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| NONE.clone());
     let named = |key: &str| shared(metadata.and_then(|metadata| metadata.get(key)));
-    (Name::from(object.group()), shared(object.node.get("kind")), named("namespace"), named("name"))
+    let group = Some(object.group()).filter(|group| !group.is_empty()).map_or_else(|| NONE.clone(), Name::from);
+    (group, shared(object.node.get("kind")), named("namespace"), named("name"))
 }
 
-/// The objects that others refer to.
+/// The name of the core group, and of no namespace.
+static NONE: LazyLock<Name> = LazyLock::new(|| Name::from(""));
+
+/// So many layers are gone through one by one.
+const FEW_LAYERS: usize = 64;
+
+/// The objects that others refer to. Most of them are never asked for, so that what was brought is kept as it is.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Received {
-    by_id: Index<Id, (Held, Rank)>,
+    /// What was brought, in order, and with which say.
+    layers: Vec<(Arc<Output>, Rank)>,
+    /// Where objects stand in the layers, once that is asked of more layers than can be gone through each time.
+    merged: OnceLock<Index<Id, (usize, Rank)>>,
+    /// What applies others, and those that were listed below.
+    known: Index<Id, (Option<Arc<Asks>>, Rank)>,
     /// The ArtifactGenerators of each namespace.
     generators: BTreeMap<Name, Vec<Object>>,
     /// The providers of inputs of each namespace.
@@ -54,17 +69,35 @@ impl Received {
         Self { producers: Producers::declared(&root.name, &settings.config.external), own, ..Self::default() }
     }
 
-    /// Takes an object that an applier brings; of two equal claims the first one holds.
-    pub(super) fn take(&mut self, held: &Held, kind: ApplierKind) {
-        let object = &held.object;
+    /// Takes what an applier brings; of two equal claims the first one holds.
+    pub(super) fn take(&mut self, output: &Arc<Output>, kind: ApplierKind) {
         let rank = match kind {
             ApplierKind::Bootstrap => Rank::ByHand,
             ApplierKind::FluxInstance => Rank::Operator,
             ApplierKind::Kustomization | ApplierKind::ResourceSet | ApplierKind::Folder => Rank::Applied,
         };
-        if self.by_id.get(&held.id).is_some_and(|(_, known)| *known >= rank) {
+        let inventory = &output.inventory;
+        for at in &inventory.makers {
+            self.take_maker(&inventory.held[*at], kind, rank);
+        }
+        for held in inventory.appliers.iter().map(|at| &inventory.held[*at]) {
+            if self.known.get(&held.id).is_none_or(|(asks, known)| asks.is_none() || *known < rank) {
+                self.known.insert(held.id.clone(), (held.asks.clone(), rank));
+            }
+        }
+        if !inventory.held.is_empty() {
+            if let Some(merged) = self.merged.get_mut() {
+                merge_layer(merged, self.layers.len(), output, rank);
+            }
+            self.layers.push((output.clone(), rank));
+        }
+    }
+
+    fn take_maker(&mut self, held: &Held, kind: ApplierKind, rank: Rank) {
+        if self.known.get(&held.id).is_some_and(|(_, known)| *known >= rank) {
             return;
         }
+        let object = &held.object;
         self.producers.take(object, kind);
         let listed = match object.kind() {
             "ArtifactGenerator" => Some(&mut self.generators),
@@ -76,12 +109,37 @@ impl Received {
             all.retain(|other| other.name() != object.name());
             all.push(object.clone());
         }
-        self.by_id.insert(held.id.clone(), (held.clone(), rank));
+        self.known.insert(held.id.clone(), (held.asks.clone(), rank));
+    }
+
+    /// What an object of an identity asks for, if it applies anything.
+    pub(super) fn asks(&self, id: &Id) -> Option<&Arc<Asks>> {
+        self.known.get(id).and_then(|(asks, _)| asks.as_ref())
     }
 
     /// The object of an identity.
-    pub(super) fn held(&self, id: &Id) -> Option<&Held> {
-        self.by_id.get(id).map(|(held, _)| held)
+    fn held(&self, id: &Id) -> Option<&Held> {
+        if self.layers.len() > FEW_LAYERS {
+            let (at, _) = self.merged.get_or_init(|| self.merge()).get(id)?;
+            return self.layers.get(*at).and_then(|(output, _)| output.inventory.get(id));
+        }
+        let mut best: Option<(&Held, Rank)> = None;
+        for (output, rank) in &self.layers {
+            if best.is_none_or(|(_, known)| known < *rank)
+                && let Some(held) = output.inventory.get(id)
+            {
+                best = Some((held, *rank));
+            }
+        }
+        best.map(|(held, _)| held)
+    }
+
+    fn merge(&self) -> Index<Id, (usize, Rank)> {
+        let mut merged = Index::default();
+        for (at, (output, rank)) in self.layers.iter().enumerate() {
+            merge_layer(&mut merged, at, output, *rank);
+        }
+        merged
     }
 
     /// The providers of inputs that a ResourceSet of a namespace may ask.
@@ -92,7 +150,7 @@ impl Received {
     /// A ConfigMap or Secret, brought by an applier or made by something.
     pub(super) fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced> {
         let known = |kind: &str, namespace: &str, name: &str| {
-            let id = ("".into(), kind.into(), namespace.into(), name.into());
+            let id = (NONE.clone(), kind.into(), namespace.into(), name.into());
             self.held(&id).map(|held| held.object.clone())
         };
         self.producers.find(kind, namespace, name, &known)
@@ -123,5 +181,14 @@ pub(super) fn is_looked_up(object: &Object) -> bool {
         OPERATOR => true,
         "source.extensions.fluxcd.io" => object.kind() == "ArtifactGenerator",
         _ => is_kustomization(object) || is_source(object) || makes_others(object),
+    }
+}
+
+/// Adds the objects of a layer to where objects stand.
+fn merge_layer(merged: &mut Index<Id, (usize, Rank)>, at: usize, output: &Output, rank: Rank) {
+    for held in &output.inventory.held {
+        if merged.get(&held.id).is_none_or(|(_, known)| *known < rank) {
+            merged.insert(held.id.clone(), (at, rank));
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Applied, Applier, Cluster};
+use super::{Applied, Applier, Brought, Cluster};
 use crate::yaml::Name;
 
 /// A cluster that receives objects, and the one whose Flux applies them.
@@ -22,7 +22,7 @@ pub struct Group<'a> {
     /// Who applies.
     pub applier: &'a Arc<Applier>,
     /// What, in the order of the build.
-    pub objects: Vec<&'a Applied>,
+    pub objects: Vec<Applied<'a>>,
 }
 
 impl<'a> Receiver<'a> {
@@ -33,13 +33,18 @@ impl<'a> Receiver<'a> {
         std::iter::once(Self { cluster, target: None }).chain(others).collect()
     }
 
+    /// What is brought to it, as it lies in the cluster whose Flux applies.
+    pub fn brought(&self) -> impl Iterator<Item = &'a Brought> {
+        self.cluster.brought.iter().filter(|brought| brought.by.target == self.target)
+    }
+
     /// What it receives, by applier, in their order; an applier that brings nothing has a group too.
     pub fn groups(&self) -> Vec<Group<'a>> {
         let mut groups: Vec<Group<'a>> = Vec::with_capacity(self.cluster.appliers.len());
         groups.extend(self.cluster.appliers.iter().map(|applier| Group { applier, objects: Vec::new() }));
-        for applied in &self.cluster.objects {
-            let Some(group) = groups.get_mut(applied.by.at) else { continue };
-            group.objects.push(applied);
+        for brought in &self.cluster.brought {
+            let Some(group) = groups.get_mut(brought.by.at) else { continue };
+            group.objects.extend(brought.applied());
         }
         groups.retain(|group| group.applier.target == self.target);
         groups

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::classify::{
     Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
 };
-use super::cluster::{Applied, Cluster};
+use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
 use super::outcome::Gap;
@@ -218,7 +218,7 @@ impl Repo {
 
     /// The one cluster of a repository without any root: it receives every folder.
     fn without_root(&self) -> Cluster {
-        let mut cluster = Cluster { name: "".into(), appliers: Vec::new(), objects: Vec::new() };
+        let mut cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
         let mut by_folder: BTreeMap<Arc<str>, Arc<super::cluster::Applier>> = BTreeMap::new();
         for built in &self.objects {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
@@ -227,10 +227,10 @@ impl Repo {
                 cluster.appliers.push(applier.clone());
                 applier
             });
-            let (object, by) = (built.object.clone(), by.clone());
+            let (objects, by) = (Arc::new([built.object.clone()]), by.clone());
             let mut completion = built.completion.clone();
             completion.open = !built.settled;
-            cluster.objects.push(Applied { object, by, completion });
+            cluster.brought.push(Brought { by, objects, completion, inventory: None });
         }
         cluster
     }
@@ -246,7 +246,9 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
         for object in &root.objects {
             if object.is(OPERATOR, "FluxInstance") {
                 let (made, _) = objects_of(object, builder);
-                made.iter().for_each(|source| sources.add_own(source, prefix));
+                for source in &made {
+                    sources.add_own(source, prefix);
+                }
             }
         }
         if let Some(source) = root.source() {

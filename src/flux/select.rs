@@ -61,12 +61,12 @@ impl Selector {
     }
 
     /// The objects that are meant, of all of these clusters: one identity, however many clusters receive it.
-    pub fn find<'a>(&self, clusters: &[&'a Cluster]) -> Result<Vec<(&'a Cluster, &'a Applied)>, Miss> {
+    pub fn find<'a>(&self, clusters: &[&'a Cluster]) -> Result<Vec<(&'a Cluster, Applied<'a>)>, Miss> {
         let mut found = Vec::new();
         let mut identities: BTreeSet<(Option<Arc<str>>, Arc<str>, String)> = BTreeSet::new();
         let mut all: BTreeSet<String> = BTreeSet::new();
         for cluster in clusters {
-            for applied in &cluster.objects {
+            for applied in cluster.objects() {
                 let reference = applied.object.reference();
                 if self.matches(&reference) {
                     let group = applied.object.group().to_owned();
@@ -94,7 +94,7 @@ impl Selector {
             return Ok(found);
         }
         for cluster in clusters {
-            all.extend(cluster.objects.iter().map(|applied| typed(&applied.object.reference())));
+            all.extend(cluster.objects().map(|applied| typed(&applied.object.reference())));
         }
         Err(Miss::Unknown(self.meant(&all)))
     }

@@ -12,7 +12,7 @@ const TENANT_LABEL: &str = "toolkit.fluxcd.io/tenant";
 const FLUX_NAMESPACE: &str = "flux-system";
 
 /// What is said about the tenants of a cluster.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tenancy {
     /// Whether tenants share it.
     pub multi_tenant: bool,
@@ -31,7 +31,7 @@ pub struct Tenancy {
 }
 
 /// How Flux is locked down.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lockdown {
     /// The account that Flux impersonates where an object names none.
     pub default_account: Option<String>,
@@ -50,10 +50,10 @@ pub enum Governance {
 impl Tenancy {
     /// Reads the facts from what a cluster receives, and from `installation`, the patches that are laid over Flux itself.
     ///
-    /// `declared` are the namespaces of which a fleet.yaml says whose they are; others are inferred, such as those that a
-    /// layout adds.
+    /// Only what [`Brought::telling`](super::Brought::telling) gives counts. `declared` are the namespaces of which a
+    /// fleet.yaml says whose they are; others are inferred, such as those that a layout adds.
     pub fn of(
-        received: &[&Applied],
+        received: &[Applied<'_>],
         installation: &[&str],
         declared: Option<&BTreeMap<String, String>>,
         governance: Governance,
@@ -61,9 +61,9 @@ impl Tenancy {
         let lockdown = lockdown(received, installation);
         let mut tenancy = Self { lockdown, flux_namespaces: flux_namespaces(received), ..Self::default() };
         for applied in received {
-            tenancy.take_binding(&applied.object, applied.namespace());
+            tenancy.take_binding(applied.object, applied.namespace());
             let remote =
-                is_kustomization(&applied.object) && applied.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
+                is_kustomization(applied.object) && applied.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
             if let Some(namespace) = applied.namespace().filter(|_| remote) {
                 tenancy.hubs.insert(namespace.to_string());
             }
@@ -116,10 +116,10 @@ impl Tenancy {
 
     /// The namespaces that look like a tenant's: they hold Flux objects, and are labelled, or the account of these
     /// objects has a RoleBinding there. Accounts that only a ClusterRoleBinding serves are the platform's.
-    fn infer(&self, received: &[&Applied]) -> BTreeMap<String, Option<String>> {
+    fn infer(&self, received: &[Applied<'_>]) -> BTreeMap<String, Option<String>> {
         let mut found: BTreeMap<String, Candidate> = BTreeMap::new();
         for applied in received {
-            let object = &applied.object;
+            let object = applied.object;
             let namespace = if object.is("", "Namespace") { Some(object.name()) } else { applied.namespace() };
             let Some(namespace) = namespace.filter(|name| !name.contains('$')) else { continue };
             if self.flux_namespaces.contains(namespace) || !(is_flux(object) || object.is("", "Namespace")) {
@@ -143,6 +143,15 @@ impl Tenancy {
     }
 }
 
+/// Tells whether an object may say something about the tenants of a cluster.
+pub(super) fn tells(object: &Object) -> bool {
+    match object.kind() {
+        "Namespace" | "RoleBinding" | "ClusterRoleBinding" | "FluxInstance" => true,
+        "Deployment" => object.name().ends_with("-controller"),
+        _ => is_flux(object),
+    }
+}
+
 /// What is known of a namespace that may be a tenant's.
 #[derive(Default)]
 struct Candidate {
@@ -151,10 +160,10 @@ struct Candidate {
     accounts: BTreeSet<String>,
 }
 
-fn flux_namespaces(received: &[&Applied]) -> BTreeSet<String> {
+fn flux_namespaces(received: &[Applied<'_>]) -> BTreeSet<String> {
     let of_sync = |object: &Object| object.node.span().file().path().ends_with("gotk-sync.yaml") && is_flux(object);
     let installs = |object: &Object| object.is("fluxcd.controlplane.io", "FluxInstance") || of_sync(object);
-    let found = received.iter().filter(|applied| installs(&applied.object));
+    let found = received.iter().filter(|applied| installs(applied.object));
     let mut found: BTreeSet<String> =
         found.filter_map(|applied| applied.namespace().map(ToString::to_string)).collect();
     found.insert(FLUX_NAMESPACE.to_string());
@@ -162,10 +171,10 @@ fn flux_namespaces(received: &[&Applied]) -> BTreeSet<String> {
 }
 
 /// Flux's lockdown: of a FluxInstance, of the controllers' arguments, or of patches that add them.
-fn lockdown(received: &[&Applied], installation: &[&str]) -> Option<Lockdown> {
+fn lockdown(received: &[Applied<'_>], installation: &[&str]) -> Option<Lockdown> {
     let mut found: Option<Lockdown> = None;
     for applied in received {
-        let object = &applied.object;
+        let object = applied.object;
         if object.is("fluxcd.controlplane.io", "FluxInstance") {
             if object.text_at(&["spec", "cluster", "multitenant"]) == Some("true") {
                 let account = object.text_at(&["spec", "cluster", "tenantDefaultServiceAccount"]).unwrap_or("default");

@@ -1,9 +1,10 @@
 //! An object on its way to clusters: who applies it where, and which places gave each field its value.
 
+use super::field::find;
 use super::{Applied, Applier, ApplierKind, Cause, Cluster, Provenance, State, leaves};
 use crate::finding::ObjectRef;
 use crate::text::Span;
-use crate::yaml::{Name, Node, Path};
+use crate::yaml::{Name, Node, Path, parse};
 
 /// What is said of an object on the clusters that receive it in one and the same way.
 #[derive(Debug, Clone)]
@@ -41,11 +42,11 @@ pub struct Field {
 
 /// Traces an object that several clusters may receive; `at` narrows the fields to those of a part of it, and a cluster
 /// whose object has no such part is left out.
-pub fn trace(found: &[(&Cluster, &Applied)], at: &Path) -> Vec<Trace> {
+pub fn trace(found: &[(&Cluster, Applied<'_>)], at: &Path) -> Vec<Trace> {
     let mut traces: Vec<Trace> = Vec::new();
     for (cluster, applied) in found {
         let Some(part) = at.find(&applied.object.node) else { continue };
-        let provenance = Provenance::of(cluster, applied);
+        let provenance = Provenance::of(cluster, *applied);
         let fields = leaves(part, at);
         let fields = fields.into_iter().map(|(path, node)| {
             let causes = provenance.causes(node);
@@ -58,7 +59,7 @@ pub fn trace(found: &[(&Cluster, &Applied)], at: &Path) -> Vec<Trace> {
             state: applied.by.state.clone(),
             clusters: (!cluster.name.is_empty()).then(|| cluster.name.clone()).into_iter().collect(),
             target: applied.by.target.clone(),
-            path: path_to(cluster, &applied.by),
+            path: path_to(cluster, applied.by),
             node: applied.object.node.clone(),
             fields: fields.collect(),
         };
@@ -68,6 +69,17 @@ pub fn trace(found: &[(&Cluster, &Applied)], at: &Path) -> Vec<Trace> {
         }
     }
     traces
+}
+
+/// The place of a field that an object had where it was first written: what is not there any more was taken out.
+pub fn written_field(applied: Applied<'_>, typed: &str) -> Option<Span> {
+    let kind = applied.object.node.get("kind")?;
+    let place = kind.origin.written();
+    let parsed = parse(place.file());
+    let holds = |node: &Node| node.get("kind").is_some_and(|said| said.span() == place && said.text() == kind.text());
+    let written = parsed.documents.iter().find(|document| holds(&document.node))?;
+    let (path, node) = find(&written.node, typed).ok()?;
+    (!path.0.is_empty()).then(|| node.span().clone())
 }
 
 impl Trace {

@@ -113,8 +113,9 @@ impl Strictness {
     pub(super) fn of(root: &Root, slots: &[Slot], settings: &Settings) -> Self {
         let outputs = slots.iter().filter(|slot| slot.asks.target.is_none()).filter_map(|slot| slot.output.as_ref());
         let made = outputs.clone().filter_map(|output| output.controller.as_ref());
-        let held = outputs.flat_map(|output| &output.held).map(|held| &held.object);
-        let controllers: Vec<&Object> = held.filter(|object| is_controller(object)).chain(made).collect();
+        let inventories = outputs.map(|output| &output.inventory);
+        let held = inventories.flat_map(|inventory| inventory.controllers.iter().map(|at| &inventory.held[*at].object));
+        let controllers: Vec<&Object> = root.controller.iter().chain(held).chain(made).collect();
         let instances = slots.iter().filter(|slot| slot.asks.kind == ApplierKind::FluxInstance);
         let instances: Vec<&Object> = instances.map(|slot| &slot.asks.object).collect();
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();

@@ -274,11 +274,8 @@ fn rooted(node: Node, span: &Span) -> Node {
     if node.origin.written().file() == span.file() {
         return node;
     }
-    let step = crate::yaml::Step {
-        by: crate::yaml::By::Field(node.span().clone()),
-        was: Some(Origin::At(span.clone())),
-        pieces: Box::default(),
-    };
+    let by = crate::yaml::By::Field(node.span().clone());
+    let step = crate::yaml::Step::new(by, Some(Origin::At(span.clone())), Box::default());
     Node { value: node.value, origin: Origin::Via(std::sync::Arc::new(step)) }
 }
 

@@ -181,7 +181,7 @@ pub(super) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> 
 
 /// A value that a step made where nothing was.
 pub(super) fn made(value: Value, by: By) -> Node {
-    Node { value, origin: Origin::Via(Arc::new(Step { by, was: None, pieces: Box::default() })) }
+    Node { value, origin: Origin::Via(Arc::new(Step::new(by, None, Box::default()))) }
 }
 
 /// A style that makes the text a string: these fields hold strings, whatever the text looks like.

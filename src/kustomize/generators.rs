@@ -129,7 +129,7 @@ fn data(kind: Kind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
         };
         let style = if text.contains('\n') { Style::Literal } else { Style::Double };
         let was = pair.named.clone().map(Origin::At);
-        let step = Step { by: By::Generator(pair.span.clone()), was, pieces: Box::default() };
+        let step = Step::new(By::Generator(pair.span.clone()), was, Box::default());
         let node = Node { value: Value::Scalar(text.into(), style), origin: Origin::Via(step.into()) };
         list.push(Entry::new(pair.key.clone(), &pair.key_span, node));
     }

@@ -2,7 +2,7 @@
 
 use super::growth;
 use crate::text::Span;
-use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, to_json};
+use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
 
 /// One operation of a patch.
 pub(super) struct Operation {
@@ -141,7 +141,7 @@ impl Operation {
     fn taken(&self, object: &Node, from: &[String]) -> Result<Node, Fault> {
         let found = find(object, from);
         let value = found.ok_or_else(|| (self.span.clone(), format!("`{}` is not there", show(from))))?;
-        Ok(Node::at(value.value.clone(), self.span.clone()))
+        Ok(value.changed(value.value.clone(), By::Patch(self.span.clone())))
     }
 }
 
@@ -204,10 +204,18 @@ fn edit_entry(node: &Node, key: &str, change: &Change<'_>, span: &Span) -> Resul
             Ok(node.with(old.with_node(old.node.replaced_by(value))))
         }
         // The program makes what is to be replaced and is not there.
-        (Change::Add(value) | Change::Replace(value), None) => Ok(node.with(Entry::new(key, span, (*value).clone()))),
+        (Change::Add(value) | Change::Replace(value), None) => {
+            Ok(node.with(Entry::new(key, key_place(value, span), (*value).clone())))
+        }
         (Change::Remove, Some(_)) => Ok(node.without(key)),
         (Change::Remove, None) => Err(format!("`{key}` is not there")),
     }
+}
+
+/// The place of a key that a patch makes: its file is that of the value, which may have come from elsewhere.
+fn key_place<'a>(value: &'a Node, span: &'a Span) -> &'a Span {
+    let written = value.origin.written();
+    if written.file() == span.file() { span } else { written }
 }
 
 fn edit_item(node: &Node, items: &[Node], segment: &str, change: &Change<'_>) -> Result<Node, String> {

@@ -13,8 +13,8 @@ use super::names::renamed;
 use super::resources::{Id, NO_NAMESPACE, Resource, Resources};
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::text::Index;
-use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Style, Value};
+use crate::text::{Index, Span};
+use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Value};
 
 /// Writes the new names of objects where others refer to them.
 pub(super) fn follow(resources: &mut Resources, configuration: &Configuration, findings: &mut Vec<Finding>) {
@@ -320,8 +320,41 @@ fn cause(node: &Node) -> By {
 }
 
 fn rename(node: &Node, referral: &Resource) -> Node {
-    let by = referral.node.at_keys(&["metadata", "name"]).map(cause);
-    renamed(node, &referral.id.name, by.unwrap_or_else(|| By::Field(referral.node.span().clone())))
+    let name = referral.node.at_keys(&["metadata", "name"]);
+    let by = name.map_or_else(|| By::Field(referral.node.span().clone()), cause);
+    let done = renamed(node, &referral.id.name, by);
+    let steps = name.map(|name| steps_of(&name.origin)).unwrap_or_default();
+    // Names are followed at every level: what an inner one did is known.
+    let known: Vec<&Span> = steps_of(&node.origin).iter().map(|step| step_place(step)).collect();
+    let mut origin = node.origin.clone();
+    let mut is_changed = false;
+    for step in steps.iter().filter(|step| !known.contains(&step_place(step))) {
+        origin = Origin::Via(Arc::new(Step::new(step.by.clone(), Some(origin), Box::default())));
+        is_changed = true;
+    }
+    if is_changed { Node { value: done.value, origin } } else { done }
+}
+
+/// What changed a name, the first change first.
+fn steps_of(origin: &Origin) -> Vec<&Step> {
+    let mut steps: Vec<&Step> = Vec::new();
+    let mut at = Some(origin);
+    while let Some(Origin::Via(step)) = at {
+        steps.push(step);
+        at = step.was.as_ref();
+    }
+    steps.reverse();
+    steps
+}
+
+/// The place that a change of a name stands at: kustomize knows of no variables.
+fn step_place(step: &Step) -> &Span {
+    match &step.by {
+        By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span) => span,
+        By::Variable(_) | By::Inherited(..) => {
+            step.was.as_ref().map_or_else(|| unreachable!("a variable changes what a file brought"), Origin::span)
+        }
+    }
 }
 
 /// The mapping with the namespace of the object that it refers to.

@@ -352,9 +352,8 @@ impl Writing<'_> {
                 }
             }
         };
-        let via = |by: &Span, was: Origin| {
-            Origin::Via(Arc::new(Step { by: By::Field(by.clone()), was: Some(was), pieces: Box::default() }))
-        };
+        let via =
+            |by: &Span, was: Origin| Origin::Via(Arc::new(Step::new(By::Field(by.clone()), Some(was), Box::default())));
         // The source's place stays between the old one and the replacement's.
         Ok(Node { value: new, origin: via(at, via(&self.replaced.source, old.origin.clone())) })
     }

@@ -1,5 +1,7 @@
 //! One repository → findings.
 
+mod installation;
+mod objects;
 mod reach;
 mod rule;
 mod rules;

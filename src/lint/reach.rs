@@ -5,20 +5,31 @@ use std::sync::Arc;
 use crate::flux::Repo;
 use crate::kube::Object;
 use crate::text::Index;
+use crate::yaml::Value;
 
 /// The place that an object was first written at: building and patching do not move it.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
-    root: Option<Arc<str>>,
-    path: String,
-    offset: usize,
+pub(super) type Place<'a> = (Option<&'a str>, &'a str, usize);
+
+/// The place of an object.
+pub(super) fn place_of(object: &Object) -> Place<'_> {
+    let span = object.node.get("kind").unwrap_or(&object.node).origin.written();
+    (span.file().root().map(|root| &**root), span.file().path(), span.range().start)
 }
 
-impl Place {
-    pub(super) fn of(object: &Object) -> Self {
-        let span = object.node.get("kind").unwrap_or(&object.node).origin.written();
-        Self { root: span.file().root().cloned(), path: span.file().path().to_owned(), offset: span.range().start }
+/// What tells shared objects apart while all of them are kept: their place in memory.
+pub(super) fn address(object: &Object) -> usize {
+    match &object.node.value {
+        Value::Map(entries) => entries.as_ptr().addr(),
+        Value::Seq(_) | Value::Scalar(..) => 0,
     }
+}
+
+/// The objects of lists, each list and each object once however many clusters share it.
+pub(super) fn distinct<'a>(lists: impl Iterator<Item = &'a Arc<[Object]>>) -> Vec<&'a Object> {
+    let mut seen_lists: Index<usize, ()> = Index::default();
+    let mut seen: Index<usize, ()> = Index::default();
+    let lists = lists.filter(|list| seen_lists.insert(list.as_ptr().addr(), ()).is_none());
+    lists.flat_map(|list| list.iter()).filter(|object| seen.insert(address(object), ()).is_none()).collect()
 }
 
 /// Counts the objects that no cluster receives, in a repository that says what its clusters receive.
@@ -26,12 +37,15 @@ pub(super) fn unreached(repo: &Repo) -> usize {
     if repo.clusters.iter().all(|cluster| cluster.name.is_empty()) {
         return 0;
     }
-    let received = repo.clusters.iter().flat_map(|cluster| &cluster.objects).map(|applied| &applied.object);
+    let brought = repo.clusters.iter().flat_map(|cluster| &cluster.brought);
+    let received = distinct(brought.map(|brought| &brought.objects));
     // What is there by hand is reached, though something else may have taken its place since.
     let appliers = repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
     let appliers = appliers.filter_map(|applier| applier.object.as_ref());
-    let reached: Index<Place, ()> = received.chain(appliers).map(|object| (Place::of(object), ())).collect();
-    let places = repo.objects.iter().map(|built| Place::of(&built.object));
-    let missed: Index<Place, ()> = places.filter(|place| !reached.contains(place)).map(|place| (place, ())).collect();
+    let reached: Index<Place<'_>, ()> =
+        received.into_iter().chain(appliers).map(|object| (place_of(object), ())).collect();
+    let places = repo.objects.iter().map(|built| place_of(&built.object));
+    let missed: Index<Place<'_>, ()> =
+        places.filter(|place| !reached.contains(place)).map(|place| (place, ())).collect();
     missed.len()
 }

@@ -1,7 +1,7 @@
 //! What a rule is, and what it may ask.
 
 use crate::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, Receiver, Tenancy};
+use crate::flux::{Applied, Tenancy};
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::Entry;
@@ -29,14 +29,12 @@ pub enum Check {
     /// While kustomizations are built; the repository's problems name the rule.
     Build,
     /// At each object as a cluster receives it.
-    Object(fn(&Applied, &Context<'_>) -> Option<Finding>),
+    Object(fn(&Applied<'_>, &Context<'_>) -> Option<Finding>),
 }
 
-/// What a rule may ask of everything around the object.
+/// What a rule may ask of everything around the object. An object is judged once for all clusters of which that is equal.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Who receives it.
-    pub receiver: &'a Receiver<'a>,
     /// The tenants of that cluster.
     pub tenancy: &'a Tenancy,
 }

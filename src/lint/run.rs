@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::reach::{Place, unreached};
+use super::installation::Installations;
+use super::objects::judge_objects;
+use super::reach::{distinct, place_of, unreached};
 use super::suppress::Exceptions;
-use super::{Check, Context, RULES, Rule};
+use super::{RULES, Rule};
 use crate::config::{Exception, Lint};
 use crate::finding::{Finding, Severity, sort};
-use crate::flux::{Applied, Governance, Receiver, Repo, Settings, Skipped, State, Tenancy};
+use crate::flux::{Applied, Brought, Governance, Receiver, Repo, Settings, Skipped, State, Tenancy};
 use crate::text::{Index, Tree};
 
 /// What is judged and how.
@@ -66,9 +68,10 @@ pub fn judge(repo: Repo, options: &Options) -> Outcome {
     let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(wanted).collect();
     let mut findings = problems(&repo, &receivers, options);
     let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id)).collect();
-    let judged: Vec<Vec<Finding>> =
-        receivers.par_iter().map(|receiver| judge_receiver(&repo, receiver, &rules, options)).collect();
-    findings.extend(judged.into_iter().flatten());
+    let installations = Installations::of(&repo);
+    let tenancies: Vec<Tenancy> =
+        receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect();
+    findings.extend(judge_objects(&receivers, &tenancies, &rules));
     sort(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions);
     let before = findings.len();
@@ -100,47 +103,19 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
     concerned.collect()
 }
 
-/// Judges what one cluster receives.
-fn judge_receiver(repo: &Repo, receiver: &Receiver<'_>, rules: &[&Rule], options: &Options) -> Vec<Finding> {
-    let applied: Vec<&Applied> = receiver.groups().into_iter().flat_map(|group| group.objects).collect();
-    let installation = installation(repo, receiver);
-    let tenancy = Tenancy::of(&applied, &installation, options.tenants.as_ref(), options.governance);
-    let context = Context { receiver, tenancy: &tenancy };
-    let name: Arc<str> = receiver.to_string().into();
-    let judged = applied.par_iter().flat_map_iter(|applied| {
-        rules.iter().filter_map(|rule| match rule.check {
-            Check::Object(check) => check(applied, &context),
-            Check::Document | Check::Build => None,
-        })
-    });
-    let mut findings: Vec<Finding> = judged.collect();
-    for finding in findings.iter_mut().filter(|_| !name.is_empty()) {
-        finding.clusters.push(name.clone());
-    }
-    findings
-}
-
-/// The patches that are laid over the Flux of a cluster.
-fn installation<'a>(repo: &'a Repo, receiver: &Receiver<'_>) -> Vec<&'a str> {
-    let cluster = receiver.cluster;
-    let folders = || cluster.appliers.iter().filter(|applier| applier.target.is_none()).map(|applier| &applier.folder);
-    // The folder of an applier starts at the root of its source, which may lie anywhere in the tree.
-    let reaches = |folder: &str| {
-        let segments = format!("/{folder}/");
-        folders().any(|applied| !applied.is_empty() && segments.contains(&format!("/{applied}/")))
-    };
-    let patches = repo.installation_patches.iter().filter(|(folder, _)| cluster.name.is_empty() || reaches(folder));
-    patches.filter(|_| receiver.target.is_none()).map(|(_, text)| text.as_str()).collect()
+fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {
+    let telling: Vec<Applied<'_>> = receiver.brought().flat_map(Brought::telling).collect();
+    let installation = installations.of_receiver(receiver);
+    Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance)
 }
 
 /// Counts objects by the places that they were written at: clusters share them.
 fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
-    let mut seen: Index<(Place, String), ()> = Index::default();
-    for receiver in receivers {
-        for applied in &receiver.cluster.objects {
-            seen.insert((Place::of(&applied.object), applied.object.reference().to_string()), ());
-        }
-    }
+    let clusters = receivers.iter().flat_map(|receiver| &receiver.cluster.brought);
+    let objects = distinct(clusters.map(|brought| &brought.objects));
+    let identities =
+        objects.into_iter().map(|object| (place_of(object), object.kind(), object.namespace(), object.name()));
+    let seen: Index<_, ()> = identities.map(|identity| (identity, ())).collect();
     seen.len()
 }
 

@@ -87,7 +87,7 @@ impl Inside {
             true => (within(piece.start)..within(piece.end), name.clone()),
             false => (narrow(whole.start)..narrow(whole.end), name.clone()),
         });
-        Origin::Via(Arc::new(Step { by, was: Some(at), pieces: pieces.collect() }))
+        Origin::Via(Arc::new(Step::new(by, Some(at), pieces.collect())))
     }
 
     fn run(&self, at: usize) -> Option<&Run> {
@@ -212,7 +212,7 @@ mod tests {
     fn expanded(file: &File, text: &str, pieces: &[(Range<u32>, &str)]) -> Node {
         let scalar = parse(file).documents[0].node.get("patch").unwrap().clone();
         let pieces = pieces.iter().map(|(range, name)| (range.clone(), Name::from(*name))).collect();
-        let step = Step { by: By::Variable("A".into()), was: Some(scalar.origin), pieces };
+        let step = Step::new(By::Variable("A".into()), Some(scalar.origin), pieces);
         Node { value: Value::Scalar(text.into(), Style::Literal), origin: Origin::Via(Arc::new(step)) }
     }
 

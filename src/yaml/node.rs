@@ -77,7 +77,13 @@ pub struct Step {
     pub was: Option<Origin>,
     /// The pieces of a scalar that variables made; sorted, empty for other changes.
     pub pieces: Box<[Piece]>,
+    /// How many steps there are, this one included.
+    depth: u16,
 }
+
+/// Steps that are remembered of one node. What is behind more of them, such as a patch of a hundred thousand operations
+/// on one field, is known by its first place alone: a chain without end could not even be dropped.
+const MAX_STEPS: u16 = 50;
 
 /// A range of a scalar's text and the variable that made it.
 pub type Piece = (Range<u32>, Name);
@@ -182,7 +188,7 @@ impl Node {
     /// The same value, changed by a step: `was` keeps where it came from.
     #[must_use]
     pub fn changed(&self, value: Value, by: By) -> Self {
-        let step = Step { by, was: Some(self.origin.clone()), pieces: Box::default() };
+        let step = Step::new(by, Some(self.origin.clone()), Box::default());
         Self { value, origin: Origin::Via(Arc::new(step)) }
     }
 
@@ -268,6 +274,22 @@ impl Entry {
     }
 }
 
+impl Step {
+    /// A step after all that was before it.
+    pub fn new(by: By, was: Option<Origin>, pieces: Box<[Piece]>) -> Self {
+        let before = match &was {
+            Some(Origin::Via(step)) => step.depth,
+            Some(Origin::At(_)) | None => 0,
+        };
+        match was {
+            Some(was) if before >= MAX_STEPS => {
+                Self { by, was: Some(Origin::At(was.written().clone())), pieces, depth: 1 }
+            }
+            was => Self { by, was, pieces, depth: before + 1 },
+        }
+    }
+}
+
 impl Origin {
     /// The last place in a file that decided the value.
     pub fn span(&self) -> &Span {
@@ -297,9 +319,9 @@ fn over(was: &Origin, new: &Origin) -> Origin {
     let step = match new {
         Origin::Via(step) if matches!(step.by, By::Variable(_) | By::Inherited(..)) => {
             let inner = step.was.as_ref().map(|inner| over(was, inner));
-            Step { by: step.by.clone(), was: inner, pieces: step.pieces.clone() }
+            Step::new(step.by.clone(), inner, step.pieces.clone())
         }
-        _ => Step { by: By::Patch(new.span().clone()), was: Some(was.clone()), pieces: Box::default() },
+        _ => Step::new(By::Patch(new.span().clone()), Some(was.clone()), Box::default()),
     };
     Origin::Via(Arc::new(step))
 }

@@ -17,9 +17,9 @@ fn cases() -> Vec<PathBuf> {
 }
 
 /// The state of the case's Kustomization, and what it applies.
-fn applied(cluster: &Cluster) -> (&State, Vec<&Applied>) {
+fn applied(cluster: &Cluster) -> (&State, Vec<Applied<'_>>) {
     let by = cluster.appliers.iter().find(|applier| applier.kind == ApplierKind::Kustomization).unwrap();
-    (&by.state, cluster.objects.iter().filter(|applied| applied.by.at == by.at).collect())
+    (&by.state, cluster.objects().filter(|applied| applied.by.at == by.at).collect())
 }
 
 /// What other parts do not do yet.

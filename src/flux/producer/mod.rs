@@ -27,10 +27,17 @@ const CONVERT_FROM: &str = "fluxcd.controlplane.io/convertKubeConfigFrom";
 /// Tells whether an object makes others, so that [`Producers::take`] has to see it.
 pub(super) fn makes_others(object: &Object) -> bool {
     match object.group() {
-        "" => matches!(object.kind(), "ConfigMap" | "Secret"),
+        "" => matches!(object.kind(), "ConfigMap" | "Secret") && is_annotated(object),
         "kyverno.io" | "policies.kyverno.io" => true,
         _ => fetched::made_by(object).into_iter().next().is_some() || fetched::everywhere(object).is_some(),
     }
+}
+
+/// Tells whether a ConfigMap or Secret has an annotation by which it is copied.
+fn is_annotated(object: &Object) -> bool {
+    let annotations = object.node.at_keys(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
+    let is_ours = |key: &str| key == COPY_FROM || key == CONVERT_FROM || reflector::is_annotation(key);
+    annotations.iter().any(|entry| is_ours(&entry.key))
 }
 
 /// What of a cluster makes `ConfigMap`s and `Secret`s.

@@ -42,6 +42,11 @@ fn never() -> Regex {
     Regex::new("$^a").expect("it is a regular expression")
 }
 
+/// Tells whether an annotation is one of the reflector's.
+pub(super) fn is_annotation(key: &str) -> bool {
+    key.starts_with(PREFIX)
+}
+
 fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
     object.text_at(&["metadata", "annotations", &format!("{PREFIX}/{name}")])
 }

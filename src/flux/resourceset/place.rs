@@ -144,11 +144,9 @@ impl<'a> Places<'a> {
             From::Action(action, place) => {
                 let was = self.ground.origin(action.clone());
                 let origin = match place {
-                    Some(place) if first == last => Origin::Via(Arc::new(Step {
-                        by: By::Applier(place.clone()),
-                        was: Some(was),
-                        pieces: Box::default(),
-                    })),
+                    Some(place) if first == last => {
+                        Origin::Via(Arc::new(Step::new(By::Applier(place.clone()), Some(was), Box::default())))
+                    }
                     _ => was,
                 };
                 Found { origin, outside: None }

@@ -11,7 +11,7 @@ use crate::yaml::{By, Name, Origin, Piece, Step};
 /// `pieces` may be those of one scalar's own text, or none where its text is not known by ranges.
 pub(super) fn by(was: &Origin, name: Name, pieces: Vec<Piece>) -> Origin {
     let pieces = pieces.into_boxed_slice();
-    Origin::Via(Arc::new(Step { by: By::Variable(name), was: Some(was.clone()), pieces }))
+    Origin::Via(Arc::new(Step::new(By::Variable(name), Some(was.clone()), pieces)))
 }
 
 /// The origin of a scalar whose own text was expanded, to a value that is then printed as `text`; the old one when it

@@ -157,6 +157,10 @@ impl<'a> Reading<'a> {
         // The file of a key is that of its value.
         let place = key.key_span();
         let place = if place.file() == node.origin.written().file() { place } else { node.origin.written().clone() };
+        // A key has no origin of its own: its variable had a say in where the value stands.
+        let variable = self.variables(&parsed.key_span().range()).next().filter(|_| node.text().is_some());
+        let origin = variable.map(|variable| origin::by(&node.origin, self.name(variable), Vec::new()));
+        let node = Node { origin: origin.unwrap_or_else(|| node.origin.clone()), value: node.value };
         Ok((Entry::new(parsed.json_key(), &place, node), Some(key)))
     }
 

@@ -79,8 +79,8 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied, context: &Context<'_>) -> Option<Finding> {
-    let object = &applied.object;
+fn check(applied: &Applied<'_>, context: &Context<'_>) -> Option<Finding> {
+    let object = applied.object;
     if !is_judged(object) || applied.completion.mentions("serviceAccountName") {
         return None;
     }

@@ -79,8 +79,8 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied, context: &Context<'_>) -> Option<Finding> {
-    let object = &applied.object;
+fn check(applied: &Applied<'_>, context: &Context<'_>) -> Option<Finding> {
+    let object = applied.object;
     let namespace = applied.namespace()?;
     let tenant = context.tenancy.tenants.get(namespace)?;
     let is_whole = is_kustomization(object) && object.node.at_keys(&["spec", "sourceRef"]).is_some();

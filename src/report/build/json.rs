@@ -65,19 +65,19 @@ struct JsonObject {
 /// Objects that are described one by one while they are written: all of them at once would fill the memory.
 struct Objects<'a> {
     cluster: &'a Cluster,
-    list: &'a [&'a Applied],
+    list: &'a [Applied<'a>],
     secrets: Secrets,
     masks: &'a RefCell<Masks>,
 }
 
 impl Serialize for Objects<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.list.iter().map(|applied| self.describe(applied)))
+        serializer.collect_seq(self.list.iter().map(|applied| self.describe(*applied)))
     }
 }
 
 impl Objects<'_> {
-    fn describe(&self, applied: &Applied) -> JsonObject {
+    fn describe(&self, applied: Applied<'_>) -> JsonObject {
         let provenance = Provenance::of(self.cluster, applied);
         let node = &applied.object.node;
         let fields = leaves(node, &Path::default());

@@ -63,6 +63,6 @@ fn over_mapping(base: &Node, over: &Node, depth: usize) -> Node {
 
 fn replaced(base: &Node, over: &Node) -> Node {
     let by = By::Patch(over.span().clone());
-    let step = Step { by, was: Some(base.origin.clone()), pieces: Box::default() };
+    let step = Step::new(by, Some(base.origin.clone()), Box::default());
     Node { value: over.value.clone(), origin: Origin::Via(Arc::new(step)) }
 }

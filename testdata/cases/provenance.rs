@@ -1,0 +1,125 @@
+//! Where the fields of built objects come from: chains link by link, and what holds for every node of every case.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use fleetwright::flux::{Agent, Applied, ApplierKind, Cause, Cluster, Provenance, Repo, Settings, leaves};
+use fleetwright::text::{File, Tree};
+use fleetwright::yaml::{Node, Origin, Path as Field, Reader, Style, Value, parse, to_json};
+
+use super::kustomize::tree_of;
+
+fn folders(below: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(below);
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.retain(|path| path.is_dir());
+    found.sort();
+    found
+}
+
+fn said(cause: &Cause) -> String {
+    let agent = match &cause.by {
+        Agent::Variable { name, from, .. } => {
+            format!("variable {name}{}", from.as_ref().map(|from| format!(" of {from}")).unwrap_or_default())
+        }
+        other => format!("{other:?}"),
+    };
+    let place = cause.place.position();
+    let text = cause.place.text().lines().next().unwrap_or_default();
+    format!("    {agent:24} {}:{}:{}  {text}", cause.place.file().path(), place.line, place.column)
+}
+
+#[test]
+fn every_link_of_a_chain_has_its_place() {
+    for case in folders("provenance") {
+        let repo = Repo::load(&tree_of(&case.join("in")), &Settings::default());
+        let mut text = String::new();
+        for cluster in &repo.clusters {
+            writeln!(text, "# {}", cluster.name).unwrap();
+            for applied in cluster.objects() {
+                writeln!(text, "{} by {}", applied.object.reference(), applied.by.reference).unwrap();
+                let provenance = Provenance::of(cluster, applied);
+                for (path, node) in leaves(&applied.object.node, &Field::default()) {
+                    let value = node.text().unwrap_or_default().lines().next().unwrap_or_default();
+                    writeln!(text, "  {path}: {value}").unwrap();
+                    provenance.causes(node).iter().for_each(|cause| writeln!(text, "{}", said(cause)).unwrap());
+                }
+            }
+        }
+        let expected = snapbox::Data::read_from(&case.join("expected.txt"), None).raw();
+        snapbox::Assert::new().action_env("SNAPSHOTS").eq(text, expected);
+    }
+}
+
+/// Whether what stands at a scalar's place reads as its value. Blocks and what spans lines are told by their words.
+fn reads_as(node: &Node) -> bool {
+    let Value::Scalar(text, style) = &node.value else { return true };
+    // A patch that copies what is not there makes a null.
+    if node.is_null() {
+        return true;
+    }
+    let written = node.span().text();
+    match style {
+        Style::Unknown => true,
+        Style::Plain | Style::Single | Style::Double if !written.contains('\n') && !written.starts_with(['|', '>']) => {
+            let parsed = parse(&File::new("", written));
+            let read = parsed.documents.first().map(|document| to_json(&document.node, Reader::Kubernetes));
+            // What a doubled sign leaves is no variable's.
+            let single = written.replace("$$", "$");
+            read == Some(to_json(node, Reader::Kustomize)) || single.trim_matches(['"', '\'']) == &**text
+        }
+        _ => text.split_whitespace().next().is_none_or(|word| written.contains(word)),
+    }
+}
+
+fn check(tree: &Tree, cluster: &Cluster, applied: Applied<'_>, node: &Node, wrong: &mut Vec<String>) {
+    let place = node.span();
+    let say = |what: &str| format!("{} {what}: {:?} at {:?}", applied.object.reference(), node.text(), place);
+    if !tree.has_file(place.file().path()) || place.range().end > place.file().text().len() {
+        wrong.push(say("lies in no file"));
+    }
+    // What an operator or a template makes stands where it was asked for.
+    let is_written = matches!(applied.by.kind, ApplierKind::Kustomization | ApplierKind::Folder);
+    if is_written && matches!(node.origin, Origin::At(_)) && !reads_as(node) {
+        wrong.push(say("reads otherwise"));
+    }
+    if node.text().is_some() && Provenance::of(cluster, applied).causes(node).is_empty() {
+        wrong.push(say("has no cause"));
+    }
+    node.items().iter().for_each(|item| check(tree, cluster, applied, item, wrong));
+    for entry in node.entries() {
+        let key = entry.key_span();
+        if !tree.has_file(key.file().path()) || key.range().end > key.file().text().len() {
+            wrong.push(say("has a key in no file"));
+        }
+        check(tree, cluster, applied, &entry.node, wrong);
+    }
+}
+
+#[test]
+fn every_node_of_every_built_object_stands_in_a_file_and_reads_as_it_does_there() {
+    let (mut wrong, mut objects) = (Vec::new(), 0);
+    let homes = ["provenance", "flux", "fleets", "kustomize", "lint/failed-build", "lint/missing-service-account"];
+    for case in homes.iter().flat_map(|home| folders(home)) {
+        let input = Some(case.join("in")).filter(|input| input.is_dir()).unwrap_or_else(|| case.clone());
+        let tree = tree_of(&input);
+        let repo = Repo::load(&tree, &Settings::default());
+        let before = wrong.len();
+        for cluster in &repo.clusters {
+            for applied in cluster.objects() {
+                objects += 1;
+                check(&tree, cluster, applied, &applied.object.node, &mut wrong);
+            }
+        }
+        for problem in &repo.problems {
+            let place = &problem.at.span;
+            if !tree.has_file(place.file().path()) || place.range().end > place.file().text().len() {
+                wrong.push(format!("a finding lies in no file: {}", problem.message));
+            }
+        }
+        let name = case.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().display().to_string();
+        wrong.iter_mut().skip(before).for_each(|line| *line = format!("{name}: {line}"));
+    }
+    assert!(objects > 300, "{objects} objects");
+    assert!(wrong.is_empty(), "{} of {objects}:\n{}", wrong.len(), wrong.join("\n"));
+}
