@@ -59,6 +59,11 @@ fn reads_as(node: &Node) -> bool {
         return true;
     }
     let written = node.span().text();
+    // An alias stands for what its anchor has, and a tag may decode what it stands before.
+    let file = node.span().file().text();
+    if written.starts_with('*') || file[..node.span().range().start].ends_with("!!binary ") {
+        return true;
+    }
     match style {
         Style::Unknown => true,
         Style::Plain | Style::Single | Style::Double if !written.contains('\n') && !written.starts_with(['|', '>']) => {
