@@ -128,7 +128,7 @@ fn field_of<'a>(node: &'a Node, field: &str) -> Option<&'a Entry> {
 /// A file called `kustomization.yaml` may well hold Flux's kind of that name.
 pub fn file_in(files: &Files, folder: &str) -> Vec<String> {
     let paths = FILE_NAMES.iter().filter_map(|name| join(folder, name));
-    paths.filter(|path| files.tree().has_file(path)).filter(|path| is_kustomization(files, path)).collect()
+    paths.filter(|path| files.has(folder, path)).filter(|path| is_kustomization(files, path)).collect()
 }
 
 fn is_kustomization(files: &Files, path: &str) -> bool {

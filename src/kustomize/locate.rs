@@ -62,7 +62,7 @@ impl Files {
             return Err(Finding::error(FAILED_BUILD, at.clone(), message).help("give the path from this file's folder"));
         }
         let inside = join(folder, text).filter(|path| copy_of(path) == copy_of(folder));
-        let Some(path) = inside else { return Err(self.outside(text, at)) };
+        let Some(path) = inside else { return Err(self.outside(folder, text, at)) };
         match self.tree().look(&path) {
             Stands::File(own) => {
                 if self.is_restricted(folder) && !is_inside(folder_of(&own), folder) {
@@ -71,7 +71,7 @@ impl Files {
                 Ok(Located::File(path))
             }
             Stands::Folder(own) if copy_of(&own) == copy_of(folder) => Ok(Located::Folder(own)),
-            Stands::Folder(_) => Err(self.outside(text, at)),
+            Stands::Folder(_) => Err(self.outside(folder, text, at)),
             Stands::Nothing => Err(self.missing(folder, text, &path, at)),
         }
     }
@@ -95,6 +95,14 @@ impl Files {
         }
     }
 
+    /// Tells whether a file stands at a path that a kustomization in a folder may read.
+    pub(super) fn has(&self, folder: &str, path: &str) -> bool {
+        match self.tree().look(path) {
+            Stands::File(own) => !self.is_restricted(folder) || is_inside(folder_of(&own), folder),
+            Stands::Folder(_) | Stands::Nothing => false,
+        }
+    }
+
     /// Tells whether a kustomization in a folder may only name files below it. kustomize lets no clone out, whatever it
     /// was told.
     fn is_restricted(&self, folder: &str) -> bool {
@@ -103,7 +111,7 @@ impl Files {
 
     fn restricted(&self, folder: &str, text: &str, at: &Span) -> Finding {
         let message = format!("file `{text}` does not lie in or below `{}`", self.tree().called(folder));
-        let help = if self.reading() == Reading::Kustomize {
+        let help = if copy_of(folder).is_none() {
             "kustomize takes files from the kustomization's own folder only; Flux takes others too, and \
              `--load-restrictor LoadRestrictionsNone` builds as Flux does"
         } else {
@@ -112,8 +120,8 @@ impl Files {
         Finding::error(FAILED_BUILD, at.clone(), message).help(help)
     }
 
-    fn outside(&self, text: &str, at: &Span) -> Finding {
-        let root = self.tree().called("");
+    fn outside(&self, folder: &str, text: &str, at: &Span) -> Finding {
+        let root = self.tree().called(copy_of(folder).unwrap_or_default());
         let message = if root.is_empty() {
             format!("`{text}` leads out of the repository")
         } else {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::definition::Definition;
 use super::field_spec::{FieldSpec, Gvk, Make, made, set_text};
+use super::files::copy_of;
 use super::partial::Partial;
 use super::resources::Resource;
 use crate::kube::Object;
@@ -169,8 +170,11 @@ fn printed(text: &str) -> String {
     go::print(&Node::scalar(text, Style::Double, nowhere)).trim_end().to_string()
 }
 
-/// The path of a file from a folder, both given from the tree's root.
+/// The path of a file from a folder, both given from the tree's root; that of a copy's file is from the copy's root.
 fn relative(folder: &str, path: &str) -> String {
+    if let Some(place) = copy_of(path) {
+        return path.get(place.len() + 1..).unwrap_or_default().to_owned();
+    }
     let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_string).collect::<Vec<_>>();
     let (from, to) = (parts(folder), parts(folder_of(path)));
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();

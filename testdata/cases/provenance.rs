@@ -59,8 +59,9 @@ fn reads_as(node: &Node) -> bool {
         return true;
     }
     let written = node.span().text();
-    let before = node.span().file().text().get(..node.span().range().start).unwrap_or_default();
-    if written.starts_with('*') || before.ends_with("!!binary ") {
+    // An alias stands for what its anchor has, and a tag may decode what it stands before.
+    let file = node.span().file().text();
+    if written.starts_with('*') || file[..node.span().range().start].ends_with("!!binary ") {
         return true;
     }
     match style {
