@@ -29,7 +29,9 @@ pub(super) struct Asks {
 }
 
 /// The fields of a Kustomization that decide what its folder builds to.
-const FOLDER_FIELDS: [&str; 8] = [
+const FOLDER_FIELDS: [&str; 10] = [
+    "patchesStrategicMerge",
+    "patchesJson6902",
     "targetNamespace",
     "namePrefix",
     "nameSuffix",

@@ -72,5 +72,5 @@ pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
         }
     }
     clusters.par_iter_mut().for_each(Growing::end);
-    finish(clusters)
+    finish(&clusters)
 }

@@ -10,8 +10,9 @@ use super::engine::Ground;
 use super::inventory::Held;
 use super::job::{Job, Values};
 use super::output::Output;
-use super::received::{Id, Received};
+use super::received::{Id, Received, id};
 use super::root::Root;
+use super::shared_place::is_same;
 use super::source::{Resolution, SourceRef};
 use super::variables::{Loaded, always, load};
 use super::version::Strictness;
@@ -28,6 +29,9 @@ const MAX_REPEATS: usize = 10;
 /// How many appliers of a cluster that never settles are named.
 const MAX_NAMED: usize = 3;
 
+/// How often a cluster is gone through from its root at most, since what it has may change what it has.
+const MAX_PASSES: usize = 8;
+
 /// One applier of a cluster on its way.
 pub(super) struct Slot {
     pub(super) asks: Arc<Asks>,
@@ -37,6 +41,8 @@ pub(super) struct Slot {
     pub(super) key: Option<Digest>,
     /// What it brings; `None` while that is not built.
     pub(super) output: Option<Arc<Output>>,
+    /// Whether what it brings was taken.
+    expanded: bool,
 }
 
 /// A cluster on its way.
@@ -44,9 +50,14 @@ pub(super) struct Growing {
     pub(super) root: Root,
     pub(super) slots: Vec<Slot>,
     pub(super) strictness: Strictness,
-    /// What the cluster had when it was last gone through.
-    pub(super) received: Received,
     by_hand: Arc<Output>,
+    /// What it has, by what is known of it so far.
+    pub(super) received: Received,
+    /// What it had before it was gone through again: what is looked up until then.
+    before: Option<Received>,
+    seen: Index<Id, ()>,
+    /// How often it was gone through from its root.
+    passes: usize,
     /// Whether what refers to something missing waits for what is not built yet.
     patient: bool,
     settled: bool,
@@ -54,6 +65,8 @@ pub(super) struct Growing {
     restless: Vec<usize>,
     /// The first applier that is not followed, and why.
     refused: Option<(Arc<Asks>, String)>,
+    /// How often appliers were written at a place.
+    places: Index<(String, u32), usize>,
 }
 
 /// What one step of an applier comes to.
@@ -73,17 +86,23 @@ struct Found {
 impl Growing {
     pub(super) fn new(root: Root, ground: &Ground<'_>) -> Self {
         let by_hand = Arc::new(Output::new(root.objects.clone(), root.findings.clone()));
-        Self {
+        let mut growing = Self {
             received: Received::new(&root, ground.settings),
             root,
             slots: Vec::new(),
             strictness: Strictness::default(),
             by_hand,
+            before: None,
+            seen: Index::default(),
+            passes: 0,
             patient: true,
             settled: false,
             restless: Vec::new(),
             refused: None,
-        }
+            places: Index::default(),
+        };
+        growing.slots.push(growing.bootstrap());
+        growing
     }
 
     pub(super) fn is_settled(&self) -> bool {
@@ -97,8 +116,8 @@ impl Growing {
             let finding = Finding::error(FAILED_BUILD, asks.object.span().clone(), why);
             self.root.findings.push(finding.help(help).about(asks.reference.clone()));
         }
-        if self.settled {
-            return;
+        if !self.settled {
+            self.restless = (0..self.slots.len()).filter(|at| self.slots[*at].output.is_none()).collect();
         }
         for (count, at) in std::mem::take(&mut self.restless).into_iter().enumerate() {
             let slot = &mut self.slots[at];
@@ -118,61 +137,101 @@ impl Growing {
         }
     }
 
-    /// Goes through what is known: appliers, what they bring, and the appliers among that. Returns what nobody did yet.
+    /// Goes on with what was built meanwhile. Returns what nobody did yet.
     pub(super) fn grow(&mut self, ground: &Ground<'_>) -> Vec<(Digest, Job)> {
-        let before: Vec<Option<Digest>> = self.slots.iter().map(|slot| slot.key).collect();
-        self.strictness = Strictness::of(&self.root, &self.slots, ground.settings);
-        self.slots = vec![self.bootstrap()];
-        self.refused = None;
-        let mut places: Index<(String, u32), usize> = Index::default();
-        let mut received = Received::new(&self.root, ground.settings);
+        loop {
+            self.strictness = Strictness::of(&self.root, &self.slots, ground.settings);
+            let mut found = Found::default();
+            let (mut needs, mut waits) = (Vec::new(), false);
+            let mut at = 0;
+            while at < self.slots.len() {
+                if self.slots[at].output.is_none() {
+                    match self.step(at, &mut found, ground) {
+                        Step::Done(key, output) => {
+                            let slot = &mut self.slots[at];
+                            (slot.key, slot.output) = (Some(key), Some(output));
+                        }
+                        Step::Needs(key, job) => needs.push((key, job)),
+                        Step::Waits => waits = true,
+                    }
+                }
+                self.expand(at);
+                at += 1;
+            }
+            match (needs.is_empty(), waits) {
+                (false, _) => return needs,
+                // Nothing else is under way: what is missing now stays missing.
+                (true, true) => self.patient = false,
+                (true, false) if self.is_stable(ground) || self.passes >= MAX_PASSES => {
+                    self.settled = true;
+                    return needs;
+                }
+                (true, false) => self.start_again(ground),
+            }
+        }
+    }
+
+    /// Takes what an applier brings, and the appliers among it.
+    fn expand(&mut self, at: usize) {
+        let slot = &mut self.slots[at];
+        let Some(output) = slot.output.clone().filter(|_| !slot.expanded) else { return };
+        slot.expanded = true;
+        let kind = slot.asks.kind;
+        // What goes to another cluster is not run by the Flux of this one.
+        if slot.asks.target.is_some() {
+            return;
+        }
+        self.received.take(&output, kind);
+        for held in output.inventory.appliers.iter().map(|at| &output.inventory.held[*at]) {
+            let Some(asks) = self.asked(held) else { continue };
+            if self.seen.insert(held.id.clone(), ()).is_some() {
+                continue;
+            }
+            let (path, start, _) = written(&asks).order();
+            let times = self.places.entry((path.to_string(), start));
+            *times += 1;
+            let repeats = *times > MAX_REPEATS && self.repeats(&asks, at) >= MAX_REPEATS;
+            if repeats || self.slots.len() >= MAX_APPLIERS {
+                self.refused.get_or_insert_with(|| (asks.clone(), refusal(&asks, repeats)));
+                continue;
+            }
+            self.slots.push(Slot::new(asks, Some(at)));
+        }
+    }
+
+    /// Tells whether all appliers would do the same again, now that everything is known; notes those that would not.
+    fn is_stable(&mut self, ground: &Ground<'_>) -> bool {
+        self.before = None;
+        let strictness = Strictness::of(&self.root, &self.slots, ground.settings);
         let mut found = Found::default();
-        let mut seen: Index<Id, ()> = Index::default();
-        let (mut needs, mut waits) = (Vec::new(), false);
-        let mut at = 0;
-        while at < self.slots.len() {
-            let slot = &self.slots[at];
-            // What goes to another cluster is not run by the Flux of this one.
-            let output = slot.output.clone().filter(|_| slot.asks.target.is_none());
-            let kind = slot.asks.kind;
-            if let Some(output) = &output {
-                received.take(output, kind);
-            }
-            let inventory = output.as_ref().map(|output| &output.inventory);
-            let appliers = inventory.into_iter().flat_map(|of| of.appliers.iter().map(|at| &of.held[*at]));
-            for held in appliers {
-                let Some(asks) = self.asked(held) else { continue };
-                if seen.insert(held.id.clone(), ()).is_some() {
-                    continue;
-                }
-                let (path, start, _) = written(&asks).order();
-                let times = places.entry((path.to_string(), start));
-                *times += 1;
-                let repeats = *times > MAX_REPEATS && self.repeats(&asks, at) >= MAX_REPEATS;
-                if repeats || self.slots.len() >= MAX_APPLIERS {
-                    self.refused.get_or_insert_with(|| (asks.clone(), refusal(&asks, repeats)));
-                    continue;
-                }
-                let mut slot = Slot::new(asks, Some(at));
-                match self.step(&mut slot, &mut found, ground) {
-                    Step::Done(key, output) => (slot.key, slot.output) = (Some(key), Some(output)),
-                    Step::Needs(key, job) => needs.push((key, job)),
-                    Step::Waits => waits = true,
-                }
-                self.slots.push(slot);
-            }
-            at += 1;
+        self.restless = (1..self.slots.len()).filter(|at| !self.would_repeat(*at, &mut found, ground)).collect();
+        self.restless.is_empty() && strictness.is_strict() == self.strictness.is_strict()
+    }
+
+    fn would_repeat(&mut self, at: usize, found: &mut Found, ground: &Ground<'_>) -> bool {
+        let asks = &self.slots[at].asks;
+        let now = self.received.asks(&id(&asks.object));
+        let same = now.is_none_or(|now| Arc::ptr_eq(now, asks) || is_same(&now.object, &asks.object));
+        same && match self.step(at, found, ground) {
+            Step::Done(key, _) => Some(key) == self.slots[at].key,
+            Step::Needs(..) | Step::Waits => false,
         }
-        self.received = received;
-        if needs.is_empty() && waits {
-            self.patient = false;
-        }
-        let known = |at: usize| before.get(at).copied().flatten();
-        let changed = |(at, slot): (usize, &Slot)| (slot.output.is_none() || slot.key != known(at)).then_some(at);
-        self.restless = self.slots.iter().enumerate().filter_map(changed).collect();
-        let after = self.slots.iter().map(|slot| slot.key);
-        self.settled = needs.is_empty() && !waits && after.eq(before.iter().copied());
-        needs
+    }
+
+    /// Goes through it from its root again, with what it has by now.
+    fn start_again(&mut self, ground: &Ground<'_>) {
+        self.passes += 1;
+        let received = Received::new(&self.root, ground.settings);
+        self.before = Some(std::mem::replace(&mut self.received, received));
+        self.seen = Index::default();
+        self.places = Index::default();
+        self.refused = None;
+        self.slots = vec![self.bootstrap()];
+    }
+
+    /// What references are looked up in.
+    fn known(&self) -> &Received {
+        self.before.as_ref().unwrap_or(&self.received)
     }
 
     /// How many of the appliers that led to one are written where it is.
@@ -183,7 +242,7 @@ impl Growing {
 
     /// What an object asks for. What was applied by hand is what Flux makes of it once it applies it itself.
     fn asked(&self, held: &Held) -> Option<Arc<Asks>> {
-        let known = self.received.asks(&held.id).cloned();
+        let known = self.known().asks(&held.id).cloned();
         held.asks.as_ref().map(|asks| known.unwrap_or_else(|| asks.clone()))
     }
 
@@ -193,11 +252,11 @@ impl Growing {
         Slot { output: Some(self.by_hand.clone()), ..Slot::new(Arc::new(asks), None) }
     }
 
-    fn step(&self, slot: &mut Slot, found: &mut Found, ground: &Ground<'_>) -> Step {
-        let asks = slot.asks.clone();
+    fn step(&mut self, at: usize, found: &mut Found, ground: &Ground<'_>) -> Step {
+        let asks = self.slots[at].asks.clone();
         let job = match asks.kind {
             ApplierKind::ResourceSet => {
-                let providers = self.received.providers(asks.object.namespace().unwrap_or_default()).to_vec();
+                let providers = self.known().providers(asks.object.namespace().unwrap_or_default()).to_vec();
                 Job::Set(asks, providers)
             }
             ApplierKind::FluxInstance => Job::Sync(asks),
@@ -206,7 +265,7 @@ impl Growing {
                     let job = Job::Folder(asks, artifact);
                     let key = job.key(None);
                     return match ground.memo.get(&key) {
-                        Some(built) => self.finish(slot, key, built, found, ground),
+                        Some(built) => self.finish(at, key, built, found, ground),
                         None => Step::Needs(key, job),
                     };
                 }
@@ -224,7 +283,7 @@ impl Growing {
         if let Some(known) = found.sources.get(source) {
             return known.clone();
         }
-        let resolution = ground.sources.resolve(source, &self.received);
+        let resolution = ground.sources.resolve(source, self.known());
         found.sources.insert(source.clone(), resolution.clone());
         resolution
     }
@@ -234,28 +293,21 @@ impl Growing {
         if let Some(known) = found.variables.get(&variables).filter(|known| known.findings.is_empty()) {
             return known.clone();
         }
-        let loaded = load(&asks.object, &self.received);
+        let loaded = load(&asks.object, self.known());
         found.variables.insert(variables, loaded.clone());
         loaded
     }
 
     /// Takes the build of a folder to the end of the Kustomization's own.
-    fn finish(
-        &self,
-        slot: &mut Slot,
-        key: Digest,
-        built: &Arc<Output>,
-        found: &mut Found,
-        ground: &Ground<'_>,
-    ) -> Step {
-        let asks = slot.asks.clone();
+    fn finish(&mut self, at: usize, key: Digest, built: &Arc<Output>, found: &mut Found, ground: &Ground<'_>) -> Step {
+        let asks = self.slots[at].asks.clone();
         if asks.variables.is_none() && asks.metadata.is_none() {
             return Step::Done(key, built.clone());
         }
         let mut values = None;
         if let Some(variables) = asks.variables {
             let loaded = self.load(variables, &asks, found);
-            slot.variables = loaded.variables.clone();
+            self.slots[at].variables = loaded.variables.clone();
             if loaded.missing && self.patient {
                 return Step::Waits;
             }
@@ -289,7 +341,7 @@ fn refusal(asks: &Asks, repeats: bool) -> String {
 
 impl Slot {
     fn new(asks: Arc<Asks>, parent: Option<usize>) -> Self {
-        Self { asks, parent, variables: Arc::default(), key: None, output: None }
+        Self { asks, parent, variables: Arc::default(), key: None, output: None, expanded: false }
     }
 }
 

@@ -54,7 +54,9 @@ impl Job {
             Self::Set(asks, providers) => {
                 hasher.text("set");
                 hasher.bytes(&asks.digest);
-                providers.iter().for_each(|provider| hasher.node(&provider.node));
+                for provider in providers {
+                    hasher.node(&provider.node);
+                }
             }
             Self::Folder(asks, artifact) => {
                 hasher.text("folder");

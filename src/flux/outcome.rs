@@ -40,12 +40,12 @@ struct Said<'a> {
 }
 
 /// Makes clusters of what grew.
-pub(super) fn finish(clusters: Vec<Growing>) -> Outcome {
+pub(super) fn finish(clusters: &[Growing]) -> Outcome {
     let mut said: BTreeMap<Digest, Said<'_>> = BTreeMap::new();
     let mut gaps: BTreeMap<Arc<str>, (usize, BTreeSet<Name>)> = BTreeMap::new();
     let (mut done, mut findings) = (Vec::new(), Vec::new());
     let completion = Completion::default();
-    for cluster in &clusters {
+    for cluster in clusters {
         let mut appliers = Vec::new();
         let mut brought = Vec::new();
         for (at, slot) in cluster.slots.iter().enumerate() {

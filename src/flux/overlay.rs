@@ -1,12 +1,12 @@
 //! The kustomization that Flux builds: the folder's own, or one it makes up, with what the Flux object adds to it.
 
-use super::made::{entry, list, map, text};
+use super::made::{entry, list, map, quoted, text};
 use super::walk::manifests;
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, knows_field};
 use crate::text::join;
-use crate::yaml::{Entry, Node, Value};
+use crate::yaml::{Entry, Node, Value, go};
 
 /// The fields of a kustomization that Flux replaces, each by the field of the same name but the first.
 const REPLACED: [(&str, &str); 4] = [
@@ -67,6 +67,7 @@ pub(super) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Nod
         }
         node = append(&node, "components", components, wanted);
     }
+    node = older_patches(&node, applier);
     if let Some(images) = spec.and_then(|spec| spec.entry("images")) {
         node = merge_images(&node, images);
     }
@@ -138,6 +139,26 @@ fn patch(item: &Node) -> Node {
     let Value::Map(entries) = &item.value else { return item.clone() };
     let kept: Vec<Entry> = entries.iter().filter(|entry| matches!(&*entry.key, "patch" | "target")).cloned().collect();
     Node { value: Value::Map(kept.into()), origin: item.origin.clone() }
+}
+
+/// The two fields for patches that versions before `v1` have beside `patches`: they hold objects, not text.
+fn older_patches(node: &Node, applier: &Object) -> Node {
+    if !applier.api_version().contains("/v1beta") {
+        return node.clone();
+    }
+    let printed = |item: &Node| quoted(&go::print(item), item.span());
+    let mut node = node.clone();
+    if let Some(said) = applier.node.at_keys(&["spec"]).and_then(|spec| spec.entry("patchesStrategicMerge")) {
+        node = append(&node, "patchesStrategicMerge", said, said.node.items().iter().map(printed).collect());
+    }
+    if let Some(said) = applier.node.at_keys(&["spec"]).and_then(|spec| spec.entry("patchesJson6902")) {
+        let patch = |item: &Node| {
+            let operations = item.entry("patch").map(|patch| patch.with_node(printed(&patch.node)));
+            operations.map_or_else(|| item.clone(), |patch| item.with(patch))
+        };
+        node = append(&node, "patchesJson6902", said, said.node.items().iter().map(patch).collect());
+    }
+    node
 }
 
 /// Sets a field, whatever the case of the letters that it is written in.

@@ -58,7 +58,7 @@ pub struct Provenance<'a> {
 /// The root and the path of a file.
 type Place = (Option<Arc<str>>, String);
 
-/// A scalar of the applier's.
+/// A node of the applier's.
 #[derive(Debug)]
 struct Said<'a> {
     at: Range<usize>,
@@ -150,7 +150,7 @@ impl<'a> Provenance<'a> {
         self.said(span).is_some_and(|said| said.is_patch)
     }
 
-    /// The scalar of the applier's that a place lies in.
+    /// The innermost node of the applier's that a place lies in.
     fn said(&self, span: &Span) -> Option<&Said<'a>> {
         let range = span.range();
         let places = self.fields.get(&place_of(span.file()))?;
@@ -223,16 +223,15 @@ fn is_generated(origin: &Origin) -> bool {
     steps_of(origin).iter().any(|origin| matches!(origin, Origin::Via(step) if matches!(step.by, By::Generator(_))))
 }
 
+/// Notes a node of the applier's and all below it, the innermost first: a patch may be written as a mapping.
 fn take<'a>(node: &'a Node, is_patch: bool, fields: &mut BTreeMap<Place, Vec<Said<'a>>>) {
     match &node.value {
-        Value::Scalar(..) => {
-            let span = node.span();
-            let said = Said { at: span.range(), node, is_patch };
-            fields.entry(place_of(span.file())).or_default().push(said);
-        }
+        Value::Scalar(..) => {}
         Value::Seq(items) => items.iter().for_each(|item| take(item, is_patch, fields)),
         Value::Map(entries) => entries.iter().for_each(|entry| take(&entry.node, is_patch, fields)),
     }
+    let span = node.span();
+    fields.entry(place_of(span.file())).or_default().push(Said { at: span.range(), node, is_patch });
 }
 
 /// The fields of an object that hold a value: its scalars and empty collections, in the order of the object.

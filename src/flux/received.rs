@@ -1,7 +1,7 @@
 //! What a cluster has, by name: what its appliers look things up in.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::asks::Asks;
 use super::inventory::Held;
@@ -23,10 +23,14 @@ pub(super) type Id = (Name, Name, Name, Name);
 /// The identity of an object.
 pub(super) fn id(object: &Object) -> Id {
     let metadata = object.node.get("metadata");
-    let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
+    let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| NONE.clone());
     let named = |key: &str| shared(metadata.and_then(|metadata| metadata.get(key)));
-    (Name::from(object.group()), shared(object.node.get("kind")), named("namespace"), named("name"))
+    let group = Some(object.group()).filter(|group| !group.is_empty()).map_or_else(|| NONE.clone(), Name::from);
+    (group, shared(object.node.get("kind")), named("namespace"), named("name"))
 }
+
+/// The name of the core group, and of no namespace.
+static NONE: LazyLock<Name> = LazyLock::new(|| Name::from(""));
 
 /// So many layers are gone through one by one.
 const FEW_LAYERS: usize = 64;
@@ -82,6 +86,9 @@ impl Received {
             }
         }
         if !inventory.held.is_empty() {
+            if let Some(merged) = self.merged.get_mut() {
+                merge_layer(merged, self.layers.len(), output, rank);
+            }
             self.layers.push((output.clone(), rank));
         }
     }
@@ -128,13 +135,9 @@ impl Received {
     }
 
     fn merge(&self) -> Index<Id, (usize, Rank)> {
-        let mut merged: Index<Id, (usize, Rank)> = Index::default();
+        let mut merged = Index::default();
         for (at, (output, rank)) in self.layers.iter().enumerate() {
-            for held in &output.inventory.held {
-                if merged.get(&held.id).is_none_or(|(_, known)| known < rank) {
-                    merged.insert(held.id.clone(), (at, *rank));
-                }
-            }
+            merge_layer(&mut merged, at, output, *rank);
         }
         merged
     }
@@ -147,7 +150,7 @@ impl Received {
     /// A ConfigMap or Secret, brought by an applier or made by something.
     pub(super) fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced> {
         let known = |kind: &str, namespace: &str, name: &str| {
-            let id = ("".into(), kind.into(), namespace.into(), name.into());
+            let id = (NONE.clone(), kind.into(), namespace.into(), name.into());
             self.held(&id).map(|held| held.object.clone())
         };
         self.producers.find(kind, namespace, name, &known)
@@ -178,5 +181,14 @@ pub(super) fn is_looked_up(object: &Object) -> bool {
         OPERATOR => true,
         "source.extensions.fluxcd.io" => object.kind() == "ArtifactGenerator",
         _ => is_kustomization(object) || is_source(object) || makes_others(object),
+    }
+}
+
+/// Adds the objects of a layer to where objects stand.
+fn merge_layer(merged: &mut Index<Id, (usize, Rank)>, at: usize, output: &Output, rank: Rank) {
+    for held in &output.inventory.held {
+        if merged.get(&held.id).is_none_or(|(_, known)| *known < rank) {
+            merged.insert(held.id.clone(), (at, rank));
+        }
     }
 }

@@ -246,7 +246,9 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
         for object in &root.objects {
             if object.is(OPERATOR, "FluxInstance") {
                 let (made, _) = objects_of(object, builder);
-                made.iter().for_each(|source| sources.add_own(source, prefix));
+                for source in &made {
+                    sources.add_own(source, prefix);
+                }
             }
         }
         if let Some(source) = root.source() {

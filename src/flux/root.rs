@@ -11,7 +11,7 @@ use super::made::{map, text};
 use super::place::{below, clamp};
 use super::received::{Id, id};
 use super::source::SourceRef;
-use super::sync::{FLUX_NAMESPACE, OPERATOR};
+use super::sync::{FLUX_NAMESPACE, OPERATOR, controller_in};
 use super::{ApplierKind, is_kustomization, is_source};
 use crate::finding::Finding;
 use crate::kube::Object;
@@ -21,6 +21,9 @@ use crate::yaml::{Name, Node};
 
 /// The file that `flux bootstrap` writes.
 const SYNC_FILE: &str = "gotk-sync.yaml";
+
+/// The file that it writes Flux's own manifests into.
+const COMPONENTS_FILE: &str = "gotk-components.yaml";
 
 /// What a cluster is bootstrapped with.
 #[derive(Debug, Clone)]
@@ -33,6 +36,8 @@ pub(super) struct Root {
     pub(super) findings: Vec<Finding>,
     /// The folder of the tree that is the root of the source which it syncs; `None` when that is not in the tree.
     pub(super) prefix: Option<String>,
+    /// The Deployment of kustomize-controller, where Flux is installed from a file that is not there.
+    pub(super) controller: Option<Object>,
     /// Whether the path that it syncs is there.
     pub(super) there: bool,
 }
@@ -73,12 +78,13 @@ struct Candidate {
     /// What is applied by hand; what makes the root comes last.
     objects: Vec<Object>,
     findings: Vec<Finding>,
+    controller: Option<Object>,
     path: String,
 }
 
 impl Candidate {
     fn new(kind: Kind, file: &File, objects: Vec<Object>, path: &str) -> Self {
-        Self { kind, file: file.clone(), objects, findings: Vec::new(), path: path.to_string() }
+        Self { kind, file: file.clone(), objects, findings: Vec::new(), controller: None, path: path.to_string() }
     }
 }
 
@@ -108,6 +114,12 @@ pub(super) fn roots(builder: &Builder) -> Vec<Root> {
         candidates.extend(take(build.objects, build.findings, false));
     }
     candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
+    for candidate in &mut candidates {
+        let folder = folder_of(candidate.file.path());
+        if matches!(candidate.kind, Kind::Sync | Kind::ToCome) && includers.without_components.contains(folder) {
+            candidate.controller = controller_in(builder, folder);
+        }
+    }
     settle(files.tree(), candidates)
 }
 
@@ -242,6 +254,7 @@ fn settle(tree: &Tree, mut candidates: Vec<Candidate>) -> Vec<Root> {
         name: name.into(),
         objects: candidate.objects,
         findings: candidate.findings,
+        controller: candidate.controller,
         prefix,
     });
     let mut roots: Vec<Root> = roots.collect();
@@ -312,12 +325,15 @@ struct Includers {
     by_path: BTreeMap<String, Vec<String>>,
     /// The `gotk-sync.yaml` that kustomizations name and that are not there, with the place that names them.
     absent: BTreeMap<String, Span>,
+    /// The folders of those that name a `gotk-components.yaml` which is not there.
+    without_components: BTreeSet<String>,
 }
 
 impl Includers {
     fn of(builder: &Builder) -> Self {
         let files = builder.files();
-        let mut includers = Self { by_path: BTreeMap::new(), absent: BTreeMap::new() };
+        let mut includers =
+            Self { by_path: BTreeMap::new(), absent: BTreeMap::new(), without_components: BTreeSet::new() };
         for (path, parsed) in files.parsed() {
             let name = path.rsplit('/').next().unwrap_or(path);
             let folder = folder_of(path);
@@ -325,8 +341,16 @@ impl Includers {
                 continue;
             }
             for included in references_of(files, path).included {
-                if included.rsplit('/').next() == Some(SYNC_FILE) && !files.tree().has_file(&included) {
-                    includers.absent.insert(included.clone(), parsed.file.first_line());
+                if !files.tree().has_file(&included) {
+                    match included.rsplit('/').next() {
+                        Some(SYNC_FILE) => {
+                            includers.absent.insert(included.clone(), parsed.file.first_line());
+                        }
+                        Some(COMPONENTS_FILE) => {
+                            includers.without_components.insert(folder.to_string());
+                        }
+                        _ => {}
+                    }
                 }
                 includers.by_path.entry(included).or_default().push(folder.to_string());
             }

@@ -1,9 +1,10 @@
 //! What a FluxInstance makes: the source and the Kustomization of its `sync`, as Flux Operator writes them.
 
 use super::made::{list, map, text};
+use super::metadata::set_common_metadata;
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::{Builder, Files};
+use crate::kustomize::{Builder, Files, file_in};
 use crate::text::Span;
 use crate::yaml::Node;
 
@@ -22,12 +23,28 @@ pub(super) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
     };
     let made = vec![source(instance, sync), kustomization(instance, sync)];
     let objects: Vec<Object> = made.into_iter().map(|node| Object { node }).collect();
-    let patches = patches(instance);
-    if patches.is_empty() {
-        return (objects, Vec::new());
+    let place = sync.span();
+    let at = |said: &str| text(said, place);
+    let labels = [
+        ("app.kubernetes.io/managed-by", at("flux-operator")),
+        ("app.kubernetes.io/instance", namespace(instance)),
+        ("app.kubernetes.io/part-of", at("flux")),
+    ];
+    // So that kustomize-controller leaves them alone where they are in the repository, too.
+    let annotations =
+        [("kustomize.toolkit.fluxcd.io/ssa", at("Ignore")), ("kustomize.toolkit.fluxcd.io/prune", at("Disabled"))];
+    let transformed = map(
+        vec![
+            ("patches", list(patches(instance), place)),
+            ("labels", list(vec![map(vec![("pairs", map(labels.to_vec(), place))], place)], place)),
+            ("commonAnnotations", map(annotations.to_vec(), place)),
+        ],
+        place,
+    );
+    let mut build = builder.build_over(objects, "", &transformed);
+    for object in &mut build.objects {
+        set_common_metadata(object, instance);
     }
-    let place = patches[0].span().clone();
-    let build = builder.build_over(objects, &map(vec![("patches", list(patches, &place))], &place));
     (build.objects, build.findings)
 }
 
@@ -35,43 +52,61 @@ pub(super) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
 pub(super) fn controller_of(instance: &Object) -> Option<Object> {
     let patches = patches(instance);
     let place = patches.first()?.span().clone();
-    let at = |said: &str| text(said, &place);
-    let volumes = || list(["data", "temp"].map(|name| map(vec![("name", at(name))], &place)).to_vec(), &place);
+    let patches = map(vec![("patches", list(patches, &place))], &place);
+    patched_controller(&Builder::new(Files::default()), "", &namespace(instance), &patches)
+}
+
+/// The same as the kustomization of a folder patches it, which installs Flux from a file that is not there.
+pub(super) fn controller_in(builder: &Builder, folder: &str) -> Option<Object> {
+    let path = file_in(builder.files(), folder).into_iter().next()?;
+    let parsed = builder.files().get(&path)?;
+    let node = parsed.documents.first().map(|document| document.node.clone())?;
+    let brings =
+        ["resources", "bases", "components", "configMapGenerator", "secretGenerator", "generators", "helmCharts"];
+    let node = brings.iter().fold(node, |node, field| node.without(field));
+    patched_controller(builder, folder, &text(FLUX_NAMESPACE, &parsed.file.first_line()), &node)
+}
+
+fn patched_controller(builder: &Builder, folder: &str, namespace: &Node, patches: &Node) -> Option<Object> {
+    let build = builder.build_over(vec![controller(namespace)], folder, patches);
+    build.objects.into_iter().next()
+}
+
+/// As much of the Deployment as patches of it need.
+fn controller(namespace: &Node) -> Object {
+    let place = namespace.span();
+    let at = |said: &str| text(said, place);
+    let volumes = || list(["data", "temp"].map(|name| map(vec![("name", at(name))], place)).to_vec(), place);
     // The operator's own patches replace the first ones of these, and users do what works with them.
     let arguments = ["--events-addr=", "--watch-all-namespaces=true", "--log-level=info", "--log-encoding=json"];
     let container = map(
         vec![
             ("name", at("manager")),
-            ("args", list(arguments.map(at).to_vec(), &place)),
-            ("env", list(vec![map(vec![("name", at("RUNTIME_NAMESPACE"))], &place)], &place)),
-            ("resources", map(Vec::new(), &place)),
-            ("securityContext", map(Vec::new(), &place)),
+            ("args", list(arguments.map(at).to_vec(), place)),
+            ("env", list(vec![map(vec![("name", at("RUNTIME_NAMESPACE"))], place)], place)),
+            ("resources", map(Vec::new(), place)),
+            ("securityContext", map(Vec::new(), place)),
             ("volumeMounts", volumes()),
         ],
-        &place,
+        place,
     );
     let pod = map(
         vec![
-            ("containers", list(vec![container], &place)),
-            ("securityContext", map(Vec::new(), &place)),
+            ("containers", list(vec![container], place)),
+            ("securityContext", map(Vec::new(), place)),
             ("volumes", volumes()),
         ],
-        &place,
+        place,
     );
-    let template = map(vec![("metadata", map(Vec::new(), &place)), ("spec", pod)], &place);
-    let metadata = map(vec![("name", at("kustomize-controller")), ("namespace", namespace(instance))], &place);
-    let node = map(
-        vec![
-            ("apiVersion", at("apps/v1")),
-            ("kind", at("Deployment")),
-            ("metadata", metadata),
-            ("spec", map(vec![("template", template)], &place)),
-        ],
-        &place,
-    );
-    let builder = Builder::new(Files::default());
-    let build = builder.build_over(vec![Object { node }], &map(vec![("patches", list(patches, &place))], &place));
-    build.objects.into_iter().next()
+    let template = map(vec![("metadata", map(Vec::new(), place)), ("spec", pod)], place);
+    let metadata = map(vec![("name", at("kustomize-controller")), ("namespace", namespace.clone())], place);
+    let entries = vec![
+        ("apiVersion", at("apps/v1")),
+        ("kind", at("Deployment")),
+        ("metadata", metadata),
+        ("spec", map(vec![("template", template)], place)),
+    ];
+    Object { node: map(entries, place) }
 }
 
 /// The name that the objects have: `sync.name`, else that of the namespace.

@@ -79,18 +79,14 @@ fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node
 }
 
 fn variable(entry: &Entry, from: Option<&ObjectRef>, value: fn(&Node) -> Option<Arc<str>>) -> Variable {
-    // The key is shown where a value is made by something that has no place of its own.
     Variable { value: value(&entry.node), place: entry.node.span().clone(), from: from.cloned() }
 }
 
 /// A value as Flux takes it: without its line breaks.
 fn known(node: &Node) -> Option<Arc<str>> {
-    match &node.value {
-        Value::Scalar(_, Style::Unknown) => None,
-        Value::Scalar(text, _) if text.contains('\n') => Some(text.replace('\n', "").into()),
-        Value::Scalar(text, _) => Some(text.clone()),
-        Value::Seq(_) | Value::Map(_) => None,
-    }
+    let Value::Scalar(text, style) = &node.value else { return None };
+    let one_line = || if text.contains('\n') { text.replace('\n', "").into() } else { text.clone() };
+    (*style != Style::Unknown).then(one_line)
 }
 
 /// Flux substitutes nothing when one name among the variables is none.

@@ -115,7 +115,7 @@ impl Strictness {
         let made = outputs.clone().filter_map(|output| output.controller.as_ref());
         let inventories = outputs.map(|output| &output.inventory);
         let held = inventories.flat_map(|inventory| inventory.controllers.iter().map(|at| &inventory.held[*at].object));
-        let controllers: Vec<&Object> = held.chain(made).collect();
+        let controllers: Vec<&Object> = root.controller.iter().chain(held).chain(made).collect();
         let instances = slots.iter().filter(|slot| slot.asks.kind == ApplierKind::FluxInstance);
         let instances: Vec<&Object> = instances.map(|slot| &slot.asks.object).collect();
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();

@@ -110,11 +110,11 @@ impl Builder {
         finish(&partial, Some(&definition))
     }
 
-    /// Lays what a kustomization `node` says over objects that are no files. What its patches do not find may be an
-    /// object that nobody gave, so that is no fault.
-    pub fn build_over(&self, objects: Vec<Object>, node: &Node) -> Build {
+    /// Lays what a kustomization `node` of a folder says over objects that are no files. What its patches do not find
+    /// may be an object that nobody gave, so that is no fault.
+    pub fn build_over(&self, objects: Vec<Object>, folder: &str, node: &Node) -> Build {
         let parsed = Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new() };
-        let definition = Definition::new(node, Arc::new(parsed), "");
+        let definition = Definition::new(node, Arc::new(parsed), folder);
         let mut partial = Partial { uncertain: true, ..Partial::default() };
         for object in objects {
             let place = object.node.clone();

@@ -30,9 +30,10 @@ impl Walk<'_> {
         }
     }
 
-    /// `flux bootstrap` writes this file into the repository; before that it is not there.
+    /// `flux bootstrap` writes these files into the repository; before that they are not there.
     fn is_bootstrap(&self, text: &str) -> bool {
-        self.files.reading() == Reading::Flux && text.rsplit('/').next() == Some("gotk-components.yaml")
+        self.files.reading() == Reading::Flux
+            && matches!(text.rsplit('/').next(), Some("gotk-components.yaml" | "gotk-sync.yaml"))
     }
 
     fn include_file(&mut self, item: &Node, path: &str, partial: &mut Partial) {

@@ -261,6 +261,56 @@ spec:
     assert_eq!(repo(&format!("  distribution: {{version: 2.8.x}}\n{}", gate(true))), 1);
 }
 
+#[test]
+fn the_gate_is_read_where_the_manifests_of_flux_are_yet_to_be_written() {
+    let repo = |patch: &str| {
+        let flux = format!(
+            "
+## clusters/a/flux-system/kustomization.yaml
+resources: [gotk-components.yaml, gotk-sync.yaml]
+patches:
+  - path: patch.yaml
+    target: {{kind: Deployment, name: {patch}}}
+## clusters/a/flux-system/patch.yaml
+- op: add
+  path: /spec/template/spec/containers/0/args/-
+  value: --feature-gates=Other=true,StrictPostBuildSubstitutions=false
+"
+        );
+        let apps = kustomization("clusters/a/apps.yaml", "apps", "  path: apps\n  postBuild: {substitute: {A: b}}");
+        lines(&load(&[flux, apps, config_map("apps/x.yaml", "x", "{value: \"${NONE}\"}")].concat()).problems)
+    };
+    assert_eq!(repo("kustomize-controller"), "");
+    assert!(repo("helm-controller").contains("NONE"));
+}
+
+#[test]
+fn removed_versions_are_followed_with_the_patches_that_they_had() {
+    let apps = kustomization(
+        "clusters/a/apps.yaml",
+        "apps",
+        "  path: apps
+  patchesStrategicMerge:
+    - apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: x, namespace: flux-system}
+      data: {one: merged}
+  patchesJson6902:
+    - target: {kind: ConfigMap, name: x}
+      patch:
+        - {op: add, path: /data/two, value: added}",
+    );
+    let apps = apps.replace("io/v1\n", "io/v1beta1\n");
+    let repo = load(&[sync("a"), apps, config_map("apps/x.yaml", "x", "{one: written}")].concat());
+    assert_eq!(lines(&repo.problems), "");
+    let applied = object(&repo.clusters[0], "ConfigMap", "x");
+    assert_eq!(applied.object.text_at(&["data", "one"]), Some("merged"));
+    assert_eq!(applied.object.text_at(&["data", "two"]), Some("added"));
+    let provenance = Provenance::of(&repo.clusters[0], applied);
+    let last = provenance.causes(applied.object.node.at_keys(&["data", "one"]).unwrap()).pop().unwrap();
+    assert_eq!((last.by, last.place.position().line), (fleetwright::flux::Agent::FluxPatch, 8));
+}
+
 /// Two clusters whose Kustomizations say the same in files of their own.
 fn two_alike(spec: &str) -> Repo {
     let apps = |cluster: &str| kustomization(&format!("clusters/{cluster}/apps.yaml"), "apps", spec);
