@@ -36,7 +36,7 @@ fn bench(criterion: &mut Criterion) {
         let tree = synthetic::deployments(count);
         group.throughput(Throughput::Elements(count as u64));
         group.bench_function(BenchmarkId::new("deployments", count), |bencher| {
-            bencher.iter(|| build(&tree, &[String::new()]))
+            bencher.iter(|| build(&tree, &[String::new()]));
         });
     }
     let tree = synthetic::pairs(200);

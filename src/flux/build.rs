@@ -90,7 +90,9 @@ pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitu
     }
     if asks.metadata.is_some() {
         let mut objects = output.objects.to_vec();
-        objects.iter_mut().for_each(|object| set_common_metadata(object, &asks.object));
+        for object in &mut objects {
+            set_common_metadata(object, &asks.object);
+        }
         output.inventory = Arc::new(Inventory::of(&objects));
         output.objects = objects.into();
         output.built_for.push(asks.object.clone());

@@ -30,7 +30,7 @@ pub(super) fn judge_objects(receivers: &[&Receiver<'_>], tenancies: &[Tenancy], 
         }
     }
     let judged = wanted.into_par_iter().filter_map(|(key, applied, tenancy)| {
-        let found = judge(&applied, &Context { tenancy }, rules);
+        let found = judge(&applied, Context { tenancy }, rules);
         (!found.is_empty()).then_some((key, found))
     });
     let judged: Vec<(Key, Vec<Finding>)> = judged.collect();
@@ -68,7 +68,7 @@ fn number_facts(receivers: &[&Receiver<'_>], tenancies: &[Tenancy]) -> Vec<Vec<u
     numbers
 }
 
-fn judge(applied: &Applied<'_>, context: &Context<'_>, rules: &[&Rule]) -> Vec<Finding> {
+fn judge(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Vec<Finding> {
     let found = rules.iter().filter_map(|rule| match rule.check {
         Check::Object(check) => check(applied, context),
         Check::Document | Check::Build => None,

@@ -29,7 +29,7 @@ pub enum Check {
     /// While kustomizations are built; the repository's problems name the rule.
     Build,
     /// At each object as a cluster receives it.
-    Object(fn(&Applied<'_>, &Context<'_>) -> Option<Finding>),
+    Object(fn(&Applied<'_>, Context<'_>) -> Option<Finding>),
 }
 
 /// What a rule may ask of everything around the object. An object is judged once for all clusters of which that is equal.

@@ -78,14 +78,13 @@ impl Inside {
             (piece.start as usize) < range.end && range.start < (piece.end as usize).max(piece.start as usize + 1)
         };
         let mut touching = self.made.iter().filter(touching).peekable();
-        let Some((_, by)) = touching.peek().cloned().cloned() else { return at };
-        let whole = 0..text.len();
+        let Some((_, by)) = touching.peek().copied().cloned() else { return at };
         // Quotes and escapes move what stands in the scalar: then the whole of it is what variables made.
         let is_plain = scalar.span().text() == text;
         let within = |at: u32| narrow((at as usize).saturating_sub(range.start).min(text.len()));
-        let pieces = touching.map(|((piece, name), _)| match is_plain {
-            true => (within(piece.start)..within(piece.end), name.clone()),
-            false => (narrow(whole.start)..narrow(whole.end), name.clone()),
+        let pieces = touching.map(|((piece, name), _)| {
+            let place = if is_plain { within(piece.start)..within(piece.end) } else { 0..narrow(text.len()) };
+            (place, name.clone())
         });
         Origin::Via(Arc::new(Step::new(by, Some(at), pieces.collect())))
     }

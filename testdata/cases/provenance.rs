@@ -54,8 +54,8 @@ fn every_link_of_a_chain_has_its_place() {
 /// Whether what stands at a scalar's place reads as its value. Blocks and what spans lines are told by their words.
 fn reads_as(node: &Node) -> bool {
     let Value::Scalar(text, style) = &node.value else { return true };
-    // A patch that copies what is not there makes a null.
-    if node.is_null() {
+    // A patch that copies what is not there makes a null; an alias stands for what is elsewhere.
+    if node.is_null() || node.span().text().starts_with('*') {
         return true;
     }
     let written = node.span().text();
@@ -70,8 +70,9 @@ fn reads_as(node: &Node) -> bool {
             let parsed = parse(&File::new("", written));
             let read = parsed.documents.first().map(|document| to_json(&document.node, Reader::Kubernetes));
             // What a doubled sign leaves is no variable's.
+            let is_binary = node.span().file().text()[..node.span().range().start].ends_with("!!binary ");
             let single = written.replace("$$", "$");
-            read == Some(to_json(node, Reader::Kustomize)) || single.trim_matches(['"', '\'']) == &**text
+            is_binary || read == Some(to_json(node, Reader::Kustomize)) || single.trim_matches(['"', '\'']) == &**text
         }
         _ => text.split_whitespace().next().is_none_or(|word| written.contains(word)),
     }

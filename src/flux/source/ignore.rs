@@ -124,6 +124,37 @@ pub(super) struct Pattern {
     folders_only: bool,
     /// Whether it is a path; a name otherwise, which any segment may have.
     is_path: bool,
+    form: Form,
+}
+
+/// How a name is matched: most patterns need no search.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// It is the name.
+    Name,
+    /// `*` and the end of the name.
+    End,
+    /// Anything else.
+    Wild,
+}
+
+impl Form {
+    fn of(pattern: &str) -> Self {
+        let is_plain = |text: &str| !text.contains(['*', '?', '[', '\\']);
+        match pattern.strip_prefix('*') {
+            Some(rest) if is_plain(rest) => Self::End,
+            None if is_plain(pattern) => Self::Name,
+            _ => Self::Wild,
+        }
+    }
+
+    fn matches(self, pattern: &str, name: &str) -> Result<bool, wildcard::BadPattern> {
+        match self {
+            Self::Name => Ok(pattern == name),
+            Self::End => Ok(pattern.strip_prefix('*').is_some_and(|end| name.ends_with(end))),
+            Self::Wild => wildcard::matches(pattern, name),
+        }
+    }
 }
 
 impl Pattern {
@@ -133,7 +164,8 @@ impl Pattern {
         let (folders_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
         let split = |text: &str| text.split('/').map(Into::into).collect();
         let domain = if folder.is_empty() { Box::default() } else { split(folder) };
-        Self { domain, segments: split(line), verdict, folders_only, is_path: line.contains('/') }
+        let form = Form::of(line);
+        Self { domain, segments: split(line), verdict, folders_only, is_path: line.contains('/'), form }
     }
 
     /// What it says of the path of a file, by segments.
@@ -147,7 +179,7 @@ impl Pattern {
     fn matches_name(&self, path: &[&str]) -> bool {
         let [pattern] = &*self.segments else { unreachable!("a name has no `/` in it") };
         for (at, name) in path.iter().enumerate() {
-            match wildcard::matches(pattern, name) {
+            match self.form.matches(pattern, name) {
                 Err(_) => return false,
                 Ok(false) => {}
                 Ok(true) => return !(self.folders_only && at + 1 == path.len()),

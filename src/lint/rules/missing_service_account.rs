@@ -79,7 +79,7 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, context: &Context<'_>) -> Option<Finding> {
+fn check(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let object = applied.object;
     if !is_judged(object) || applied.completion.mentions("serviceAccountName") {
         return None;

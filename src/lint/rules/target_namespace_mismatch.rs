@@ -79,7 +79,7 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, context: &Context<'_>) -> Option<Finding> {
+fn check(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let object = applied.object;
     let namespace = applied.namespace()?;
     let tenant = context.tenancy.tenants.get(namespace)?;
@@ -122,7 +122,7 @@ fn wrong(node: &Node, namespace: &str) -> Label {
 }
 
 /// Tells whether a namespace is another one of the same tenant.
-fn is_same_tenant(context: &Context<'_>, tenant: Option<&str>, namespace: &str) -> bool {
+fn is_same_tenant(context: Context<'_>, tenant: Option<&str>, namespace: &str) -> bool {
     let other = context.tenancy.tenants.get(namespace).and_then(Option::as_deref);
     tenant.is_some() && tenant == other
 }

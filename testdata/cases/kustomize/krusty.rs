@@ -28,11 +28,11 @@ fn fault(case: &Path) -> Option<String> {
         folder => folder,
     };
     let build = super::build(&disk::read(&case.join("in")).unwrap(), folder, Reading::Kustomize);
-    let built = !build.findings.is_empty() || build.folders.is_empty();
+    let refused = !build.findings.is_empty() || build.folders.is_empty();
     let Ok(expected) = std::fs::read_to_string(case.join("expected.yaml")) else {
-        return (!built).then(|| "it builds and must not".to_owned());
+        return (!refused).then(|| "it builds and must not".to_owned());
     };
-    if built {
+    if refused {
         return Some(super::lines(&build.findings));
     }
     (objects(expected) != objects(super::printed(&build))).then(|| "it builds to something else".to_owned())
