@@ -10,7 +10,7 @@ use super::user_schema::UserSchema;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
 use crate::text::Span;
-use crate::yaml::{Document, Node, Value};
+use crate::yaml::{DUPLICATE_KEY, Document, Node, Value};
 
 /// A patch as a kustomization names it.
 pub(super) struct Patch {
@@ -82,12 +82,20 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
             }
         },
         (both, _) => {
-            let said = if both.is_some() { "both" } else { "neither" };
-            wrong(item.span(), &format!("a patch has {said} `patch` and `path`"), "give one of the two");
+            let message = if both.is_some() {
+                "a patch has both `patch` and `path`"
+            } else {
+                "a patch has neither `patch` nor `path`"
+            };
+            wrong(item.span(), message, "give one of the two");
             return None;
         }
     };
-    let (documents, faults, text) = read;
+    let (documents, mut faults, text) = read;
+    if documents.first().is_some_and(|document| document.node.is_seq()) {
+        // Go decodes operations, and takes the last of keys that stand twice.
+        faults.retain(|fault| fault.rule != DUPLICATE_KEY);
+    }
     if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
         let message = "a patch that begins with `[` is read as JSON, and this is none";
         wrong(

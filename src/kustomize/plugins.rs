@@ -15,8 +15,8 @@ use super::read::objects_of;
 use super::resources::Resource;
 use super::trace::{Maker, Trace};
 use super::{
-    FAILED_BUILD, Files, annotations, generators, hash, iam_policy, images, labels, patches, replacements, replicas,
-    transform, value_add,
+    FAILED_BUILD, Files, annotations, generators, hash, iam_policy, images, labels, patches, plugin_fields,
+    replacements, replicas, transform, value_add,
 };
 use crate::finding::{Finding, did_you_mean};
 use crate::kube::Object;
@@ -161,7 +161,13 @@ impl Walk<'_> {
         for resource in own.resources.list {
             let object = Object { node: resource.node };
             if object.api_version() == OWN && known.contains(&object.kind()) {
-                plugins.push((object, resource.history.trace));
+                let (node, findings) = plugin_fields::check(&object.node, object.kind());
+                if findings.is_empty() {
+                    plugins.push((Object { node }, resource.history.trace));
+                }
+                for finding in findings {
+                    partial.fail(finding);
+                }
             } else {
                 partial.fail(refused(&object, field, known));
             }

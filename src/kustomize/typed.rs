@@ -1,0 +1,161 @@
+//! Mappings of known fields and types, as Go decodes them.
+
+use std::collections::BTreeMap;
+
+use super::FAILED_BUILD;
+use crate::finding::{Finding, did_you_mean};
+use crate::text::Span;
+use crate::yaml::{Entry, Name, Node, Reader, Scalar, Style, Value, go};
+
+/// The type of a field.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Type {
+    Text,
+    Bool,
+    Int,
+    List(&'static Self),
+    /// A mapping whose values are strings.
+    Texts,
+    /// A mapping with these fields, in the spelling of kustomize.
+    Fields(&'static [(&'static str, Self)]),
+    /// A mapping of anything.
+    Mapping,
+}
+
+pub(super) const LIST_OF_TEXTS: Type = Type::List(&Type::Text);
+
+/// Reads mappings; what has another type than it should is left out and becomes a finding.
+///
+/// kustomize decodes by way of JSON in Go, which takes `apiversion` for `apiVersion`, and a value of nothing for no
+/// value at all.
+pub(super) struct Decoder {
+    /// What kustomize refuses.
+    pub(super) findings: Vec<Finding>,
+    /// Whether a field that nobody knows is refused, and a number where a string should be.
+    strict: bool,
+}
+
+impl Decoder {
+    /// As kustomize reads its own files: what it does not know is refused.
+    pub(super) fn strict() -> Self {
+        Self { findings: Vec::new(), strict: true }
+    }
+
+    /// As it reads an object that configures a generator or a transformer.
+    pub(super) fn lenient() -> Self {
+        Self { findings: Vec::new(), strict: false }
+    }
+
+    /// The mapping with the fields that are `known` in kustomize's spelling. `place` is the field that it is the value of,
+    /// or nothing.
+    pub(super) fn mapping(&mut self, node: &Node, known: &[(&'static str, Type)], place: &str) -> Node {
+        // Of fields that differ in case only, Go decodes the one last that sorts last.
+        let mut read: BTreeMap<&str, (&Name, usize)> = BTreeMap::new();
+        let mut entries: Vec<Entry> = Vec::new();
+        for entry in node.entries() {
+            let Some((name, wanted)) = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key)) else {
+                if self.strict {
+                    self.findings.push(unknown(&entry.key, &entry.key_span(), known, place));
+                } else {
+                    entries.push(entry.clone());
+                }
+                continue;
+            };
+            let Some(value) = self.typed(&entry.node, *wanted, name) else { continue };
+            let renamed =
+                if **name == *entry.key { entry.with_node(value) } else { Entry::new(*name, &entry.key_span(), value) };
+            let before = read.get(name).copied();
+            if let Some((_, at)) = before.filter(|(before, _)| **before < entry.key) {
+                if let Some(place) = entries.get_mut(at) {
+                    *place = renamed;
+                }
+                read.insert(name, (&entry.key, at));
+            } else if before.is_none() {
+                read.insert(name, (&entry.key, entries.len()));
+                entries.push(renamed);
+            }
+        }
+        Node { value: Value::Map(entries.into()), origin: node.origin.clone() }
+    }
+
+    /// The value with its fields in kustomize's spelling; `None` when it is of another type.
+    fn typed(&mut self, node: &Node, wanted: Type, name: &str) -> Option<Node> {
+        let reader = if self.strict { Reader::Kubernetes } else { Reader::Kustomize };
+        let scalar = node.resolve(reader);
+        if scalar == Some(Scalar::Null) {
+            return Some(node.clone());
+        }
+        match (wanted, &node.value) {
+            (Type::Text, Value::Scalar(..)) if matches!(scalar, Some(Scalar::String(_))) => {}
+            (Type::Text, Value::Scalar(..)) if !self.strict => return Some(printed(node)),
+            (Type::Bool, _) if matches!(scalar, Some(Scalar::Bool(_))) => {}
+            (Type::Int, _) if is_whole(scalar) => {}
+            (Type::Mapping, Value::Map(_)) => {}
+            (Type::Fields(known), Value::Map(_)) => return Some(self.mapping(node, known, name)),
+            (Type::List(item), Value::Seq(items)) => {
+                let items: Vec<Node> = items.iter().filter_map(|node| self.typed(node, *item, name)).collect();
+                return Some(Node { value: Value::Seq(items.into()), origin: node.origin.clone() });
+            }
+            (Type::Texts, Value::Map(entries)) => {
+                let text = |entry: &Entry| Some(entry.with_node(self.typed(&entry.node, Type::Text, &entry.key)?));
+                let entries: Vec<Entry> = entries.iter().filter_map(text).collect();
+                return Some(Node { value: Value::Map(entries.into()), origin: node.origin.clone() });
+            }
+            _ => {
+                self.findings.push(mistyped(node, wanted, name, reader));
+                return None;
+            }
+        }
+        Some(node.clone())
+    }
+}
+
+/// The string that a number or a boolean becomes where a string is wanted.
+fn printed(node: &Node) -> Node {
+    let text = go::print(node);
+    Node { value: Value::Scalar(text.trim_end().into(), Style::Double), origin: node.origin.clone() }
+}
+
+/// Go prints a float without a fraction as a whole number.
+fn is_whole(scalar: Option<Scalar<'_>>) -> bool {
+    match scalar {
+        Some(Scalar::Int(int)) => i64::try_from(int).is_ok(),
+        Some(Scalar::Float(float)) => float.fract() == 0.0 && float.abs() < 1e18,
+        _ => false,
+    }
+}
+
+fn mistyped(node: &Node, wanted: Type, name: &str, reader: Reader) -> Finding {
+    let is = match node.resolve(reader) {
+        Some(Scalar::Null) => "nothing",
+        Some(Scalar::Bool(_)) => "a boolean",
+        Some(Scalar::Int(_) | Scalar::Float(_)) => "a number",
+        Some(Scalar::String(_)) => "a string",
+        None if node.is_map() => "a mapping",
+        None => "a list",
+    };
+    let what = match wanted {
+        Type::Text => "a string",
+        Type::Bool => "`true` or `false`",
+        Type::Int => "a whole number",
+        Type::Texts => "a mapping of strings",
+        Type::Mapping | Type::Fields(_) => "a mapping",
+        Type::List(_) => "a list",
+    };
+    let message = format!("`{name}` is {is}, and kustomize wants {what}");
+    let help = if matches!(wanted, Type::Text) && node.text().is_some() { "quote it" } else { "correct it" };
+    Finding::error(FAILED_BUILD, node.span().clone(), message).help(format!("{help}: kustomize refuses the file"))
+}
+
+fn unknown(key: &str, at: &Span, known: &[(&'static str, Type)], place: &str) -> Finding {
+    let message = if place.is_empty() {
+        format!("kustomize knows no field `{key}`")
+    } else {
+        format!("kustomize knows no field `{key}` of `{place}`")
+    };
+    let help = did_you_mean(key, known.iter().map(|(name, _)| *name)).map_or_else(
+        || "remove it: kustomize refuses the file".to_string(),
+        |meant| format!("did you mean `{meant}`? kustomize refuses the file"),
+    );
+    Finding::error(FAILED_BUILD, at.clone(), message).help(help)
+}
