@@ -81,7 +81,8 @@ fn folder_digest(object: &Object) -> Digest {
     hasher.finish()
 }
 
-fn whole_digest(object: &Object) -> Digest {
+/// An object with its places.
+pub(super) fn whole_digest(object: &Object) -> Digest {
     let mut hasher = Hasher::new("object");
     hasher.node(&object.node);
     hasher.finish()

@@ -24,11 +24,6 @@ impl Hasher {
         self.0.update(text.as_bytes());
     }
 
-    /// Takes bytes of a length that is always the same.
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
     /// Takes what a node says, wherever that stands: its scalars as they are written, since what is read from inside
     /// them keeps its place by that.
     pub(super) fn content(&mut self, node: &Node) {

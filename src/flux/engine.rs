@@ -4,14 +4,13 @@
 //! nobody built yet is collected, built in parallel, each distinct input once, and the next wave sees the results. It
 //! ends when a wave changes nothing.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-use super::digest::Digest;
 use super::growing::Growing;
 use super::job::Job;
+use super::key::Key;
 use super::outcome::{Outcome, finish};
 use super::output::Output;
 use super::root::Root;
@@ -31,7 +30,7 @@ const MAX_GROWN: usize = 512 << 20;
 const AT_ONCE: usize = 32;
 
 /// What was built already, by its input.
-pub(super) type Memo = Index<Digest, Arc<Output>>;
+pub(super) type Memo = Index<Key, Arc<Output>>;
 
 /// What appliers of all clusters share.
 pub(super) struct Ground<'a> {
@@ -52,19 +51,17 @@ pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
         if open.is_empty() {
             break;
         }
-        let wanted: Vec<Vec<(Digest, Job)>> = open.into_par_iter().map(|cluster| cluster.grow(&ground)).collect();
+        let wanted: Vec<Vec<(Key, Job)>> = open.into_par_iter().map(|cluster| cluster.grow(&ground)).collect();
         // The first cluster that needs something has it done, so that the others do not show in it.
-        let mut distinct: BTreeMap<Digest, Job> = BTreeMap::new();
-        for (key, job) in wanted.into_iter().flatten() {
-            distinct.entry(key).or_insert(job);
-        }
-        let distinct: Vec<(Digest, Job)> = distinct.into_iter().collect();
+        let mut known: Index<Key, ()> = Index::default();
+        let mut distinct: Vec<(Key, Job)> = wanted.into_iter().flatten().collect();
+        distinct.retain(|(key, _)| known.insert(key.clone(), ()).is_none());
         for some in distinct.chunks(AT_ONCE) {
-            let run = |(key, job): &(Digest, Job)| {
+            let run = |(key, job): &(Key, Job)| {
                 let output = if grown > MAX_GROWN { job.refuse(&ground) } else { job.run(&ground) };
-                (*key, Arc::new(output))
+                (key.clone(), Arc::new(output))
             };
-            let built: Vec<(Digest, Arc<Output>)> = some.par_iter().map(run).collect();
+            let built: Vec<(Key, Arc<Output>)> = some.par_iter().map(run).collect();
             for (key, output) in built {
                 grown += output.grown;
                 ground.memo.insert(key, output);

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::asks::Asks;
 use super::cluster::{ApplierKind, State, Variables};
-use super::digest::{Digest, Hasher};
+use super::digest::Digest;
 use super::engine::Ground;
 use super::inventory::Held;
 use super::job::{Job, Values};
+use super::key::{FolderKey, Key};
 use super::output::Output;
 use super::received::{Id, Received, id};
 use super::root::Root;
@@ -38,7 +39,7 @@ pub(super) struct Slot {
     pub(super) parent: Option<usize>,
     pub(super) variables: Arc<Variables>,
     /// What tells its output from others, once that is known.
-    pub(super) key: Option<Digest>,
+    pub(super) key: Option<Key>,
     /// What it brings; `None` while that is not built.
     pub(super) output: Option<Arc<Output>>,
     /// Whether what it brings was taken.
@@ -71,8 +72,8 @@ pub(super) struct Growing {
 
 /// What one step of an applier comes to.
 enum Step {
-    Done(Digest, Arc<Output>),
-    Needs(Digest, Job),
+    Done(Key, Arc<Output>),
+    Needs(Key, Job),
     Waits,
 }
 
@@ -138,7 +139,7 @@ impl Growing {
     }
 
     /// Goes on with what was built meanwhile. Returns what nobody did yet.
-    pub(super) fn grow(&mut self, ground: &Ground<'_>) -> Vec<(Digest, Job)> {
+    pub(super) fn grow(&mut self, ground: &Ground<'_>) -> Vec<(Key, Job)> {
         loop {
             self.strictness = Strictness::of(&self.root, &self.slots, ground.settings);
             let mut found = Found::default();
@@ -213,7 +214,7 @@ impl Growing {
         let now = self.received.asks(&id(&asks.object));
         let same = now.is_none_or(|now| Arc::ptr_eq(now, asks) || is_same(&now.object, &asks.object));
         same && match self.step(at, found, ground) {
-            Step::Done(key, _) => Some(key) == self.slots[at].key,
+            Step::Done(key, _) => Some(&key) == self.slots[at].key.as_ref(),
             Step::Needs(..) | Step::Waits => false,
         }
     }
@@ -262,12 +263,12 @@ impl Growing {
             ApplierKind::FluxInstance => Job::Sync(asks),
             ApplierKind::Kustomization => match self.resolve(&asks, found, ground) {
                 Resolution::Artifact(artifact) => {
-                    let job = Job::Folder(asks, artifact);
-                    let key = job.key(None);
-                    return match ground.memo.get(&key) {
-                        Some(built) => self.finish(at, key, built, found, ground),
-                        None => Step::Needs(key, job),
-                    };
+                    // What was built under this key is there; only what was not needs to be looked for.
+                    let there = FolderKey::new(&artifact, asks.digest, None);
+                    if let Some(built) = ground.memo.get(&Key::Folder(there.clone())) {
+                        return self.finish(at, there, built, found, ground);
+                    }
+                    Job::Folder(asks, artifact)
                 }
                 Resolution::Missing if self.patient => return Step::Waits,
                 resolution => return without_artifact(&asks, resolution),
@@ -275,7 +276,11 @@ impl Growing {
             ApplierKind::Bootstrap | ApplierKind::Folder => unreachable!("no object applies as that"),
         };
         let key = job.key(None);
-        ground.memo.get(&key).cloned().map_or_else(|| Step::Needs(key, job), |output| Step::Done(key, output))
+        match ground.memo.get(&key) {
+            // A path that is not there.
+            Some(built) => Step::Done(key, built.clone()),
+            None => Step::Needs(key, job),
+        }
     }
 
     fn resolve(&self, asks: &Asks, found: &mut Found, ground: &Ground<'_>) -> Resolution {
@@ -299,10 +304,17 @@ impl Growing {
     }
 
     /// Takes the build of a folder to the end of the Kustomization's own.
-    fn finish(&mut self, at: usize, key: Digest, built: &Arc<Output>, found: &mut Found, ground: &Ground<'_>) -> Step {
+    fn finish(
+        &mut self,
+        at: usize,
+        folder: FolderKey,
+        built: &Arc<Output>,
+        found: &mut Found,
+        ground: &Ground<'_>,
+    ) -> Step {
         let asks = self.slots[at].asks.clone();
         if asks.variables.is_none() && asks.metadata.is_none() {
-            return Step::Done(key, built.clone());
+            return Step::Done(Key::Folder(folder), built.clone());
         }
         let mut values = None;
         if let Some(variables) = asks.variables {
@@ -317,7 +329,7 @@ impl Growing {
             }
         }
         let job = Job::Finish(asks, built.clone(), values);
-        let key = job.key(Some(&key));
+        let key = job.key(Some(&folder));
         match ground.memo.get(&key) {
             Some(output) => Step::Done(key, output.clone()),
             None => Step::Needs(key, job),
@@ -357,7 +369,6 @@ fn without_artifact(asks: &Asks, resolution: Resolution) -> Step {
         Resolution::Unknown(reason) => Output::not_built(reason),
         Resolution::Failed(findings) => Output::new(Vec::new(), findings),
     };
-    let mut hasher = Hasher::new("without artifact");
-    hasher.text(&format!("{:?} {:?}", output.state, output.findings));
-    Step::Done(hasher.finish(), Arc::new(output))
+    let said = format!("{:?} {:?}", output.state, output.findings);
+    Step::Done(Key::Nothing(said.into()), Arc::new(output))
 }

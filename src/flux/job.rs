@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use super::asks::Asks;
+use super::asks::{Asks, whole_digest};
 use super::build::{Substitution, build, finish, too_much};
-use super::digest::{Digest, Hasher};
 use super::engine::Ground;
+use super::key::{Fault, FinishKey, FolderKey, Key, ReadValues};
 use super::output::Output;
 use super::source::Artifact;
-use super::substitution::hash_values;
 use super::sync::{controller_of, objects_of};
 use super::variables::Loaded;
 use super::{State, expand};
-use crate::finding::Finding;
 use crate::kube::Object;
 
 /// One piece of work.
@@ -44,41 +42,24 @@ impl Values {
 
 impl Job {
     /// What tells this work from other work; `folder` is the key of the build that a [`Job::Finish`] takes to its end.
-    pub(super) fn key(&self, folder: Option<&Digest>) -> Digest {
-        let mut hasher = Hasher::new("job");
+    pub(super) fn key(&self, folder: Option<&FolderKey>) -> Key {
         match self {
-            Self::Sync(asks) => {
-                hasher.text("sync");
-                hasher.bytes(&asks.digest);
-            }
-            Self::Set(asks, providers) => {
-                hasher.text("set");
-                hasher.bytes(&asks.digest);
-                for provider in providers {
-                    hasher.node(&provider.node);
-                }
-            }
+            Self::Sync(asks) => Key::Sync(asks.digest),
+            Self::Set(asks, providers) => Key::Set(asks.digest, providers.iter().map(whole_digest).collect()),
             Self::Folder(asks, artifact) => {
-                hasher.text("folder");
-                hasher.text(&artifact.id);
-                hasher.bytes(&asks.digest);
                 // What is wrong with a path is said where it stands.
-                if !artifact.files().tree().has_folder(&asks.folder) {
-                    hasher.node(asks.object.node.at_keys(&["spec", "path"]).unwrap_or(&asks.object.node));
-                }
+                let is_there = artifact.files().tree().has_folder(&asks.folder);
+                let place = (!is_there).then(|| whole_digest(&asks.object));
+                Key::Folder(FolderKey::new(artifact, asks.digest, place))
             }
             Self::Finish(asks, built, values) => {
-                hasher.text("finish");
-                hasher.bytes(folder.map_or(&[], |folder| folder));
-                hasher.bytes(asks.metadata.as_ref().map_or(&[], |metadata| metadata));
-                if let Some(values) = values {
-                    hasher.text(if values.strict { "strict" } else { "lax" });
-                    hash_values(&mut hasher, built.facts.names.iter(), &values.substitution());
-                    values.loaded.findings.iter().for_each(|finding| hash_finding(&mut hasher, finding));
-                }
+                let folder = folder.unwrap_or_else(|| unreachable!("a build that ends has begun")).clone();
+                let read = |values: &Values| ReadValues::of(&built.facts.names, &values.substitution());
+                let faults = values.iter().flat_map(|values| &values.loaded.findings).map(Fault::from).collect();
+                let values = values.as_ref().map(read);
+                Key::Finish(Arc::new(FinishKey { folder, metadata: asks.metadata, values, faults }))
             }
         }
-        hasher.finish()
     }
 
     /// Does it.
@@ -114,10 +95,4 @@ impl Job {
             _ => self.run(ground),
         }
     }
-}
-
-fn hash_finding(hasher: &mut Hasher, finding: &Finding) {
-    hasher.text(&finding.message);
-    hasher.text(finding.at.span.file().path());
-    hasher.bytes(&finding.at.span.range().start.to_le_bytes());
 }

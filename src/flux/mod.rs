@@ -30,6 +30,7 @@ pub mod source;
 mod growing;
 mod inventory;
 mod job;
+mod key;
 mod outcome;
 mod output;
 mod received;

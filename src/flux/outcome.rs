@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use super::Completion;
 use super::cluster::{Applier, ApplierKind, Brought, Cluster, State};
-use super::digest::Digest;
 use super::growing::{Growing, Slot};
 use super::inventory::Inventory;
+use super::key::Key;
 use super::output::Output;
 use super::shared_place::is_same;
 use crate::finding::{Finding, ObjectRef};
 use crate::kube::Object;
+use crate::text::Index;
 use crate::yaml::Name;
 
 /// What was built: for every cluster, with what is wrong.
@@ -41,7 +42,9 @@ struct Said<'a> {
 
 /// Makes clusters of what grew.
 pub(super) fn finish(clusters: &[Growing]) -> Outcome {
-    let mut said: BTreeMap<Digest, Said<'_>> = BTreeMap::new();
+    // What is said of each output, in the order in which clusters have them.
+    let mut said: Vec<Said<'_>> = Vec::new();
+    let mut places: Index<&Key, usize> = Index::default();
     let mut gaps: BTreeMap<Arc<str>, (usize, BTreeSet<Name>)> = BTreeMap::new();
     let (mut done, mut findings) = (Vec::new(), Vec::new());
     let completion = Completion::default();
@@ -56,10 +59,13 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
                 gap.0 += 1;
                 gap.1.insert(cluster.root.name.clone());
             }
-            if let Some(key) = slot.key {
-                let about = said.entry(key).or_insert_with(|| Said { output, clusters: BTreeSet::new() });
+            if let Some(key) = &slot.key {
+                let place = *places.entry_or(key, || {
+                    said.push(Said { output, clusters: BTreeSet::new() });
+                    said.len() - 1
+                });
                 if applier.shares_with.is_empty() {
-                    about.clusters.insert(cluster.root.name.clone());
+                    said[place].clusters.insert(cluster.root.name.clone());
                 } else {
                     let moved = output.findings.iter().map(|finding| moved(finding, &applier, &cluster.root.name));
                     findings.extend(moved);
@@ -80,11 +86,11 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
     let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });
     let gaps = gaps.collect();
     let mut not_done: BTreeMap<String, usize> = BTreeMap::new();
-    for (what, count) in said.values().flat_map(|said| &said.output.facts.not_done) {
+    for (what, count) in said.iter().flat_map(|said| &said.output.facts.not_done) {
         *not_done.entry(what.clone()).or_default() += count;
     }
     findings.extend(clusters.iter().flat_map(by_hand_findings));
-    for Said { output, clusters } in said.into_values().filter(|said| !said.clusters.is_empty()) {
+    for Said { output, clusters } in said.into_iter().filter(|said| !said.clusters.is_empty()) {
         let clusters: Vec<Name> = clusters.into_iter().collect();
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
     }

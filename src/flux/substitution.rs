@@ -1,13 +1,13 @@
 //! Substitution of variables in built objects, shared by appliers that give an object the same values.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::build::Substitution;
-use super::digest::{Digest, Hasher};
+use super::key::ReadValues;
 use super::substitute;
 use crate::finding::Finding;
 use crate::kube::Object;
+use crate::text::Index;
 use crate::yaml::{Name, Value};
 
 /// The label and the annotation that switch substitution off.
@@ -16,7 +16,7 @@ const SWITCH: &str = "kustomize.toolkit.fluxcd.io/substitute";
 /// What was substituted already: by the object and the values of what it reads. The object is kept, so that nothing else
 /// comes to lie at its place in memory.
 #[derive(Debug, Default)]
-pub(super) struct Shared(Mutex<BTreeMap<(usize, Digest), Arc<Substituted>>>);
+pub(super) struct Shared(Mutex<Index<(usize, ReadValues), Arc<Substituted>>>);
 
 #[derive(Debug)]
 struct Substituted {
@@ -33,9 +33,7 @@ impl Shared {
         names: &[Name],
         substitution: &Substitution<'_>,
     ) -> Result<Object, Vec<Finding>> {
-        let mut hasher = Hasher::new(if substitution.strict { "strict" } else { "lax" });
-        hash_values(&mut hasher, names.iter(), substitution);
-        let key = (address(object), hasher.finish());
+        let key = (address(object), ReadValues::of(names, substitution));
         // A panic elsewhere leaves whole entries: each is inserted in one step.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
@@ -43,7 +41,8 @@ impl Shared {
         }
         let result = substitute(object, substitution.variables, substitution.strict);
         let made = Arc::new(Substituted { _original: object.clone(), result });
-        lock().entry(key).or_insert(made).result.clone()
+        // Another thread may have made it meanwhile: all share the first one.
+        lock().entry_or(key, || made).result.clone()
     }
 }
 
@@ -52,26 +51,6 @@ fn address(object: &Object) -> usize {
     match &object.node.value {
         Value::Map(entries) => Arc::as_ptr(entries).cast::<()>().addr(),
         Value::Seq(_) | Value::Scalar(..) => unreachable!("an object is a mapping"),
-    }
-}
-
-/// Takes the values of variables into a key.
-pub(super) fn hash_values<'a>(
-    hasher: &mut Hasher,
-    names: impl Iterator<Item = &'a Name>,
-    substitution: &Substitution<'_>,
-) {
-    hasher.text(if substitution.variables.open { "open" } else { "closed" });
-    for name in names {
-        hasher.text(name);
-        match substitution.variables.values.get(name).map(|variable| &variable.value) {
-            Some(Some(value)) => {
-                hasher.text("=");
-                hasher.text(value);
-            }
-            Some(None) => hasher.text("?"),
-            None => hasher.text("-"),
-        }
     }
 }
 

@@ -38,6 +38,11 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.entry(key).or_default()
     }
 
+    /// The value of a key, made by `value` when it is not there yet.
+    pub fn entry_or(&mut self, key: K, value: impl FnOnce() -> V) -> &mut V {
+        self.0.entry(key).or_insert_with(value)
+    }
+
     /// Tells whether a key is there.
     pub fn contains<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
     where
