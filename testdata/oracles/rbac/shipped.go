@@ -38,7 +38,7 @@ type binding struct {
 	Name      string    `json:"name"`
 	Kind      string    `json:"kind"`
 	Role      string    `json:"role"`
-	Subjects  []subject `json:"subjects"`
+	Subjects  []subject `json:"subjects,omitempty"`
 }
 
 type subject struct {
