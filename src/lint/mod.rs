@@ -16,7 +16,7 @@ pub use found::Found;
 pub use presence::Presence;
 pub use rule::{Check, Context, Fleet, Rule};
 pub use rules::RULES;
-pub use run::{Options, Outcome, judge, run};
+pub use run::{Options, Outcome, judge, run, tenancies};
 pub use view::View;
 
 /// The rule of an id.

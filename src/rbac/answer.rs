@@ -77,7 +77,7 @@ impl Rbac {
             let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
             // A reference to what nobody brings gives nothing.
             return match self.unseen.role(namespace) {
-                Some(who) => Answer::Unknown(format!("{}, which {who} may bring", spelled(binding))),
+                Some(who) => Answer::Unknown(format!("{}, which {who} may bring", binding.role_name())),
                 None => Answer::Denied,
             };
         };
@@ -86,11 +86,11 @@ impl Rbac {
             return Answer::Allowed(Grant { binding, role, rule: &held.rule, from: &self.roles[held.from] });
         }
         if role.is_opaque {
-            return Answer::Unknown(format!("{} has values that are not known", spelled(binding)));
+            return Answer::Unknown(format!("{} has values that are not known", binding.role_name()));
         }
         let is_foreign = matches!(request.target, Target::Resource(resource) if !is_shipped(resource.group));
         match self.unseen.gathered().filter(|_| is_foreign && !role.gathers.is_empty()) {
-            Some(who) => Answer::Unknown(format!("{}, for which {who} may bring rules", spelled(binding))),
+            Some(who) => Answer::Unknown(format!("{}, for which {who} may bring rules", binding.role_name())),
             None => Answer::Denied,
         }
     }
@@ -106,14 +106,5 @@ impl Rbac {
         }
         let who = self.unseen.binding(&account.namespace)?;
         Some(format!("nothing here binds ServiceAccount `{account}`, and {who} may"))
-    }
-}
-
-/// The role of a binding, as messages name it.
-pub(super) fn spelled(binding: &Binding) -> String {
-    if binding.role.is_cluster_role {
-        format!("ClusterRole `{}`", binding.role.name)
-    } else {
-        format!("Role `{}/{}`", binding.namespace, binding.role.name)
     }
 }

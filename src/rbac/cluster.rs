@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
+use super::flux::{APPLIERS, Acting};
 use super::gather::Held;
+use super::policy::Policies;
 use super::role::{Binding, GROUP, Role, Shipper};
 use super::shipped::SHIPPED;
 use super::subject::{Account, Subject};
@@ -32,9 +34,14 @@ pub struct Rbac {
     by_subject: Index<Subject, BTreeMap<Name, Vec<usize>>>,
     /// The accounts that objects speak of, by namespace.
     accounts: BTreeMap<Name, BTreeSet<Name>>,
+    /// The accounts that Flux acts as for objects of a namespace.
+    users: BTreeMap<Name, BTreeSet<Name>>,
     /// The namespaces that objects are in, or that they are.
     pub(super) namespaces: BTreeSet<Name>,
     pub(super) unseen: Unseen,
+    /// As whom Flux acts.
+    pub(super) acting: Acting,
+    pub(super) policies: Policies,
     /// A binding whose subjects are not known: it may be anybody's.
     pub(super) open: Option<usize>,
 }
@@ -53,7 +60,9 @@ impl Rbac {
             if tells(applied.object) {
                 received.push(applied);
             }
+            rbac.policies.take(&applied);
         }
+        rbac.acting = Acting::of(&received, tenancy, receiver.target.is_none());
         if receiver.target.is_none() {
             for home in &tenancy.flux_namespaces {
                 // What the repository brings itself is all that Flux's installation has, patched or not.
@@ -69,8 +78,10 @@ impl Rbac {
                 }
             }
         }
+        let default = tenancy.lockdown.as_ref().and_then(|lockdown| lockdown.default_account.as_deref());
         for applied in &received {
             rbac.take(applied);
+            rbac.take_user(applied, default);
         }
         rbac.index();
         rbac
@@ -110,10 +121,20 @@ impl Rbac {
             "HelmRelease" => self.unseen.take_release(applied),
             _ => {}
         }
-        if is_flux(object)
-            && let Some(name) = object.text_at(&["spec", "serviceAccountName"])
-        {
+    }
+
+    /// Takes the account that Flux acts as for an object.
+    fn take_user(&mut self, applied: &Applied<'_>, default: Option<&str>) {
+        let object = applied.object;
+        let Some(namespace) = applied.namespace() else { return };
+        let is_applier = APPLIERS.iter().any(|one| object.is(one.named.group, one.named.kind));
+        if !is_applier || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
+            return;
+        }
+        let named = object.text_at(&["spec", "serviceAccountName"]).filter(|name| !name.is_empty());
+        if let Some(name) = named.or(default).filter(|name| is_known(name)) {
             self.add_account(namespace, name);
+            self.users.entry(namespace.into()).or_default().insert(name.into());
         }
     }
 
@@ -179,6 +200,22 @@ impl Rbac {
         names.into_iter().map(|name| Account::new(namespace, name)).collect()
     }
 
+    /// The accounts that Flux acts as for the objects of a namespace.
+    pub fn users(&self, namespace: &str) -> Vec<Account> {
+        let names = self.users.get(namespace).into_iter().flatten();
+        names.map(|name| Account::new(namespace, name.clone())).collect()
+    }
+
+    /// The accounts with the most rights: those that may do everything, else those that have some in the whole cluster.
+    pub(super) fn mightiest(&self) -> Vec<Account> {
+        let everywhere = self.bindings.iter().filter(|binding| binding.namespace.is_empty());
+        let named = everywhere.flat_map(|binding| binding.subjects.iter().filter_map(|bound| bound.subject.account()));
+        let named: BTreeSet<Account> = named.collect();
+        let (all, some): (Vec<Account>, Vec<Account>) =
+            named.into_iter().partition(|account| self.may_do_everything(account));
+        all.into_iter().next().map_or(some, |one| vec![one])
+    }
+
     /// The namespaces that objects are in, or that they are.
     pub fn namespaces(&self) -> impl Iterator<Item = &Name> {
         self.namespaces.iter()
@@ -219,7 +256,10 @@ fn tells(object: &Object) -> bool {
     match object.kind() {
         "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => object.group() == GROUP,
         "ServiceAccount" => object.group().is_empty(),
-        _ => is_flux(object),
+        // The values of Flux Operator's chart, and its arguments.
+        "ConfigMap" => object.group().is_empty(),
+        "Deployment" => object.name() == "flux-operator",
+        _ => is_flux(object) || object.group() == OPERATOR,
     }
 }
 

@@ -4,7 +4,7 @@
 //! Source: the policy based storages below `k8s.io/kubernetes/pkg/registry/rbac`. Whether somebody may write any role or
 //! binding at all is asked before, as for every resource.
 
-use super::answer::{Answer, spelled};
+use super::answer::Answer;
 use super::cluster::Rbac;
 use super::request::Request;
 use super::role::{Binding, GROUP, Role};
@@ -47,7 +47,7 @@ impl Rbac {
                 return self.has(account, &binding.namespace, self.rules(binding).map(|(rule, _)| rule));
             }
             match self.unseen.role(if binding.role.is_cluster_role { "" } else { &binding.namespace }) {
-                Some(who) => Guard::Unknown(format!("{}, which {who} may bring", spelled(binding))),
+                Some(who) => Guard::Unknown(format!("{}, which {who} may bring", binding.role_name())),
                 None => Guard::Refused,
             }
         })
@@ -65,7 +65,12 @@ impl Rbac {
     }
 
     /// Whether an account has what rules allow, in a namespace or with the empty one in the whole cluster.
-    fn has<'a>(&self, account: &Account, namespace: &str, wanted: impl Iterator<Item = &'a Rule> + Clone) -> Guard {
+    pub(super) fn has<'a>(
+        &self,
+        account: &Account,
+        namespace: &str,
+        wanted: impl Iterator<Item = &'a Rule> + Clone,
+    ) -> Guard {
         let subjects = account.subjects();
         let scopes: &[&str] = if namespace.is_empty() { &[""] } else { &["", namespace] };
         let bindings =
@@ -86,9 +91,9 @@ impl Rbac {
     fn unknown_of(&self, binding: &Binding) -> Option<String> {
         let Some(role) = self.role(binding) else {
             let who = self.unseen.role(if binding.role.is_cluster_role { "" } else { &binding.namespace })?;
-            return Some(format!("{}, which {who} may bring", spelled(binding)));
+            return Some(format!("{}, which {who} may bring", binding.role_name()));
         };
-        role.is_opaque.then(|| format!("{} has values that are not known", spelled(binding)))
+        role.is_opaque.then(|| format!("{} has values that are not known", binding.role_name()))
     }
 }
 

@@ -69,6 +69,11 @@ impl Role {
         if self.namespace.is_empty() { "ClusterRole" } else { "Role" }
     }
 
+    /// Its kind and name, as messages name it.
+    pub fn reference(&self) -> String {
+        referred(self.kind(), &self.namespace, &self.name)
+    }
+
     /// Reads a role that a cluster receives; `place` tells where a node stands on it.
     pub(super) fn of(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Self {
         let rules = object.node.get("rules").map_or(&[][..], Node::items).iter().map(|node| {
@@ -137,6 +142,20 @@ impl Binding {
         if self.namespace.is_empty() { "ClusterRoleBinding" } else { "RoleBinding" }
     }
 
+    /// Its kind and name, as messages name it.
+    pub fn reference(&self) -> String {
+        referred(self.kind(), &self.namespace, &self.name)
+    }
+
+    /// The kind and name of its role, as messages name it.
+    pub fn role_name(&self) -> String {
+        if self.role.is_cluster_role {
+            referred("ClusterRole", "", &self.role.name)
+        } else {
+            referred("Role", &self.namespace, &self.role.name)
+        }
+    }
+
     /// Reads a binding that a cluster receives; `place` tells where a node stands on it. `None` for one that the API
     /// server refuses for its role.
     pub(super) fn of(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Option<Self> {
@@ -162,6 +181,10 @@ impl Binding {
             is_opaque: items.iter().any(is_unknown),
         })
     }
+}
+
+fn referred(kind: &str, namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { format!("{kind} `{name}`") } else { format!("{kind} `{namespace}/{name}`") }
 }
 
 /// Whom an item of `subjects` names; an account without a namespace is of the binding's.

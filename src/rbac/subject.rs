@@ -10,8 +10,6 @@ const ACCOUNT_PREFIX: &str = "system:serviceaccount:";
 pub(super) const ALL_ACCOUNTS: &str = "system:serviceaccounts";
 /// The group of everybody whom the API server knows.
 pub(super) const ALL_AUTHENTICATED: &str = "system:authenticated";
-/// The group whose members may do everything, whatever the roles say.
-pub(super) const MASTERS: &str = "system:masters";
 
 /// A service account.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,12 +64,6 @@ impl Subject {
         let Self::User(name) = self else { return None };
         let (namespace, name) = name.strip_prefix(ACCOUNT_PREFIX)?.split_once(':')?;
         Some(Account::new(namespace, name))
-    }
-
-    /// The namespace all of whose accounts it is.
-    pub(super) fn accounts_of(&self) -> Option<&str> {
-        let Self::Group(name) = self else { return None };
-        name.strip_prefix(ALL_ACCOUNTS)?.strip_prefix(':')
     }
 
     /// Whether it is every account there is.

@@ -1,6 +1,6 @@
 //! What may give rights without being seen: charts, and appliers that were not built.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::flux::{Applied, Receiver, State};
 use crate::yaml::Name;
@@ -56,6 +56,11 @@ impl Unseen {
     /// Who may bring a role that another one gathers. Operators come with roles for their own kinds.
     pub(super) fn gathered(&self) -> Option<&String> {
         self.anything.as_ref().or(self.chart.as_ref())
+    }
+
+    /// Whoever may bring something for accounts of namespaces.
+    pub(super) fn of_namespaces<'a>(&'a self, namespaces: &'a BTreeSet<Name>) -> impl Iterator<Item = &'a String> {
+        self.anything.iter().chain(namespaces.iter().filter_map(|namespace| self.charts.get(namespace)))
     }
 
     /// Who may bring a binding of an account.
