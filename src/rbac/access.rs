@@ -63,7 +63,7 @@ impl Rbac {
                 binding,
                 subject: subject.clone(),
                 role: self.role(binding),
-                rows: rows(self.rules(binding).map(|(rule, _)| rule)),
+                rows: rows(self.rules(binding).map(|(rule, _)| rule), &binding.namespace),
             })
             .collect();
         given.sort_by(|a, b| {
@@ -84,7 +84,9 @@ impl Rbac {
 }
 
 /// The rules of a role by what they allow with what.
-fn rows<'a>(rules: impl Iterator<Item = &'a Rule> + Clone) -> Vec<Row> {
+fn rows<'a>(rules: impl Iterator<Item = &'a Rule> + Clone, namespace: &str) -> Vec<Row> {
+    // Requests for paths are of no namespace: a binding of one gives none.
+    let apart = |rule| by_group(rule).into_iter().filter(|row| row.group.is_some() || namespace.is_empty());
     let size = |rule: &Rule| rule.groups.len().saturating_mul(rule.resources.len());
     if rules.clone().map(size).fold(0, usize::saturating_add) > MAX_TOGETHER {
         return rules.flat_map(apart).collect();
@@ -109,7 +111,7 @@ fn rows<'a>(rules: impl Iterator<Item = &'a Rule> + Clone) -> Vec<Row> {
 }
 
 /// A rule, by its groups.
-fn apart(rule: &Rule) -> Vec<Row> {
+fn by_group(rule: &Rule) -> Vec<Row> {
     let row = |group: Option<Name>, what: &[Name]| Row {
         group,
         what: what.to_vec(),

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::{AccessOf, actor, means, reach};
-use crate::rbac::{Access, Become, Escape, Given, Grant, Place, Row};
+use crate::rbac::{Access, Actor, Become, Escape, Given, Grant, Place, Row};
 use crate::report::{printable, shown_path};
 use crate::yaml::Name;
 
@@ -84,7 +84,9 @@ fn account(access: &Access<'_>, root: &str, out: &mut dyn Write) -> io::Result<b
         writeln!(out, "  may act as")?;
     }
     let mut said: BTreeSet<String> = BTreeSet::new();
-    for way in &access.becomes {
+    // Who may act as anybody need not be told as whom else.
+    let anybody = access.becomes.iter().any(|way| way.to == Actor::Anybody);
+    for way in access.becomes.iter().filter(|way| !anybody || way.to == Actor::Anybody) {
         let who = actor(&way.to);
         if said.insert(who.clone()) {
             writeln!(out, "    {}", line(&who))?;
@@ -178,8 +180,10 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 fn one_way(way: &Become<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "      by {}", means(way.means))?;
-    for grant in &way.grants {
-        writeln!(out, "        {}", by_what(grant, root))?;
+    let mut said: Vec<String> = way.grants.iter().flat_map(|grant| by_what(grant, root)).collect();
+    said.dedup();
+    for line in said {
+        writeln!(out, "        {line}")?;
     }
     if let Some(policy) = way.forbidden_by {
         let place = format!("{}:{}", shown_path(root, policy.place.file()), policy.place.position().line);
@@ -188,23 +192,23 @@ fn one_way(way: &Become<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// A binding and the role whose rule allows something, with their places.
-fn by_what(grant: &Grant<'_>, root: &str) -> String {
-    let binding = line(&grant.binding.reference());
+/// A binding and the role whose rule allows something, a line each with its place.
+fn by_what(grant: &Grant<'_>, root: &str) -> [String; 2] {
     let role = line(&grant.from.reference());
     let gathered = if std::ptr::eq(grant.role, grant.from) {
         String::new()
     } else {
-        format!(" of {}", line(&grant.role.reference()))
+        format!(", gathered by {}", line(&grant.role.reference()))
     };
-    let place_of_rule = match &grant.rule.place {
+    let of_rule = match &grant.rule.place {
         Some(span) => place(&Place::Written(span.clone()), root),
         None => place(&grant.from.place, root),
     };
-    format!(
-        "{binding}  {QUIET}{}{QUIET:#}, {role}{gathered}  {QUIET}{place_of_rule}{QUIET:#}",
-        place(&grant.binding.place, root)
-    )
+    let of_binding = place(&grant.binding.place, root);
+    [
+        format!("{}  {QUIET}{of_binding}{QUIET:#}", line(&grant.binding.reference())),
+        format!("{role}{gathered}  {QUIET}{of_rule}{QUIET:#}"),
+    ]
 }
 
 fn chain(escape: &Escape<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
