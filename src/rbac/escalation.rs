@@ -77,7 +77,7 @@ impl Rbac {
             scopes.iter().flat_map(|scope| subjects.iter().flat_map(|subject| self.bindings_in(subject, scope)));
         let bindings: Vec<&Binding> = bindings.collect();
         let own = bindings.iter().flat_map(|binding| self.rules(binding).map(|(rule, _)| rule));
-        match covers(own, wanted) {
+        match covers(&own, wanted) {
             Some(true) => Guard::Passed,
             Some(false) => {
                 let unknown = bindings.iter().find_map(|binding| self.unknown_of(binding));

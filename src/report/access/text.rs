@@ -142,7 +142,7 @@ fn verbs(all: &[Name]) -> String {
     let rest = all
         .iter()
         .map(|verb| &**verb)
-        .filter(|verb| !(reads && READ.contains(verb)) && !(writes && WRITE.contains(verb)));
+        .filter(|verb| !(reads && READ.contains(verb) || writes && WRITE.contains(verb)));
     let words = ["read"].into_iter().filter(|_| reads).chain(["write"].into_iter().filter(|_| writes)).chain(rest);
     let words: Vec<&str> = words.map(|word| if word == "*" { "everything" } else { word }).collect();
     words.join(", ")
