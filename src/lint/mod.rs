@@ -1,5 +1,6 @@
 //! One repository → findings.
 
+mod fields;
 mod found;
 mod installation;
 mod listing;

@@ -1,5 +1,5 @@
 use crate::finding::{Finding, Severity};
-use crate::flux::{Applied, is_kustomization};
+use crate::flux::{Applied, is_kustomization, is_of_bootstrap};
 use crate::kube::Object;
 use crate::lint::rule::{declare, missing_in_spec};
 use crate::lint::{Check, Context, Found};
@@ -125,7 +125,7 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
 /// no source.
 fn is_judged(object: &Object) -> bool {
     let has = |field: &str| object.node.at_keys(&["spec", field]).is_some();
-    (is_kustomization(object) && has("sourceRef"))
+    (is_kustomization(object) && has("sourceRef") && !is_of_bootstrap(object))
         || (object.is("helm.toolkit.fluxcd.io", "HelmRelease") && (has("chart") || has("chartRef")))
         || (object.is("fluxcd.controlplane.io", "ResourceSet") && has("resources"))
 }
