@@ -100,6 +100,10 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let is_tenant = namespace.is_some_and(|namespace| tenancy.tenants.contains_key(namespace));
     // The operator does not take the lockdown of a FluxInstance for itself.
     let locked = tenancy.lockdown.is_some() && namespace.is_some() && object.kind() != "ResourceSet";
+    // What `flux bootstrap` writes is meant to act as the controller, as long as it may.
+    if !locked && is_of_bootstrap(object) {
+        return None;
+    }
     let severity = if tenancy.multi_tenant && (is_tenant || locked) { Severity::Error } else { Severity::Pedantic };
     let message = format!("{} has no `spec.serviceAccountName`", object.reference());
     let account = match namespace {
@@ -125,7 +129,7 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
 /// no source.
 fn is_judged(object: &Object) -> bool {
     let has = |field: &str| object.node.at_keys(&["spec", field]).is_some();
-    (is_kustomization(object) && has("sourceRef") && !is_of_bootstrap(object))
+    (is_kustomization(object) && has("sourceRef"))
         || (object.is("helm.toolkit.fluxcd.io", "HelmRelease") && (has("chart") || has("chartRef")))
         || (object.is("fluxcd.controlplane.io", "ResourceSet") && has("resources"))
 }
