@@ -61,7 +61,7 @@ impl Brought {
 
     /// The objects that may say something about the tenants of the cluster.
     pub fn telling(&self) -> impl Iterator<Item = Applied<'_>> {
-        let known = self.inventory.as_ref().map(|inventory| inventory.telling.as_slice());
+        let known = self.inventory.as_ref().map(|inventory| inventory.telling());
         let all = if known.is_none() { self.objects.len() } else { 0 };
         let positions = known.unwrap_or_default().iter().copied().chain(0..all);
         positions.filter_map(|at| self.objects.get(at)).map(|object| self.with(object))
