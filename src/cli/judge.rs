@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::error::Error;
 use super::source::Source;
 use super::streams::Streams;
-use crate::config::{Exception, Lint};
+use crate::config::Exception;
 use crate::finding::{Finding, Severity, did_you_mean};
 use crate::flux::{Governance, Settings};
 use crate::lint::{Options, Outcome, RULES, rule};
@@ -38,11 +38,10 @@ fn text(report: &Report) -> Result<String, Error> {
 
 /// How a tree is judged: by the fleet.yaml that governs it, and by the configuration.
 pub(super) fn options(settings: Settings, source: Option<&Source>) -> Options {
-    let mut exceptions = source.map(|source| source.loaded.lint.exceptions.clone()).unwrap_or_default();
-    exceptions.extend(settings.config.lint.exceptions.iter().cloned());
+    let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
     Options {
-        lint: Lint { exceptions },
+        lint: settings.config.lint.clone().over(base),
         governance: if source.is_some() { Governance::Fleet } else { Governance::None },
         tenants: fleet.map(crate::fleet::Fleet::tenant_namespaces),
         settings,

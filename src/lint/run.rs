@@ -8,6 +8,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use super::installation::Installations;
 use super::objects::judge_objects;
 use super::reach::{distinct, place_of, unreached};
+use super::settings::{apply, runs};
 use super::suppress::Exceptions;
 use super::{RULES, Rule};
 use crate::config::{Exception, Lint};
@@ -41,6 +42,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// How many findings an exception accepted.
     pub excepted: usize,
+    /// How many findings lie in paths that the configuration skips.
+    pub unwanted: usize,
     /// The exceptions that accepted nothing.
     pub unused: Vec<Exception>,
     /// The files that were not judged.
@@ -72,6 +75,7 @@ pub fn judge(repo: Repo, options: &Options) -> Outcome {
     let tenancies: Vec<Tenancy> =
         receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect();
     findings.extend(judge_objects(&receivers, &tenancies, &rules));
+    let unwanted = apply(&mut findings, &options.lint, &options.only);
     sort(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions);
     let before = findings.len();
@@ -81,6 +85,7 @@ pub fn judge(repo: Repo, options: &Options) -> Outcome {
     Outcome {
         findings,
         excepted,
+        unwanted,
         unused: exceptions.unused(|rule| options.runs(rule)),
         objects: count_objects(&receivers),
         unreached: unreached(&repo),
@@ -106,7 +111,9 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {
     let telling: Vec<Applied<'_>> = receiver.brought().flat_map(Brought::telling).collect();
     let installation = installations.of_receiver(receiver);
-    Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance)
+    let mut tenancy = Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance);
+    tenancy.apply(&options.lint.tenancy);
+    tenancy
 }
 
 /// Counts objects by the places that they were written at: clusters share them.
@@ -132,6 +139,6 @@ fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<Arc<str>, usize> {
 
 impl Options {
     fn runs(&self, rule: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| only == rule)
+        runs(rule, &self.lint, &self.only)
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use fleetwright::config::Lint;
+use fleetwright::config;
+use fleetwright::flux::Settings;
 use fleetwright::lint::{Options, Outcome, RULES, Rule, run};
 use fleetwright::text::{File, Tree};
 
@@ -20,22 +21,22 @@ fn folders(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
-fn judge(tree: &Tree, rule: &str, lint: Lint) -> Outcome {
-    run(tree, &Options { only: vec![rule.into()], pedantic: true, lint, ..Options::default() })
+fn judge(tree: &Tree, rule: &str) -> Outcome {
+    let (config, mistakes) = config::load(tree);
+    assert!(mistakes.is_empty(), "{}", lines(&mistakes));
+    let lint = config.lint.clone();
+    let settings = Settings { config, ..Settings::default() };
+    run(tree, &Options { only: vec![rule.into()], pedantic: true, lint, settings, ..Options::default() })
 }
 
-/// A case is a tree and `expected.txt`: the findings of its rule, one a line. `exceptions.json`, where there is one,
-/// holds the exceptions of the run.
+/// A case is a tree, which may have a `.fleetwright.yaml`, and `expected.txt`: the findings of its rule, one a line.
 #[test]
 fn each_rule_finds_what_its_cases_say() {
     for rule in folders(&folder()) {
         for case in folders(&rule) {
             let mut tree = tree_of(&case);
             tree.remove("expected.txt");
-            tree.remove("exceptions.json");
-            let exceptions = std::fs::read_to_string(case.join("exceptions.json")).ok();
-            let lint = exceptions.map_or_else(Lint::default, |text| serde_json::from_str(&text).unwrap());
-            let outcome = judge(&tree, rule.file_name().unwrap().to_str().unwrap(), lint);
+            let outcome = judge(&tree, rule.file_name().unwrap().to_str().unwrap());
             let mut report = lines(&outcome.findings);
             if outcome.excepted > 0 {
                 writeln!(report, "{} excepted", outcome.excepted).unwrap();
