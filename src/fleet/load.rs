@@ -16,7 +16,7 @@ use crate::text::{Span, Tree};
 use crate::yaml::Node;
 
 /// The rule of mistakes against the schema.
-pub(super) const INVALID_FLEET: &str = "invalid-fleet";
+pub const INVALID_FLEET: &str = "invalid-fleet";
 
 /// What a fleet.yaml says.
 #[derive(Debug, Clone)]

@@ -35,15 +35,15 @@ pub(super) fn apply(findings: &mut Vec<Finding>, lint: &Lint, only: &[String]) -
     before - findings.len()
 }
 
-/// The rules that a section names and that there are not.
-pub fn unknown_rules(lint: &Lint) -> Vec<Finding> {
+/// The rules that a section names and that there are not; `mistake` is the rule of its file's mistakes.
+pub fn unknown_rules(lint: &Lint, mistake: &'static str) -> Vec<Finding> {
     let unknown = lint.named_rules().filter(|(id, _)| rule(id).is_none());
     let findings = unknown.map(|(id, at)| {
         let help = match did_you_mean(id, RULES.iter().map(|rule| rule.id)) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "`fleetwright rules` lists them".to_owned(),
         };
-        Finding::error(INVALID_CONFIG, at.clone(), format!("there is no rule `{id}`")).help(help)
+        Finding::error(mistake, at.clone(), format!("there is no rule `{id}`")).help(help)
     });
     findings.collect()
 }
@@ -148,7 +148,8 @@ mod tests {
     #[test]
     fn an_unknown_rule_is_told_with_what_was_meant() {
         let lint = lint("{rules: {failed-bild: off, colour: error}, exceptions: [{rule: duplicate-kei, reason: x}]}");
-        let helps: Vec<Option<String>> = unknown_rules(&lint).into_iter().map(|finding| finding.help).collect();
+        let helps: Vec<Option<String>> =
+            unknown_rules(&lint, INVALID_CONFIG).into_iter().map(|finding| finding.help).collect();
         let helps: Vec<&str> = helps.iter().map(|help| help.as_deref().unwrap_or_default()).collect();
         let listed = "`fleetwright rules` lists them";
         assert_eq!(helps, ["did you mean `failed-build`?", listed, "did you mean `duplicate-key`?"]);
