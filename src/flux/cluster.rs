@@ -74,10 +74,10 @@ impl Brought {
 
     /// The objects by which others come to be that no manifest holds, and inputs that others ask for.
     pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
-        let known = self.inventory.as_ref().map(|inventory| {
-            let held = inventory.makers.iter().filter_map(|at| inventory.held.get(*at));
-            held.map(|held| self.with(&held.object)).collect::<Vec<_>>()
-        });
+        let known = self
+            .inventory
+            .as_ref()
+            .map(|inventory| inventory.makers().map(|held| self.with(&held.object)).collect::<Vec<_>>());
         let found = known.unwrap_or_else(|| self.applied().filter(|applied| makes_others(applied.object)).collect());
         found.into_iter()
     }
