@@ -11,6 +11,8 @@ pub(super) struct Listing {
     by_kind: Index<u64, Vec<usize>>,
     /// A hash of each object's identity: where these differ, the objects do.
     pub(super) prints: Vec<u64>,
+    /// The positions of those that SOPS encrypted and nobody decrypted.
+    pub(super) encrypted: Vec<usize>,
 }
 
 impl Listing {
@@ -21,6 +23,9 @@ impl Listing {
             listing.by_kind.entry(kind_print(group, kind)).push(at);
             let namespace = object.namespace().unwrap_or_default();
             listing.prints.push(print(group, kind, namespace, object.name()));
+            if object.node.get("sops").is_some() {
+                listing.encrypted.push(at);
+            }
         }
         listing
     }

@@ -5,6 +5,7 @@ mod found;
 mod installation;
 mod listing;
 mod objects;
+mod pods;
 mod presence;
 mod reach;
 mod rule;
