@@ -56,7 +56,7 @@ pub use repo::{Built, Repo, Skipped};
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
 pub use settings::Settings;
 pub use substitute::{reads, substitute};
-pub use tenancy::{Governance, Lockdown, Tenancy};
+pub use tenancy::{Governance, Lockdown, Tenancy, is_of_bootstrap};
 pub use version::Strictness;
 
 use crate::kube::Object;

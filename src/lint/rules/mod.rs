@@ -14,8 +14,18 @@ macro_rules! rules {
 rules! {
     mod duplicate_key;
     mod failed_build;
+    mod interval_out_of_range;
     mod invalid_yaml;
+    mod missing_drift_detection;
+    mod missing_failure_strategy;
+    mod missing_prune;
     mod missing_resource;
     mod missing_service_account;
+    mod missing_storage_namespace;
+    mod missing_timeout;
+    mod namespace_from_helm;
+    mod suspended_in_git;
     mod target_namespace_mismatch;
+    mod unsized_instance;
+    mod watch_label_missing;
 }
