@@ -74,12 +74,9 @@ impl Brought {
 
     /// The objects by which others come to be that no manifest holds, and inputs that others ask for.
     pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
-        let known = self
-            .inventory
-            .as_ref()
-            .map(|inventory| inventory.makers().map(|held| self.with(&held.object)).collect::<Vec<_>>());
-        let found = known.unwrap_or_else(|| self.applied().filter(|applied| makes_others(applied.object)).collect());
-        found.into_iter()
+        let known = self.inventory.iter().flat_map(|inventory| inventory.makers());
+        let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && makes_others(object));
+        known.map(|held| &held.object).chain(unknown).map(|object| self.with(object))
     }
 
     fn with<'a>(&'a self, object: &'a Object) -> Applied<'a> {
