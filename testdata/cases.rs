@@ -9,10 +9,14 @@ mod architecture;
 mod cli;
 #[path = "cases/clusters.rs"]
 mod clusters;
+#[path = "cases/decryption.rs"]
+mod decryption;
 #[path = "cases/fleet.rs"]
 mod fleet;
 #[path = "cases/flux.rs"]
 mod flux;
+#[path = "cases/handling.rs"]
+mod handling;
 #[path = "cases/helm.rs"]
 mod helm;
 #[path = "cases/kustomize.rs"]

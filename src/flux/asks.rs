@@ -3,6 +3,7 @@
 use super::ApplierKind;
 use super::digest::{Digest, Hasher};
 use super::place::clamp;
+use super::sops::is_asked;
 use super::source::SourceRef;
 use crate::finding::ObjectRef;
 use crate::kube::Object;
@@ -71,7 +72,7 @@ fn folder_digest(object: &Object) -> Digest {
     let spec = |key: &str| object.node.at_keys(&["spec", key]);
     let mut hasher = Hasher::new("folder");
     hasher.text(&clamp(spec("path").and_then(Node::text).unwrap_or_default()));
-    hasher.text(if spec("decryption").is_some_and(Node::is_map) { "decrypted" } else { "" });
+    hasher.text(if is_asked(object) { "decrypted" } else { "" });
     for field in FOLDER_FIELDS {
         if let Some(node) = spec(field) {
             hasher.text(field);

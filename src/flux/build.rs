@@ -30,7 +30,9 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
         return Output::new(Vec::new(), vec![missing(kustomization, place, &asks.folder, is_file)]);
     }
     let overlay = overlay(files, &asks.folder, kustomization, place);
-    let build = artifact.builder.build_as(&asks.folder, &overlay.node);
+    let decrypts = sops::is_asked(kustomization);
+    let builder = if decrypts { artifact.decrypting() } else { &artifact.builder };
+    let build = builder.build_as(&asks.folder, &overlay.node);
     let mut findings = build.findings;
     findings.extend(overlay.findings);
     for finding in &mut findings {
@@ -38,7 +40,7 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     }
     sort(&mut findings);
     let mut objects = build.objects;
-    if kustomization.node.at_keys(&["spec", "decryption"]).is_some_and(Node::is_map) {
+    if decrypts {
         objects.iter_mut().for_each(sops::decrypt);
     }
     let facts = Facts::of(&objects, build.not_done);
