@@ -5,6 +5,8 @@
 mod action;
 #[path = "cases/architecture.rs"]
 mod architecture;
+#[path = "cases/bounds.rs"]
+mod bounds;
 #[path = "cases/cli.rs"]
 mod cli;
 #[path = "cases/clusters.rs"]

@@ -93,7 +93,7 @@ impl Options {
             };
             copies.push(copy(&location, &place, folder, tree)?);
         }
-        Ok(Settings { copies, flux_version: self.flux_version.clone(), config })
+        Ok(Settings { copies, flux_version: self.flux_version.clone(), config, ..Settings::default() })
     }
 
     fn config(&self, tree: &Tree, shown: &str, streams: &mut Streams) -> Result<config::Settings, Error> {

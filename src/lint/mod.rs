@@ -1,16 +1,23 @@
 //! One repository → findings.
 
+mod found;
 mod installation;
+mod listing;
 mod objects;
+mod presence;
 mod reach;
 mod rule;
 mod rules;
 mod run;
 mod suppress;
+mod view;
 
-pub use rule::{Check, Context, Rule};
+pub use found::Found;
+pub use presence::Presence;
+pub use rule::{Check, Context, Fleet, Rule};
 pub use rules::RULES;
 pub use run::{Options, Outcome, judge, run};
+pub use view::View;
 
 /// The rule of an id.
 pub fn rule(id: &str) -> Option<&'static Rule> {

@@ -2,7 +2,7 @@ use crate::finding::{Finding, Severity};
 use crate::flux::{Applied, is_kustomization};
 use crate::kube::Object;
 use crate::lint::rule::{declare, missing_in_spec};
-use crate::lint::{Check, Context};
+use crate::lint::{Check, Context, Found};
 
 declare! {
     /// A Kustomization, HelmRelease or ResourceSet has no `serviceAccountName`.
@@ -79,7 +79,11 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
+    found.extend(judge(applied, context));
+}
+
+fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let object = applied.object;
     if !is_judged(object) || applied.completion.mentions("serviceAccountName") {
         return None;

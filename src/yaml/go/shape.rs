@@ -24,9 +24,8 @@ impl Shape {
         if text.is_empty() {
             return Self { block: false, ..Self::SIMPLE };
         }
-        // Nearly all texts.
         let marker = text.starts_with("---") || text.starts_with("...");
-        if !marker && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/')) {
+        if !marker && is_word(text.as_bytes()) {
             return Self::SIMPLE;
         }
         let mut shape = Self { plain: !marker, ..Self::SIMPLE };
@@ -69,6 +68,12 @@ impl Shape {
         }
         shape
     }
+}
+
+/// Tells whether a text is one that nearly all are: in it no character stands where it could mean something.
+fn is_word(text: &[u8]) -> bool {
+    let starts = |first: &u8| first.is_ascii_alphanumeric() || matches!(first, b'_' | b'.' | b'/' | b'$' | b'(');
+    text.first().is_some_and(starts) && text.last() != Some(&b':') && text.iter().all(u8::is_ascii_graphic)
 }
 
 /// The text as it is after the way through JSON, whose reader takes U+0085 for a line break and folds it.
