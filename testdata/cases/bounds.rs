@@ -19,7 +19,7 @@ fn more_appliers_than_are_followed_are_a_fault_of_the_first_one_left_out() {
     let repo = bounded(&text, Bounds { appliers: 4, ..Bounds::default() });
     assert_eq!(
         lines(&repo.problems),
-        "clusters/a/2.yaml:1:1 error[failed-build] Kustomization `flux-system/k2` is one of more than 4 appliers; \
+        "clusters/a/2.yaml:3:18 error[failed-build] Kustomization `flux-system/k2` is one of more than 4 appliers; \
          further ones are not followed\n"
     );
     assert_eq!(repo.clusters[0].appliers.len(), 4);
@@ -31,7 +31,7 @@ fn one_that_makes_itself_under_new_names_is_not_followed_for_ever() {
     let sync = sync("a").replace("name: flux-system}}\n", "name: flux-system}, postBuild: {substitute: {N: x}}}\n");
     let again = kustomization(
         "clusters/a/again.yaml",
-        "again-${N}",
+        "\"again-${N}\"",
         "  path: clusters/a\n  postBuild: {substitute: {N: \"${N}x\"}}",
     );
     let repo = load(&[sync, again].concat());
@@ -46,7 +46,9 @@ fn a_value_that_is_made_of_itself_never_settles() {
     let repo = load(&[sync("a"), apps, config_map("apps/x.yaml", "x", "{V: \"${V:=}x\"}")].concat());
     let said = lines(&repo.problems);
     assert!(
-        said.starts_with("clusters/a/apps.yaml:1:1 error[failed-build] Kustomization `flux-system/apps` never settles"),
+        said.starts_with(
+            "clusters/a/apps.yaml:3:18 error[failed-build] Kustomization `flux-system/apps` never settles"
+        ),
         "{said}"
     );
 }
@@ -89,7 +91,7 @@ fn grown(kustomizations: usize) -> String {
 fn what_variables_make_of_one_build_is_bounded() {
     let repo = bounded(&grown(1), Bounds { grown_by_one: 500, ..Bounds::default() });
     let said = lines(&repo.problems);
-    assert!(said.starts_with("clusters/a/k0.yaml:8:14 error[failed-build] the variables of"), "{said}");
+    assert!(said.starts_with("clusters/a/k0.yaml:7:14 error[failed-build] the variables of"), "{said}");
     let last = repo.clusters[0].appliers.last().unwrap();
     assert_eq!(last.state, State::Failed);
 }
