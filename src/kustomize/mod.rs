@@ -9,6 +9,7 @@ mod configuration;
 mod configure;
 mod crds;
 mod definition;
+mod field_comment;
 mod field_path;
 mod field_spec;
 mod fields;
