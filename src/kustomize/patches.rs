@@ -1,7 +1,6 @@
 //! `patches`, `patchesStrategicMerge` and `patchesJson6902`: reading them and laying them over objects.
 
 use super::finish::{as_text, is_text};
-use super::inline::parse_inside;
 use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
 use super::resources::{History, Id, Positions, Resources};
@@ -11,7 +10,7 @@ use super::user_schema::UserSchema;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
 use crate::text::Span;
-use crate::yaml::{DUPLICATE_KEY, Document, Node, Style, Value};
+use crate::yaml::{DUPLICATE_KEY, Document, Inside, Node, Parsed, Style, Value};
 
 /// A patch as a kustomization names it.
 pub(super) struct Patch {
@@ -71,7 +70,8 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
     };
     let read = match (inline, path) {
         (Some(node), None) => {
-            let (documents, faults) = parse_inside(node);
+            // What a variable made by now, the one that brings the applier has substituted.
+            let Parsed { documents, findings: faults, .. } = Inside::handed_down(node).parse();
             let text = node.text().unwrap_or_default();
             (documents, faults, if form == Form::Json { text } else { text.trim() }.to_string())
         }
