@@ -26,7 +26,7 @@ pub struct DuplicateClusterIdentity {
     /// Clusters that may share them, each group with its reason.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"clusters": ["shop-blue", "shop-green"], "reason": "one serves while the other is made anew"}]))]
-    groups: Vec<ClusterGroup>,
+    pub groups: Vec<ClusterGroup>,
 }
 
 /// Clusters that may share what must differ between others, such as blue and green.

@@ -99,9 +99,12 @@ impl Checker {
                 let word = self.words.iter().find(|word| Some(word.mark) == pattern);
                 let fault = word.filter(|_| !said.is_empty()).and_then(|word| (word.fault)(said));
                 let finding = wrong_type(&place, kind, invalid);
-                findings.push(match fault {
-                    Some(fault) => finding.help(fault.help),
-                    None => finding,
+                let example = self.parent(error.schema_path()).and_then(|schema| schema.get("examples")?.get(0));
+                let example = example.filter(|example| example.is_object() && place.node.text().is_some());
+                findings.push(match (fault, example) {
+                    (Some(fault), _) => finding.help(fault.help),
+                    (None, Some(example)) if finding.help.is_none() => finding.help(format!("for example `{example}`")),
+                    (None, _) => finding,
                 });
             }
             ValidationErrorKind::Enum { options } => {
@@ -119,6 +122,10 @@ impl Checker {
                 });
             }
             ValidationErrorKind::Format { format } => findings.push(self.misfit(&place, format, said)),
+            ValidationErrorKind::MinItems { limit } if *limit > 1 => {
+                let count = place.node.items().len();
+                findings.push(invalid(format!("{field} has {count} of at least {limit} items")));
+            }
             ValidationErrorKind::MinLength { .. } | ValidationErrorKind::MinItems { .. } => {
                 findings.push(empty(&invalid, field));
             }
