@@ -79,6 +79,7 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
         skipped.insert(UNWANTED.to_owned(), outcome.unwanted);
     }
     let mut not_done = outcome.not_done;
+    not_done.extend(outcome.unchecked.into_iter().map(|(why, count)| (format!("cannot be checked: {why}"), count)));
     not_done.extend(outcome.not_built.iter().map(|(reason, count)| (format!("a build: {reason}"), *count)));
     let judged =
         Judged { files: tree.files().count(), objects: outcome.objects, excepted: outcome.excepted, skipped, not_done };

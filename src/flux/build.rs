@@ -75,20 +75,8 @@ pub(super) struct Substitution<'a> {
 
 /// Takes a build to its end.
 pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitution<'_>>, shared: &Shared) -> Output {
-    let mut output = built.clone();
-    if let Some(substitution) = substitution {
-        let (changed, mut found, grown) = substitute(asks, built, substitution, shared);
-        output = built.replaced(changed);
-        output.grown = grown;
-        if !Arc::ptr_eq(&output.inventory, &built.inventory) {
-            found.extend(twice(&output.objects));
-        }
-        for finding in &mut found {
-            finding.object.get_or_insert_with(|| asks.reference.clone());
-        }
-        output = output.found(found);
-    }
-    if asks.metadata.is_some() {
+    let mut output = substitution.map_or_else(|| built.clone(), |with| substituted(asks, built, with, shared));
+    if asks.metadata().is_some() {
         let mut objects = output.objects.to_vec();
         for object in &mut objects {
             set_common_metadata(object, &asks.object);
@@ -98,6 +86,18 @@ pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitu
         output.built_for.push(asks.object.clone());
     }
     output
+}
+
+fn substituted(asks: &Asks, built: &Output, substitution: &Substitution<'_>, shared: &Shared) -> Output {
+    let (changed, mut found, grown) = substitute(asks, built, substitution, shared);
+    let output = Output { grown, ..built.replaced(changed) };
+    if !output.inventory.is_like(&built.inventory) {
+        found.extend(twice(&output.objects));
+    }
+    for finding in &mut found {
+        finding.object.get_or_insert_with(|| asks.reference.clone());
+    }
+    output.found(found)
 }
 
 /// The objects that variables change, by position; what is wrong with them, and how much memory they take more.

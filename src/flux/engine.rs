@@ -42,6 +42,13 @@ pub(super) struct Ground<'a> {
 
 /// Builds what the roots reach.
 pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {
+    // On a thread of the pool, so that the waves need not be handed over one by one.
+    let clusters = rayon::scope(|_| grow(roots, sources, settings));
+    finish(&clusters)
+}
+
+/// Lets clusters grow until nothing changes.
+fn grow(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Vec<Growing> {
     let mut ground = Ground { sources, settings, memo: Memo::default(), shared: Shared::default() };
     let mut clusters: Vec<Growing> = roots.into_iter().map(|root| Growing::new(root, &ground)).collect();
     let mut grown = 0;
@@ -69,5 +76,5 @@ pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
         }
     }
     clusters.par_iter_mut().for_each(Growing::end);
-    finish(&clusters)
+    clusters
 }

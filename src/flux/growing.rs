@@ -175,7 +175,7 @@ impl Growing {
     /// Takes what an applier brings, and the appliers among it.
     fn expand(&mut self, at: usize) {
         let slot = &mut self.slots[at];
-        let Some(output) = slot.output.clone().filter(|_| !slot.expanded) else { return };
+        let Some(output) = slot.output.as_ref().filter(|_| !slot.expanded).cloned() else { return };
         slot.expanded = true;
         let kind = slot.asks.kind;
         // What goes to another cluster is not run by the Flux of this one.
@@ -183,7 +183,7 @@ impl Growing {
             return;
         }
         self.received.take(&output, kind);
-        for held in output.inventory.appliers.iter().map(|at| &output.inventory.held[*at]) {
+        for held in output.inventory.appliers() {
             let Some(asks) = self.asked(held) else { continue };
             if self.seen.insert(held.id.clone(), ()).is_some() {
                 continue;
@@ -264,7 +264,7 @@ impl Growing {
             ApplierKind::Kustomization => match self.resolve(&asks, found, ground) {
                 Resolution::Artifact(artifact) => {
                     // What was built under this key is there; only what was not needs to be looked for.
-                    let there = FolderKey::new(&artifact, asks.digest, None);
+                    let there = FolderKey::new(&artifact, asks.digest(), None);
                     if let Some(built) = ground.memo.get(&Key::Folder(there.clone())) {
                         return self.finish(at, there, built, found, ground);
                     }
@@ -313,11 +313,11 @@ impl Growing {
         ground: &Ground<'_>,
     ) -> Step {
         let asks = self.slots[at].asks.clone();
-        if asks.variables.is_none() && asks.metadata.is_none() {
+        if asks.variables().is_none() && asks.metadata().is_none() {
             return Step::Done(Key::Folder(folder), built.clone());
         }
         let mut values = None;
-        if let Some(variables) = asks.variables {
+        if let Some(variables) = asks.variables() {
             let loaded = self.load(variables, &asks, found);
             self.slots[at].variables = loaded.variables.clone();
             if loaded.missing && self.patient {

@@ -44,20 +44,20 @@ impl Job {
     /// What tells this work from other work; `folder` is the key of the build that a [`Job::Finish`] takes to its end.
     pub(super) fn key(&self, folder: Option<&FolderKey>) -> Key {
         match self {
-            Self::Sync(asks) => Key::Sync(asks.digest),
-            Self::Set(asks, providers) => Key::Set(asks.digest, providers.iter().map(whole_digest).collect()),
+            Self::Sync(asks) => Key::Sync(asks.digest()),
+            Self::Set(asks, providers) => Key::Set(asks.digest(), providers.iter().map(whole_digest).collect()),
             Self::Folder(asks, artifact) => {
                 // What is wrong with a path is said where it stands.
                 let is_there = artifact.files().tree().has_folder(&asks.folder);
                 let place = (!is_there).then(|| whole_digest(&asks.object));
-                Key::Folder(FolderKey::new(artifact, asks.digest, place))
+                Key::Folder(FolderKey::new(artifact, asks.digest(), place))
             }
             Self::Finish(asks, built, values) => {
                 let folder = folder.unwrap_or_else(|| unreachable!("a build that ends has begun")).clone();
                 let read = |values: &Values| ReadValues::of(&built.facts.names, &values.substitution());
                 let faults = values.iter().flat_map(|values| &values.loaded.findings).map(Fault::from).collect();
                 let values = values.as_ref().map(read);
-                Key::Finish(Arc::new(FinishKey { folder, metadata: asks.metadata, values, faults }))
+                Key::Finish(Arc::new(FinishKey { folder, metadata: asks.metadata(), values, faults }))
             }
         }
     }

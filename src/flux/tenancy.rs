@@ -174,9 +174,14 @@ struct Candidate {
     accounts: BTreeSet<String>,
 }
 
+/// Tells whether `flux bootstrap` wrote an object: it writes the file again at each upgrade.
+pub fn is_of_bootstrap(object: &Object) -> bool {
+    let path = object.node.origin.written().file().path();
+    path.rsplit('/').next() == Some("gotk-sync.yaml") && is_flux(object)
+}
+
 fn flux_namespaces(received: &[Applied<'_>]) -> BTreeSet<String> {
-    let of_sync = |object: &Object| object.node.span().file().path().ends_with("gotk-sync.yaml") && is_flux(object);
-    let installs = |object: &Object| object.is("fluxcd.controlplane.io", "FluxInstance") || of_sync(object);
+    let installs = |object: &Object| object.is("fluxcd.controlplane.io", "FluxInstance") || is_of_bootstrap(object);
     let found = received.iter().filter(|applied| installs(applied.object));
     let mut found: BTreeSet<String> =
         found.filter_map(|applied| applied.namespace().map(ToString::to_string)).collect();

@@ -8,7 +8,11 @@ use fleetwright::flux::Settings;
 use fleetwright::lint::{Options, Outcome, RULES, Rule, run};
 use fleetwright::text::{File, Tree};
 
+use self::document::{Document, bootstrap};
 use super::kustomize::{lines, tree_of};
+
+#[path = "lint/document.rs"]
+mod document;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/lint")
@@ -49,6 +53,57 @@ fn each_rule_finds_what_its_cases_say() {
     }
 }
 
+/// A case may also be one Markdown file; its findings show the clusters that they concern, and related places.
+#[test]
+fn each_rule_finds_what_its_documents_say() {
+    let overwrites = std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite");
+    let mut wrong = String::new();
+    for rule in folders(&folder()) {
+        for path in documents(&rule) {
+            let document = Document::read(&path);
+            let outcome = judge(&document.tree(), rule.file_name().unwrap().to_str().unwrap());
+            let found = told(&outcome);
+            if found == document.expected() {
+                continue;
+            }
+            if overwrites {
+                std::fs::write(&path, document.with(&found)).unwrap();
+            }
+            let diff = similar::TextDiff::from_lines(document.expected(), &found);
+            writeln!(wrong, "{}:\n{}", path.display(), diff.unified_diff().header("expected", "found")).unwrap();
+        }
+    }
+    assert!(overwrites || wrong.is_empty(), "{wrong}");
+}
+
+fn documents(rule: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(rule).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    paths.sort();
+    paths
+}
+
+/// Findings with their clusters and related places, and what could not be judged.
+fn told(outcome: &Outcome) -> String {
+    let mut told = String::new();
+    for finding in &outcome.findings {
+        told.push_str(lines(std::slice::from_ref(finding)).trim_end());
+        if !finding.clusters.is_empty() {
+            write!(told, " ({})", finding.clusters.join(", ")).unwrap();
+        }
+        told.push('\n');
+        for label in &finding.related {
+            let place = label.span.position();
+            let path = label.span.file().path();
+            writeln!(told, "    {path}:{}:{} {}", place.line, place.column, label.message).unwrap();
+        }
+    }
+    for (why, count) in &outcome.unchecked {
+        writeln!(told, "cannot be checked: {why} ({count})").unwrap();
+    }
+    told
+}
+
 /// The fenced YAML below a heading of a rule's page.
 fn example(rule: &Rule, heading: &str) -> String {
     let page = rule.page();
@@ -57,20 +112,41 @@ fn example(rule: &Rule, heading: &str) -> String {
     rest.split_once("```").unwrap().0.to_string()
 }
 
-/// An example alone in a folder, under the name that its kind asks for.
+/// An example as a repository: a kustomization alone in a folder, anything else on a cluster. A line `# PATH` begins a
+/// file of that path in the cluster's folder.
 fn tree_with(example: &str) -> Tree {
-    let name = if example.contains("kustomize.config.k8s.io/") { "kustomization.yaml" } else { "example.yaml" };
-    [File::new(name, example)].into_iter().collect()
+    if example.contains("kustomize.config.k8s.io/") && !example.contains("toolkit.fluxcd.io/") {
+        return [File::new("kustomization.yaml", example)].into_iter().collect();
+    }
+    let mut files: Vec<(String, String)> = vec![("example.yaml".into(), String::new())];
+    for line in example.lines() {
+        match line.strip_prefix("# ").filter(|path| is_path(path)) {
+            Some(path) => files.push((path.into(), String::new())),
+            None => files.last_mut().unwrap().1.extend([line, "\n"]),
+        }
+    }
+    let files = files.into_iter().filter(|(_, text)| !text.is_empty());
+    let mut tree: Tree = files.map(|(path, text)| File::new(format!("clusters/example/{path}"), text)).collect();
+    bootstrap(&mut tree);
+    tree
 }
 
+fn is_path(comment: &str) -> bool {
+    Path::new(comment).extension().is_some_and(|end| end == "yaml") && !comment.contains(' ')
+}
+
+/// Other rules would miss what the examples do not show: sources, namespaces, folders.
 #[test]
 fn the_bad_example_of_a_page_is_found_and_the_good_one_is_not() {
     for rule in RULES {
-        let options = Options::default();
-        let bad = run(&tree_with(&example(rule, "Bad")), &options).findings;
+        let found = |heading| {
+            let mut found = judge(&tree_with(&example(rule, heading)), rule.id).findings;
+            found.retain(|finding| !finding.at.span.file().path().ends_with("gotk-sync.yaml"));
+            found
+        };
+        let bad = found("Bad");
         assert!(!bad.is_empty(), "{}: the bad example is not found", rule.id);
-        assert!(bad.iter().all(|finding| finding.rule == rule.id), "{}", lines(&bad));
-        let good = run(&tree_with(&example(rule, "Good")), &options).findings;
+        let good = found("Good");
         assert!(good.is_empty(), "{}: {}", rule.id, lines(&good));
     }
 }
@@ -93,7 +169,8 @@ fn every_rule_has_a_page_and_cases_and_every_folder_a_rule() {
             assert!(page.contains(heading), "{}: the page has no `{heading}`", rule.id);
         }
         assert!(!rule.summary.ends_with('.'), "{}", rule.id);
-        assert!(folders(&folder().join(rule.id)).len() > 1, "{}: too few cases", rule.id);
+        let cases = folder().join(rule.id);
+        assert!(folders(&cases).len() + documents(&cases).len() > 1, "{}: too few cases", rule.id);
     }
 }
 
