@@ -49,9 +49,9 @@ impl DuplicateClusterIdentity {
     }
 
     /// Tells whether one group has all of these clusters.
-    pub fn may_share<'a>(&self, clusters: impl Iterator<Item = &'a str> + Clone) -> bool {
+    pub fn may_share(&self, clusters: &[&str]) -> bool {
         let has = |group: &ClusterGroup, name: &str| group.clusters.iter().any(|cluster| cluster == name);
-        self.groups.iter().any(|group| clusters.clone().all(|name| has(group, name)))
+        self.groups.iter().any(|group| clusters.iter().all(|name| has(group, name)))
     }
 
     /// Reads them, as far as they are right.

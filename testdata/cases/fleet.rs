@@ -111,8 +111,8 @@ fn lint_text(lint: &config::Lint) -> String {
         writeln!(text, "{:?}", lint.tenancy).unwrap();
     }
     for exception in &lint.exceptions {
-        let line = exception.at.position().line;
-        writeln!(text, "exception of line {line}: {:?} {:?}", exception.objects, exception.paths).unwrap();
+        let (objects, paths) = (&exception.objects, &exception.paths);
+        writeln!(text, "exception of line {}: {objects:?} {paths:?}", exception.at.position().line).unwrap();
     }
     text
 }
