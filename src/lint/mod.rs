@@ -4,11 +4,13 @@ mod found;
 mod installation;
 mod listing;
 mod objects;
+mod ownership;
 mod presence;
 mod reach;
 mod rule;
 mod rules;
 mod run;
+mod scope;
 mod suppress;
 mod view;
 

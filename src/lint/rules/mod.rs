@@ -12,10 +12,15 @@ macro_rules! rules {
 }
 
 rules! {
+    mod default_namespace;
     mod duplicate_key;
     mod failed_build;
     mod invalid_yaml;
+    mod missing_namespace;
     mod missing_resource;
     mod missing_service_account;
+    mod object_owned_twice;
     mod target_namespace_mismatch;
+    mod unmatched_patch;
+    mod unreachable_object;
 }
