@@ -40,7 +40,7 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     if decrypts {
         objects.iter_mut().for_each(sops::decrypt);
     }
-    let facts = Facts::of(&objects, build.not_done);
+    let facts = Facts::of(&objects, build.not_done, build.laid);
     let mut output = Output::with(objects, findings, Arc::new(facts));
     output.built_for.push(kustomization.clone());
     output

@@ -44,6 +44,7 @@ mod variables;
 mod version;
 mod tenancy;
 pub mod trace;
+mod unmatched;
 mod walk;
 
 pub use cluster::{Applied, Applier, ApplierKind, Brought, Cluster, State, Variable, Variables};

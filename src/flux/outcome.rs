@@ -11,6 +11,7 @@ use super::key::Key;
 use super::lookups::Lookups;
 use super::output::Output;
 use super::shared_place::is_same;
+use super::unmatched::Tally;
 use crate::finding::{Finding, ObjectRef};
 use crate::kube::Object;
 use crate::text::Index;
@@ -49,6 +50,7 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
     let mut gaps: BTreeMap<Arc<str>, (usize, BTreeSet<Name>)> = BTreeMap::new();
     let (mut done, mut findings) = (Vec::new(), Vec::new());
     let completion = Completion::default();
+    let mut patches = Tally::default();
     for cluster in clusters {
         let mut appliers = Vec::new();
         let mut brought = Vec::new();
@@ -72,6 +74,7 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
                     findings.extend(moved);
                 }
             }
+            patches.take(&output.facts, &applier, &cluster.root.name);
             brought.push(Brought {
                 by: applier.clone(),
                 objects: output.objects.clone(),
@@ -92,6 +95,7 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
         *not_done.entry(what.clone()).or_default() += count;
     }
     findings.extend(clusters.iter().flat_map(by_hand_findings));
+    findings.extend(patches.findings());
     for Said { output, clusters } in said.into_iter().filter(|said| !said.clusters.is_empty()) {
         let clusters: Vec<Name> = clusters.into_iter().collect();
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));

@@ -359,7 +359,8 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
     for (from, dir) in [("repo", "."), ("", "repo"), ("repo/a", ".."), ("apps", "../repo")] {
         assert!(lint(from, dir).contains("no findings"), "{dir} from `{from}`: {}", lint(from, dir));
     }
-=======
+}
+
 /// What is wrong with a cluster as a whole concerns none of its appliers, and is said all the same.
 #[test]
 fn what_a_cluster_is_refused_for_fails_a_build_of_it() {
@@ -386,5 +387,4 @@ fn what_a_cluster_is_refused_for_fails_a_build_of_it() {
     // One of those that build is printed without a word about the rest.
     let built = fleetwright(folder.path(), &["build", "--kustomization", "flux-system/again-x"]);
     assert_eq!(built.status.code(), Some(0), "{}", text(&built.stderr));
->>>>>>> main
 }

@@ -12,6 +12,7 @@ macro_rules! rules {
 }
 
 rules! {
+    mod default_namespace;
     mod duplicate_key;
     mod failed_build;
     mod floating_version;
@@ -21,17 +22,21 @@ rules! {
     mod legacy_oci_helm_repository;
     mod missing_drift_detection;
     mod missing_failure_strategy;
+    mod missing_namespace;
     mod missing_prune;
     mod missing_resource;
     mod missing_service_account;
     mod missing_storage_namespace;
     mod missing_timeout;
     mod namespace_from_helm;
+    mod object_owned_twice;
     mod plaintext_secret;
     mod privileged_workload;
     mod sops_misconfigured;
     mod suspended_in_git;
     mod target_namespace_mismatch;
+    mod unmatched_patch;
+    mod unreachable_object;
     mod unsized_instance;
     mod unverified_artifact;
     mod watch_label_missing;
