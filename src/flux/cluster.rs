@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Completion;
 use super::inventory::Inventory;
+use super::output::Facts;
 use super::producer::makes_others;
 use crate::finding::ObjectRef;
 use crate::kube::Object;
@@ -33,6 +34,8 @@ pub struct Brought {
     pub completion: Completion,
     /// What is known of the objects, if anybody looked.
     pub(super) inventory: Option<Arc<Inventory>>,
+    /// What the build of its folder says of itself, if it has one.
+    pub(super) facts: Option<Arc<Facts>>,
 }
 
 /// An object and who applies it.
@@ -67,6 +70,11 @@ impl Brought {
         positions.filter_map(|at| self.objects.get(at)).map(|object| self.with(object))
     }
 
+    /// The names of the variables that its objects read, sorted, whether anything substitutes them or not.
+    pub fn reads(&self) -> &[Name] {
+        self.facts.as_ref().map_or(&[], |facts| &facts.names)
+    }
+
     /// The object at a position.
     pub fn at(&self, position: usize) -> Option<Applied<'_>> {
         self.objects.get(position).map(|object| self.with(object))
@@ -74,10 +82,10 @@ impl Brought {
 
     /// The objects by which others come to be that no manifest holds, and inputs that others ask for.
     pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
-        let known = self.inventory.as_ref().map(|inventory| {
-            let held = inventory.makers.iter().filter_map(|at| inventory.held.get(*at));
-            held.map(|held| self.with(&held.object)).collect::<Vec<_>>()
-        });
+        let known = self
+            .inventory
+            .as_ref()
+            .map(|inventory| inventory.makers().map(|held| self.with(&held.object)).collect::<Vec<_>>());
         let found = known.unwrap_or_else(|| self.applied().filter(|applied| makes_others(applied.object)).collect());
         found.into_iter()
     }
@@ -182,6 +190,19 @@ pub struct Variables {
     pub values: BTreeMap<Name, Variable>,
     /// Whether something that may define any name is not known: then no name is undefined.
     pub open: bool,
+    /// What `substituteFrom` names, in its order.
+    pub sources: Vec<VariableSource>,
+}
+
+/// An object that variables are taken from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VariableSource {
+    /// `ConfigMap` or `Secret`.
+    pub kind: Name,
+    /// Its name.
+    pub name: Name,
+    /// Where it is written; `None` when the cluster does not receive it, as far as that is known.
+    pub place: Option<Span>,
 }
 
 /// A variable's value and where it stands.
