@@ -10,6 +10,7 @@ mod reach;
 mod rule;
 mod rules;
 mod run;
+mod settings;
 mod suppress;
 mod view;
 
@@ -18,6 +19,7 @@ pub use presence::Presence;
 pub use rule::{Check, Context, Fleet, Rule};
 pub use rules::RULES;
 pub use run::{Options, Outcome, judge, run};
+pub use settings::{unknown_rules, unused_skips, with_rules};
 pub use view::View;
 
 /// The rule of an id.

@@ -9,6 +9,7 @@ use super::installation::Installations;
 use super::listing::Listing;
 use super::objects::judge_objects;
 use super::reach::{distinct, place_of, unreached};
+use super::settings::{apply, runs};
 use super::suppress::Exceptions;
 use super::{Check, Context, Fleet, Found, RULES, Rule, View};
 use crate::config::{Exception, Lint};
@@ -42,6 +43,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// How many findings an exception accepted.
     pub excepted: usize,
+    /// How many findings lie in paths that the configuration skips.
+    pub unwanted: usize,
     /// The exceptions that accepted nothing.
     pub unused: Vec<Exception>,
     /// What rules could not judge, counted by what stood in the way.
@@ -79,6 +82,7 @@ pub fn judge(repo: Repo, options: &Options) -> Outcome {
     found.merge(judge_fleet(&Fleet { views: &views, repo: &repo }, &rules));
     found.extend(problems(&repo, &receivers, options));
     let Found { mut findings, unchecked } = found;
+    let unwanted = apply(&mut findings, &options.lint, &options.only);
     sort(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions);
     let before = findings.len();
@@ -88,6 +92,7 @@ pub fn judge(repo: Repo, options: &Options) -> Outcome {
     Outcome {
         findings,
         excepted,
+        unwanted,
         unused: exceptions.unused(|rule| options.runs(rule)),
         unchecked,
         objects: count_objects(&receivers),
@@ -107,7 +112,7 @@ fn views<'a>(receivers: &[&Receiver<'a>], tenancies: &'a [Tenancy], options: &'a
             let listing = known.entry_or(brought.objects.as_ptr().addr(), || Arc::new(Listing::of(&brought.objects)));
             (brought, listing.clone())
         });
-        let is_production = is_production(&receiver.to_string());
+        let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
         views.push(View::new((*receiver).clone(), context, lists.collect(), &options.settings.config.external));
     }
@@ -146,12 +151,6 @@ fn judge_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Found {
     found
 }
 
-/// Whether a cluster's name says that it is in production.
-fn is_production(name: &str) -> bool {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    words.map(str::to_ascii_lowercase).any(|word| matches!(word.as_str(), "prod" | "production" | "prd" | "live"))
-}
-
 /// What is wrong with files and builds, as far as it concerns the clusters that are judged.
 fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Finding> {
     let names: BTreeSet<&Arc<str>> = receivers.iter().map(|receiver| &receiver.cluster.name).collect();
@@ -168,7 +167,9 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {
     let telling: Vec<Applied<'_>> = receiver.brought().flat_map(Brought::telling).collect();
     let installation = installations.of_receiver(receiver);
-    Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance)
+    let mut tenancy = Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance);
+    tenancy.apply(&options.lint.tenancy);
+    tenancy
 }
 
 /// Counts objects by the places that they were written at: clusters share them.
@@ -194,6 +195,6 @@ fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<Arc<str>, usize> {
 
 impl Options {
     fn runs(&self, rule: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| only == rule)
+        runs(rule, &self.lint, &self.only)
     }
 }
