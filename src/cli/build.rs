@@ -9,9 +9,7 @@ use super::judge;
 use super::repository::{Options, listed};
 use super::streams::Streams;
 use crate::finding::{Finding, Severity, did_you_mean};
-use crate::flux::{
-    Applied, ApplierKind, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State, UNDEFINED_VARIABLE,
-};
+use crate::flux::{Applied, ApplierKind, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State, UNDEFINED_VARIABLE};
 use crate::report::build::{BuildFormat, Delivery, Secrets, write};
 use crate::report::{counted, printable};
 use crate::yaml::{Node, Style, Value};
@@ -124,8 +122,7 @@ fn failures(repo: &Repo, deliveries: &[Delivery<'_>]) -> Vec<Finding> {
     };
     // Where nothing says which Flux runs, an undefined variable is a warning, and the build is that of a Flux that fails.
     let is_failure = |finding: &&Finding| {
-        finding.severity == Severity::Error
-            || [UNDEFINED_VARIABLE, SHELL_VARIABLE_SUBSTITUTED].contains(&finding.rule)
+        finding.severity == Severity::Error || [UNDEFINED_VARIABLE, SHELL_VARIABLE_SUBSTITUTED].contains(&finding.rule)
     };
     let errors = repo.problems.iter().filter(is_failure);
     errors.filter(|finding| concerns(finding)).cloned().collect()

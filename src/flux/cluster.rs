@@ -7,6 +7,7 @@ use super::Completion;
 use super::inventory::Inventory;
 use super::output::Facts;
 use super::producer::makes_others;
+use super::substitute::{Unset, Whose};
 use crate::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::Span;
@@ -36,6 +37,8 @@ pub struct Brought {
     pub(super) inventory: Option<Arc<Inventory>>,
     /// What the build of its folder says of itself, if it has one.
     pub(super) facts: Option<Arc<Facts>>,
+    /// The variables that they read and nothing defines.
+    pub(super) unset: Arc<[Unset]>,
 }
 
 /// An object and who applies it.
@@ -73,6 +76,12 @@ impl Brought {
     /// The names of the variables that its objects read, sorted, whether anything substitutes them or not.
     pub fn reads(&self) -> &[Name] {
         self.facts.as_ref().map_or(&[], |facts| &facts.names)
+    }
+
+    /// The names of the variables that its objects read without default and that nothing defines.
+    pub fn misses(&self) -> impl Iterator<Item = &Name> {
+        let missed = self.unset.iter().filter(|unset| unset.fails && unset.whose == Whose::Flux);
+        missed.flat_map(|unset| unset.uses.iter().map(|(name, _)| name))
     }
 
     /// The object at a position.

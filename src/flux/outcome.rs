@@ -82,6 +82,7 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
                 completion: completion.clone(),
                 inventory: Some(output.inventory.clone()),
                 facts: Some(output.facts.clone()),
+                unset: output.unset.clone(),
             });
             appliers.push(applier);
         }

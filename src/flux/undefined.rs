@@ -92,7 +92,11 @@ impl<'a> Definitions<'a> {
                 Some(object) => object.to_string(),
                 None => "a Kustomization".to_owned(),
             };
-            let whom = if definition.cluster == cluster { "others of this cluster".to_owned() } else { format!("cluster `{}`", definition.cluster) };
+            let whom = if definition.cluster == cluster {
+                "others of this cluster".to_owned()
+            } else {
+                format!("cluster `{}`", definition.cluster)
+            };
             shown.push((place.clone(), format!("{what} has it, for {whom}")));
         }
         shown
@@ -126,12 +130,11 @@ fn sources(name: &Name, slot: &Slot) -> Vec<(Span, String)> {
     let items = post_build.get("substituteFrom").map_or(&[][..], Node::items);
     for (item, source) in items.iter().zip(&slot.variables.sources) {
         let (kind, object) = (&source.kind, &source.name);
-        match &source.place {
-            Some(place) => places.push((place.clone(), format!("{kind} `{object}` has no key `{name}`"))),
-            None => {
-                let span = item.get("name").unwrap_or(item).span().clone();
-                places.push((span, format!("nothing here makes {kind} `{object}`")));
-            }
+        if let Some(place) = &source.place {
+            places.push((place.clone(), format!("{kind} `{object}` has no key `{name}`")));
+        } else {
+            let span = item.get("name").unwrap_or(item).span().clone();
+            places.push((span, format!("nothing here makes {kind} `{object}`")));
         }
     }
     let reference = &slot.asks.reference;

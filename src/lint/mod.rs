@@ -1,5 +1,7 @@
 //! One repository → findings.
 
+mod automation;
+mod controllers;
 mod fields;
 mod found;
 mod installation;
@@ -7,9 +9,11 @@ mod listing;
 mod objects;
 mod presence;
 mod reach;
+mod receiver_events;
 mod rule;
 mod rules;
 mod run;
+mod runtime_info;
 mod settings;
 mod suppress;
 mod view;

@@ -51,13 +51,27 @@ pub(super) enum Ownership {
 pub(super) struct Passage<'a> {
     object: &'a Object,
     text: &'a str,
-    /// Whether it stands among the words of a command.
-    in_command: bool,
-    /// Whether it gives a container a variable.
-    in_environment: bool,
+    place: Place,
     is_block: bool,
-    is_dashboard: bool,
-    is_script: bool,
+    form: Form,
+}
+
+/// Where a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Among the words of a command.
+    Command,
+    /// Where it gives a container a variable.
+    Environment,
+    Elsewhere,
+}
+
+/// What a text looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Dashboard,
+    Script,
+    Other,
 }
 
 impl<'a> Passage<'a> {
@@ -67,20 +81,19 @@ impl<'a> Passage<'a> {
             let key = key.to_ascii_lowercase();
             ["args", "command", "script", "entrypoint"].iter().any(|word| key.contains(word))
         };
-        Self {
-            object,
-            text,
-            in_command: path.iter().any(is_command),
-            in_environment: path.iter().any(|key| names_environment(key)),
-            is_block: is_block(text),
-            is_dashboard: is_dashboard(text),
-            is_script: is_script(text),
-        }
+        let place = if path.iter().any(|key| names_environment(key)) {
+            Place::Environment
+        } else if path.iter().any(is_command) {
+            Place::Command
+        } else {
+            Place::Elsewhere
+        };
+        Self { object, text, place, is_block: is_block(text), form: Form::of(text) }
     }
 
     /// What the text is, in a word.
     pub(super) fn noun(&self) -> &'static str {
-        noun(self.is_dashboard, self.is_script)
+        self.form.noun()
     }
 
     /// How sure it is that a variable of the text is not meant for Flux.
@@ -89,43 +102,52 @@ impl<'a> Passage<'a> {
         if name.starts_with(|c: char| c.is_ascii_digit()) || name.starts_with("__") || !name.is_ascii() {
             return Ownership::Sure;
         }
-        let is_program = self.is_block || (self.is_script && self.in_command) || self.is_shebang();
-        if self.is_dashboard || (is_program && is_assigned(self.text, name)) {
+        let (is_script, in_command) = (self.form == Form::Script, self.place == Place::Command);
+        let is_program = self.is_block || (is_script && in_command) || self.text.starts_with("#!");
+        if self.form == Form::Dashboard || (is_program && is_assigned(self.text, name)) {
             return Ownership::Sure;
         }
-        if !is_program || self.in_environment {
+        if !is_program || self.place == Place::Environment {
             return Ownership::None;
         }
-        if self.in_command && is_given_by(&self.object.node, name) {
+        if in_command && is_given_by(&self.object.node, name) {
             return Ownership::Sure;
         }
         let has_small = name.bytes().any(|byte| byte.is_ascii_lowercase());
-        if has_small || GIVEN.contains(&name) || (self.is_script && is_used_bare(self.text, name)) {
+        if has_small || GIVEN.contains(&name) || (is_script && is_used_bare(self.text, name)) {
             return Ownership::Likely;
         }
         Ownership::None
     }
+}
 
-    fn is_shebang(&self) -> bool {
-        self.text.starts_with("#!")
+impl Form {
+    fn of(text: &str) -> Self {
+        if is_dashboard(text) {
+            Self::Dashboard
+        } else if is_script(text) {
+            Self::Script
+        } else {
+            Self::Other
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Dashboard => "dashboard",
+            Self::Script => "script",
+            Self::Other => "text",
+        }
     }
 }
 
 /// What a text is, in a word, with a `${…}` that Flux cannot read, where that is another program's.
 pub(super) fn of_malformed(text: &str, said: &str) -> Option<&'static str> {
-    let (is_dashboard, is_script) = (is_dashboard(text), is_script(text));
+    let form = Form::of(text);
     // Forms of shells that Flux does not know: indirection, arrays, all arguments, the last status.
     let is_shell = ["${!", "${@", "${*", "${?", "${$", "${-"].iter().any(|start| said.starts_with(start));
     let is_list = said.contains('[');
-    (is_dashboard || is_script || is_shell || is_list || is_block(text)).then(|| noun(is_dashboard, is_script))
-}
-
-fn noun(is_dashboard: bool, is_script: bool) -> &'static str {
-    match (is_dashboard, is_script) {
-        (true, _) => "dashboard",
-        (false, true) => "script",
-        (false, false) => "text",
-    }
+    (form != Form::Other || is_shell || is_list || is_block(text)).then(|| form.noun())
 }
 
 fn is_block(text: &str) -> bool {
@@ -154,7 +176,8 @@ fn is_assigned(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let (Some(before), Some(after)) = (text.get(..at), text.get(at + name.len()..)) else { return false };
         let before = before.rsplit('\n').next().unwrap_or_default();
-        if before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '{' | '-' | '.' | '/' | '%')) {
+        if before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '{' | '-' | '.' | '/' | '%'))
+        {
             return false;
         }
         let value = after.strip_prefix("+=").or_else(|| after.strip_prefix('=')).filter(|rest| !rest.starts_with('='));
@@ -176,7 +199,10 @@ fn begins_command(before: &str) -> bool {
     let before = before.trim_end();
     let last = before.split_whitespace().next_back().unwrap_or_default();
     let words = ["then", "do", "else", "export", "local", "declare", "readonly", "typeset", "env", "&&", "||"];
-    before.is_empty() || before.ends_with([';', '(', '{', '|', '`', '"', '\'']) || words.contains(&last) || is_declared(before)
+    before.is_empty()
+        || before.ends_with([';', '(', '{', '|', '`', '"', '\''])
+        || words.contains(&last)
+        || is_declared(before)
 }
 
 /// `local -r x=1` and its like.
@@ -218,17 +244,18 @@ fn is_given_by(node: &Node, name: &str) -> bool {
     match &node.value {
         Value::Scalar(..) => false,
         Value::Seq(items) => items.iter().any(|item| is_given_by(item, name)),
-        Value::Map(entries) => entries.iter().any(|entry| {
-            (names_environment(&entry.key) && gives(&entry.node, name)) || is_given_by(&entry.node, name)
-        }),
+        Value::Map(entries) => entries
+            .iter()
+            .any(|entry| (names_environment(&entry.key) && gives(&entry.node, name)) || is_given_by(&entry.node, name)),
     }
 }
 
 fn gives(environment: &Node, name: &str) -> bool {
     let is_other = |value: Option<&Node>| !value.and_then(Node::text).is_some_and(|text| is_itself(text, name));
-    let listed = environment.items().iter().any(|item| {
-        item.get("name").and_then(Node::text) == Some(name) && is_other(item.get("value"))
-    });
+    let listed = environment
+        .items()
+        .iter()
+        .any(|item| item.get("name").and_then(Node::text) == Some(name) && is_other(item.get("value")));
     listed || environment.entry(name).is_some_and(|entry| is_other(Some(&entry.node)))
 }
 
@@ -251,7 +278,9 @@ mod tests {
         ] {
             assert!(is_assigned(text, "x"), "{text}");
         }
-        for text in ["x=${x}", "x=\"${x:-1}\"", "--set x=1 ${x}", "if [ x == 1 ]", "max=1", "x: 1", "for x ${x}", "say read x"] {
+        for text in
+            ["x=${x}", "x=\"${x:-1}\"", "--set x=1 ${x}", "if [ x == 1 ]", "max=1", "x: 1", "for x ${x}", "say read x"]
+        {
             assert!(!is_assigned(text, "x"), "{text}");
         }
     }

@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
         let known = || self.variables.values.keys().map(|name| &**name);
         let has_small = |name: &str| name.bytes().any(|byte| byte.is_ascii_lowercase());
         let is_near = name.len() > 3 && did_you_mean(name, known()).is_some();
-        !is_near && !(has_small(name) && known().any(has_small))
+        !(is_near || (has_small(name) && known().any(has_small)))
     }
 }
 

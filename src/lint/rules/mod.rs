@@ -12,10 +12,15 @@ macro_rules! rules {
 }
 
 rules! {
+    mod automation_pushes_to_synced_branch;
+    mod duplicate_cluster_identity;
     mod duplicate_key;
     mod failed_build;
     mod interval_out_of_range;
+    mod invalid_git_url;
+    mod invalid_variable_name;
     mod invalid_yaml;
+    mod missing_controller;
     mod missing_drift_detection;
     mod missing_failure_strategy;
     mod missing_prune;
@@ -24,8 +29,15 @@ rules! {
     mod missing_storage_namespace;
     mod missing_timeout;
     mod namespace_from_helm;
+    mod receiver_target;
+    mod registry_without_provider;
+    mod runtime_info_drift;
+    mod shell_variable_substituted;
     mod suspended_in_git;
     mod target_namespace_mismatch;
+    mod unauthenticated_receiver;
+    mod undefined_variable;
+    mod unfiltered_image_policy;
     mod unsized_instance;
     mod watch_label_missing;
 }
