@@ -69,14 +69,14 @@ impl<'a> Definitions<'a> {
         for (span, message) in sources(name, slot) {
             finding = finding.related(span, message);
         }
-        for (span, message) in self.elsewhere(name, &cluster.root.name) {
+        for (span, message) in self.elsewhere(name, place, &cluster.root.name) {
             finding = finding.related(span, message);
         }
         finding
     }
 
     /// Where it is defined for others: of this cluster first, then of other ones.
-    fn elsewhere(&self, name: &Name, cluster: &Name) -> Vec<(Span, String)> {
+    fn elsewhere(&self, name: &Name, used: &Span, cluster: &Name) -> Vec<(Span, String)> {
         let by_name = self.by_name.get_or_init(|| by_name(self.clusters));
         let found = by_name.get(name).map_or(&[][..], Vec::as_slice);
         let here = found.iter().filter(|definition| definition.cluster == cluster);
@@ -85,7 +85,9 @@ impl<'a> Definitions<'a> {
         let mut shown = Vec::new();
         for definition in here.chain(there) {
             let place = &definition.variable.place;
-            if shown.len() >= MAX_SHOWN || !seen.insert(place.order()) {
+            // A child may hand on what its parent does not have: `X: ${X}`.
+            let is_use = place.file() == used.file() && place.range().contains(&used.range().start);
+            if is_use || shown.len() >= MAX_SHOWN || !seen.insert(place.order()) {
                 continue;
             }
             let what = match &definition.variable.from {

@@ -8,7 +8,7 @@ use super::{Fleet, View};
 use crate::flux::{Brought, State};
 use crate::kube::Object;
 use crate::text::Span;
-use crate::yaml::Name;
+use crate::yaml::{Name, Node};
 
 /// Flux Operator fills such a ConfigMap from another one.
 const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
@@ -61,15 +61,11 @@ pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<I
 fn of_cluster<'a>(view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
     let brought = &view.receiver.cluster.brought;
     let mut found: BTreeMap<(&str, &str), Info<'_>> = BTreeMap::new();
-    for one in brought {
-        for source in one.by.variables.sources.iter().filter(|source| &*source.kind == "ConfigMap") {
-            let Some(namespace) = one.by.reference.namespace.as_deref() else { continue };
-            let Some(applied) = view.find("", "ConfigMap", namespace, &source.name) else { continue };
-            let object = applied.object;
-            if object.text_at(&["metadata", "annotations", COPY_FROM]).is_none() {
-                let id = (object.namespace().unwrap_or_default(), object.name());
-                found.entry(id).or_insert_with(|| Info::new(view, object));
-            }
+    for (namespace, name) in brought.iter().flat_map(|one| named_by(view, one)) {
+        let Some(applied) = view.find("", "ConfigMap", namespace, name) else { continue };
+        let object = applied.object;
+        if object.text_at(&["metadata", "annotations", COPY_FROM]).is_none() {
+            found.entry((namespace, name)).or_insert_with(|| Info::new(view, object));
         }
     }
     if found.is_empty() {
@@ -83,7 +79,29 @@ fn of_cluster<'a>(view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
     for one in brought {
         take_reads(one, &mut found, &by_place);
     }
+    let not_built = brought.iter().filter(|one| one.by.state != State::Built && one.reads().is_empty());
+    for id in not_built.flat_map(|one| named_by(view, one)) {
+        if let Some(info) = found.get_mut(&id) {
+            info.may_be_read = true;
+        }
+    }
     found
+}
+
+/// The ConfigMaps that an applier would substitute from, or what these are copied from.
+fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)> {
+    let Some(object) = &brought.by.object else { return Vec::new() };
+    let Some(namespace) = object.namespace() else { return Vec::new() };
+    let sources = object.node.at_keys(&["spec", "postBuild", "substituteFrom"]).map_or(&[][..], Node::items);
+    let sources = sources.iter().filter(|source| source.get("kind").and_then(Node::text) == Some("ConfigMap"));
+    let names = sources.filter_map(|source| source.get("name").and_then(Node::text));
+    let ids = names.flat_map(|name| {
+        let copied = view
+            .find("", "ConfigMap", namespace, name)
+            .and_then(|applied| applied.object.text_at(&["metadata", "annotations", COPY_FROM])?.split_once('/'));
+        copied.into_iter().chain([(namespace, name)])
+    });
+    ids.collect()
 }
 
 /// Notes what the objects of an applier read, in those `ConfigMap`s that it substitutes from, be it through a copy.
@@ -101,7 +119,6 @@ fn take_reads<'a>(
     let sources: BTreeSet<(&str, &str)> = named.chain(copied).collect();
     for id in &sources {
         let Some(info) = found.get_mut(id) else { continue };
-        info.may_be_read |= brought.by.state != State::Built && brought.reads().is_empty();
         info.asked.extend(brought.reads());
         info.missed.extend(brought.misses());
     }

@@ -57,6 +57,14 @@ declare! {
     ///   postBuild:
     ///     substitute:
     ///       CLUSTER_NAME: production
+    /// # /web/settings.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: settings
+    ///   namespace: web
+    /// data:
+    ///   cluster: ${CLUSTER_NAME}
     /// ```
     ///
     /// ## Good
@@ -93,6 +101,14 @@ declare! {
     ///   postBuild:
     ///     substitute:
     ///       CLUSTER_NAME: staging
+    /// # /web/settings.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: settings
+    ///   namespace: web
+    /// data:
+    ///   cluster: ${CLUSTER_NAME}
     /// ```
     ///
     /// ## Source

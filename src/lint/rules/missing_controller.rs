@@ -101,7 +101,7 @@ fn check(view: &View<'_>, found: &mut Found) {
             let message = format!("{} has no controller: `{controller}` is not installed", object.reference());
             let help = format!("add `{controller}` to the components of Flux, or take the object out; without it nobody acts on it");
             let finding = Finding::error(RULE.id, object.span().clone(), message).help(help);
-            found.push(finding.related(installed.place.clone(), "these are").about(object.reference()));
+            found.push(finding.related(installed.place.clone(), "these controllers are").about(object.reference()));
         }
     }
 }

@@ -113,19 +113,39 @@ const MAX_SHOWN: usize = 5;
 
 fn check(fleet: &Fleet<'_>, found: &mut Found) {
     for infos in infos(fleet).values() {
-        missing_keys(infos, found);
-        unread_keys(fleet, infos, found);
+        let left_over = left_over(fleet, infos);
+        missing_keys(infos, &left_over, found);
+        unread_keys(infos, &left_over, found);
     }
 }
 
+/// The keys that nothing reads on any cluster, as far as that is known.
+fn left_over<'a>(fleet: &Fleet<'_>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
+    // A source that is not known may read any, and serves the other clusters as well.
+    if infos.iter().any(|info| info.may_be_read) {
+        return BTreeSet::new();
+    }
+    let read: BTreeSet<&Name> = infos.iter().flat_map(|info| info.read.iter().copied()).collect();
+    // What a layout gives every cluster need not be read on any.
+    let is_given = |key: &Name| {
+        fleet.governance == Governance::Fleet && infos.iter().all(|info| info.keys.contains_key(key))
+    };
+    let keys = infos.iter().flat_map(|info| info.keys.keys().copied());
+    let unread: BTreeSet<&Name> = keys.filter(|key| !read.contains(key) && !is_given(key)).collect();
+    if !unread.is_empty() && infos.iter().any(|info| has_other_readers(fleet, info)) {
+        return BTreeSet::new();
+    }
+    unread
+}
+
 /// Says which clusters lack a key that others have.
-fn missing_keys(infos: &[Info<'_>], found: &mut Found) {
+fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Found) {
     let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys.keys().copied()).collect();
-    for key in keys {
+    for key in keys.difference(left_over) {
         let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) =
-            infos.iter().partition(|info| info.keys.contains_key(key));
+            infos.iter().partition(|info| info.keys.contains_key(*key));
         // Where it is read and has a value nevertheless, clusters differ because somebody wants them to.
-        let does_well = |info: &&Info<'_>| info.asked.contains(key) && !info.missed.contains(key);
+        let does_well = |info: &&Info<'_>| info.asked.contains(*key) && !info.missed.contains(*key);
         if without.is_empty() || without.iter().any(does_well) {
             continue;
         }
@@ -138,7 +158,7 @@ fn missing_keys(infos: &[Info<'_>], found: &mut Found) {
                 let place = info.object.node.entry("data").map_or_else(|| info.object.span().clone(), Entry::key_span);
                 let mut finding = Finding::warning(RULE.id, place, message).help(help).about(info.object.reference());
                 for other in with.iter().take(MAX_SHOWN) {
-                    finding = finding.related(other.keys[key].clone(), format!("cluster `{}` has it", other.cluster));
+                    finding = finding.related(other.keys[*key].clone(), format!("cluster `{}` has it", other.cluster));
                 }
                 finding.clusters.push(info.cluster.clone());
                 found.push(finding);
@@ -149,7 +169,7 @@ fn missing_keys(infos: &[Info<'_>], found: &mut Found) {
             let message = format!("{} has a key `{key}`, unlike that of {}", info.object.reference(), clusters(&without));
             let help = "add it there too, or take it out; what reads it there fails, or gets an empty text";
             let mut finding =
-                Finding::warning(RULE.id, info.keys[key].clone(), message).help(help).about(info.object.reference());
+                Finding::warning(RULE.id, info.keys[*key].clone(), message).help(help).about(info.object.reference());
             for other in without.iter().take(MAX_SHOWN) {
                 let place = other.object.span().clone();
                 finding = finding.related(place, format!("cluster `{}` has no such key", other.cluster));
@@ -161,23 +181,11 @@ fn missing_keys(infos: &[Info<'_>], found: &mut Found) {
 }
 
 /// Says which keys nothing reads on any cluster that has them.
-fn unread_keys(fleet: &Fleet<'_>, infos: &[Info<'_>], found: &mut Found) {
-    // A source that is not known may read any, and serves the other clusters as well.
-    if infos.iter().any(|info| info.may_be_read) {
-        return;
-    }
-    let read: BTreeSet<&Name> = infos.iter().flat_map(|info| info.read.iter().copied()).collect();
-    let has_all = |key: &Name| infos.iter().all(|info| info.keys.contains_key(key));
-    // What a layout gives every cluster need not be read on any.
-    let is_left_over = |key: &Name| !(read.contains(key) || (fleet.governance == Governance::Fleet && has_all(key)));
-    let left_over = infos.iter().any(|info| info.keys.keys().any(|key| is_left_over(key)));
-    if !left_over || infos.iter().any(|info| has_other_readers(fleet, info)) {
-        return;
-    }
+fn unread_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Found) {
     let known: Vec<&str> = infos.iter().flat_map(|info| info.missed.iter().map(AsRef::as_ref)).collect();
     let mut said: BTreeMap<(&Name, (&str, u32, u32)), Finding> = BTreeMap::new();
     for info in infos {
-        for (key, place) in info.keys.iter().filter(|(key, _)| is_left_over(key)) {
+        for (key, place) in info.keys.iter().filter(|(key, _)| left_over.contains(*key)) {
             let finding = said.entry((key, place.order())).or_insert_with(|| {
                 let message = format!("nothing reads `{key}` of {}", info.object.reference());
                 let help = match did_you_mean(key, known.iter().copied()) {
