@@ -11,8 +11,9 @@ use super::key::Key;
 use super::lookups::Lookups;
 use super::output::Output;
 use super::shared_place::is_same;
+use super::undefined::Definitions;
 use super::unmatched::Tally;
-use crate::finding::{Finding, ObjectRef};
+use crate::finding::{Finding, ObjectRef, Severity};
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::Name;
@@ -51,6 +52,7 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
     let (mut done, mut findings) = (Vec::new(), Vec::new());
     let completion = Completion::default();
     let mut patches = Tally::default();
+    let definitions = Definitions::of(clusters);
     for cluster in clusters {
         let mut appliers = Vec::new();
         let mut brought = Vec::new();
@@ -75,11 +77,16 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
                 }
             }
             patches.take(&output.facts, &applier, &cluster.root.name);
+            for finding in definitions.missed(cluster, slot, output) {
+                findings.push(moved(&finding, &applier, &cluster.root.name));
+            }
             brought.push(Brought {
                 by: applier.clone(),
                 objects: output.objects.clone(),
                 completion: completion.clone(),
                 inventory: Some(output.inventory.clone()),
+                facts: Some(output.facts.clone()),
+                unset: output.unset.clone(),
             });
             appliers.push(applier);
         }
@@ -165,9 +172,9 @@ fn drop_overtaken(brought: &mut [Brought]) {
 
 /// One finding of those that say the same at the same place of several clusters.
 fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
-    fn key(finding: &Finding) -> (&str, u32, u32, &str, &str) {
+    fn key(finding: &Finding) -> (&str, u32, u32, &str, &str, Severity) {
         let (path, start, len) = finding.at.span.order();
-        (path, start, len, finding.rule, &finding.message)
+        (path, start, len, finding.rule, &finding.message, finding.severity)
     }
     findings.sort_by(|a, b| key(a).cmp(&key(b)));
     let mut merged: Vec<Finding> = Vec::new();

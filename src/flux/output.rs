@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::inventory::Inventory;
+use super::substitute::Unset;
 use super::substitution::is_enabled;
 use super::{State, reads};
 use crate::finding::{Finding, Severity};
@@ -29,6 +30,8 @@ pub(super) struct Output {
     pub(super) inventory: Arc<Inventory>,
     /// The Deployment of kustomize-controller that a FluxInstance makes, as far as it is known.
     pub(super) controller: Option<Object>,
+    /// The variables that its objects read and nothing defines.
+    pub(super) unset: Arc<[Unset]>,
     /// How much memory variables made it take, in bytes.
     pub(super) grown: usize,
 }
@@ -66,6 +69,7 @@ impl Output {
             built_for: Vec::new(),
             inventory,
             controller: None,
+            unset: Arc::default(),
             grown: 0,
         };
         output.found(findings)

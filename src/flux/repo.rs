@@ -239,7 +239,14 @@ impl Repo {
             let (objects, by) = (Arc::new([built.object.clone()]), by.clone());
             let mut completion = built.completion.clone();
             completion.open = !built.settled;
-            cluster.brought.push(Brought { by, objects, completion, inventory: None });
+            cluster.brought.push(Brought {
+                by,
+                objects,
+                completion,
+                inventory: None,
+                facts: None,
+                unset: Arc::default(),
+            });
         }
         cluster
     }

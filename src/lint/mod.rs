@@ -1,5 +1,7 @@
 //! One repository → findings.
 
+mod automation;
+mod controllers;
 mod fields;
 mod found;
 mod installation;
@@ -9,9 +11,11 @@ mod ownership;
 mod pods;
 mod presence;
 mod reach;
+mod receiver_events;
 mod rule;
 mod rules;
 mod run;
+mod runtime_info;
 mod scope;
 mod settings;
 mod suppress;

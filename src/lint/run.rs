@@ -79,7 +79,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let views = views(&receivers, &tenancies, options);
     let mut found = judge_objects(&views, &rules);
     found.merge(judge_clusters(&views, &rules));
-    found.merge(judge_fleet(&Fleet { views: &views, repo }, &rules));
+    found.merge(judge_fleet(&Fleet { views: &views, repo, governance: options.governance }, &rules));
     found.extend(problems(repo, &receivers, options));
     let Found { mut findings, unchecked } = found;
     let unwanted = apply(&mut findings, &options.lint, &options.only);

@@ -278,7 +278,6 @@ fn names_of_objects_break_no_form_of_output() {
     assert_eq!(built.matches("\n---").count() + usize::from(built.starts_with("---")), 1, "{built}");
 }
 
-<<<<<<< HEAD
 /// A repository with a configuration, an application and a copy of another repository beside it.
 fn configured() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
