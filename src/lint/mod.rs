@@ -25,7 +25,7 @@ pub use found::Found;
 pub use presence::Presence;
 pub use rule::{Check, Context, Fleet, Rule};
 pub use rules::RULES;
-pub use run::{Options, Outcome, judge, run};
+pub use run::{Options, Outcome, judge, run, tenancies};
 pub use settings::{unknown_rules, unused_skips, with_rules};
 pub use view::View;
 

@@ -73,9 +73,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
     let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(wanted).collect();
     let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id) && options.shows(rule)).collect();
-    let installations = Installations::of(repo);
-    let tenancies: Vec<Tenancy> =
-        receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect();
+    let tenancies = tenancies(repo, &receivers, options);
     let views = views(&receivers, &tenancies, options);
     let mut found = judge_objects(&views, &rules);
     found.merge(judge_clusters(&views, &rules));
@@ -101,6 +99,12 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
         skipped: repo.skipped.clone(),
         not_done: repo.not_done.clone(),
     }
+}
+
+/// The tenants of receivers, as rules know them.
+pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Tenancy> {
+    let installations = Installations::of(repo);
+    receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect()
 }
 
 /// The clusters as rules ask them.
