@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let repo = repository.load();
     let receivers = args.options.receivers(&repo.clusters)?;
     let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
-    let options = judge::options(repository.settings.clone(), source.as_ref());
+    let options = judge::options(repository.settings.clone(), source.as_ref(), streams)?;
     let tenancies = crate::lint::tenancies(&repo, &receivers, &options);
     let grounds: Vec<Ground<'_>> = receivers
         .iter()

@@ -3,6 +3,7 @@
 use regex::Regex;
 
 use super::resources::{Id, Positions, Resource, Resources};
+use crate::finding::did_you_mean;
 use crate::yaml::Node;
 
 /// The `target` of a patch. Every field is a regular expression for the whole text; an empty one matches anything.
@@ -26,6 +27,8 @@ enum Pattern {
     Any,
     /// Text without the characters that regular expressions give a meaning to: found through the index.
     Literal(String),
+    /// Such texts, `a|b` or `(a|b)`.
+    Literals(Vec<String>),
     Regex(Regex),
 }
 
@@ -35,8 +38,13 @@ impl Pattern {
         if text.is_empty() || node.is_null() {
             return Ok(Self::Any);
         }
-        if text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':')) {
+        let is_literal = |text: &str| text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+        if is_literal(text) {
             return Ok(Self::Literal(text.into()));
+        }
+        let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
+        if inner.split('|').all(is_literal) {
+            return Ok(Self::Literals(inner.split('|').map(Into::into).collect()));
         }
         let regex = regex::RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build();
         regex.map(Self::Regex).map_err(|_| Unreadable {
@@ -48,7 +56,7 @@ impl Pattern {
     fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
-            Self::Any | Self::Regex(_) => None,
+            Self::Any | Self::Literals(_) | Self::Regex(_) => None,
         }
     }
 
@@ -56,6 +64,7 @@ impl Pattern {
         match self {
             Self::Any => true,
             Self::Literal(literal) => literal == text,
+            Self::Literals(literals) => literals.iter().any(|literal| literal == text),
             Self::Regex(regex) => regex.is_match(text),
         }
     }
@@ -86,7 +95,9 @@ impl Target {
         let matches = |position: &usize| resources.list.get(*position).is_some_and(|one| self.matches(one));
         match &self.name {
             Pattern::Literal(name) => positions.with_name(name).iter().copied().filter(|at| matches(at)).collect(),
-            Pattern::Any | Pattern::Regex(_) => (0..resources.list.len()).filter(|at| matches(at)).collect(),
+            Pattern::Any | Pattern::Literals(_) | Pattern::Regex(_) => {
+                (0..resources.list.len()).filter(|at| matches(at)).collect()
+            }
         }
     }
 
@@ -130,14 +141,37 @@ impl Target {
     }
 
     fn matches(&self, resource: &Resource) -> bool {
+        self.matches_but_for("", resource)
+    }
+
+    fn matches_but_for(&self, field: &str, resource: &Resource) -> bool {
         let (first, now) = (resource.original(), &resource.id);
+        let any = |name: &str| name == field;
         !resource.node.is_null()
-            && (self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
-            && (self.name.matches(&first.name) || self.name.matches(&now.name))
-            && self.group.matches(&now.group)
-            && self.version.matches(&now.version)
-            && self.kind.matches(&now.kind)
+            && (any("namespace") || self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
+            && (any("name") || self.name.matches(&first.name) || self.name.matches(&now.name))
+            && (any("group") || self.group.matches(&now.group))
+            && (any("version") || self.version.matches(&now.version))
+            && (any("kind") || self.kind.matches(&now.kind))
             && self.selects_metadata(&resource.node)
+    }
+
+    /// The object that it would select but for one field, and that field.
+    pub(super) fn nearly(&self, resources: &Resources) -> Option<(&'static str, usize)> {
+        let positions = |field: &'static str| {
+            let all = resources.list.iter().enumerate();
+            all.filter(move |(_, resource)| self.matches_but_for(field, resource)).map(|(at, _)| at)
+        };
+        let sure = ["version", "group", "namespace"].into_iter();
+        let found = sure.filter_map(|field| Some((field, positions(field).next()?))).next();
+        // Any other name would do for most targets, so that only one which looks like it counts.
+        found.or_else(|| {
+            let typed = self.literal_name()?;
+            let names = positions("name").filter_map(|at| Some((at, &*resources.list.get(at)?.id.name)));
+            let names: Vec<(usize, &str)> = names.collect();
+            let meant = did_you_mean(typed, names.iter().map(|(_, name)| *name))?;
+            names.iter().find(|(_, name)| *name == meant).map(|(at, _)| ("name", *at))
+        })
     }
 }
 
