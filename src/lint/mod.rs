@@ -19,6 +19,7 @@ mod runtime_info;
 mod scope;
 mod settings;
 mod suppress;
+mod tenants;
 mod view;
 
 pub use found::Found;

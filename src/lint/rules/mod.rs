@@ -13,6 +13,7 @@ macro_rules! rules {
 
 rules! {
     mod automation_pushes_to_synced_branch;
+    mod dangling_role_reference;
     mod default_namespace;
     mod duplicate_cluster_identity;
     mod duplicate_key;
@@ -37,6 +38,7 @@ rules! {
     mod object_owned_twice;
     mod plaintext_secret;
     mod privileged_workload;
+    mod rbac_escalation;
     mod receiver_target;
     mod registry_without_provider;
     mod runtime_info_drift;
@@ -44,9 +46,13 @@ rules! {
     mod sops_misconfigured;
     mod suspended_in_git;
     mod target_namespace_mismatch;
+    mod tenant_cluster_admin;
+    mod tenant_escape;
+    mod tenant_forbidden_object;
     mod unauthenticated_receiver;
     mod undefined_variable;
     mod unfiltered_image_policy;
+    mod unknown_service_account;
     mod unmatched_patch;
     mod unreachable_object;
     mod unsized_instance;
