@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::ApplierKind;
 use super::digest::{Digest, Hasher};
 use super::place::clamp;
+use super::sops::is_asked;
 use super::source::SourceRef;
 use crate::finding::ObjectRef;
 use crate::kube::Object;
@@ -90,7 +91,7 @@ fn folder_digest(object: &Object, folder: &str) -> Digest {
     let spec = |key: &str| object.node.at_keys(&["spec", key]);
     let mut hasher = Hasher::new("folder");
     hasher.text(folder);
-    hasher.text(if spec("decryption").is_some_and(Node::is_map) { "decrypted" } else { "" });
+    hasher.text(if is_asked(object) { "decrypted" } else { "" });
     for field in FOLDER_FIELDS {
         if let Some(node) = spec(field) {
             hasher.text(field);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Completion;
 use super::inventory::Inventory;
+use super::lookups::Lookups;
 use super::producer::makes_others;
 use crate::finding::ObjectRef;
 use crate::kube::Object;
@@ -20,6 +21,8 @@ pub struct Cluster {
     pub appliers: Vec<Arc<Applier>>,
     /// What it receives, and what it sends to others by `kubeConfig`, in the order of the appliers.
     pub brought: Vec<Brought>,
+    /// What it has, by name.
+    pub(super) lookups: Lookups,
 }
 
 /// What one applier brings. Clusters that receive the same share it.

@@ -23,9 +23,6 @@ use crate::text::Index;
 /// one to substitute. What ends here goes round in a circle: a value that is made of itself, say.
 const MAX_WAVES: usize = 2_500;
 
-/// How much variables may make of all builds, in bytes of memory: one long value in many objects would take all there is.
-const MAX_GROWN: usize = 512 << 20;
-
 /// How many builds go on at once before that is looked at again.
 const AT_ONCE: usize = 32;
 
@@ -65,7 +62,7 @@ fn grow(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Vec<Growing
         distinct.retain(|(key, _)| known.insert(key.clone(), ()).is_none());
         for some in distinct.chunks(AT_ONCE) {
             let run = |(key, job): &(Key, Job)| {
-                let output = if grown > MAX_GROWN { job.refuse(&ground) } else { job.run(&ground) };
+                let output = if grown > settings.bounds.grown { job.refuse(&ground) } else { job.run(&ground) };
                 (key.clone(), Arc::new(output))
             };
             let built: Vec<(Key, Arc<Output>)> = some.par_iter().map(run).collect();

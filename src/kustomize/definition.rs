@@ -48,11 +48,6 @@ pub(super) const FIELDS: &[(&str, Support)] = &[
     ("validators", Support::Done),
 ];
 
-/// Tells whether kustomize knows a field, whatever the case of its letters.
-pub fn knows_field(name: &str) -> bool {
-    FIELDS.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
-}
-
 /// What this engine does with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Support {

@@ -217,6 +217,14 @@ pub(super) fn check(node: &Node) -> (Node, Vec<Finding>) {
     (node, decoder.findings)
 }
 
+/// A kustomization as Flux writes it again, and what it refuses of it: what it does not know is left out at every level,
+/// and a number where a string should be becomes one.
+pub fn rewritten(node: &Node) -> (Node, Vec<Finding>) {
+    let mut decoder = Decoder::rewriting();
+    let node = decoder.mapping(node, KUSTOMIZATION, "");
+    (node, decoder.findings)
+}
+
 /// kustomize builds what says that it is a kustomization, or does not say what it is.
 fn enforce(node: &Node, findings: &mut Vec<Finding>) {
     let is_said = |node: &&Node| !node.is_null() && node.text().is_some_and(|text| !text.is_empty());
