@@ -22,6 +22,19 @@ pub(super) enum Type {
     Mapping,
 }
 
+/// The paths of fields and of those in them; what a list holds has no name of its own.
+pub(super) fn paths(fields: &[(&'static str, Type)], within: &str, paths: &mut Vec<String>) {
+    for (name, of) in fields {
+        let path = if within.is_empty() { (*name).to_owned() } else { format!("{within}.{name}") };
+        let (Type::List(Type::Fields(below)) | Type::Fields(below)) = of else {
+            paths.push(path);
+            continue;
+        };
+        paths.push(path.clone());
+        self::paths(below, &path, paths);
+    }
+}
+
 pub(super) const LIST_OF_TEXTS: Type = Type::List(&Type::Text);
 
 /// Reads mappings; what has another type than it should is left out and becomes a finding.

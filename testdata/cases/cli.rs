@@ -234,10 +234,11 @@ fn repository() -> std::path::PathBuf {
 
 #[test]
 fn what_commands_write_for_programs_is_what_its_schema_describes() {
-    let cases: [(&str, &[&str]); 3] = [
+    let cases: [(&str, &[&str]); 4] = [
         ("build", &["build", "--format", "json"]),
         ("trace", &["trace", "Deployment/shop/web", "--format", "json"]),
         ("graph", &["graph", "--format", "json"]),
+        ("access", &["access", "flux-system", "--format", "json"]),
     ];
     for (name, arguments) in cases {
         let schema = serde_json::from_slice(&fleetwright(&repository(), &["schema", name]).stdout).unwrap();
