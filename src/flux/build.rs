@@ -19,9 +19,6 @@ use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
 use crate::yaml::{Node, Value};
 
-/// How much variables may make of one build, in bytes of memory.
-const MAX_GROWN: usize = 64 << 20;
-
 /// Builds the folder of a Kustomization out of what its source hands out.
 pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     let (kustomization, files) = (&asks.object, artifact.files());
@@ -31,7 +28,9 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
         return Output::new(Vec::new(), vec![missing(kustomization, place, &asks.folder, is_file)]);
     }
     let overlay = overlay(files, &asks.folder, kustomization, place);
-    let build = artifact.builder.build_as(&asks.folder, &overlay.node);
+    let decrypts = sops::is_asked(kustomization);
+    let builder = if decrypts { artifact.decrypting() } else { &artifact.builder };
+    let build = builder.build_as(&asks.folder, &overlay.node);
     let mut findings = build.findings;
     findings.extend(overlay.findings);
     for finding in &mut findings {
@@ -39,10 +38,10 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     }
     sort(&mut findings);
     let mut objects = build.objects;
-    if kustomization.node.at_keys(&["spec", "decryption"]).is_some_and(Node::is_map) {
+    if decrypts {
         objects.iter_mut().for_each(sops::decrypt);
     }
-    let facts = Facts::of(&objects, build.not_done);
+    let facts = Facts::of(&objects, build.not_done, build.laid);
     let mut output = Output::with(objects, findings, Arc::new(facts));
     output.built_for.push(kustomization.clone());
     output
@@ -72,6 +71,8 @@ pub(super) struct Substitution<'a> {
     pub(super) findings: &'a [Finding],
     /// Whether an undefined variable fails the build.
     pub(super) strict: bool,
+    /// How much more memory they may take than what they stand in, in bytes.
+    pub(super) limit: usize,
 }
 
 /// Takes a build to its end.
@@ -145,7 +146,7 @@ fn substitute(asks: &Asks, built: &Output, substitution: &Substitution<'_>, shar
             }
         }
         values.unset.extend(unset.iter().cloned());
-        if values.grown > MAX_GROWN {
+        if values.grown > substitution.limit {
             values.findings.push(too_much(asks));
             break;
         }

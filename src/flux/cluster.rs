@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Completion;
 use super::inventory::Inventory;
+use super::lookups::Lookups;
 use super::output::Facts;
 use super::producer::makes_others;
 use super::substitute::{Unset, Whose};
@@ -22,6 +23,8 @@ pub struct Cluster {
     pub appliers: Vec<Arc<Applier>>,
     /// What it receives, and what it sends to others by `kubeConfig`, in the order of the appliers.
     pub brought: Vec<Brought>,
+    /// What it has, by name.
+    pub(super) lookups: Lookups,
 }
 
 /// What one applier brings. Clusters that receive the same share it.
@@ -91,12 +94,9 @@ impl Brought {
 
     /// The objects by which others come to be that no manifest holds, and inputs that others ask for.
     pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
-        let known = self
-            .inventory
-            .as_ref()
-            .map(|inventory| inventory.makers().map(|held| self.with(&held.object)).collect::<Vec<_>>());
-        let found = known.unwrap_or_else(|| self.applied().filter(|applied| makes_others(applied.object)).collect());
-        found.into_iter()
+        let known = self.inventory.iter().flat_map(|inventory| inventory.makers());
+        let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && makes_others(object));
+        known.map(|held| &held.object).chain(unknown).map(|object| self.with(object))
     }
 
     fn with<'a>(&'a self, object: &'a Object) -> Applied<'a> {

@@ -8,10 +8,12 @@ use super::cluster::{Applier, ApplierKind, Brought, Cluster, State};
 use super::growing::{Growing, Slot};
 use super::inventory::Inventory;
 use super::key::Key;
+use super::lookups::Lookups;
 use super::output::Output;
 use super::shared_place::is_same;
 use super::substitute::UNDEFINED_VARIABLE;
 use super::undefined::{Definitions, MAX_PLACES};
+use super::unmatched::Tally;
 use crate::finding::{Finding, Label, ObjectRef, Severity};
 use crate::kube::Object;
 use crate::text::Index;
@@ -50,6 +52,7 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
     let mut gaps: BTreeMap<Arc<str>, (usize, BTreeSet<Name>)> = BTreeMap::new();
     let (mut done, mut findings) = (Vec::new(), Vec::new());
     let completion = Completion::default();
+    let mut patches = Tally::default();
     let definitions = Definitions::of(clusters);
     for cluster in clusters {
         let mut appliers = Vec::new();
@@ -74,6 +77,7 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
                     findings.extend(moved);
                 }
             }
+            patches.take(&output.facts, &applier, &cluster.root.name);
             for finding in definitions.missed(cluster, slot, output) {
                 findings.push(moved(&finding, &applier, &cluster.root.name));
             }
@@ -88,7 +92,8 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
             appliers.push(applier);
         }
         drop_overtaken(&mut brought);
-        done.push(Cluster { name: cluster.root.name.clone(), appliers, brought });
+        let lookups = Lookups::new(cluster.received.clone());
+        done.push(Cluster { name: cluster.root.name.clone(), appliers, brought, lookups });
     }
     let gaps = gaps.into_iter();
     let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });
@@ -98,6 +103,7 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
         *not_done.entry(what.clone()).or_default() += count;
     }
     findings.extend(clusters.iter().flat_map(by_hand_findings));
+    findings.extend(patches.findings());
     for Said { output, clusters } in said.into_iter().filter(|said| !said.clusters.is_empty()) {
         let clusters: Vec<Name> = clusters.into_iter().collect();
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));

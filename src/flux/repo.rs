@@ -9,11 +9,13 @@ use super::classify::{
 use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
+use super::lookups::Lookups;
 use super::outcome::Gap;
 use super::root::{Root, roots};
 use super::settings::Settings;
 use super::source::{self, Sources};
 use super::sync::{OPERATOR, objects_of};
+use super::unmatched::Tally;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
 use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
@@ -27,6 +29,8 @@ pub struct Repo {
     pub clusters: Vec<Cluster>,
     /// The objects, as built where a kustomization builds them and as written elsewhere; each once.
     pub objects: Vec<Built>,
+    /// The objects of files that lie below a kustomization which names them nowhere, as they are written.
+    pub aside: Vec<Object>,
     /// What was not built although nothing is wrong, sorted by reason.
     pub gaps: Vec<Gap>,
     /// What is wrong with its files and builds; each finding names its rule.
@@ -132,6 +136,7 @@ impl Repo {
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops = buildable().filter(|folder| !named.included.contains(*folder));
+        let mut patches = Tally::default();
         let rest: Vec<&String> = buildable().filter(|folder| named.included.contains(*folder)).collect();
         for folder in tops.chain(rest) {
             if covered.contains(folder) {
@@ -143,6 +148,7 @@ impl Repo {
             // Where there are roots, what they reach decides.
             if rootless {
                 self.problems.extend(build.findings);
+                patches.take_folder(&build.laid);
             }
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
@@ -150,6 +156,7 @@ impl Repo {
                 self.add(object, &mut seen);
             }
         }
+        self.problems.extend(patches.findings());
         self.not_done = builder.not_done();
         for folder in named.folders.keys() {
             let texts = installation_patches(builder.files(), folder);
@@ -183,6 +190,7 @@ impl Repo {
                 continue;
             }
             if !is_loose(path, named, &applied) {
+                self.aside.extend(objects(parsed));
                 continue;
             }
             let folder: Arc<str> = folder_of(path).into();
@@ -218,7 +226,8 @@ impl Repo {
 
     /// The one cluster of a repository without any root: it receives every folder.
     fn without_root(&self) -> Cluster {
-        let mut cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
+        let mut cluster =
+            Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups: Lookups::default() };
         let mut by_folder: BTreeMap<Arc<str>, Arc<super::cluster::Applier>> = BTreeMap::new();
         for built in &self.objects {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {

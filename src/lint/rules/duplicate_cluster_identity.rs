@@ -150,8 +150,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
             }
         }
         for (value, claims) in by_value {
-            let clusters = claims.iter().map(|claim| &*claim.cluster);
-            if claims.len() > 1 && !options.may_share(clusters) {
+            let clusters: Vec<&str> = claims.iter().map(|claim| &*claim.cluster).collect();
+            if claims.len() > 1 && !options.may_share(&clusters) {
                 found.push(finding(key, value, &claims));
             }
         }
