@@ -1,9 +1,15 @@
 //! One repository → findings.
 
+mod artifacts;
+mod before;
+mod charts;
+mod circles;
+mod dependency;
 mod fields;
 mod found;
 mod installation;
 mod listing;
+mod missing;
 mod objects;
 mod presence;
 mod reach;
@@ -11,8 +17,11 @@ mod rule;
 mod rules;
 mod run;
 mod settings;
+mod source_reference;
 mod suppress;
+mod values_reference;
 mod view;
+mod wanted;
 
 pub use found::Found;
 pub use presence::Presence;

@@ -1,10 +1,12 @@
 //! Whether something that is referred to is on a cluster: received, made by somebody else, or not there.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::View;
+use super::artifacts::may_be_made;
 use crate::finding::ObjectRef;
-use crate::flux::{Applied, Produced, State, installs};
+use crate::flux::{Applied, Applier, Produced, State, installs};
 use crate::kube::Object;
 
 /// Whether something that is referred to is on a cluster.
@@ -33,11 +35,13 @@ impl Presence<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Makers<'a> {
     /// What may bring anything.
-    anything: Option<String>,
+    anything: Option<&'a Arc<Applier>>,
     /// What may bring objects of a namespace.
-    namespaces: BTreeMap<&'a str, String>,
+    namespaces: BTreeMap<&'a str, &'a Arc<Applier>>,
     /// What may bring objects without namespace.
-    cluster_scoped: Option<String>,
+    cluster_scoped: Option<&'a Arc<Applier>>,
+    /// The releases whose charts bring objects to a namespace.
+    releases: BTreeMap<&'a str, Vec<&'a Object>>,
     /// The namespaces that releases make themselves.
     created: BTreeMap<&'a str, ObjectRef>,
 }
@@ -45,45 +49,79 @@ pub(super) struct Makers<'a> {
 impl<'a> Makers<'a> {
     pub(super) fn of(view: &View<'a>) -> Self {
         let mut makers = Self::default();
-        for applier in view.appliers() {
-            let why = match &applier.state {
-                State::Built => continue,
-                State::Failed => format!("{} does not build", applier.reference),
-                State::NotBuilt(why) => format!("{} is not built: {why}", applier.reference),
-            };
-            match applier.object.as_ref().and_then(|object| spec_text(object, "targetNamespace")) {
-                // What has a namespace is put there; what has none stays what it is.
-                Some(namespace) => {
-                    makers.cluster_scoped.get_or_insert_with(|| why.clone());
-                    makers.namespaces.entry(namespace).or_insert(why);
-                }
-                None => {
-                    makers.anything.get_or_insert(why);
-                }
-            }
-        }
         for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
             let release = applied.object;
             if release.node.at_keys(&["spec", "kubeConfig"]).is_some() {
                 continue;
             }
-            let reference = release.reference();
             let Some(namespace) = spec_text(release, "targetNamespace").or(applied.namespace()) else { continue };
             let creates = release.text_at(&["spec", "install", "createNamespace"]) == Some("true");
             if creates {
-                makers.created.entry(namespace).or_insert_with(|| reference.clone());
+                makers.created.entry(namespace).or_insert_with(|| release.reference());
             }
-            makers.namespaces.entry(namespace).or_insert_with(|| format!("the chart of {reference}"));
-            makers.cluster_scoped.get_or_insert_with(|| format!("the chart of {reference}"));
+            makers.releases.entry(namespace).or_default().push(release);
+        }
+        let mut sourceless = Vec::new();
+        for applier in view.appliers() {
+            // What is built from a source that is not there brings nothing.
+            let lacks_source = || applier.source.as_ref().is_some_and(|source| lacks(view, source));
+            match &applier.state {
+                _ if applier.is_known => {}
+                State::NotBuilt(_) if lacks_source() => sourceless.push(applier),
+                State::Built | State::Failed | State::NotBuilt(_) => makers.take(applier),
+            }
+        }
+        for applier in sourceless {
+            let namespace = applier.source.as_ref().and_then(|source| source.namespace.as_deref()).unwrap_or_default();
+            if makers.unknown(namespace).is_some() {
+                makers.take(applier);
+            }
         }
         makers
     }
 
-    /// Who may bring an object that is not known, in words; the empty namespace is that of cluster-scoped ones.
-    fn unknown(&self, namespace: &str) -> Option<&String> {
-        let narrower = if namespace.is_empty() { self.cluster_scoped.as_ref() } else { self.namespaces.get(namespace) };
-        self.anything.as_ref().or(narrower)
+    fn take(&mut self, applier: &'a Arc<Applier>) {
+        match applier.object.as_ref().and_then(|object| spec_text(object, "targetNamespace")) {
+            // What has a namespace is put there; what has none stays what it is.
+            Some(namespace) => {
+                self.cluster_scoped.get_or_insert(applier);
+                self.namespaces.entry(namespace).or_insert(applier);
+            }
+            None => {
+                self.anything.get_or_insert(applier);
+            }
+        }
     }
+
+    /// The releases whose charts alone may bring an object of a namespace; `None` when others may.
+    pub(super) fn only_releases(&self, namespace: &str) -> Option<&[&'a Object]> {
+        if self.anything.is_some() || self.namespaces.contains_key(namespace) {
+            return None;
+        }
+        Some(self.releases.get(namespace).map_or(&[], Vec::as_slice))
+    }
+
+    /// Who may bring an object that is not known, in words; the empty namespace is that of cluster-scoped ones.
+    fn unknown(&self, namespace: &str) -> Option<String> {
+        let (applier, release) = match namespace {
+            "" => (self.cluster_scoped, self.releases.values().next()),
+            _ => (self.namespaces.get(namespace).copied(), self.releases.get(namespace)),
+        };
+        if let Some(applier) = self.anything.or(applier) {
+            return Some(match &applier.state {
+                State::NotBuilt(why) => format!("{} is not built: {why}", applier.reference),
+                State::Built | State::Failed => format!("{} does not build", applier.reference),
+            });
+        }
+        release.and_then(|releases| releases.first()).map(|release| format!("the chart of {}", release.reference()))
+    }
+}
+
+/// Tells whether nothing brings a source that an applier names.
+fn lacks(view: &View<'_>, source: &ObjectRef) -> bool {
+    let namespace = source.namespace.as_deref().unwrap_or_default();
+    let is_made = &*source.kind == "ExternalArtifact" && may_be_made(view, namespace, &source.name);
+    !is_made && view.find(source.group(), &source.kind, namespace, &source.name).is_none()
 }
 
 impl<'a> View<'a> {
@@ -107,10 +145,7 @@ impl<'a> View<'a> {
         if !self.is_whole() {
             return Presence::Unknown("the repository has no root".into());
         }
-        match self.makers().unknown(namespace) {
-            Some(who) => Presence::Unknown(who.clone()),
-            None => Presence::Missing,
-        }
+        self.makers().unknown(namespace).map_or(Presence::Missing, Presence::Unknown)
     }
 
     /// Whether a namespace is on the cluster.
