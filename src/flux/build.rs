@@ -18,9 +18,6 @@ use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
 use crate::yaml::{Node, Value};
 
-/// How much variables may make of one build, in bytes of memory.
-const MAX_GROWN: usize = 64 << 20;
-
 /// Builds the folder of a Kustomization out of what its source hands out.
 pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     let (kustomization, files) = (&asks.object, artifact.files());
@@ -30,7 +27,9 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
         return Output::new(Vec::new(), vec![missing(kustomization, place, &asks.folder, is_file)]);
     }
     let overlay = overlay(files, &asks.folder, kustomization, place);
-    let build = artifact.builder.build_as(&asks.folder, &overlay.node);
+    let decrypts = sops::is_asked(kustomization);
+    let builder = if decrypts { artifact.decrypting() } else { &artifact.builder };
+    let build = builder.build_as(&asks.folder, &overlay.node);
     let mut findings = build.findings;
     findings.extend(overlay.findings);
     for finding in &mut findings {
@@ -38,7 +37,7 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     }
     sort(&mut findings);
     let mut objects = build.objects;
-    if kustomization.node.at_keys(&["spec", "decryption"]).is_some_and(Node::is_map) {
+    if decrypts {
         objects.iter_mut().for_each(sops::decrypt);
     }
     let facts = Facts::of(&objects, build.not_done);
@@ -71,24 +70,14 @@ pub(super) struct Substitution<'a> {
     pub(super) findings: &'a [Finding],
     /// Whether an undefined variable fails the build.
     pub(super) strict: bool,
+    /// How much more memory they may take than what they stand in, in bytes.
+    pub(super) limit: usize,
 }
 
 /// Takes a build to its end.
 pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitution<'_>>, shared: &Shared) -> Output {
-    let mut output = built.clone();
-    if let Some(substitution) = substitution {
-        let (changed, mut found, grown) = substitute(asks, built, substitution, shared);
-        output = built.replaced(changed);
-        output.grown = grown;
-        if !Arc::ptr_eq(&output.inventory, &built.inventory) {
-            found.extend(twice(&output.objects));
-        }
-        for finding in &mut found {
-            finding.object.get_or_insert_with(|| asks.reference.clone());
-        }
-        output = output.found(found);
-    }
-    if asks.metadata.is_some() {
+    let mut output = substitution.map_or_else(|| built.clone(), |with| substituted(asks, built, with, shared));
+    if asks.metadata().is_some() {
         let mut objects = output.objects.to_vec();
         for object in &mut objects {
             set_common_metadata(object, &asks.object);
@@ -98,6 +87,18 @@ pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitu
         output.built_for.push(asks.object.clone());
     }
     output
+}
+
+fn substituted(asks: &Asks, built: &Output, substitution: &Substitution<'_>, shared: &Shared) -> Output {
+    let (changed, mut found, grown) = substitute(asks, built, substitution, shared);
+    let output = Output { grown, ..built.replaced(changed) };
+    if !output.inventory.is_like(&built.inventory) {
+        found.extend(twice(&output.objects));
+    }
+    for finding in &mut found {
+        finding.object.get_or_insert_with(|| asks.reference.clone());
+    }
+    output.found(found)
 }
 
 /// The objects that variables change, by position; what is wrong with them, and how much memory they take more.
@@ -122,7 +123,7 @@ fn substitute(
                 }
                 Err(found) => findings.extend(found),
             }
-            if grown > MAX_GROWN {
+            if grown > substitution.limit {
                 findings.push(too_much(asks));
                 break;
             }

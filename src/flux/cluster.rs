@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::Completion;
 use super::inventory::Inventory;
+use super::lookups::Lookups;
+use super::producer::makes_others;
 use crate::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::Span;
@@ -19,6 +21,8 @@ pub struct Cluster {
     pub appliers: Vec<Arc<Applier>>,
     /// What it receives, and what it sends to others by `kubeConfig`, in the order of the appliers.
     pub brought: Vec<Brought>,
+    /// What it has, by name.
+    pub(super) lookups: Lookups,
 }
 
 /// What one applier brings. Clusters that receive the same share it.
@@ -60,10 +64,22 @@ impl Brought {
 
     /// The objects that may say something about the tenants of the cluster.
     pub fn telling(&self) -> impl Iterator<Item = Applied<'_>> {
-        let known = self.inventory.as_ref().map(|inventory| inventory.telling.as_slice());
+        let known = self.inventory.as_ref().map(|inventory| inventory.telling());
         let all = if known.is_none() { self.objects.len() } else { 0 };
         let positions = known.unwrap_or_default().iter().copied().chain(0..all);
         positions.filter_map(|at| self.objects.get(at)).map(|object| self.with(object))
+    }
+
+    /// The object at a position.
+    pub fn at(&self, position: usize) -> Option<Applied<'_>> {
+        self.objects.get(position).map(|object| self.with(object))
+    }
+
+    /// The objects by which others come to be that no manifest holds, and inputs that others ask for.
+    pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
+        let known = self.inventory.iter().flat_map(|inventory| inventory.makers());
+        let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && makes_others(object));
+        known.map(|held| &held.object).chain(unknown).map(|object| self.with(object))
     }
 
     fn with<'a>(&'a self, object: &'a Object) -> Applied<'a> {

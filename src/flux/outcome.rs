@@ -8,6 +8,7 @@ use super::cluster::{Applier, ApplierKind, Brought, Cluster, State};
 use super::growing::{Growing, Slot};
 use super::inventory::Inventory;
 use super::key::Key;
+use super::lookups::Lookups;
 use super::output::Output;
 use super::shared_place::is_same;
 use crate::finding::{Finding, ObjectRef};
@@ -80,7 +81,8 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
             appliers.push(applier);
         }
         drop_overtaken(&mut brought);
-        done.push(Cluster { name: cluster.root.name.clone(), appliers, brought });
+        let lookups = Lookups::new(cluster.received.clone());
+        done.push(Cluster { name: cluster.root.name.clone(), appliers, brought, lookups });
     }
     let gaps = gaps.into_iter();
     let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });

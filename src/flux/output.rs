@@ -82,18 +82,20 @@ impl Output {
         Self { state: State::NotBuilt(reason.into()), ..Self::new(Vec::new(), Vec::new()) }
     }
 
-    /// The same with other objects at some positions.
+    /// The same with other objects at some positions, in their order.
     pub(super) fn replaced(&self, changed: Vec<(usize, Object)>) -> Self {
         if changed.is_empty() {
             return self.clone();
         }
-        let alike = changed.iter().all(|(at, object)| Inventory::sees_no_difference(&self.objects[*at], object));
-        let mut objects = self.objects.to_vec();
-        for (at, object) in changed {
-            objects[at] = object;
-        }
-        let inventory = if alike { self.inventory.clone() } else { Arc::new(Inventory::of(&objects)) };
-        Self { objects: objects.into(), inventory, ..self.clone() }
+        let alike = self.inventory.changed(&self.objects, &changed);
+        let mut changed = changed.into_iter().peekable();
+        let objects = self.objects.iter().enumerate().map(|(at, object)| {
+            let new = changed.next_if(|(position, _)| *position == at);
+            new.map_or_else(|| object.clone(), |(_, new)| new)
+        });
+        let objects: Arc<[Object]> = objects.collect();
+        let inventory = alike.unwrap_or_else(|| Arc::new(Inventory::of(&objects)));
+        Self { objects, inventory, ..self.clone() }
     }
 }
 

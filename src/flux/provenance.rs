@@ -307,7 +307,8 @@ mod tests {
         let variables = Variables { values: values.into(), open: false };
         let (object, by, completion) =
             (Object { node: base.clone() }, self::applier(&applier, variables), Completion::default());
-        let cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
+        let lookups = crate::flux::lookups::Lookups::default();
+        let cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups };
         let provenance = Provenance::of(&cluster, Applied { object: &object, by: &by, completion: &completion });
         let said: Vec<String> = provenance
             .causes(&done)

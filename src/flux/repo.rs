@@ -9,6 +9,7 @@ use super::classify::{
 use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
+use super::lookups::Lookups;
 use super::outcome::Gap;
 use super::root::{Root, roots};
 use super::settings::Settings;
@@ -218,7 +219,8 @@ impl Repo {
 
     /// The one cluster of a repository without any root: it receives every folder.
     fn without_root(&self) -> Cluster {
-        let mut cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
+        let mut cluster =
+            Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups: Lookups::default() };
         let mut by_folder: BTreeMap<Arc<str>, Arc<super::cluster::Applier>> = BTreeMap::new();
         for built in &self.objects {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {

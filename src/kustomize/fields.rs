@@ -209,11 +209,6 @@ pub fn fields() -> Vec<String> {
     paths
 }
 
-/// Tells whether kustomize knows a field, whatever the case of its letters.
-pub fn knows_field(name: &str) -> bool {
-    KUSTOMIZATION.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
-}
-
 /// A kustomization with its fields in kustomize's own spelling, and what kustomize refuses of it.
 ///
 /// kustomize decodes by way of JSON in Go, which takes `apiversion` for `apiVersion`, and a value of nothing for no
@@ -222,6 +217,14 @@ pub(super) fn check(node: &Node) -> (Node, Vec<Finding>) {
     let mut decoder = Decoder::strict();
     let node = decoder.mapping(node, KUSTOMIZATION, "");
     enforce(&node, &mut decoder.findings);
+    (node, decoder.findings)
+}
+
+/// A kustomization as Flux writes it again, and what it refuses of it: what it does not know is left out at every level,
+/// and a number where a string should be becomes one.
+pub fn rewritten(node: &Node) -> (Node, Vec<Finding>) {
+    let mut decoder = Decoder::rewriting();
+    let node = decoder.mapping(node, KUSTOMIZATION, "");
     (node, decoder.findings)
 }
 

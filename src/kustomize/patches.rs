@@ -5,11 +5,12 @@ use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
 use super::resources::{History, Id, Positions, Resources};
 use super::selector::Target;
+use super::sops::{self, Format};
 use super::user_schema::UserSchema;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
 use crate::text::Span;
-use crate::yaml::{DUPLICATE_KEY, Document, Inside, Node, Parsed, Value};
+use crate::yaml::{DUPLICATE_KEY, Document, Inside, Node, Parsed, Style, Value};
 
 /// A patch as a kustomization names it.
 pub(super) struct Patch {
@@ -110,7 +111,12 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
         return None;
     }
     let span = inline.or(path).unwrap_or(item).span().clone();
-    let documents: Vec<Node> = documents.into_iter().map(|document| document.node).collect();
+    let mut documents: Vec<Node> = documents.into_iter().map(|document| document.node).collect();
+    if let Some(path) = path.and_then(Node::text).filter(|_| files.decrypts && form == Form::Any)
+        && Format::of(path).encrypts(&text)
+    {
+        documents = documents.iter().map(sops::opaque).collect();
+    }
     let is_json = documents.first().is_some_and(Node::is_seq);
     if form == Form::Json && !is_json {
         wrong(&span, "this patch holds no operations", "write a list of mappings with `op` and `path`");
@@ -184,6 +190,14 @@ fn objects(documents: &[Node], findings: &mut Vec<Finding>) -> Option<Vec<Node>>
 }
 
 impl Patch {
+    /// Whether nobody knows which object it is for, since it says that in what is encrypted.
+    pub(super) fn is_sealed(&self) -> bool {
+        let names: [&[&str]; 3] = [&["apiVersion"], &["kind"], &["metadata", "name"]];
+        let is_unknown = |node: &Node| matches!(node.value, Value::Scalar(_, Style::Unknown));
+        let sealed = |node: &Node| names.iter().any(|keys| node.at_keys(keys).is_some_and(is_unknown));
+        self.target.is_none() && self.documents.iter().any(sealed)
+    }
+
     /// Lays the patch over the objects it is for. `complete` says that no object can be missing because this engine
     /// did not make it; only then is a patch without object a fault.
     ///

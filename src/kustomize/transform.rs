@@ -90,6 +90,10 @@ pub(super) fn patch(files: &Files, folder: &str, items: &[Node], form: Form, par
     // One index for all patches: 4,000 objects and 1,000 patches are looked up, not scanned.
     let mut positions = partial.resources.index();
     for patch in patches {
+        if patch.is_sealed() {
+            partial.skip("patches: <encrypted>");
+            continue;
+        }
         patch.apply(&mut partial.resources, &mut positions, complete, schema.as_deref(), &mut findings);
     }
     partial.resources.sweep();

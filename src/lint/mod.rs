@@ -1,16 +1,27 @@
 //! One repository → findings.
 
+mod fields;
+mod found;
 mod installation;
+mod listing;
 mod objects;
+mod pods;
+mod presence;
 mod reach;
 mod rule;
 mod rules;
 mod run;
+mod settings;
 mod suppress;
+mod view;
 
-pub use rule::{Check, Context, Rule};
+pub use found::Found;
+pub use presence::Presence;
+pub use rule::{Check, Context, Fleet, Rule};
 pub use rules::RULES;
 pub use run::{Options, Outcome, judge, run};
+pub use settings::{unknown_rules, unused_skips, with_rules};
+pub use view::View;
 
 /// The rule of an id.
 pub fn rule(id: &str) -> Option<&'static Rule> {

@@ -1,7 +1,9 @@
 //! What a rule is, and what it may ask.
 
+use super::{Found, View};
+use crate::config::Lint;
 use crate::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, Tenancy};
+use crate::flux::{Applied, Repo, Tenancy};
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::Entry;
@@ -26,17 +28,33 @@ pub struct Rule {
 pub enum Check {
     /// While documents are read; the repository's problems name the rule.
     Document,
-    /// While kustomizations are built; the repository's problems name the rule.
+    /// While clusters are built; the repository's problems name the rule.
     Build,
-    /// At each object as a cluster receives it.
-    Object(fn(&Applied<'_>, Context<'_>) -> Option<Finding>),
+    /// At each object as a cluster receives it, by itself: one that clusters share is judged once.
+    Object(fn(&Applied<'_>, Context<'_>, &mut Found)),
+    /// At each cluster as a whole.
+    Cluster(fn(&View<'_>, &mut Found)),
+    /// At all clusters together: the findings name those that they concern.
+    Fleet(fn(&Fleet<'_>, &mut Found)),
 }
 
 /// What a rule may ask of everything around the object. An object is judged once for all clusters of which that is equal.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// The tenants of that cluster.
     pub tenancy: &'a Tenancy,
+    /// How the repository wants to be judged.
+    pub lint: &'a Lint,
+    /// Whether it counts as production.
+    pub is_production: bool,
+}
+
+/// All clusters.
+pub struct Fleet<'a> {
+    /// The clusters, in the order of their names.
+    pub views: &'a [View<'a>],
+    /// What the repository holds.
+    pub repo: &'a Repo,
 }
 
 impl Rule {
@@ -64,6 +82,11 @@ macro_rules! declare {
     };
 }
 pub(super) use declare;
+
+/// A finding that is shown only when asked for.
+pub(super) fn pedantic(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Finding {
+    Finding { severity: Severity::Pedantic, ..Finding::error(rule, at, message) }
+}
 
 /// The place to show for a field that an object's `spec` does not have: the key `spec` itself.
 pub(super) fn missing_in_spec(object: &Object, field: &str) -> Label {

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::installation::Installations;
+use super::listing::Listing;
 use super::objects::judge_objects;
 use super::reach::{distinct, place_of, unreached};
+use super::settings::{apply, runs};
 use super::suppress::Exceptions;
-use super::{RULES, Rule};
+use super::{Check, Context, Fleet, Found, RULES, Rule, View};
 use crate::config::{Exception, Lint};
 use crate::finding::{Finding, Severity, sort};
 use crate::flux::{Applied, Brought, Governance, Receiver, Repo, Settings, Skipped, State, Tenancy};
@@ -41,8 +43,12 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// How many findings an exception accepted.
     pub excepted: usize,
+    /// How many findings lie in paths that the configuration skips.
+    pub unwanted: usize,
     /// The exceptions that accepted nothing.
     pub unused: Vec<Exception>,
+    /// What rules could not judge, counted by what stood in the way.
+    pub unchecked: BTreeMap<String, usize>,
     /// The files that were not judged.
     pub skipped: Skipped,
     /// What kustomizations ask for and was not done.
@@ -66,12 +72,17 @@ pub fn judge(repo: Repo, options: &Options) -> Outcome {
     let wanted =
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
     let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(wanted).collect();
-    let mut findings = problems(&repo, &receivers, options);
     let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id)).collect();
     let installations = Installations::of(&repo);
     let tenancies: Vec<Tenancy> =
         receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect();
-    findings.extend(judge_objects(&receivers, &tenancies, &rules));
+    let views = views(&receivers, &tenancies, options);
+    let mut found = judge_objects(&views, &rules);
+    found.merge(judge_clusters(&views, &rules));
+    found.merge(judge_fleet(&Fleet { views: &views, repo: &repo }, &rules));
+    found.extend(problems(&repo, &receivers, options));
+    let Found { mut findings, unchecked } = found;
+    let unwanted = apply(&mut findings, &options.lint, &options.only);
     sort(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions);
     let before = findings.len();
@@ -81,13 +92,63 @@ pub fn judge(repo: Repo, options: &Options) -> Outcome {
     Outcome {
         findings,
         excepted,
+        unwanted,
         unused: exceptions.unused(|rule| options.runs(rule)),
+        unchecked,
         objects: count_objects(&receivers),
         unreached: unreached(&repo),
         not_built: not_built(&receivers),
         skipped: repo.skipped,
         not_done: repo.not_done,
     }
+}
+
+/// The clusters as rules ask them.
+fn views<'a>(receivers: &[&Receiver<'a>], tenancies: &'a [Tenancy], options: &'a Options) -> Vec<View<'a>> {
+    let mut known: Index<usize, Arc<Listing>> = Index::default();
+    let mut views = Vec::with_capacity(receivers.len());
+    for (receiver, tenancy) in receivers.iter().zip(tenancies) {
+        let lists = receiver.brought().map(|brought| {
+            let listing = known.entry_or(brought.objects.as_ptr().addr(), || Arc::new(Listing::of(&brought.objects)));
+            (brought, listing.clone())
+        });
+        let is_production = options.lint.production.has(&receiver.to_string());
+        let context = Context { tenancy, lint: &options.lint, is_production };
+        views.push(View::new((*receiver).clone(), context, lists.collect(), &options.settings.config.external));
+    }
+    views
+}
+
+fn judge_clusters(views: &[View<'_>], rules: &[&Rule]) -> Found {
+    let judge = |view: &View<'_>| {
+        let mut found = Found::default();
+        for rule in rules {
+            if let Check::Cluster(check) = rule.check {
+                check(view, &mut found);
+            }
+        }
+        if view.is_whole() {
+            let name: Arc<str> = view.receiver.to_string().into();
+            found.findings.iter_mut().for_each(|finding| finding.clusters.push(name.clone()));
+        }
+        found
+    };
+    let found: Vec<Found> = views.par_iter().map(judge).collect();
+    let mut all = Found::default();
+    for found in found {
+        all.merge(found);
+    }
+    all
+}
+
+fn judge_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Found {
+    let mut found = Found::default();
+    for rule in rules {
+        if let Check::Fleet(check) = rule.check {
+            check(fleet, &mut found);
+        }
+    }
+    found
 }
 
 /// What is wrong with files and builds, as far as it concerns the clusters that are judged.
@@ -106,7 +167,9 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {
     let telling: Vec<Applied<'_>> = receiver.brought().flat_map(Brought::telling).collect();
     let installation = installations.of_receiver(receiver);
-    Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance)
+    let mut tenancy = Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance);
+    tenancy.apply(&options.lint.tenancy);
+    tenancy
 }
 
 /// Counts objects by the places that they were written at: clusters share them.
@@ -132,6 +195,6 @@ fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<Arc<str>, usize> {
 
 impl Options {
     fn runs(&self, rule: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| only == rule)
+        runs(rule, &self.lint, &self.only)
     }
 }

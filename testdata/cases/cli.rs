@@ -277,3 +277,31 @@ fn names_of_objects_break_no_form_of_output() {
     let built = text(&fleetwright(folder.path(), &["build"]).stdout);
     assert_eq!(built.matches("\n---").count() + usize::from(built.starts_with("---")), 1, "{built}");
 }
+
+/// What is wrong with a cluster as a whole concerns none of its appliers, and is said all the same.
+#[test]
+fn what_a_cluster_is_refused_for_fails_a_build_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "sourceRef: {kind: GitRepository, name: flux-system}";
+    let itself = format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: \
+         again-${{N}}\n  namespace: flux-system\nspec:\n  path: ./apps\n  {source}\n  postBuild: {{substitute: {{N: \
+         '${{N}}x'}}}}\n"
+    );
+    let sync = format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{name: flux-system, namespace: \
+         flux-system}}\nspec: {{url: https://example.org/fleet.git}}\n---\napiVersion: \
+         kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: flux-system, namespace: \
+         flux-system}}\nspec: {{path: ./apps, {source}, postBuild: {{substitute: {{N: x}}}}}}\n"
+    );
+    std::fs::create_dir(folder.path().join("apps")).unwrap();
+    std::fs::write(folder.path().join("apps/again.yaml"), itself).unwrap();
+    std::fs::write(folder.path().join("gotk-sync.yaml"), sync).unwrap();
+    let built = fleetwright(folder.path(), &["build"]);
+    let said = text(&built.stderr);
+    assert!(said.contains("makes itself over and over under new names") && said.contains("again.yaml:4"), "{said}");
+    assert_eq!(built.status.code(), Some(1), "{said}");
+    // One of those that build is printed without a word about the rest.
+    let built = fleetwright(folder.path(), &["build", "--kustomization", "flux-system/again-x"]);
+    assert_eq!(built.status.code(), Some(0), "{}", text(&built.stderr));
+}

@@ -10,7 +10,7 @@ use fleetwright::yaml::Value;
 use super::kustomize::lines;
 
 /// A tree of files; a line `# path` starts each.
-fn tree(text: &str) -> Tree {
+pub(super) fn tree(text: &str) -> Tree {
     let mut tree = Tree::default();
     for part in text.split("\n## ").filter(|part| !part.trim().is_empty()) {
         let (path, text) = part.split_once('\n').unwrap();
@@ -19,11 +19,11 @@ fn tree(text: &str) -> Tree {
     tree
 }
 
-fn load(text: &str) -> Repo {
+pub(super) fn load(text: &str) -> Repo {
     Repo::load(&tree(text), &Settings::default())
 }
 
-fn sync(name: &str) -> String {
+pub(super) fn sync(name: &str) -> String {
     format!(
         "
 ## clusters/{name}/flux-system/gotk-sync.yaml
@@ -40,7 +40,7 @@ spec: {{path: ./clusters/{name}, sourceRef: {{kind: GitRepository, name: flux-sy
     )
 }
 
-fn kustomization(file: &str, name: &str, spec: &str) -> String {
+pub(super) fn kustomization(file: &str, name: &str, spec: &str) -> String {
     format!(
         "
 ## {file}
@@ -54,7 +54,7 @@ spec:
     )
 }
 
-fn config_map(file: &str, name: &str, data: &str) -> String {
+pub(super) fn config_map(file: &str, name: &str, data: &str) -> String {
     format!(
         "
 ## {file}
@@ -67,7 +67,7 @@ data: {data}
 }
 
 /// The appliers of a cluster and how they went, a line each.
-fn appliers(cluster: &Cluster) -> String {
+pub(super) fn appliers(cluster: &Cluster) -> String {
     let mut text = String::new();
     for applier in &cluster.appliers {
         let objects = cluster.objects().filter(|applied| applied.by.at == applier.at).count();
@@ -81,7 +81,7 @@ fn appliers(cluster: &Cluster) -> String {
     text
 }
 
-fn object<'a>(cluster: &'a Cluster, kind: &str, name: &str) -> Applied<'a> {
+pub(super) fn object<'a>(cluster: &'a Cluster, kind: &str, name: &str) -> Applied<'a> {
     cluster.objects().find(|applied| applied.object.kind() == kind && applied.object.name() == name).unwrap()
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fleetwright::finding::Finding;
 use fleetwright::text::{File, Span, Tree};
-use fleetwright::{config, fleet};
+use fleetwright::{config, fleet, lint};
 use snapbox::{Assert, Data};
 
 fn folder() -> PathBuf {
@@ -117,10 +117,10 @@ fn settings_text(settings: &config::Settings) -> String {
 /// The published schemas and what they are generated from.
 fn schemas() -> [(&'static str, serde_json::Value); 4] {
     [
-        ("fleet", fleet::schema()),
+        ("fleet", lint::with_rules(fleet::schema())),
         ("cluster", fleet::cluster_schema()),
         ("tenant", fleet::tenant_schema()),
-        ("config", config::schema()),
+        ("config", lint::with_rules(config::schema())),
     ]
 }
 

@@ -3,11 +3,16 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use fleetwright::config::Lint;
+use fleetwright::config;
+use fleetwright::flux::Settings;
 use fleetwright::lint::{Options, Outcome, RULES, Rule, run};
 use fleetwright::text::{File, Tree};
 
+use self::document::{Document, bootstrap};
 use super::kustomize::{lines, tree_of};
+
+#[path = "lint/document.rs"]
+mod document;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/lint")
@@ -20,22 +25,22 @@ fn folders(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
-fn judge(tree: &Tree, rule: &str, lint: Lint) -> Outcome {
-    run(tree, &Options { only: vec![rule.into()], pedantic: true, lint, ..Options::default() })
+fn judge(tree: &Tree, rule: &str) -> Outcome {
+    let (config, mistakes) = config::load(tree);
+    assert!(mistakes.is_empty(), "{}", lines(&mistakes));
+    let lint = config.lint.clone();
+    let settings = Settings { config, ..Settings::default() };
+    run(tree, &Options { only: vec![rule.into()], pedantic: true, lint, settings, ..Options::default() })
 }
 
-/// A case is a tree and `expected.txt`: the findings of its rule, one a line. `exceptions.json`, where there is one,
-/// holds the exceptions of the run.
+/// A case is a tree, which may have a `.fleetwright.yaml`, and `expected.txt`: the findings of its rule, one a line.
 #[test]
 fn each_rule_finds_what_its_cases_say() {
     for rule in folders(&folder()) {
         for case in folders(&rule) {
             let mut tree = tree_of(&case);
             tree.remove("expected.txt");
-            tree.remove("exceptions.json");
-            let exceptions = std::fs::read_to_string(case.join("exceptions.json")).ok();
-            let lint = exceptions.map_or_else(Lint::default, |text| serde_json::from_str(&text).unwrap());
-            let outcome = judge(&tree, rule.file_name().unwrap().to_str().unwrap(), lint);
+            let outcome = judge(&tree, rule.file_name().unwrap().to_str().unwrap());
             let mut report = lines(&outcome.findings);
             if outcome.excepted > 0 {
                 writeln!(report, "{} excepted", outcome.excepted).unwrap();
@@ -48,6 +53,57 @@ fn each_rule_finds_what_its_cases_say() {
     }
 }
 
+/// A case may also be one Markdown file; its findings show the clusters that they concern, and related places.
+#[test]
+fn each_rule_finds_what_its_documents_say() {
+    let overwrites = std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite");
+    let mut wrong = String::new();
+    for rule in folders(&folder()) {
+        for path in documents(&rule) {
+            let document = Document::read(&path);
+            let outcome = judge(&document.tree(), rule.file_name().unwrap().to_str().unwrap());
+            let found = told(&outcome);
+            if found == document.expected() {
+                continue;
+            }
+            if overwrites {
+                std::fs::write(&path, document.with(&found)).unwrap();
+            }
+            let diff = similar::TextDiff::from_lines(document.expected(), &found);
+            writeln!(wrong, "{}:\n{}", path.display(), diff.unified_diff().header("expected", "found")).unwrap();
+        }
+    }
+    assert!(overwrites || wrong.is_empty(), "{wrong}");
+}
+
+fn documents(rule: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(rule).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    paths.sort();
+    paths
+}
+
+/// Findings with their clusters and related places, and what could not be judged.
+fn told(outcome: &Outcome) -> String {
+    let mut told = String::new();
+    for finding in &outcome.findings {
+        told.push_str(lines(std::slice::from_ref(finding)).trim_end());
+        if !finding.clusters.is_empty() {
+            write!(told, " ({})", finding.clusters.join(", ")).unwrap();
+        }
+        told.push('\n');
+        for label in &finding.related {
+            let place = label.span.position();
+            let path = label.span.file().path();
+            writeln!(told, "    {path}:{}:{} {}", place.line, place.column, label.message).unwrap();
+        }
+    }
+    for (why, count) in &outcome.unchecked {
+        writeln!(told, "cannot be checked: {why} ({count})").unwrap();
+    }
+    told
+}
+
 /// The fenced YAML below a heading of a rule's page.
 fn example(rule: &Rule, heading: &str) -> String {
     let page = rule.page();
@@ -56,20 +112,41 @@ fn example(rule: &Rule, heading: &str) -> String {
     rest.split_once("```").unwrap().0.to_string()
 }
 
-/// An example alone in a folder, under the name that its kind asks for.
+/// An example as a repository: a kustomization alone in a folder, anything else on a cluster. A line `# PATH` begins a
+/// file of that path in the cluster's folder.
 fn tree_with(example: &str) -> Tree {
-    let name = if example.contains("kustomize.config.k8s.io/") { "kustomization.yaml" } else { "example.yaml" };
-    [File::new(name, example)].into_iter().collect()
+    if example.contains("kustomize.config.k8s.io/") && !example.contains("toolkit.fluxcd.io/") {
+        return [File::new("kustomization.yaml", example)].into_iter().collect();
+    }
+    let mut files: Vec<(String, String)> = vec![("example.yaml".into(), String::new())];
+    for line in example.lines() {
+        match line.strip_prefix("# ").filter(|path| is_path(path)) {
+            Some(path) => files.push((path.into(), String::new())),
+            None => files.last_mut().unwrap().1.extend([line, "\n"]),
+        }
+    }
+    let files = files.into_iter().filter(|(_, text)| !text.is_empty());
+    let mut tree: Tree = files.map(|(path, text)| File::new(format!("clusters/example/{path}"), text)).collect();
+    bootstrap(&mut tree);
+    tree
 }
 
+fn is_path(comment: &str) -> bool {
+    Path::new(comment).extension().is_some_and(|end| end == "yaml") && !comment.contains(' ')
+}
+
+/// Other rules would miss what the examples do not show: sources, namespaces, folders.
 #[test]
 fn the_bad_example_of_a_page_is_found_and_the_good_one_is_not() {
     for rule in RULES {
-        let options = Options::default();
-        let bad = run(&tree_with(&example(rule, "Bad")), &options).findings;
+        let found = |heading| {
+            let mut found = judge(&tree_with(&example(rule, heading)), rule.id).findings;
+            found.retain(|finding| !finding.at.span.file().path().ends_with("gotk-sync.yaml"));
+            found
+        };
+        let bad = found("Bad");
         assert!(!bad.is_empty(), "{}: the bad example is not found", rule.id);
-        assert!(bad.iter().all(|finding| finding.rule == rule.id), "{}", lines(&bad));
-        let good = run(&tree_with(&example(rule, "Good")), &options).findings;
+        let good = found("Good");
         assert!(good.is_empty(), "{}: {}", rule.id, lines(&good));
     }
 }
@@ -92,7 +169,8 @@ fn every_rule_has_a_page_and_cases_and_every_folder_a_rule() {
             assert!(page.contains(heading), "{}: the page has no `{heading}`", rule.id);
         }
         assert!(!rule.summary.ends_with('.'), "{}", rule.id);
-        assert!(folders(&folder().join(rule.id)).len() > 1, "{}: too few cases", rule.id);
+        let cases = folder().join(rule.id);
+        assert!(folders(&cases).len() + documents(&cases).len() > 1, "{}: too few cases", rule.id);
     }
 }
 

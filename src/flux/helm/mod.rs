@@ -5,6 +5,7 @@
 //! that stands directly at the root wins all the same.
 
 mod path;
+mod release;
 
 use super::producer::Produced;
 use crate::kube::Object;

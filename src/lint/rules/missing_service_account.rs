@@ -1,8 +1,8 @@
 use crate::finding::{Finding, Severity};
-use crate::flux::{Applied, is_kustomization};
+use crate::flux::{Applied, is_kustomization, is_of_bootstrap};
 use crate::kube::Object;
 use crate::lint::rule::{declare, missing_in_spec};
-use crate::lint::{Check, Context};
+use crate::lint::{Check, Context, Found};
 
 declare! {
     /// A Kustomization, HelmRelease or ResourceSet has no `serviceAccountName`.
@@ -79,7 +79,11 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
+    found.extend(judge(applied, context));
+}
+
+fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let object = applied.object;
     if !is_judged(object) || applied.completion.mentions("serviceAccountName") {
         return None;
@@ -96,6 +100,10 @@ fn check(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let is_tenant = namespace.is_some_and(|namespace| tenancy.tenants.contains_key(namespace));
     // The operator does not take the lockdown of a FluxInstance for itself.
     let locked = tenancy.lockdown.is_some() && namespace.is_some() && object.kind() != "ResourceSet";
+    // What `flux bootstrap` writes is meant to act as the controller, as long as it may.
+    if !locked && is_of_bootstrap(object) {
+        return None;
+    }
     let severity = if tenancy.multi_tenant && (is_tenant || locked) { Severity::Error } else { Severity::Pedantic };
     let message = format!("{} has no `spec.serviceAccountName`", object.reference());
     let account = match namespace {

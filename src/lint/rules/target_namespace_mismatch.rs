@@ -1,7 +1,7 @@
 use crate::finding::{Finding, Label};
 use crate::flux::{Applied, is_kustomization};
 use crate::lint::rule::{declare, missing_in_spec};
-use crate::lint::{Check, Context};
+use crate::lint::{Check, Context, Found};
 use crate::yaml::Node;
 
 declare! {
@@ -79,7 +79,11 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
+    found.extend(judge(applied, context));
+}
+
+fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let object = applied.object;
     let namespace = applied.namespace()?;
     let tenant = context.tenancy.tenants.get(namespace)?;

@@ -1,39 +1,46 @@
 //! What `.fleetwright.yaml` says of a repository: how it is judged (the `lint` section, which fleet.yaml shares), where
 //! copies of other repositories lie, which Flux runs, and what the clusters have from elsewhere.
 
+mod bearings;
+mod exception;
+mod external;
+pub mod glob;
+mod identity;
+mod lint;
+mod production;
+mod rules;
+mod tenancy;
+mod words;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+pub use bearings::Bearings;
+pub use exception::Exception;
+pub use external::{Declared, External, ExternalKind, Text};
+pub use identity::{ClusterGroup, DuplicateClusterIdentity};
+pub use lint::{Lint, Skip, check};
+pub use production::Production;
+pub use rules::{Level, RuleOptions, Rules};
+pub use tenancy::{DeclaredTenant, Lockdown, LockdownMode, Tenancy, TenancyMode};
+pub use words::WORDS;
+
+use self::words::{ALL_WORDS, COPY_PATH, FLUX_VERSION};
 use crate::finding::Finding;
-use crate::schema::{Checker, Fault, Word, publish};
+use crate::schema::{Checker, publish};
 use crate::text::{File, Tree};
 use crate::yaml::{Node, Reader};
 
 /// The file at the root of a repository that says how it is judged.
 pub const PATH: &str = ".fleetwright.yaml";
 /// The rule of mistakes in it.
-const INVALID_CONFIG: &str = "invalid-config";
-/// The pattern of a rule's id.
-const RULE_ID: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
-/// The pattern of a text that says something.
-const SAID: &str = r"\S";
-/// The pattern of a version of Flux.
-const FLUX_VERSION: &str = r"^v?[0-9]+(\.[0-9]+){0,2}(\.x)?$";
-/// The format of the path of a copy.
-const COPY_PATH: &str = "copy-path";
-
-/// What the patterns of the `lint` section mean.
-pub const WORDS: &[Word] = &[Word { mark: RULE_ID, fault: rule_id }, Word { mark: SAID, fault: said }];
-
-/// What the patterns and formats of the whole file mean.
-const ALL_WORDS: &[Word] =
-    &[WORDS[0], WORDS[1], Word { mark: FLUX_VERSION, fault: flux_version }, Word { mark: COPY_PATH, fault: copy_path }];
+pub const INVALID_CONFIG: &str = "invalid-config";
 
 /// A configuration.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// `fleetwright.dev/v1alpha1`.
@@ -95,56 +102,6 @@ pub struct SourceCopy {
     pub path: String,
 }
 
-/// An object that the clusters have although no manifest makes it.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct External {
-    /// `ConfigMap` or `Secret`.
-    #[schemars(example = &"ConfigMap")]
-    pub kind: ExternalKind,
-    /// Its namespace.
-    #[schemars(length(min = 1), example = &"flux-system")]
-    pub namespace: String,
-    /// Its name.
-    #[schemars(length(min = 1), example = &"cluster-info")]
-    pub name: String,
-    /// The values that are known, by key.
-    #[serde(default)]
-    #[schemars(schema_with = "data_schema", example = serde_json::json!({"REGION": "eu-1"}))]
-    pub data: BTreeMap<String, Text>,
-    /// The keys whose values are not known. With neither these nor `data`, it may have any key.
-    #[serde(default)]
-    #[schemars(example = serde_json::json!(["ACCOUNT_ID"]))]
-    pub keys: Vec<String>,
-    /// The clusters that have it; all when left out.
-    #[serde(default)]
-    #[schemars(example = serde_json::json!(["prod-eu"]))]
-    pub clusters: Vec<String>,
-}
-
-/// The kinds that may be declared external.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are Kubernetes'")]
-pub enum ExternalKind {
-    ConfigMap,
-    Secret,
-}
-
-impl ExternalKind {
-    /// The kind as manifests write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ConfigMap => "ConfigMap",
-            Self::Secret => "Secret",
-        }
-    }
-}
-
-/// A scalar that is kept as it is written, quoted or not.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
-pub struct Text(#[serde(deserialize_with = "crate::yaml::text")] pub String);
-
 /// What a configuration says, as far as it is right.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -160,28 +117,11 @@ pub struct Settings {
     pub external: Vec<Declared>,
 }
 
-/// An external object and where it is declared.
-#[derive(Debug, Clone)]
-pub struct Declared {
-    /// What is said.
-    pub external: External,
-    /// The item of `external`, whose nodes have the places.
-    pub node: Node,
-}
-
 impl Settings {
     /// The version of Flux that the configuration says a cluster has.
     pub fn flux_version(&self, cluster: &str) -> Option<&str> {
         let own = self.clusters.get(cluster).and_then(|cluster| cluster.flux_version.as_ref());
         own.or(self.flux_version.as_ref()).map(|version| version.0.as_str())
-    }
-}
-
-impl Declared {
-    /// Tells whether a cluster has it.
-    pub fn is_on(&self, cluster: &str) -> bool {
-        let clusters = &self.external.clusters;
-        clusters.is_empty() || clusters.iter().any(|name| name == cluster)
     }
 }
 
@@ -200,83 +140,8 @@ pub enum ConfigKind {
     Config,
 }
 
-/// How the linter judges a repository.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Lint {
-    /// Findings that are accepted, each with its reason.
-    #[serde(default)]
-    #[schemars(example = serde_json::json!([{"rule": "missing-prune", "reason": "the data must survive its Kustomization", "objects": ["Kustomization/db/*"]}]))]
-    pub exceptions: Vec<Exception>,
-}
-
-/// Findings that are accepted: those of a rule, narrowed by objects and paths.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Exception {
-    /// The rule's id.
-    #[schemars(schema_with = "rule_schema", example = &"missing-prune")]
-    pub rule: String,
-    /// Why it is right here; an exception without a reason is none.
-    #[schemars(schema_with = "reason_schema", example = &"the data must survive its Kustomization")]
-    pub reason: String,
-    /// Objects as `Kind/namespace/name` or `Kind/name`, with `*` for any text; all when left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(example = serde_json::json!(["Kustomization/db/*"]))]
-    pub objects: Vec<String>,
-    /// Globs of paths; all when left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(example = serde_json::json!(["tenants/db/**"]))]
-    pub paths: Vec<String>,
-}
-
-fn rule_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "pattern": RULE_ID })
-}
-
-fn reason_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "minLength": 1, "pattern": SAID })
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
-fn rule_id(text: &str) -> Option<Fault> {
-    let message = format!("is `{text}`, which is no rule's id");
-    let help = "ids are words with `-` between them, as findings show them: `missing-prune`";
-    Some(Fault { rule: None, message, help: help.into() })
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
-fn said(_: &str) -> Option<Fault> {
-    Some(Fault {
-        rule: None,
-        message: "is empty".into(),
-        help: "say why it is right here; the next reader will ask".into(),
-    })
-}
-
 fn flux_version_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "number"], "pattern": FLUX_VERSION })
-}
-
-fn data_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"] } })
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
-fn flux_version(text: &str) -> Option<Fault> {
-    let message = format!("is `{text}`, which is no version of Flux");
-    Some(Fault { rule: None, message, help: "for example `2.9` or `2.9.4`".into() })
-}
-
-/// A repository that nobody vouches for may bring the file: it reaches its neighbours, and no further by their names.
-fn copy_path(text: &str) -> Option<Fault> {
-    let absolute = text.starts_with(['/', '\\', '~']) || text.get(1..2) == Some(":");
-    absolute.then(|| Fault {
-        rule: None,
-        message: format!("is `{text}`, an absolute path"),
-        help: "write it relative to this file, as `../apps`, or give the folder on the command line with `--source`"
-            .into(),
-    })
 }
 
 /// The schema of `.fleetwright.yaml`.
@@ -318,6 +183,7 @@ pub fn read(file: &File) -> (Settings, Vec<Finding>) {
         findings.push(finding.related(first.node.span().clone(), "the first one begins here"));
     }
     findings.extend(CHECKER.check(&first.node));
+    findings.extend(first.node.get("lint").map(|section| check(section, INVALID_CONFIG)).unwrap_or_default());
     crate::finding::sort(&mut findings);
     (settings(&first.node), findings)
 }
@@ -327,7 +193,7 @@ fn settings(root: &Node) -> Settings {
     let external = |node: &Node| Some(Declared { external: decode(node)?, node: node.clone() });
     let clusters = root.get("clusters").map(Node::entries).unwrap_or_default().iter();
     Settings {
-        lint: root.get("lint").map_or_else(Lint::default, lint),
+        lint: root.get("lint").map_or_else(Lint::default, Lint::read),
         flux_version: root.get("fluxVersion").and_then(decode),
         clusters: clusters.filter_map(|entry| Some((entry.key.to_string(), decode(&entry.node)?))).collect(),
         sources: items("sources").iter().filter_map(decode).collect(),
@@ -337,11 +203,4 @@ fn settings(root: &Node) -> Settings {
 
 fn decode<T: serde::de::DeserializeOwned>(node: &Node) -> Option<T> {
     crate::yaml::decode(node, Reader::Core).ok().filter(|_| !node.is_null())
-}
-
-/// Reads a `lint` section, as far as it is right: an exception with a mistake in it excepts nothing.
-pub fn lint(section: &Node) -> Lint {
-    let exceptions = section.get("exceptions").map(Node::items).unwrap_or_default();
-    let valid = |exception: &Exception| !exception.reason.trim().is_empty();
-    Lint { exceptions: exceptions.iter().filter_map(decode).filter(valid).collect() }
 }

@@ -1,0 +1,54 @@
+//! What Flux's own installation brings to a cluster, whoever made it: `flux bootstrap`, `flux install`, the operator.
+
+/// The controllers, which have a ServiceAccount and a Deployment each.
+pub const CONTROLLERS: [&str; 7] = [
+    "source-controller",
+    "kustomize-controller",
+    "helm-controller",
+    "notification-controller",
+    "image-reflector-controller",
+    "image-automation-controller",
+    "source-watcher",
+];
+
+/// The controllers that are installed where nothing lists them.
+pub const DEFAULT_CONTROLLERS: [&str; 4] =
+    ["source-controller", "kustomize-controller", "helm-controller", "notification-controller"];
+
+/// The groups of Flux's and its operator's kinds.
+const GROUPS: [&str; 7] = [
+    "source.toolkit.fluxcd.io",
+    "kustomize.toolkit.fluxcd.io",
+    "helm.toolkit.fluxcd.io",
+    "notification.toolkit.fluxcd.io",
+    "image.toolkit.fluxcd.io",
+    "source.extensions.fluxcd.io",
+    "fluxcd.controlplane.io",
+];
+
+/// Tells whether an object comes with an installation of Flux in a namespace.
+///
+/// Source: the manifests of Flux 2.7 to 2.9 and of Flux Operator's chart; cluster-scoped names end with the namespace.
+pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str) -> bool {
+    let is_controller = |name: &str| CONTROLLERS.contains(&name) || name == "flux-operator";
+    match (group, kind) {
+        ("", "Namespace") => name == home,
+        ("", "ServiceAccount") | ("apps", "Deployment") => namespace == home && is_controller(name),
+        ("", "Service") => {
+            let services = ["source-controller", "notification-controller", "webhook-receiver", "source-watcher"];
+            namespace == home && (services.contains(&name) || name == "flux-operator")
+        }
+        ("rbac.authorization.k8s.io", "ClusterRole") => {
+            let own = name.strip_suffix(home).and_then(|name| name.strip_suffix('-'));
+            matches!(own, Some("crd-controller" | "flux-edit" | "flux-view")) || name == "flux-operator"
+        }
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding") => {
+            let own = name.strip_suffix(home).and_then(|name| name.strip_suffix('-'));
+            matches!(own, Some("crd-controller" | "cluster-reconciler")) || name == "flux-operator"
+        }
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+            name.split_once('.').is_some_and(|(_, group)| GROUPS.contains(&group))
+        }
+        _ => false,
+    }
+}

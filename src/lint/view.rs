@@ -1,0 +1,144 @@
+//! A cluster as rules ask it: what it receives, by identity and by kind, and what it may have from elsewhere.
+
+use std::sync::{Arc, OnceLock};
+
+use super::Context;
+use super::listing::{Listing, kind_print, print};
+use super::presence::Makers;
+use crate::config;
+use crate::flux::{Applied, Applier, Brought, Producers, Receiver, Tenancy};
+use crate::kube::Object;
+use crate::text::Index;
+
+/// A cluster as rules ask it. One that another cluster's Flux applies to by `kubeConfig` has a view of its own, in which
+/// that Flux and its objects are not.
+pub struct View<'a> {
+    /// Who receives.
+    pub receiver: Receiver<'a>,
+    /// What rules on single objects may ask too.
+    pub context: Context<'a>,
+    pub(super) lists: Vec<(&'a Brought, Arc<Listing>)>,
+    pub(super) external: &'a [config::Declared],
+    by_id: OnceLock<ById>,
+    producers: OnceLock<Producers>,
+    makers: OnceLock<Makers<'a>>,
+}
+
+/// Where an object stands: the list, and the position in it.
+type Place = (usize, usize);
+
+/// The objects of a cluster by identity.
+#[derive(Default)]
+struct ById {
+    first: Index<u64, Place>,
+    /// The further ones of an identity, each with the first.
+    again: Vec<(Place, Place)>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(
+        receiver: Receiver<'a>,
+        context: Context<'a>,
+        lists: Vec<(&'a Brought, Arc<Listing>)>,
+        external: &'a [config::Declared],
+    ) -> Self {
+        let (by_id, producers, makers) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { receiver, context, lists, external, by_id, producers, makers }
+    }
+
+    /// Its tenants, and what they rely on.
+    pub fn tenancy(&self) -> &'a Tenancy {
+        self.context.tenancy
+    }
+
+    /// Whether all that it receives is known to be described here: in a repository without a root, others may bring more.
+    pub fn is_whole(&self) -> bool {
+        !self.receiver.cluster.name.is_empty()
+    }
+
+    /// Who applies objects to it.
+    pub fn appliers(&self) -> impl Iterator<Item = &'a Arc<Applier>> {
+        let target = self.receiver.target.clone();
+        self.receiver.cluster.appliers.iter().filter(move |applier| applier.target == target)
+    }
+
+    /// What it receives, in the order of the appliers.
+    pub fn objects(&self) -> impl Iterator<Item = Applied<'a>> {
+        self.lists.iter().flat_map(|(brought, _)| brought.applied())
+    }
+
+    /// The objects of a group and kind, of whatever version, in the order of the appliers.
+    pub fn of_kind(&self, group: &str, kind: &str) -> impl Iterator<Item = Applied<'a>> {
+        let print = kind_print(group, kind);
+        let places = self.lists.iter().flat_map(move |(brought, listing)| {
+            let brought: &'a Brought = brought;
+            listing.of_kind(print).iter().filter_map(move |at| brought.at(*at))
+        });
+        places.collect::<Vec<_>>().into_iter()
+    }
+
+    /// The object of an identity that it receives, of whatever version; of several the first one. Cluster-scoped objects
+    /// have the empty namespace.
+    pub fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<Applied<'a>> {
+        let place = self.by_id().first.get(&print(group, kind, namespace, name))?;
+        let found = self.at(*place)?;
+        let object = found.object;
+        let is_it =
+            object.is(group, kind) && object.name() == name && object.namespace().unwrap_or_default() == namespace;
+        is_it.then_some(found)
+    }
+
+    /// The objects that come twice: the first one of each identity, and a further one.
+    pub fn twice(&self) -> impl Iterator<Item = (Applied<'a>, Applied<'a>)> {
+        let pairs = self.by_id().again.iter();
+        pairs.filter_map(|(first, again)| Some((self.at(*first)?, self.at(*again)?)))
+    }
+
+    /// The objects that SOPS encrypted and nobody decrypts.
+    pub fn encrypted(&self) -> impl Iterator<Item = Applied<'a>> {
+        let lists = self.lists.iter();
+        lists.flat_map(|(brought, listing)| listing.encrypted.iter().filter_map(|at| brought.at(*at)))
+    }
+
+    /// What makes `ConfigMap`s and `Secret`s on it without being applied.
+    pub fn producers(&self) -> &Producers {
+        self.producers.get_or_init(|| {
+            let name = if self.receiver.target.is_none() { &self.receiver.cluster.name } else { "" };
+            let mut producers = Producers::declared(name, self.external);
+            for (brought, _) in &self.lists {
+                brought.makers().for_each(|applied| producers.take(applied.object, brought.by.kind));
+            }
+            producers
+        })
+    }
+
+    pub(super) fn makers(&self) -> &Makers<'a> {
+        self.makers.get_or_init(|| Makers::of(self))
+    }
+
+    fn at(&self, (list, at): Place) -> Option<Applied<'a>> {
+        let (brought, _) = self.lists.get(list)?;
+        let brought: &'a Brought = brought;
+        brought.at(at)
+    }
+
+    fn by_id(&self) -> &ById {
+        self.by_id.get_or_init(|| {
+            let mut by_id = ById::default();
+            for (list, (_, listing)) in self.lists.iter().enumerate() {
+                for (at, print) in listing.prints.iter().enumerate() {
+                    let first = *by_id.first.entry_or(*print, || (list, at));
+                    if first != (list, at) {
+                        by_id.again.push((first, (list, at)));
+                    }
+                }
+            }
+            by_id
+        })
+    }
+
+    /// A ConfigMap or Secret, brought or made: what producers copy from is looked up here.
+    pub(super) fn known(&self, kind: &str, namespace: &str, name: &str) -> Option<Object> {
+        self.find("", kind, namespace, name).map(|applied| applied.object.clone())
+    }
+}
