@@ -9,7 +9,9 @@ use super::judge;
 use super::repository::{Options, listed};
 use super::streams::Streams;
 use crate::finding::{Finding, Severity, did_you_mean};
-use crate::flux::{Applied, ApplierKind, Handling, Receiver, Repo, State};
+use crate::flux::{
+    Applied, ApplierKind, Handling, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State, UNDEFINED_VARIABLE,
+};
 use crate::report::build::{BuildFormat, Delivery, Secrets, write};
 use crate::report::{counted, printable};
 use crate::yaml::{Node, Style, Value};
@@ -156,7 +158,11 @@ fn failures(repo: &Repo, deliveries: &[Delivery<'_>], scope: Scope) -> Vec<Findi
         [] => !clusters.is_empty(),
         names => names.iter().any(|name| clusters.contains(&**name) || whole.contains(&**name)),
     };
-    let errors = repo.problems.iter().filter(|finding| finding.severity == Severity::Error);
+    // Where nothing says which Flux runs, an undefined variable is a warning, and the build is that of a Flux that fails.
+    let is_failure = |finding: &&Finding| {
+        finding.severity == Severity::Error || [UNDEFINED_VARIABLE, SHELL_VARIABLE_SUBSTITUTED].contains(&finding.rule)
+    };
+    let errors = repo.problems.iter().filter(is_failure);
     errors.filter(|finding| concerns(finding)).cloned().collect()
 }
 

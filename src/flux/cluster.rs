@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::Completion;
 use super::inventory::Inventory;
 use super::lookups::Lookups;
+use super::output::Facts;
 use super::producer::makes_others;
+use super::substitute::{Unset, Whose};
 use crate::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::Span;
@@ -36,6 +38,10 @@ pub struct Brought {
     pub completion: Completion,
     /// What is known of the objects, if anybody looked.
     pub(super) inventory: Option<Arc<Inventory>>,
+    /// What the build of its folder says of itself, if it has one.
+    pub(super) facts: Option<Arc<Facts>>,
+    /// The variables that they read and nothing defines.
+    pub(super) unset: Arc<[Unset]>,
 }
 
 /// An object and who applies it.
@@ -68,6 +74,17 @@ impl Brought {
         let all = if known.is_none() { self.objects.len() } else { 0 };
         let positions = known.unwrap_or_default().iter().copied().chain(0..all);
         positions.filter_map(|at| self.objects.get(at)).map(|object| self.with(object))
+    }
+
+    /// The names of the variables that its objects read, sorted, whether anything substitutes them or not.
+    pub fn reads(&self) -> &[Name] {
+        self.facts.as_ref().map_or(&[], |facts| &facts.names)
+    }
+
+    /// The names of the variables that its objects read without default and that nothing defines.
+    pub fn misses(&self) -> impl Iterator<Item = &Name> {
+        let missed = self.unset.iter().filter(|unset| unset.fails && unset.whose == Whose::Flux);
+        missed.flat_map(|unset| unset.uses.iter().map(|(name, _)| name))
     }
 
     /// The object at a position.
@@ -182,6 +199,19 @@ pub struct Variables {
     pub values: BTreeMap<Name, Variable>,
     /// Whether something that may define any name is not known: then no name is undefined.
     pub open: bool,
+    /// What `substituteFrom` names, in its order.
+    pub sources: Vec<VariableSource>,
+}
+
+/// An object that variables are taken from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VariableSource {
+    /// `ConfigMap` or `Secret`.
+    pub kind: Name,
+    /// Its name.
+    pub name: Name,
+    /// Where it is written; `None` when the cluster does not receive it, as far as that is known.
+    pub place: Option<Span>,
 }
 
 /// A variable's value and where it stands.

@@ -44,9 +44,11 @@ mod variables;
 mod version;
 mod tenancy;
 pub mod trace;
+mod undefined;
+mod unmatched;
 mod walk;
 
-pub use cluster::{Applied, Applier, ApplierKind, Brought, Cluster, State, Variable, Variables};
+pub use cluster::{Applied, Applier, ApplierKind, Brought, Cluster, State, Variable, VariableSource, Variables};
 pub use completion::Completion;
 pub use field::pointer;
 pub use handling::Handling;
@@ -58,7 +60,7 @@ pub use receiver::{Group, Receiver};
 pub use repo::{Built, Repo, Skipped};
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
 pub use settings::{Bounds, Settings};
-pub use substitute::{reads, substitute};
+pub use substitute::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE, reads, substitute};
 pub use tenancy::{Governance, Lockdown, Tenancy, is_of_bootstrap};
 pub use version::Strictness;
 

@@ -15,6 +15,7 @@ use super::root::{Root, roots};
 use super::settings::Settings;
 use super::source::{self, Sources};
 use super::sync::{OPERATOR, objects_of};
+use super::unmatched::Tally;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
 use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
@@ -28,6 +29,8 @@ pub struct Repo {
     pub clusters: Vec<Cluster>,
     /// The objects, as built where a kustomization builds them and as written elsewhere; each once.
     pub objects: Vec<Built>,
+    /// The objects of files that lie below a kustomization which names them nowhere, as they are written.
+    pub aside: Vec<Object>,
     /// What was not built although nothing is wrong, sorted by reason.
     pub gaps: Vec<Gap>,
     /// What is wrong with its files and builds; each finding names its rule.
@@ -133,6 +136,7 @@ impl Repo {
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops = buildable().filter(|folder| !named.included.contains(*folder));
+        let mut patches = Tally::default();
         let rest: Vec<&String> = buildable().filter(|folder| named.included.contains(*folder)).collect();
         for folder in tops.chain(rest) {
             if covered.contains(folder) {
@@ -144,6 +148,7 @@ impl Repo {
             // Where there are roots, what they reach decides.
             if rootless {
                 self.problems.extend(build.findings);
+                patches.take_folder(&build.laid);
             }
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
@@ -151,6 +156,7 @@ impl Repo {
                 self.add(object, &mut seen);
             }
         }
+        self.problems.extend(patches.findings());
         self.not_done = builder.not_done();
         for folder in named.folders.keys() {
             let texts = installation_patches(builder.files(), folder);
@@ -184,6 +190,7 @@ impl Repo {
                 continue;
             }
             if !is_loose(path, named, &applied) {
+                self.aside.extend(objects(parsed));
                 continue;
             }
             let folder: Arc<str> = folder_of(path).into();
@@ -232,7 +239,14 @@ impl Repo {
             let (objects, by) = (Arc::new([built.object.clone()]), by.clone());
             let mut completion = built.completion.clone();
             completion.open = !built.settled;
-            cluster.brought.push(Brought { by, objects, completion, inventory: None });
+            cluster.brought.push(Brought {
+                by,
+                objects,
+                completion,
+                inventory: None,
+                facts: None,
+                unset: Arc::default(),
+            });
         }
         cluster
     }

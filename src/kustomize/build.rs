@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::definition::{Definition, file_in, read};
 use super::finish::finish;
+use super::laid::Laid;
 use super::partial::{Partial, count_fields};
 use super::resources::Resource;
 use super::user_schema::{self, UserSchema};
@@ -30,6 +31,9 @@ pub struct Build {
     pub not_done: BTreeMap<String, usize>,
     /// What was left out because it lies elsewhere or needs another program, at its lines; `not_done` counts it too.
     pub left_out: Vec<Finding>,
+    /// The patches with a target, each once, and whether they found anything; without those of which nobody can say it,
+    /// since something was not done.
+    pub laid: Vec<Laid>,
     /// The folders it was built from.
     pub folders: BTreeSet<String>,
     /// Set when the folder's own kustomization says nothing. kustomize refuses that; Flux does not, where it is the

@@ -4,7 +4,7 @@ use super::build::Build;
 use super::definition::Definition;
 use super::partial::{Partial, is_local};
 use super::reprint::reprinted;
-use super::{FAILED_BUILD, hash, name_references, order, trace, variables};
+use super::{FAILED_BUILD, hash, laid, name_references, order, trace, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, go};
@@ -28,11 +28,14 @@ pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Buil
     crate::finding::sort(&mut findings);
     let mut left_out = partial.left_out.clone();
     crate::finding::sort(&mut left_out);
+    let mut laid = partial.laid.clone();
+    laid::settle(&mut laid);
     Build {
         objects,
         findings,
         not_done: partial.not_done.clone(),
         left_out,
+        laid,
         folders: partial.folders.clone(),
         empty: partial.empty.clone(),
     }

@@ -52,6 +52,7 @@ impl Walk<'_> {
             partial.fail(fault.related(item.span().clone(), "named here"));
         }
         self.is_begun |= !contents.objects.is_empty();
+        partial.awaits_flux |= contents.objects.is_empty() && path.ends_with("gotk-components.yaml");
         for node in contents.objects {
             let mut resource = Resource::new(node);
             if self.traced {

@@ -7,6 +7,7 @@ use super::FAILED_BUILD;
 use super::configuration::Configuration;
 use super::configure;
 use super::definition::Definition;
+use super::laid::{self, Laid};
 use super::resources::{Id, Resource, Resources};
 use super::user_schema::UserSchema;
 use super::variables::{self, Variables};
@@ -29,7 +30,11 @@ pub(super) struct Partial {
     pub(super) not_done: BTreeMap<String, usize>,
     /// What was left out because it lies elsewhere or needs another program.
     pub(super) left_out: Vec<Finding>,
-    /// The same without what its bases say.
+    /// The patches with a target, and whether they found anything.
+    pub(super) laid: Vec<Laid>,
+    /// Whether Flux's own manifests are yet to be written into a file that is empty so far.
+    pub(super) awaits_flux: bool,
+    /// The same as `not_done` without what its bases say.
     pub(super) own_not_done: BTreeMap<String, usize>,
     pub(super) folders: BTreeSet<String>,
     /// Whether it is a Component, which can be built but not be a resource.
@@ -76,6 +81,11 @@ impl Partial {
     pub(super) fn absorb(&mut self, base: &Self, item: &Node) {
         self.uncertain |= base.uncertain;
         self.is_overfull |= base.is_overfull;
+        self.awaits_flux |= base.awaits_flux;
+        self.laid.extend(base.laid.iter().cloned());
+        if self.laid.len() > MANY_FINDINGS {
+            laid::settle(&mut self.laid);
+        }
         base.empty.iter().for_each(|finding| self.fail(finding.clone().related(item.span().clone(), "included here")));
         self.findings.extend(base.findings.iter().cloned());
         self.left_out.extend(base.left_out.iter().cloned());

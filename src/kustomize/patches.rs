@@ -1,6 +1,7 @@
 //! `patches`, `patchesStrategicMerge` and `patchesJson6902`: reading them and laying them over objects.
 
 use super::finish::{as_text, is_text};
+use super::laid::Laid;
 use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
 use super::resources::{History, Id, Positions, Resources};
@@ -16,6 +17,8 @@ use crate::yaml::{DUPLICATE_KEY, Document, Inside, Node, Parsed, Style, Value};
 pub(super) struct Patch {
     documents: Vec<Node>,
     target: Option<Target>,
+    /// The target as it is written.
+    asks: Option<Node>,
     keeps: Keeps,
     /// Whether what a JSON patch renames can still be called by its old name: not with the old field.
     remembers: bool,
@@ -135,6 +138,7 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
         findings.push(Finding::error(FAILED_BUILD, target.unwrap_or(item).span().clone(), message).help(help));
         return None;
     }
+    let asks = target.cloned();
     let target = match target.map(Target::read).transpose() {
         Ok(target) => target,
         Err(unreadable) => {
@@ -146,7 +150,7 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
     let keeps = Keeps { name: !option("allowNameChange"), kind: !option("allowKindChange") };
     let is_selected = target.is_some() || form == Form::Merge;
     let documents = if is_selected { documents.iter().map(as_texts).collect() } else { documents };
-    Some(Patch { documents, target, keeps, remembers: form != Form::Json, span })
+    Some(Patch { documents, target, asks, keeps, remembers: form != Form::Json, span })
 }
 
 /// The patch as kustomize copies it for objects that it selects: labels and annotations are texts, a null is the text of
@@ -202,6 +206,7 @@ impl Patch {
     /// did not make it; only then is a patch without object a fault.
     ///
     /// Objects that it deletes stay in the list as null until [`Resources::sweep`], so that positions stay right.
+    /// Tells how many objects its target selected, where it has one and is laid at all.
     pub(super) fn apply(
         &self,
         resources: &mut Resources,
@@ -209,30 +214,41 @@ impl Patch {
         complete: bool,
         schema: Option<&UserSchema>,
         findings: &mut Vec<Finding>,
-    ) {
+    ) -> Option<usize> {
         if let Some(operations) = self.documents.first().filter(|document| document.is_seq()) {
-            self.apply_json(operations, resources, positions, complete, findings);
-            return;
+            return self.apply_json(operations, resources, positions, complete, findings);
         }
         let Some(target) = &self.target else {
             for document in &self.documents {
                 self.apply_by_name(document, resources, positions, (complete, schema), findings);
             }
-            return;
+            return None;
         };
         match self.documents.as_slice() {
-            [] => {}
+            [] => None,
             [document] => {
-                for position in target.select(resources, positions) {
-                    self.merge_into(document, resources, positions, (position, schema), findings);
+                let selected = target.select(resources, positions);
+                for position in &selected {
+                    self.merge_into(document, resources, positions, (*position, schema), findings);
                 }
+                Some(selected.len())
             }
             [_, second, ..] => {
                 let message = "a patch with a `target` holds several documents; kustomize takes one";
                 findings
                     .push(Finding::error(FAILED_BUILD, second.span().clone(), message).help("make an entry of each"));
+                None
             }
         }
+    }
+
+    /// What is to be noted of a patch whose target selected so many of the objects.
+    pub(super) fn laid(&self, selected: usize, resources: &Resources, missed_before: usize) -> Option<Laid> {
+        let (target, asks) = (self.target.as_ref()?, self.asks.as_ref()?);
+        Some(match selected {
+            0 => Laid::missed(asks, target, resources, missed_before),
+            _ => Laid::found(asks),
+        })
     }
 
     fn apply_json(
@@ -242,26 +258,27 @@ impl Patch {
         positions: &mut Positions,
         complete: bool,
         findings: &mut Vec<Finding>,
-    ) {
+    ) -> Option<usize> {
         let Some(target) = &self.target else {
             let finding = Finding::error(FAILED_BUILD, self.span.clone(), "a JSON patch has no `target`")
                 .help("name the objects it is for in `target`");
             findings.push(finding);
-            return;
+            return None;
         };
         let fault = |(span, message)| Finding::error(FAILED_BUILD, span, message);
         let selected = target.select(resources, positions);
         if selected.is_empty() {
             // Nothing reads the operations then, so nothing finds what is wrong with them.
-            return;
+            return Some(0);
         }
         let operations = match json_patch::read(operations) {
             Ok(operations) => operations,
             Err(wrong) => {
                 findings.push(fault(wrong));
-                return;
+                return None;
             }
         };
+        let count = selected.len();
         for position in selected {
             let resource = &mut resources.list[position];
             if self.remembers {
@@ -282,6 +299,7 @@ impl Patch {
                 }
             }
         }
+        Some(count)
     }
 
     fn apply_by_name(

@@ -1,6 +1,6 @@
 //! Whether something that is referred to is on a cluster: received, made by somebody else, or not there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::View;
 use crate::finding::ObjectRef;
@@ -14,7 +14,7 @@ pub enum Presence<'a> {
     Received(Applied<'a>),
     /// A ConfigMap or Secret that something on the cluster makes, as far as it is known.
     Made(Box<Produced>),
-    /// It comes with Kubernetes or with Flux.
+    /// It comes with Kubernetes or with Flux, or a release makes it for itself.
     Given,
     /// Something that is not known may bring it: who, in words.
     Unknown(String),
@@ -38,8 +38,12 @@ pub(super) struct Makers<'a> {
     namespaces: BTreeMap<&'a str, String>,
     /// What may bring objects without namespace.
     cluster_scoped: Option<String>,
+    /// Which of these is no chart: charts seldom bring a Namespace.
+    appliers: Option<String>,
     /// The namespaces that releases make themselves.
-    created: BTreeMap<&'a str, ObjectRef>,
+    created: BTreeSet<&'a str>,
+    /// The names of releases and charts, by which they often name Namespaces that they bring.
+    charts: Vec<(&'a str, ObjectRef)>,
 }
 
 impl<'a> Makers<'a> {
@@ -55,6 +59,7 @@ impl<'a> Makers<'a> {
                 // What has a namespace is put there; what has none stays what it is.
                 Some(namespace) => {
                     makers.cluster_scoped.get_or_insert_with(|| why.clone());
+                    makers.appliers.get_or_insert_with(|| why.clone());
                     makers.namespaces.entry(namespace).or_insert(why);
                 }
                 None => {
@@ -71,8 +76,11 @@ impl<'a> Makers<'a> {
             let Some(namespace) = spec_text(release, "targetNamespace").or(applied.namespace()) else { continue };
             let creates = release.text_at(&["spec", "install", "createNamespace"]) == Some("true");
             if creates {
-                makers.created.entry(namespace).or_insert_with(|| reference.clone());
+                makers.created.insert(namespace);
             }
+            let chart = release.text_at(&["spec", "chart", "spec", "chart"]).map(|chart| chart.rsplit('/').next());
+            let names = [Some(release.name()), chart.flatten(), release.text_at(&["spec", "chartRef", "name"])];
+            makers.charts.extend(names.into_iter().flatten().map(|name| (name, reference.clone())));
             makers.namespaces.entry(namespace).or_insert_with(|| format!("the chart of {reference}"));
             makers.cluster_scoped.get_or_insert_with(|| format!("the chart of {reference}"));
         }
@@ -113,14 +121,24 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether a namespace is on the cluster.
+    /// Whether a namespace is on the cluster. A chart may bring any, but few bring one that is not called after them.
     pub fn namespace(&self, name: &str) -> Presence<'a> {
-        match self.presence("", "Namespace", "", name) {
-            presence @ (Presence::Missing | Presence::Unknown(_)) => match self.makers().created.get(name) {
-                Some(release) => Presence::Unknown(format!("{release}, which creates it")),
-                None => presence,
-            },
-            presence => presence,
+        let presence = self.presence("", "Namespace", "", name);
+        let is_open = matches!(presence, Presence::Missing | Presence::Unknown(_));
+        if !is_open || !self.is_whole() || name.contains("${") {
+            return presence;
+        }
+        let makers = self.makers();
+        if makers.created.contains(name) {
+            return Presence::Given;
+        }
+        if let Some(who) = makers.anything.as_ref().or(makers.appliers.as_ref()) {
+            return Presence::Unknown(who.clone());
+        }
+        let called_after = |chart: &str| name.starts_with(chart) || chart.starts_with(name);
+        match makers.charts.iter().find(|(chart, _)| !chart.is_empty() && called_after(chart)) {
+            Some((_, release)) => Presence::Unknown(format!("the chart of {release}")),
+            None => Presence::Missing,
         }
     }
 

@@ -5,10 +5,12 @@ use std::sync::{Arc, OnceLock};
 use super::Context;
 use super::listing::{Listing, kind_print, print};
 use super::presence::Makers;
+use super::scope::settled_namespace;
 use crate::config;
 use crate::flux::{Applied, Applier, Brought, Producers, Receiver, Tenancy};
 use crate::kube::Object;
 use crate::text::Index;
+use crate::yaml::Name;
 
 /// A cluster as rules ask it. One that another cluster's Flux applies to by `kubeConfig` has a view of its own, in which
 /// that Flux and its objects are not.
@@ -77,14 +79,34 @@ impl<'a> View<'a> {
         places.collect::<Vec<_>>().into_iter()
     }
 
+    /// The namespaces that objects name, in the order of the appliers, each with the first object of each applier that
+    /// does.
+    pub fn namespaces(&self) -> impl Iterator<Item = (&Name, Applied<'a>)> {
+        self.lists.iter().flat_map(|(brought, listing)| {
+            let brought: &'a Brought = brought;
+            listing.namespaces.iter().filter_map(move |(name, at)| Some((name, brought.at(*at)?)))
+        })
+    }
+
+    /// The objects of each applier that live in a namespace and name none.
+    pub fn unplaced(&self) -> impl Iterator<Item = Vec<Applied<'a>>> {
+        let lists = self.lists.iter().filter(|(_, listing)| !listing.unplaced.is_empty());
+        lists.map(|(brought, listing)| {
+            let brought: &'a Brought = brought;
+            listing.unplaced.iter().filter_map(|at| brought.at(*at)).collect()
+        })
+    }
+
     /// The object of an identity that it receives, of whatever version; of several the first one. Cluster-scoped objects
     /// have the empty namespace.
     pub fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<Applied<'a>> {
         let place = self.by_id().first.get(&print(group, kind, namespace, name))?;
         let found = self.at(*place)?;
         let object = found.object;
-        let is_it =
-            object.is(group, kind) && object.name() == name && object.namespace().unwrap_or_default() == namespace;
+        let settled = |namespace| settled_namespace(group, kind, namespace);
+        let is_it = object.is(group, kind)
+            && object.name() == name
+            && settled(object.namespace().unwrap_or_default()) == settled(namespace);
         is_it.then_some(found)
     }
 

@@ -59,9 +59,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
     let (Some(address), insecure) = (address(object), insecure(object)) else { return };
     let Some(said) = address.text().filter(|text| !text.contains('$')) else { return };
+    let shown = without_user(said);
     let (place, message) = match insecure {
-        Some(insecure) => (insecure, format!("{} fetches `{said}` without TLS", object.reference())),
-        None if is_plain(said) => (address, format!("{} fetches `{said}` over plain HTTP", object.reference())),
+        Some(insecure) => (insecure, format!("{} fetches `{shown}` without TLS", object.reference())),
+        None if is_plain(said) => (address, format!("{} fetches `{shown}` over plain HTTP", object.reference())),
         None => return,
     };
     let help = "use `https://`, `ssh://` or TLS: whoever is in between decides what the cluster runs";
@@ -90,6 +91,14 @@ fn insecure(object: &Object) -> Option<&Node> {
 
 fn is_plain(address: &str) -> bool {
     address.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"))
+}
+
+/// A URL without what signs in to it.
+fn without_user(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_string() };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }
 
 /// The host of a URL, or of what starts with one.
