@@ -14,6 +14,7 @@ pub mod helm;
 mod installation;
 mod label;
 mod made;
+mod marker;
 mod metadata;
 mod overlay;
 mod place;
@@ -49,6 +50,7 @@ pub use cluster::{Applied, Applier, ApplierKind, Brought, Cluster, State, Variab
 pub use completion::Completion;
 pub use field::pointer;
 pub use installation::{CONTROLLERS, DEFAULT_CONTROLLERS, installs};
+pub use marker::Marker;
 pub use outcome::Gap;
 pub use producer::{Known, Produced, Producers};
 pub use provenance::{Agent, Cause, Provenance, leaves};

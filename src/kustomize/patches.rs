@@ -231,7 +231,10 @@ impl Patch {
     /// What is to be noted of a patch whose target selected so many of the objects.
     pub(super) fn laid(&self, selected: usize, resources: &Resources, missed_before: usize) -> Option<Laid> {
         let (target, asks) = (self.target.as_ref()?, self.asks.as_ref()?);
+        // One that deletes what it finds is a guard: it says that nothing of the kind is to be there.
+        let deletes = |patch: &Node| patch.get("$patch").and_then(Node::text) == Some("delete");
         Some(match selected {
+            0 if self.documents.iter().any(deletes) => return None,
             0 => Laid::missed(asks, target, resources, missed_before),
             _ => Laid::found(asks),
         })

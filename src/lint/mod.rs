@@ -1,8 +1,10 @@
 //! One repository → findings.
 
+mod cold_start;
 mod found;
 mod installation;
 mod listing;
+mod needs;
 mod objects;
 mod ownership;
 mod presence;

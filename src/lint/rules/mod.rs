@@ -12,9 +12,13 @@ macro_rules! rules {
 }
 
 rules! {
+    mod bootstrap_order;
+    mod dangling_image_policy;
     mod default_namespace;
+    mod deletion_deadlock;
     mod duplicate_key;
     mod failed_build;
+    mod flux_object_on_remote;
     mod invalid_yaml;
     mod missing_namespace;
     mod missing_resource;
