@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::View;
+use super::descent::Descent;
 use crate::flux::{Applier, ApplierKind};
 use crate::kube::Object;
 use crate::text::{Index, Span};
@@ -53,7 +54,7 @@ type Id<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 impl<'a> ColdStart<'a> {
     /// The order that appliers and releases of a cluster ask for.
-    pub(super) fn of(view: &View<'a>) -> Self {
+    pub(super) fn of(view: &View<'a>, descent: &Descent) -> Self {
         let appliers: &'a [Arc<Applier>] = &view.receiver.cluster.appliers;
         let mut by_id: Index<Id<'a>, usize> = Index::default();
         for applier in appliers {
@@ -74,7 +75,7 @@ impl<'a> ColdStart<'a> {
         let mut order =
             Self { appliers, edges: vec![Vec::new(); 2 * appliers.len() + releases.len()], releases };
         for applier in appliers {
-            order.add_applier(applier, &by_id, view);
+            order.add_applier(applier, descent.parent(applier.at), &by_id, view);
         }
         for (at, owner) in owners.into_iter().enumerate() {
             let (event, object) = (2 * appliers.len() + at, order.releases[at]);
@@ -93,10 +94,16 @@ impl<'a> ColdStart<'a> {
         }
     }
 
-    fn add_applier(&mut self, applier: &'a Applier, by_id: &Index<Id<'a>, usize>, view: &View<'a>) {
+    fn add_applier(
+        &mut self,
+        applier: &'a Applier,
+        parent: Option<usize>,
+        by_id: &Index<Id<'a>, usize>,
+        view: &View<'a>,
+    ) {
         let at = applier.at;
         self.add(ready(at), applied(at), Why::Applied);
-        if let Some(parent) = applier.parent.filter(|parent| *parent != at) {
+        if let Some(parent) = parent {
             let place = applier.object.as_ref().map(|object| own_place(applier, object.span()));
             self.add(applied(at), applied(parent), place.map_or(Why::Applied, Why::Brought));
             if let Some(place) = self.appliers.get(parent).and_then(|parent| waits(parent)) {

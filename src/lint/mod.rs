@@ -1,6 +1,7 @@
 //! One repository → findings.
 
 mod cold_start;
+mod descent;
 mod found;
 mod installation;
 mod listing;

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use crate::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, CONTROLLERS, DEFAULT_CONTROLLERS};
 use crate::kube::Object;
+use crate::lint::descent::Descent;
 use crate::lint::cold_start::{Circle, ColdStart, Why, applied, own_place, ready, waits};
 use crate::lint::ownership::is_suspended;
 use crate::lint::rule::declare;
@@ -152,11 +153,12 @@ fn check(view: &View<'_>, found: &mut Found) {
         return;
     }
     found.extend(absent_definitions(view));
-    let mut order = ColdStart::of(view);
+    let descent = Descent::of(view);
+    let mut order = ColdStart::of(view, &descent);
     let appliers = &view.receiver.cluster.appliers;
     let mut open: BTreeMap<(usize, usize), Vec<Need<'_>>> = BTreeMap::new();
     let mut known: BTreeMap<usize, Vec<bool>> = BTreeMap::new();
-    for need in needs(view) {
+    for need in needs(view, &descent) {
         let at = need.object.by.at;
         let before = known.entry(at).or_insert_with(|| order.before(at));
         let is_before = need.providers.iter().any(|provider| before.get(*provider) == Some(&true));
@@ -189,7 +191,7 @@ fn check(view: &View<'_>, found: &mut Found) {
 }
 
 /// What objects need that neither their own applier brings nor one that brought it.
-fn needs<'a>(view: &View<'a>) -> Vec<Need<'a>> {
+fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
     let mut defined: Index<u64, Vec<usize>> = Index::default();
     let mut made: Index<Name, Vec<usize>> = Index::default();
     for (brought, listing) in &view.lists {
@@ -200,7 +202,7 @@ fn needs<'a>(view: &View<'a>) -> Vec<Need<'a>> {
     let mut found = Vec::new();
     for (brought, listing) in view.by_flux().filter(|(brought, _)| !is_suspended(&brought.by)) {
         let brought: &'a Brought = brought;
-        let is_above = |provider: &usize| is_above(brought, *provider);
+        let is_above = |provider: &usize| descent.is_above(*provider, brought);
         let mut take = |at: usize, providers: &[usize], refused: bool, node: &dyn Fn(&'a Object) -> Option<&'a Node>, what: &dyn Fn() -> String| {
             if providers.is_empty() || providers.iter().any(is_above) {
                 return;
@@ -230,18 +232,6 @@ fn needs<'a>(view: &View<'a>) -> Vec<Need<'a>> {
         }
     }
     found
-}
-
-/// Whether an applier is the one that brings a list, or brought it.
-fn is_above(brought: &Brought, provider: usize) -> bool {
-    let mut at = Some(&brought.by);
-    while let Some(applier) = at {
-        if applier.at == provider {
-            return true;
-        }
-        at = applier.brought_by.as_ref();
-    }
-    false
 }
 
 /// The applier that brings a Secret, or what makes it.

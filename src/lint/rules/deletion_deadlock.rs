@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::lint::cold_start::own_place;
+use crate::lint::descent::Descent;
 use crate::lint::ownership::{Manner, is_suspended, prunes};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, Presence, View};
@@ -105,12 +105,12 @@ fn check(view: &View<'_>, found: &mut Found) {
     if remote.peek().is_none() {
         return;
     }
-    let connections = connections(view);
+    let (connections, descent) = (connections(view), Descent::of(view));
     for applier in remote {
         let Some(config) = config_of(applier) else { continue };
         let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
         let Some(maker) = maker_of(view, &connections, config, namespace) else { continue };
-        if goes_together(applier, &maker) {
+        if goes_together(view, &descent, applier, &maker) {
             found.push(finding(applier, config, &maker));
         }
     }
@@ -173,22 +173,13 @@ fn maker_of<'a>(
 }
 
 /// Whether one prune takes both: the applier that brings both, at whatever distance, and all on the way to the maker.
-fn goes_together(applier: &Arc<Applier>, maker: &Applied<'_>) -> bool {
+fn goes_together(view: &View<'_>, descent: &Descent, applier: &Applier, maker: &Applied<'_>) -> bool {
     if Manner::of(maker.object, maker.by.kind).keeps {
         return false;
     }
-    let chain = |first: Option<&Arc<Applier>>| {
-        let mut chain: Vec<Arc<Applier>> = Vec::new();
-        let mut next = first.cloned();
-        while let Some(one) = next.take() {
-            next.clone_from(&one.brought_by);
-            chain.push(one);
-        }
-        chain
-    };
-    let above: BTreeSet<usize> = chain(applier.brought_by.as_ref()).iter().map(|one| one.at).collect();
-    for one in chain(Some(maker.by)) {
-        if !prunes(&one) || is_suspended(&one) {
+    let above: BTreeSet<usize> = descent.line(applier.at).skip(1).collect();
+    for one in descent.line(maker.by.at).filter_map(|at| view.receiver.cluster.appliers.get(at)) {
+        if !prunes(one) || is_suspended(one) {
             return false;
         }
         if above.contains(&one.at) {
