@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     disk::create(&file, TEMPLATE)?;
     if disk::read_some(&args.dir, [SCHEMA])?.is_empty() {
-        disk::create(&args.dir.join(SCHEMA), &format!("{:#}\n", crate::fleet::schema()))?;
+        disk::create(&args.dir.join(SCHEMA), &format!("{:#}\n", crate::lint::with_rules(crate::fleet::schema())))?;
     }
     streams.say(format_args!("wrote `{}` and the schema that editors check it with", file.display()));
     let folder = args.dir.display().to_string();

@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::error::Error;
-use super::source::Source;
+use super::source::{FLEET, Source};
 use super::streams::Streams;
-use crate::config::{Exception, Lint};
-use crate::finding::{Finding, Severity, did_you_mean};
+use crate::config::Exception;
+use crate::finding::{Finding, Severity};
+use crate::fleet::INVALID_FLEET;
 use crate::flux::{Governance, Settings};
-use crate::lint::{Options, Outcome, RULES, rule};
+use crate::lint::{Options, Outcome, unknown_rules};
 use crate::report::{FORMATS, Judged, Report, printable};
 use crate::text::Tree;
 
 /// What is said of objects that no root leads to.
 const UNREACHED: &str = "objects that no cluster's root reaches";
+
+/// What is said of findings in paths that the configuration skips.
+const UNWANTED: &str = "findings in paths that the configuration skips";
 
 /// Shows findings to a person, beside the results.
 pub(super) fn show(findings: Vec<Finding>, folder: &str, streams: &mut Streams) -> Result<(), Error> {
@@ -36,18 +40,27 @@ fn text(report: &Report) -> Result<String, Error> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
-/// How a tree is judged: by the fleet.yaml that governs it, and by the configuration.
-pub(super) fn options(settings: Settings, source: Option<&Source>) -> Options {
-    let mut exceptions = source.map(|source| source.loaded.lint.exceptions.clone()).unwrap_or_default();
-    exceptions.extend(settings.config.lint.exceptions.iter().cloned());
+/// How a tree is judged: by the fleet.yaml that governs it, and by the configuration, which goes before it.
+pub(super) fn options(settings: Settings, source: Option<&Source>, streams: &mut Streams) -> Result<Options, Error> {
+    if let Some(source) = source {
+        let unknown = unknown_rules(&source.loaded.lint, INVALID_FLEET);
+        if !unknown.is_empty() {
+            show(unknown, &source.folder, streams)?;
+            let message = format!("nothing was judged: `{FLEET}` names rules that there are not");
+            return Err(Error::Shown(message));
+        }
+    }
+    let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();
     let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
-    Options {
-        lint: Lint { exceptions },
+    let lint = settings.config.lint.clone().over(base);
+    Ok(Options {
+        pedantic: lint.pedantic.unwrap_or_default(),
+        lint,
         governance: if source.is_some() { Governance::Fleet } else { Governance::None },
         tenants: fleet.map(crate::fleet::Fleet::tenant_namespaces),
         settings,
         ..Options::default()
-    }
+    })
 }
 
 /// Tells whether an error stands among findings.
@@ -62,6 +75,9 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
     if outcome.unreached > 0 {
         skipped.insert(UNREACHED.to_owned(), outcome.unreached);
     }
+    if outcome.unwanted > 0 {
+        skipped.insert(UNWANTED.to_owned(), outcome.unwanted);
+    }
     let mut not_done = outcome.not_done;
     not_done.extend(outcome.unchecked.into_iter().map(|(why, count)| (format!("cannot be checked: {why}"), count)));
     not_done.extend(outcome.not_built.iter().map(|(reason, count)| (format!("a build: {reason}"), *count)));
@@ -74,17 +90,10 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
 pub(super) fn say_unused(exceptions: &[Exception], streams: &mut Streams) {
     for exception in exceptions {
         let id = printable(&exception.rule);
-        let why = match rule(&exception.rule) {
-            Some(_) => "accepts nothing; remove it".to_owned(),
-            None => match did_you_mean(&exception.rule, RULES.iter().map(|rule| rule.id)) {
-                Some(meant) => format!("names no rule; did you mean `{meant}`?"),
-                None => "names no rule; `fleetwright rules` lists them".to_owned(),
-            },
-        };
         let narrowed: Vec<String> =
             exception.objects.iter().chain(&exception.paths).map(|text| format!("`{}`", printable(text))).collect();
         let narrowed = if narrowed.is_empty() { String::new() } else { format!(" for {}", narrowed.join(", ")) };
-        streams.say(format_args!("warning: the exception of `{id}`{narrowed} {why}"));
+        streams.say(format_args!("warning: the exception of `{id}`{narrowed} accepts nothing; remove it"));
     }
 }
 
@@ -113,17 +122,23 @@ pub(super) fn say_not_built(not_built: &BTreeMap<Arc<str>, usize>, streams: &mut
     }
 }
 
-/// Lints what was rendered and shows what it finds; tells whether there are errors.
+/// Lints what was rendered, shows the errors, and counts the warnings; tells whether there are errors.
 pub(super) fn rendered(tree: &Tree, options: &Options, folder: &str, streams: &mut Streams) -> Result<bool, Error> {
-    let outcome = crate::lint::run(tree, options);
-    let failed = has_errors(&outcome.findings);
+    let mut outcome = crate::lint::run(tree, options);
     say_unused(&outcome.unused, streams);
+    let all = outcome.findings.len();
+    outcome.findings.retain(|finding| finding.severity == Severity::Error);
+    let warnings = all - outcome.findings.len();
     let report = report(outcome, tree, folder);
     if !report.findings.is_empty() {
         streams.say(text(&report)?);
         streams.say(&report.summary);
     }
-    Ok(failed)
+    if warnings > 0 {
+        let warnings = crate::report::counted(warnings, "warning");
+        streams.say(format_args!("{warnings} in what is rendered: `fleetwright lint` shows them"));
+    }
+    Ok(!report.findings.is_empty())
 }
 
 /// Says what was not judged, and why.

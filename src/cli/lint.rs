@@ -14,26 +14,28 @@ use crate::disk;
 use crate::finding::{Severity, did_you_mean};
 use crate::flux::Repo;
 use crate::kustomize::is_yaml;
-use crate::lint::RULES;
+use crate::lint::{self, RULES};
 use crate::report::{FORMATS, Format, Report, SummaryLine};
 use crate::text::{Entry, LoadError, Tree, join};
 
 /// Judges a Flux repository as its clusters would receive it.
 ///
-/// The exceptions of the fleet.yaml in the folder count, and those of its .fleetwright.yaml.
+/// What the nearest .fleetwright.yaml says counts, of the folder or of one above it in the same repository, and the
+/// `lint` section of the folder's fleet.yaml.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
     "  fleetwright lint                                   this folder\n",
     "  fleetwright lint ../fleet --only invalid-yaml      one rule alone; may be repeated\n",
     "  fleetwright lint --format json > report.json       for a program; `schema report` describes it\n",
-    "  fleetwright lint out --fleet fleet.yaml            with the exceptions of a fleet.yaml elsewhere\n",
+    "  fleetwright lint out --fleet fleet.yaml            as a fleet.yaml elsewhere says\n",
     "  fleetwright lint --source https://github.com/acme/apps.git=../apps\n",
     "                                                     with a copy of another repository\n\n",
     "Exit codes:\n",
     "  0  no finding at or above --fail-on\n",
     "  1  findings at or above --fail-on\n",
-    "  2  the work could not be done: no such folder, an unreadable file, a fleet.yaml with mistakes",
+    "  2  the work could not be done: no such folder, an unreadable file,\n",
+    "     a fleet.yaml or a .fleetwright.yaml with mistakes",
 ))]
 pub(super) struct Args {
     /// The folder, or a single file.
@@ -52,8 +54,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     fleet: Option<PathBuf>,
     /// Shows pedantic findings too.
-    #[arg(long)]
+    #[arg(long, overrides_with = "no_pedantic")]
     pedantic: bool,
+    /// Shows none, whatever the configuration says.
+    #[arg(long, overrides_with = "pedantic")]
+    no_pedantic: bool,
     /// Says what was not judged, and why.
     #[arg(long, short)]
     verbose: bool,
@@ -80,7 +85,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let mut tree = disk::read(&args.dir)?;
     let folder = if disk::is_file(&args.dir) { folder_of(&args.dir) } else { args.dir.clone() };
     let shown = shown(&folder, args.format);
-    let source = governing(args, &tree, &folder)?;
+    let source = governing(args.fleet.as_deref(), &args.dir, &tree, &folder)?;
     if let Some(source) = &source {
         if source.loaded.fleet.is_none() {
             judge::show(source.loaded.findings.clone(), &source.folder, streams)?;
@@ -91,12 +96,16 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let settings = args.options.settings(&tree, &folder, &shown, streams)?;
     let repo = Repo::load(&tree, &settings);
-    let mut options = judge::options(settings, source.as_ref());
-    (options.only, options.pedantic) = (args.only.clone(), args.pedantic);
+    let mut options = judge::options(settings, source.as_ref(), streams)?;
+    options.only.clone_from(&args.only);
+    options.pedantic = args.pedantic || (options.pedantic && !args.no_pedantic);
     if args.options.narrows() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
-    let outcome = crate::lint::judge(repo, &options);
+    let outcome = lint::judge(&repo, &options);
+    // The process ends soon: to free a million nodes one by one would be for nothing.
+    std::mem::forget(repo);
+    say_unused_skips(&options, source.as_ref(), &tree, &shown, streams)?;
     judge::say_unused(&outcome.unused, streams);
     let not_built = outcome.not_built.clone();
     let report = judge::report(outcome, &tree, &shown);
@@ -121,7 +130,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
 
 fn check_rules(only: &[String]) -> Result<(), Error> {
     for id in only {
-        if crate::lint::rule(id).is_none() {
+        if lint::rule(id).is_none() {
             return Err(unknown_rule(id));
         }
     }
@@ -149,12 +158,11 @@ fn shown(folder: &Path, format: &Format) -> String {
 }
 
 /// The fleet.yaml that governs the folder. Others use the name too, Rancher's Fleet for one.
-fn governing(args: &Args, tree: &Tree, folder: &Path) -> Result<Option<Source>, Error> {
-    if let Some(file) = &args.fleet {
+pub(super) fn governing(fleet: Option<&Path>, dir: &Path, tree: &Tree, folder: &Path) -> Result<Option<Source>, Error> {
+    if let Some(file) = fleet {
         return source::load(file).map(Some);
     }
-    let is_ours =
-        !disk::is_file(&args.dir) && tree.file(FLEET).is_ok_and(|file| file.text().contains("fleetwright.dev/"));
+    let is_ours = !disk::is_file(dir) && tree.file(FLEET).is_ok_and(|file| file.text().contains("fleetwright.dev/"));
     if !is_ours {
         return Ok(None);
     }
@@ -169,6 +177,19 @@ fn leave_templates_out(tree: &mut Tree, source: &Source) {
     for path in &templates {
         tree.remove(path);
     }
+}
+
+/// Says which globs of paths to skip match nothing, each at its line.
+fn say_unused_skips(
+    options: &lint::Options,
+    source: Option<&Source>,
+    tree: &Tree,
+    shown: &str,
+    streams: &mut Streams,
+) -> Result<(), Error> {
+    judge::show(lint::unused_skips(&options.settings.config.lint, tree), shown, streams)?;
+    let Some(source) = source else { return Ok(()) };
+    judge::show(lint::unused_skips(&source.loaded.lint, tree), &source.folder, streams)
 }
 
 /// Says plainly when a clean result means that there was nothing to judge.

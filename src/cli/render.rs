@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let target = Target::read(&folder, &rendered, args.force, streams)?;
     let shown = source::shown(&folder);
     let settings = Options::default().settings(&target.existing, &folder, &shown, streams)?;
-    let options = judge::options(settings, Some(&source));
+    let options = judge::options(settings, Some(&source), streams)?;
     if judge::rendered(&rendered.tree, &options, &shown, streams)? {
         streams.say(
             "nothing was written: change fleet.yaml, or accept the finding there with an exception and its reason",

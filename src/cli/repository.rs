@@ -1,5 +1,6 @@
 //! The options that every command takes which reads a repository, and reading it with them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
@@ -7,7 +8,7 @@ use super::judge;
 use super::source::{folder_of, or_here, shown};
 use super::streams::Streams;
 use crate::address::{Location, LocationError};
-use crate::config;
+use crate::config::{self, Bearings};
 use crate::disk;
 use crate::finding::did_you_mean;
 use crate::flux::source::Copy;
@@ -27,7 +28,7 @@ pub(super) struct Options {
     /// The version of Flux on the clusters, when it is not the one that the repository says.
     #[arg(long, value_name = "VERSION", value_parser = version)]
     flux_version: Option<String>,
-    /// The configuration, when it is not the .fleetwright.yaml of the folder.
+    /// The configuration, when it is not the nearest .fleetwright.yaml: of the folder, or of one above it.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -76,10 +77,19 @@ impl Options {
         streams: &mut Streams,
     ) -> Result<Settings, Error> {
         let folder = or_here(folder);
-        let config = self.config(tree, shown, streams)?;
+        let (mut config, from) = self.config(tree, folder, shown, streams)?;
         let mut copies = Vec::new();
+        let mut bearings = Bearings { folder: from.within.clone(), copies: BTreeMap::new() };
+        let mut take = |location: &Location, place: &Path| {
+            // Beside the folder that is judged, what speaks of both may lie in neither.
+            if let Some(way) = disk::way(place, or_here(&from.base)) {
+                bearings.copies.insert(place.display().to_string().into(), way);
+            }
+            copies.push(copy(location, place, folder, tree)?);
+            Ok::<(), Error>(())
+        };
         for location in &self.sources {
-            copies.push(copy(location, Path::new(&location.folder), folder, tree)?);
+            take(location, Path::new(&location.folder))?;
         }
         for source in &config.sources {
             let location = Location {
@@ -88,34 +98,63 @@ impl Options {
                 folder: source.path.clone(),
             };
             let place = match &self.config {
-                Some(file) => folder_of(file).join(&source.path),
-                None => near(folder, &source.path)?,
+                Some(_) => from.folder.join(&source.path),
+                None => near(or_here(&from.folder), &source.path)?,
             };
-            copies.push(copy(&location, &place, folder, tree)?);
+            take(&location, &place)?;
         }
-        Ok(Settings { copies, flux_version: self.flux_version.clone(), config })
+        config.lint = config.lint.seen_from(bearings);
+        Ok(Settings { copies, flux_version: self.flux_version.clone(), config, ..Settings::default() })
     }
 
-    fn config(&self, tree: &Tree, shown: &str, streams: &mut Streams) -> Result<config::Settings, Error> {
-        let (name, (settings, findings), root) = match &self.config {
-            None => (config::PATH.to_owned(), config::load(tree), shown.to_owned()),
+    /// The configuration, and where it was found.
+    fn config(
+        &self,
+        tree: &Tree,
+        folder: &Path,
+        shown: &str,
+        streams: &mut Streams,
+    ) -> Result<(config::Settings, From), Error> {
+        let (name, from, file) = match &self.config {
+            None => {
+                let Some(found) = disk::nearest(folder, config::PATH) else {
+                    return Ok((config::Settings::default(), From::beside(folder)));
+                };
+                let file = if found.within.is_empty() && tree.has_file(config::PATH) {
+                    tree.file(config::PATH)
+                } else {
+                    let alone = disk::read_some(or_here(&found.folder), [config::PATH])?;
+                    alone.file(config::PATH).map(|file| file.in_root(super::source::shown(&found.folder).into()))
+                };
+                let name = Path::new(&super::source::shown(&found.folder)).join(config::PATH);
+                let from = From { base: found.folder.clone(), folder: found.folder, within: found.within };
+                (name, from, file)
+            }
             Some(path) => {
-                let folder = folder_of(path);
+                let own = folder_of(path);
                 let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-                let alone = disk::read_some(or_here(&folder), [name.as_str()])?;
-                let file = alone.file(&name).map_err(|error| {
-                    let help = "`--config FILE` names a configuration, as `fleetwright schema config` describes it";
-                    Error::said(format!("cannot read `{}`: {error}", path.display()), help)
-                })?;
-                (path.display().to_string(), config::read(&file), super::source::shown(&folder))
+                let alone = disk::read_some(or_here(&own), [name.as_str()])?;
+                let file = alone.file(&name).map(|file| file.in_root(super::source::shown(&own).into()));
+                let from = match disk::relative(folder, or_here(&own)) {
+                    Some(within) => From { base: own.clone(), folder: own, within },
+                    None => From { folder: own, ..From::beside(folder) },
+                };
+                (path.clone(), from, file)
             }
         };
+        let file = file.map_err(|error| {
+            let help = "`--config FILE` names a configuration, as `fleetwright schema config` describes it";
+            Error::said(format!("cannot read `{}`: {error}", name.display()), help)
+        })?;
+        let (settings, mut findings) = config::read(&file);
+        findings.extend(crate::lint::unknown_rules(&settings.lint, config::INVALID_CONFIG));
+        crate::finding::sort(&mut findings);
         let failed = judge::has_errors(&findings);
-        judge::show(findings, &root, streams)?;
+        judge::show(findings, shown, streams)?;
         if failed {
-            return Err(Error::Shown(format!("nothing was done: `{name}` has mistakes")));
+            return Err(Error::Shown(format!("nothing was done: `{}` has mistakes", name.display())));
         }
-        Ok(settings)
+        Ok((settings, from))
     }
 
     /// The receivers that are meant: all of them when no cluster is named.
@@ -136,6 +175,23 @@ impl Options {
     /// Tells whether clusters were named.
     pub(super) fn narrows(&self) -> bool {
         !self.clusters.is_empty()
+    }
+}
+
+/// Where a configuration was found.
+struct From {
+    /// The folder that it lies in, as it would be typed.
+    folder: PathBuf,
+    /// The folder that its globs are relative to: its own one, unless what is judged does not lie there.
+    base: PathBuf,
+    /// The path of the folder that is judged from there.
+    within: String,
+}
+
+impl From {
+    /// The folder that is judged itself.
+    fn beside(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), base: folder.to_owned(), within: String::new() }
     }
 }
 

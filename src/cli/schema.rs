@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::exit::Exit;
 use super::streams::Streams;
+use crate::lint::with_rules;
 
 /// Prints a JSON Schema: of fleet.yaml, of the files it includes, of .fleetwright.yaml, or of what commands write.
 #[derive(Debug, clap::Args)]
@@ -38,18 +39,21 @@ enum Name {
     Trace,
     /// What `graph --format json` writes.
     Graph,
+    /// What `access --format json` writes.
+    Access,
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let schema = match args.name {
-        Name::Fleet => crate::fleet::schema(),
+        Name::Fleet => with_rules(crate::fleet::schema()),
         Name::Cluster => crate::fleet::cluster_schema(),
         Name::Tenant => crate::fleet::tenant_schema(),
-        Name::Config => crate::config::schema(),
+        Name::Config => with_rules(crate::config::schema()),
         Name::Report => crate::report::json::schema(),
         Name::Build => crate::report::build::schema(),
         Name::Trace => crate::report::trace::schema(),
         Name::Graph => crate::report::graph::schema(),
+        Name::Access => crate::report::access::schema(),
     };
     writeln!(streams.out, "{schema:#}")?;
     Ok(Exit::Clean)

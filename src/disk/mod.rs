@@ -2,6 +2,7 @@
 
 mod error;
 mod git;
+mod nearest;
 mod open;
 mod place;
 mod read;
@@ -10,6 +11,7 @@ mod walk;
 mod write;
 
 pub use error::DiskError;
+pub use nearest::{Nearest, nearest, way};
 pub use open::{Opened, open, open_alone};
 pub use place::{is_file, relative};
 pub use read::{list, read, read_copy, read_some};

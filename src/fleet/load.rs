@@ -10,13 +10,13 @@ use super::merge::Merged;
 use super::model::DEFAULT_LAYOUT;
 use super::resolve::resolve;
 use super::resolved::Fleet;
-use crate::config::{Lint, lint};
+use crate::config::{self, Lint};
 use crate::finding::{Finding, Severity};
 use crate::text::{Span, Tree};
 use crate::yaml::Node;
 
 /// The rule of mistakes against the schema.
-pub(super) const INVALID_FLEET: &str = "invalid-fleet";
+pub const INVALID_FLEET: &str = "invalid-fleet";
 
 /// What a fleet.yaml says.
 #[derive(Debug, Clone)]
@@ -64,6 +64,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let merged = Merged::of(&input, layout.as_ref(), &mut findings);
     let graph = Graph::of(&merged, &mut findings);
     check::check(&input, &merged, &graph, layout.as_ref(), &mut findings);
+    findings.extend(input.root.get("lint").map(|section| config::check(section, INVALID_FLEET)).unwrap_or_default());
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
     // What cannot be decoded of a fleet with mistakes is among them already.
     let mut undecoded = Vec::new();
@@ -74,7 +75,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
     let (fleet, draft) = if failed { (None, resolved.map(Fleet::without_repetitions)) } else { (resolved, None) };
     crate::finding::sort(&mut findings);
-    let lint = input.root.get("lint").map_or_else(Lint::default, lint);
+    let lint = input.root.get("lint").map_or_else(Lint::default, Lint::read);
     let (root, included) = (Some(input.root.clone()), input.included.clone());
     Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged) }
 }

@@ -19,7 +19,7 @@ mod words;
 
 pub use explain::{Explained, Provenance, explain};
 pub use layout::{Layout, MANIFEST};
-pub use load::{Loaded, load};
+pub use load::{INVALID_FLEET, Loaded, load};
 pub use resolved::Fleet;
 pub use scalar::{ComponentPath, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
 pub use schema::{cluster_schema, schema, tenant_schema};

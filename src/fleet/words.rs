@@ -34,6 +34,8 @@ pub(super) const WORDS: &[Word] = &[
     Word { mark: SOURCE_URL, fault: source_url },
     crate::config::WORDS[0],
     crate::config::WORDS[1],
+    crate::config::WORDS[2],
+    crate::config::WORDS[3],
 ];
 
 fn fault(rule: Option<&'static str>, message: String, help: impl Into<String>) -> Fault {

@@ -1,8 +1,11 @@
 //! What an object that applies others asks for: read once, however many clusters have it.
 
+use std::sync::OnceLock;
+
 use super::ApplierKind;
 use super::digest::{Digest, Hasher};
 use super::place::clamp;
+use super::sops::is_asked;
 use super::source::SourceRef;
 use super::sync::FLUX_NAMESPACE;
 use crate::finding::ObjectRef;
@@ -21,12 +24,10 @@ pub(super) struct Asks {
     pub(super) folder: String,
     /// The cluster that a Kustomization applies to when that is another one.
     pub(super) target: Option<Name>,
-    /// What decides the build: of a Kustomization, that of its folder.
-    pub(super) digest: Digest,
-    /// What decides the variables of a Kustomization, when it substitutes.
-    pub(super) variables: Option<Digest>,
-    /// What decides the `commonMetadata` of a Kustomization, when it has any.
-    pub(super) metadata: Option<Digest>,
+    // Nobody asks for the digests of what is not built.
+    digest: OnceLock<Digest>,
+    variables: OnceLock<Option<Digest>>,
+    metadata: OnceLock<Option<Digest>>,
 }
 
 /// The fields of a Kustomization that decide what its folder builds to.
@@ -48,11 +49,6 @@ impl Asks {
     pub(super) fn of(kind: ApplierKind, object: &Object) -> Self {
         let is_kustomization = kind == ApplierKind::Kustomization;
         let spec = |key: &str| object.node.at_keys(&["spec", key]).filter(|_| is_kustomization);
-        let metadata = spec("commonMetadata").filter(|node| node.is_map()).map(|node| {
-            let mut hasher = Hasher::new("metadata");
-            hasher.content(node);
-            hasher.finish()
-        });
         Self {
             kind,
             reference: object.reference(),
@@ -60,19 +56,43 @@ impl Asks {
             source: spec("sourceRef").and_then(|source| source_of(object, source)),
             folder: clamp(spec("path").and_then(Node::text).unwrap_or_default()),
             target: spec("kubeConfig").filter(|config| config.is_map()).map(|config| target_of(object, config)),
-            digest: if is_kustomization { folder_digest(object) } else { whole_digest(object) },
-            variables: spec("postBuild").filter(|node| node.is_map()).map(|node| variables_digest(object, node)),
-            metadata,
+            digest: OnceLock::new(),
+            variables: OnceLock::new(),
+            metadata: OnceLock::new(),
         }
+    }
+
+    /// What decides the build: of a Kustomization, that of its folder.
+    pub(super) fn digest(&self) -> Digest {
+        *self.digest.get_or_init(|| match self.kind {
+            ApplierKind::Kustomization => folder_digest(&self.object, &self.folder),
+            _ => whole_digest(&self.object),
+        })
+    }
+
+    /// What decides the variables of a Kustomization, when it substitutes.
+    pub(super) fn variables(&self) -> Option<Digest> {
+        *self.variables.get_or_init(|| self.said("postBuild").map(|node| variables_digest(&self.object, node)))
+    }
+
+    /// What decides the `commonMetadata` of a Kustomization, when it has any.
+    pub(super) fn metadata(&self) -> Option<Digest> {
+        *self.metadata.get_or_init(|| self.said("commonMetadata").map(metadata_digest))
+    }
+
+    /// A mapping in the `spec` of a Kustomization.
+    fn said(&self, key: &str) -> Option<&Node> {
+        let is_kustomization = self.kind == ApplierKind::Kustomization;
+        self.object.node.at_keys(&["spec", key]).filter(|node| is_kustomization && node.is_map())
     }
 }
 
 /// Clusters whose Kustomizations ask for the same share a build, though its places are those of one of them.
-fn folder_digest(object: &Object) -> Digest {
+fn folder_digest(object: &Object, folder: &str) -> Digest {
     let spec = |key: &str| object.node.at_keys(&["spec", key]);
     let mut hasher = Hasher::new("folder");
-    hasher.text(&clamp(spec("path").and_then(Node::text).unwrap_or_default()));
-    hasher.text(if spec("decryption").is_some_and(Node::is_map) { "decrypted" } else { "" });
+    hasher.text(folder);
+    hasher.text(if is_asked(object) { "decrypted" } else { "" });
     for field in FOLDER_FIELDS {
         if let Some(node) = spec(field) {
             hasher.text(field);
@@ -98,6 +118,12 @@ fn variables_digest(object: &Object, post_build: &Node) -> Digest {
     } else {
         hasher.content(post_build);
     }
+    hasher.finish()
+}
+
+fn metadata_digest(metadata: &Node) -> Digest {
+    let mut hasher = Hasher::new("metadata");
+    hasher.content(metadata);
     hasher.finish()
 }
 

@@ -11,7 +11,6 @@ use super::tenancy::tells;
 use super::version::is_controller;
 use super::{ApplierKind, is_input_provider, is_kustomization, is_resource_set};
 use crate::kube::Object;
-use crate::text::Index;
 use crate::yaml::Node;
 
 /// What others ask about the objects of a build.
@@ -19,16 +18,21 @@ use crate::yaml::Node;
 pub(super) struct Inventory {
     /// The objects that others look up, or that apply further ones.
     pub(super) held: Vec<Held>,
-    by_id: Index<Id, usize>,
-    /// The held ones that apply others, by position.
-    pub(super) appliers: Vec<usize>,
-    /// The held ones that more is known by than their names: they make others, or are looked up in lists.
-    pub(super) makers: Vec<usize>,
-    /// The Deployments of kustomize-controller, among the held ones.
-    pub(super) controllers: Vec<usize>,
+    layout: Arc<Layout>,
+}
+
+/// Which objects stand where: builds whose values alone differ share it.
+#[derive(Debug, Default)]
+struct Layout {
+    /// What each object is to others.
+    roles: Vec<Role>,
     /// The objects that say something about tenants, by position among all.
-    pub(super) telling: Vec<usize>,
-    /// Hashes of the identities of all objects, sorted.
+    telling: Vec<usize>,
+    /// The held ones, by position among all.
+    held: Vec<usize>,
+    /// The held ones by their prints, sorted, with their positions among the held ones.
+    held_by_print: Vec<(u64, usize)>,
+    /// The prints of all objects, sorted.
     prints: Vec<u64>,
 }
 
@@ -39,69 +43,140 @@ pub(super) struct Held {
     pub(super) object: Object,
     /// What it asks for, if it applies anything.
     pub(super) asks: Option<Arc<Asks>>,
+    role: Role,
 }
+
+/// What an object is to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Nothing.
+    None,
+    /// It is looked up by its name.
+    Named,
+    /// It makes others, or is looked up in lists.
+    Maker,
+    /// It is a Deployment of kustomize-controller.
+    Controller,
+    /// It applies others.
+    Applier(ApplierKind),
+}
+
+/// A hash of an object's identity: what differs is certainly another object.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Print(u64);
 
 impl Inventory {
     /// Looks through the objects of a build.
     pub(super) fn of(objects: &[Object]) -> Self {
-        let mut inventory = Self::default();
+        let (mut layout, mut held) = (Layout::default(), Vec::new());
         for (at, object) in objects.iter().enumerate() {
-            inventory.prints.push(print(object));
+            let (role, print) = (Role::of(object), print(object));
+            layout.roles.push(role);
+            layout.prints.push(print);
             if tells(object) {
-                inventory.telling.push(at);
+                layout.telling.push(at);
             }
-            if let Some(held) = Held::of(object) {
-                inventory.hold(held);
+            if role != Role::None {
+                layout.held_by_print.push((print, held.len()));
+                layout.held.push(at);
+                held.push(Held::of(object, role));
             }
         }
-        inventory.prints.sort_unstable();
-        inventory
+        layout.prints.sort_unstable();
+        layout.held_by_print.sort_unstable();
+        Self { held, layout: Arc::new(layout) }
     }
 
-    fn hold(&mut self, held: Held) {
-        let (at, object) = (self.held.len(), &held.object);
-        if held.asks.is_some() {
-            self.appliers.push(at);
+    /// The same after some of the objects became others, by position; `None` when it has to be made anew, since one
+    /// is not to others what it was, or has another identity.
+    pub(super) fn changed(self: &Arc<Self>, objects: &[Object], changed: &[(usize, Object)]) -> Option<Arc<Self>> {
+        let layout = &self.layout;
+        let is_alike = |(at, new): &(usize, Object)| {
+            let tells_as_before = layout.telling.binary_search(at).is_ok() == tells(new);
+            is_same(&objects[*at], new) && tells_as_before && layout.roles[*at] == Role::of(new)
+        };
+        if !changed.iter().all(is_alike) {
+            return None;
         }
-        if is_input_provider(object) || object.kind() == "ArtifactGenerator" || makes_others(object) {
-            self.makers.push(at);
+        let mut held: Option<Vec<Held>> = None;
+        for (at, new) in changed {
+            if let Ok(position) = layout.held.binary_search(at) {
+                held.get_or_insert_with(|| self.held.clone())[position] = Held::of(new, layout.roles[*at]);
+            }
         }
-        if is_controller(object) {
-            self.controllers.push(at);
-        }
-        // Of two claims of one build the first one holds.
-        if !self.by_id.contains(&held.id) {
-            self.by_id.insert(held.id.clone(), at);
-        }
-        self.held.push(held);
+        Some(held.map_or_else(|| self.clone(), |held| Arc::new(Self { held, layout: layout.clone() })))
     }
 
-    /// The held object of an identity.
-    pub(super) fn get(&self, id: &Id) -> Option<&Held> {
-        self.by_id.get(id).and_then(|at| self.held.get(*at))
+    /// Tells whether two are of objects of the same identities.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.layout, &other.layout)
+    }
+
+    /// The held objects that apply others.
+    pub(super) fn appliers(&self) -> impl Iterator<Item = &Held> {
+        self.held.iter().filter(|held| matches!(held.role, Role::Applier(_)))
+    }
+
+    /// The held ones that more is known by than their names: they make others, or are looked up in lists.
+    pub(super) fn makers(&self) -> impl Iterator<Item = &Held> {
+        self.held.iter().filter(|held| held.role == Role::Maker)
+    }
+
+    /// The Deployments of kustomize-controller.
+    pub(super) fn controllers(&self) -> impl Iterator<Item = &Held> {
+        self.held.iter().filter(|held| held.role == Role::Controller)
+    }
+
+    /// The objects that say something about tenants, by position among all.
+    pub(super) fn telling(&self) -> &[usize] {
+        &self.layout.telling
+    }
+
+    /// The held object of an identity, whose print the caller knows. Of two claims of one build the first one holds.
+    pub(super) fn get(&self, id: &Id, Print(print): Print) -> Option<&Held> {
+        let known = &self.layout.held_by_print;
+        let first = known.partition_point(|(other, _)| *other < print);
+        let alike = known.iter().skip(first).take_while(|(other, _)| *other == print);
+        alike.map(|(_, at)| &self.held[*at]).find(|held| held.id == *id)
     }
 
     /// Tells whether an object of the same identity is among all objects, which `objects` are.
     pub(super) fn has(&self, object: &Object, objects: &[Object]) -> bool {
-        let found = self.prints.binary_search(&print(object)).is_ok();
+        let found = self.layout.prints.binary_search(&print(object)).is_ok();
         found && objects.iter().any(|own| id(own) == id(object))
-    }
-
-    /// Tells whether an inventory stays what it is when one object takes the place of another.
-    pub(super) fn sees_no_difference(old: &Object, new: &Object) -> bool {
-        let is_listed = |object: &Object| tells(object) || applies_as(object).is_some() || is_looked_up(object);
-        is_same(old, new) && !is_listed(old) && !is_listed(new)
     }
 }
 
 impl Held {
-    fn of(object: &Object) -> Option<Self> {
-        let kind = applies_as(object);
-        (kind.is_some() || is_looked_up(object)).then(|| Self {
-            id: id(object),
-            object: object.clone(),
-            asks: kind.map(|kind| Arc::new(Asks::of(kind, object))),
-        })
+    fn of(object: &Object, role: Role) -> Self {
+        let asks = match role {
+            Role::Applier(kind) => Some(Arc::new(Asks::of(kind, object))),
+            Role::None | Role::Named | Role::Maker | Role::Controller => None,
+        };
+        Self { id: id(object), object: object.clone(), asks, role }
+    }
+}
+
+impl Role {
+    fn of(object: &Object) -> Self {
+        if let Some(kind) = applies_as(object) {
+            Self::Applier(kind)
+        } else if !is_looked_up(object) {
+            Self::None
+        } else if is_controller(object) {
+            Self::Controller
+        } else if is_input_provider(object) || object.kind() == "ArtifactGenerator" || makes_others(object) {
+            Self::Maker
+        } else {
+            Self::Named
+        }
+    }
+}
+
+impl Print {
+    /// That of an identity.
+    pub(super) fn of((group, kind, namespace, name): &Id) -> Self {
+        Self(hash((group, kind, namespace, name)))
     }
 }
 
@@ -126,9 +201,12 @@ fn is_same(one: &Object, other: &Object) -> bool {
     identity(one) == identity(other)
 }
 
-/// A hash of an object's identity: what differs is certainly another object.
 fn print(object: &Object) -> u64 {
+    hash(identity(object))
+}
+
+fn hash(identity: (&str, &str, &str, &str)) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
-    identity(object).hash(&mut hasher);
+    identity.hash(&mut hasher);
     hasher.finish()
 }

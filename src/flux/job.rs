@@ -31,12 +31,14 @@ pub(super) enum Job {
 pub(super) struct Values {
     pub(super) loaded: Loaded,
     pub(super) strict: bool,
+    /// How much more memory it may take, in bytes.
+    pub(super) limit: usize,
 }
 
 impl Values {
     fn substitution(&self) -> Substitution<'_> {
         let Loaded { variables, findings, .. } = &self.loaded;
-        Substitution { variables, findings, strict: self.strict }
+        Substitution { variables, findings, strict: self.strict, limit: self.limit }
     }
 }
 
@@ -44,20 +46,20 @@ impl Job {
     /// What tells this work from other work; `folder` is the key of the build that a [`Job::Finish`] takes to its end.
     pub(super) fn key(&self, folder: Option<&FolderKey>) -> Key {
         match self {
-            Self::Sync(asks) => Key::Sync(asks.digest),
-            Self::Set(asks, providers) => Key::Set(asks.digest, providers.iter().map(whole_digest).collect()),
+            Self::Sync(asks) => Key::Sync(asks.digest()),
+            Self::Set(asks, providers) => Key::Set(asks.digest(), providers.iter().map(whole_digest).collect()),
             Self::Folder(asks, artifact) => {
                 // What is wrong with a path is said where it stands.
                 let is_there = artifact.files().tree().has_folder(&asks.folder);
                 let place = (!is_there).then(|| whole_digest(&asks.object));
-                Key::Folder(FolderKey::new(artifact, asks.digest, place))
+                Key::Folder(FolderKey::new(artifact, asks.digest(), place))
             }
             Self::Finish(asks, built, values) => {
                 let folder = folder.unwrap_or_else(|| unreachable!("a build that ends has begun")).clone();
                 let read = |values: &Values| ReadValues::of(&built.facts.names, &values.substitution());
                 let faults = values.iter().flat_map(|values| &values.loaded.findings).map(Fault::from).collect();
                 let values = values.as_ref().map(read);
-                Key::Finish(Arc::new(FinishKey { folder, metadata: asks.metadata, values, faults }))
+                Key::Finish(Arc::new(FinishKey { folder, metadata: asks.metadata(), values, faults }))
             }
         }
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::inventory::Inventory;
+use super::substitute::Unset;
 use super::substitution::is_enabled;
 use super::{State, reads};
 use crate::finding::{Finding, Severity};
@@ -29,6 +30,8 @@ pub(super) struct Output {
     pub(super) inventory: Arc<Inventory>,
     /// The Deployment of kustomize-controller that a FluxInstance makes, as far as it is known.
     pub(super) controller: Option<Object>,
+    /// The variables that its objects read and nothing defines.
+    pub(super) unset: Arc<[Unset]>,
     /// How much memory variables made it take, in bytes.
     pub(super) grown: usize,
 }
@@ -66,6 +69,7 @@ impl Output {
             built_for: Vec::new(),
             inventory,
             controller: None,
+            unset: Arc::default(),
             grown: 0,
         };
         output.found(findings)
@@ -85,18 +89,20 @@ impl Output {
         Self { state: State::NotBuilt(reason.into()), ..Self::new(Vec::new(), Vec::new()) }
     }
 
-    /// The same with other objects at some positions.
+    /// The same with other objects at some positions, in their order.
     pub(super) fn replaced(&self, changed: Vec<(usize, Object)>) -> Self {
         if changed.is_empty() {
             return self.clone();
         }
-        let alike = changed.iter().all(|(at, object)| Inventory::sees_no_difference(&self.objects[*at], object));
-        let mut objects = self.objects.to_vec();
-        for (at, object) in changed {
-            objects[at] = object;
-        }
-        let inventory = if alike { self.inventory.clone() } else { Arc::new(Inventory::of(&objects)) };
-        Self { objects: objects.into(), inventory, ..self.clone() }
+        let alike = self.inventory.changed(&self.objects, &changed);
+        let mut changed = changed.into_iter().peekable();
+        let objects = self.objects.iter().enumerate().map(|(at, object)| {
+            let new = changed.next_if(|(position, _)| *position == at);
+            new.map_or_else(|| object.clone(), |(_, new)| new)
+        });
+        let objects: Arc<[Object]> = objects.collect();
+        let inventory = alike.unwrap_or_else(|| Arc::new(Inventory::of(&objects)));
+        Self { objects, inventory, ..self.clone() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::asks::Asks;
-use super::inventory::Held;
+use super::inventory::{Held, Print};
 use super::output::Output;
 use super::producer::{Produced, Producers, makes_others};
 use super::root::Root;
@@ -31,6 +31,9 @@ pub(super) fn id(object: &Object) -> Id {
 
 /// The name of the core group, and of no namespace.
 static NONE: LazyLock<Name> = LazyLock::new(|| Name::from(""));
+
+/// The group of sources.
+static SOURCES: LazyLock<Name> = LazyLock::new(|| Name::from("source.toolkit.fluxcd.io"));
 
 /// So many layers are gone through one by one.
 const FEW_LAYERS: usize = 64;
@@ -77,10 +80,10 @@ impl Received {
             ApplierKind::Kustomization | ApplierKind::ResourceSet | ApplierKind::Folder => Rank::Applied,
         };
         let inventory = &output.inventory;
-        for at in &inventory.makers {
-            self.take_maker(&inventory.held[*at], kind, rank);
+        for held in inventory.makers() {
+            self.take_maker(held, kind, rank);
         }
-        for held in inventory.appliers.iter().map(|at| &inventory.held[*at]) {
+        for held in inventory.appliers() {
             if self.known.get(&held.id).is_none_or(|(asks, known)| asks.is_none() || *known < rank) {
                 self.known.insert(held.id.clone(), (held.asks.clone(), rank));
             }
@@ -119,14 +122,15 @@ impl Received {
 
     /// The object of an identity.
     fn held(&self, id: &Id) -> Option<&Held> {
+        let print = Print::of(id);
         if self.layers.len() > FEW_LAYERS {
             let (at, _) = self.merged.get_or_init(|| self.merge()).get(id)?;
-            return self.layers.get(*at).and_then(|(output, _)| output.inventory.get(id));
+            return self.layers.get(*at).and_then(|(output, _)| output.inventory.get(id, print));
         }
         let mut best: Option<(&Held, Rank)> = None;
         for (output, rank) in &self.layers {
             if best.is_none_or(|(_, known)| known < *rank)
-                && let Some(held) = output.inventory.get(id)
+                && let Some(held) = output.inventory.get(id, print)
             {
                 best = Some((held, *rank));
             }
@@ -159,9 +163,8 @@ impl Received {
 
 impl Lookup for Received {
     fn source(&self, reference: &SourceRef) -> Option<Object> {
-        let group = Name::from("source.toolkit.fluxcd.io");
         let SourceRef { kind, namespace, name } = reference.clone();
-        self.held(&(group, kind, namespace, name)).map(|held| held.object.clone())
+        self.held(&(SOURCES.clone(), kind, namespace, name)).map(|held| held.object.clone())
     }
 
     fn own(&self, reference: &SourceRef) -> Option<String> {

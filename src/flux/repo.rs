@@ -9,6 +9,7 @@ use super::classify::{
 use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
+use super::lookups::Lookups;
 use super::marker::{Marker, markers};
 use super::outcome::Gap;
 use super::root::{Root, roots};
@@ -232,7 +233,8 @@ impl Repo {
 
     /// The one cluster of a repository without any root: it receives every folder.
     fn without_root(&self) -> Cluster {
-        let mut cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
+        let mut cluster =
+            Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups: Lookups::default() };
         let mut by_folder: BTreeMap<Arc<str>, Arc<super::cluster::Applier>> = BTreeMap::new();
         for built in &self.objects {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
@@ -244,7 +246,14 @@ impl Repo {
             let (objects, by) = (Arc::new([built.object.clone()]), by.clone());
             let mut completion = built.completion.clone();
             completion.open = !built.settled;
-            cluster.brought.push(Brought { by, objects, completion, inventory: None });
+            cluster.brought.push(Brought {
+                by,
+                objects,
+                completion,
+                inventory: None,
+                facts: None,
+                unset: Arc::default(),
+            });
         }
         cluster
     }
@@ -302,7 +311,8 @@ fn parked(files: &Files, named: &Named) -> BTreeSet<String> {
         for parsed in file_in(files, folder).iter().filter_map(|path| files.get(path)) {
             let comments = parsed.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
             let items = comments.filter_map(|comment| comment.trim_start_matches(['#', ' ']).strip_prefix("- "));
-            let paths = items.filter_map(|item| join(folder, item.split(" #").next()?.trim().trim_matches(['"', '\''])));
+            let paths =
+                items.filter_map(|item| join(folder, item.split(" #").next()?.trim().trim_matches(['"', '\''])));
             parked.extend(paths.filter(|path| path != folder));
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Applied, is_flux, is_kustomization};
+use crate::config::{self, TenancyMode};
 use crate::kube::Object;
 use crate::yaml::Node;
 
@@ -18,6 +19,8 @@ pub struct Tenancy {
     pub multi_tenant: bool,
     /// How Flux is locked down, if it is.
     pub lockdown: Option<Lockdown>,
+    /// Why it need not be, where the configuration says so.
+    pub unlocked: Option<String>,
     /// The namespaces that Flux is installed in.
     pub flux_namespaces: BTreeSet<String>,
     /// The tenants' namespaces and whose they are, where that is said.
@@ -74,6 +77,17 @@ impl Tenancy {
         let governed = governance == Governance::Fleet;
         tenancy.multi_tenant = governed || tenancy.lockdown.is_some() || !tenancy.tenants.is_empty();
         tenancy
+    }
+
+    /// Lays over it what the configuration says: whose namespaces are whose, and whether tenants share the cluster.
+    pub fn apply(&mut self, said: &config::Tenancy) {
+        let declared = said.namespaces();
+        self.tenants.extend(declared.map(|(namespace, tenant)| (namespace.to_string(), Some(tenant.to_string()))));
+        self.multi_tenant = match said.mode {
+            Some(mode) => mode == TenancyMode::Multi,
+            None => self.multi_tenant || !self.tenants.is_empty(),
+        };
+        self.unlocked = said.lockdown.as_ref().map(|lockdown| lockdown.reason.clone());
     }
 
     /// Tells whether the account that Flux falls back on can do something in a namespace: every namespace has an
@@ -160,9 +174,14 @@ struct Candidate {
     accounts: BTreeSet<String>,
 }
 
+/// Tells whether `flux bootstrap` wrote an object: it writes the file again at each upgrade.
+pub fn is_of_bootstrap(object: &Object) -> bool {
+    let path = object.node.origin.written().file().path();
+    path.rsplit('/').next() == Some("gotk-sync.yaml") && is_flux(object)
+}
+
 fn flux_namespaces(received: &[Applied<'_>]) -> BTreeSet<String> {
-    let of_sync = |object: &Object| object.node.span().file().path().ends_with("gotk-sync.yaml") && is_flux(object);
-    let installs = |object: &Object| object.is("fluxcd.controlplane.io", "FluxInstance") || of_sync(object);
+    let installs = |object: &Object| object.is("fluxcd.controlplane.io", "FluxInstance") || is_of_bootstrap(object);
     let found = received.iter().filter(|applied| installs(applied.object));
     let mut found: BTreeSet<String> =
         found.filter_map(|applied| applied.namespace().map(ToString::to_string)).collect();
@@ -217,5 +236,37 @@ fn take_argument(line: &str, found: &mut Option<Lockdown>) {
     if let Some(account) = value("--default-service-account").filter(|account| account != "true" && !account.is_empty())
     {
         found.get_or_insert_default().default_account = Some(account);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+
+    fn applied(said: &str) -> Tenancy {
+        let text = format!("apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nlint: {{tenancy: {said}}}\n");
+        let (settings, findings) = config::read(&File::new(config::PATH, text));
+        assert_eq!(findings, []);
+        let mut tenancy = Tenancy::of(&[], &[], None, Governance::None);
+        tenancy.apply(&settings.lint.tenancy);
+        tenancy
+    }
+
+    #[test]
+    fn declared_tenants_make_a_cluster_multi_tenant_unless_the_mode_says_otherwise() {
+        let tenancy = applied("{tenants: {a: [one, two], b: {namespaces: [three]}}}");
+        let of = |namespace: &str| tenancy.tenants.get(namespace).and_then(Option::as_deref);
+        assert_eq!([of("one"), of("two"), of("three"), of("four")], [Some("a"), Some("a"), Some("b"), None]);
+        assert!(tenancy.multi_tenant);
+        let single = applied("{mode: single, tenants: {a: [one]}}");
+        assert!(!single.multi_tenant && single.tenants.contains_key("one"));
+        assert!(applied("{mode: multi}").multi_tenant && !applied("{}").multi_tenant);
+    }
+
+    #[test]
+    fn a_missing_lockdown_may_have_its_reason() {
+        let tenancy = applied("{lockdown: {mode: none, reason: central sources}}");
+        assert_eq!((tenancy.unlocked.as_deref(), tenancy.lockdown), (Some("central sources"), None));
     }
 }

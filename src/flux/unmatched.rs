@@ -59,10 +59,10 @@ impl Tally {
     fn note(&mut self, laid: &Laid, place: &Span, cluster: Option<&Name>) {
         let file = place.file();
         let key = (file.root().cloned(), file.path().to_owned(), place.range().start);
-        let told = self.by_place.entry(key).or_insert_with(|| Told {
-            missed: (!laid.found).then(|| finding(laid, place)),
-            clusters: BTreeSet::new(),
-        });
+        let told = self
+            .by_place
+            .entry(key)
+            .or_insert_with(|| Told { missed: (!laid.found).then(|| finding(laid, place)), clusters: BTreeSet::new() });
         if laid.found {
             told.missed = None;
         }
@@ -82,9 +82,10 @@ impl Tally {
                 }
             }
         }
-        let missed = self.by_place.into_values().filter_map(|told| {
-            Some(Finding { clusters: told.clusters.into_iter().collect(), ..told.missed? })
-        });
+        let missed = self
+            .by_place
+            .into_values()
+            .filter_map(|told| Some(Finding { clusters: told.clusters.into_iter().collect(), ..told.missed? }));
         missed.collect()
     }
 }

@@ -114,7 +114,7 @@ impl Strictness {
         let outputs = slots.iter().filter(|slot| slot.asks.target.is_none()).filter_map(|slot| slot.output.as_ref());
         let made = outputs.clone().filter_map(|output| output.controller.as_ref());
         let inventories = outputs.map(|output| &output.inventory);
-        let held = inventories.flat_map(|inventory| inventory.controllers.iter().map(|at| &inventory.held[*at].object));
+        let held = inventories.flat_map(|inventory| inventory.controllers().map(|held| &held.object));
         let controllers: Vec<&Object> = root.controller.iter().chain(held).chain(made).collect();
         let instances = slots.iter().filter(|slot| slot.asks.kind == ApplierKind::FluxInstance);
         let instances: Vec<&Object> = instances.map(|slot| &slot.asks.object).collect();

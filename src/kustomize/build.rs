@@ -71,6 +71,8 @@ pub(super) struct Walk<'a> {
     pub(super) is_begun: bool,
     /// The outermost folder, by its place in `open`, that what is being built was refused for.
     pub(super) refused_for: Option<usize>,
+    /// How many components were taken in.
+    pub(super) components: usize,
     /// What was built here and would not be the same elsewhere: it is traced, another schema holds, or folders on the
     /// way down were refused.
     own: BTreeMap<String, Arc<Partial>>,
@@ -152,6 +154,7 @@ impl Builder {
             schema: None,
             is_begun: false,
             refused_for: None,
+            components: 0,
             own: BTreeMap::new(),
         }
     }
@@ -264,8 +267,9 @@ impl Walk<'_> {
                 self.include(definition, item, partial);
             }
         }
-        if !definition.faults.is_empty() {
+        if !definition.faults.is_empty() || partial.is_overfull {
             // kustomize refuses the file. What it takes in may have faults of its own; the rest says too little.
+            partial.empty_when_overfull();
             self.open.pop();
             if let Some(outer) = outer {
                 partial.traced = outer;
@@ -281,6 +285,7 @@ impl Walk<'_> {
         transform::run(self.files, definition, partial);
         self.transform(definition, partial);
         self.validate(definition, partial);
+        partial.empty_when_overfull();
         self.open.pop();
         variables::collect(definition, partial);
         if let Some(outer) = outer {

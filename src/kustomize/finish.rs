@@ -100,11 +100,11 @@ fn tidy(node: &Node, dropped: &[&str]) -> Node {
     }
     let is_kept = |entry: &&Entry| !dropped.contains(&&*entry.key);
     let entries = annotations.node.entries();
-    if !entries.is_empty() && entries.iter().all(|entry| is_kept(&entry) && is_text(&entry.node)) {
+    if !entries.is_empty() && entries.iter().all(|entry| is_kept(&entry) && is_annotation(&entry.node)) {
         return node.clone();
     }
     let entries: Vec<Entry> =
-        entries.iter().filter(is_kept).map(|entry| entry.with_node(as_text(&entry.node))).collect();
+        entries.iter().filter(is_kept).map(|entry| entry.with_node(as_annotation(&entry.node))).collect();
     let changed = if entries.is_empty() {
         metadata.node.without("annotations")
     } else {
@@ -112,6 +112,31 @@ fn tidy(node: &Node, dropped: &[&str]) -> Node {
         metadata.node.with(annotations.with_node(map))
     };
     node.with(metadata.with_node(changed))
+}
+
+/// Tells whether a value is the string that [`as_annotation`] makes of it.
+fn is_annotation(node: &Node) -> bool {
+    is_text(node) && matches!(&node.value, Value::Scalar(text, style) if *style == style_of_annotation(text, *style))
+}
+
+/// The string that kustomize makes of a value of annotations: it writes all of them anew, as a block where they have
+/// lines, so that a folded block is none any more.
+fn as_annotation(node: &Node) -> Node {
+    let node = as_text(node);
+    match &node.value {
+        Value::Scalar(text, style) => {
+            Node { value: Value::Scalar(text.clone(), style_of_annotation(text, *style)), origin: node.origin }
+        }
+        Value::Seq(_) | Value::Map(_) => node,
+    }
+}
+
+fn style_of_annotation(text: &str, style: Style) -> Style {
+    match style {
+        _ if text.contains('\n') => Style::Literal,
+        Style::Folded | Style::Literal => Style::Double,
+        style => style,
+    }
 }
 
 /// Tells whether a scalar is a string.

@@ -1,17 +1,17 @@
 //! `patches`, `patchesStrategicMerge` and `patchesJson6902`: reading them and laying them over objects.
 
 use super::finish::{as_text, is_text};
-use super::inline::parse_inside;
 use super::laid::Laid;
 use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
 use super::resources::{History, Id, Positions, Resources};
 use super::selector::Target;
+use super::sops::{self, Format};
 use super::user_schema::UserSchema;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
 use crate::text::Span;
-use crate::yaml::{DUPLICATE_KEY, Document, Node, Value};
+use crate::yaml::{DUPLICATE_KEY, Document, Inside, Node, Parsed, Style, Value};
 
 /// A patch as a kustomization names it.
 pub(super) struct Patch {
@@ -73,7 +73,8 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
     };
     let read = match (inline, path) {
         (Some(node), None) => {
-            let (documents, faults) = parse_inside(node);
+            // What a variable made by now, the one that brings the applier has substituted.
+            let Parsed { documents, findings: faults, .. } = Inside::handed_down(node).parse();
             let text = node.text().unwrap_or_default();
             (documents, faults, if form == Form::Json { text } else { text.trim() }.to_string())
         }
@@ -113,7 +114,12 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
         return None;
     }
     let span = inline.or(path).unwrap_or(item).span().clone();
-    let documents: Vec<Node> = documents.into_iter().map(|document| document.node).collect();
+    let mut documents: Vec<Node> = documents.into_iter().map(|document| document.node).collect();
+    if let Some(path) = path.and_then(Node::text).filter(|_| files.decrypts && form == Form::Any)
+        && Format::of(path).encrypts(&text)
+    {
+        documents = documents.iter().map(sops::opaque).collect();
+    }
     let is_json = documents.first().is_some_and(Node::is_seq);
     if form == Form::Json && !is_json {
         wrong(&span, "this patch holds no operations", "write a list of mappings with `op` and `path`");
@@ -188,6 +194,14 @@ fn objects(documents: &[Node], findings: &mut Vec<Finding>) -> Option<Vec<Node>>
 }
 
 impl Patch {
+    /// Whether nobody knows which object it is for, since it says that in what is encrypted.
+    pub(super) fn is_sealed(&self) -> bool {
+        let names: [&[&str]; 3] = [&["apiVersion"], &["kind"], &["metadata", "name"]];
+        let is_unknown = |node: &Node| matches!(node.value, Value::Scalar(_, Style::Unknown));
+        let sealed = |node: &Node| names.iter().any(|keys| node.at_keys(keys).is_some_and(is_unknown));
+        self.target.is_none() && self.documents.iter().any(sealed)
+    }
+
     /// Lays the patch over the objects it is for. `complete` says that no object can be missing because this engine
     /// did not make it; only then is a patch without object a fault.
     ///
@@ -231,10 +245,9 @@ impl Patch {
     /// What is to be noted of a patch whose target selected so many of the objects.
     pub(super) fn laid(&self, selected: usize, resources: &Resources, missed_before: usize) -> Option<Laid> {
         let (target, asks) = (self.target.as_ref()?, self.asks.as_ref()?);
-        // One that deletes what it finds is a guard: it says that nothing of the kind is to be there.
-        let deletes = |patch: &Node| patch.get("$patch").and_then(Node::text) == Some("delete");
         Some(match selected {
-            0 if self.documents.iter().any(deletes) => return None,
+            // What takes away whatever is there is content with nothing.
+            0 if self.documents.iter().all(deletes) => return None,
             0 => Laid::missed(asks, target, resources, missed_before),
             _ => Laid::found(asks),
         })
@@ -382,4 +395,9 @@ impl Patch {
         }
         new
     }
+}
+
+/// Whether a strategic merge patch does nothing but take objects away.
+fn deletes(document: &Node) -> bool {
+    document.get("$patch").and_then(Node::text) == Some("delete")
 }

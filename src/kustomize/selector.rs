@@ -27,6 +27,8 @@ enum Pattern {
     Any,
     /// Text without the characters that regular expressions give a meaning to: found through the index.
     Literal(String),
+    /// Such texts, `a|b` or `(a|b)`.
+    Literals(Vec<String>),
     Regex(Regex),
 }
 
@@ -36,8 +38,13 @@ impl Pattern {
         if text.is_empty() || node.is_null() {
             return Ok(Self::Any);
         }
-        if text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':')) {
+        let is_literal = |text: &str| text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+        if is_literal(text) {
             return Ok(Self::Literal(text.into()));
+        }
+        let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
+        if inner.split('|').all(is_literal) {
+            return Ok(Self::Literals(inner.split('|').map(Into::into).collect()));
         }
         let regex = regex::RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build();
         regex.map(Self::Regex).map_err(|_| Unreadable {
@@ -49,7 +56,7 @@ impl Pattern {
     fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
-            Self::Any | Self::Regex(_) => None,
+            Self::Any | Self::Literals(_) | Self::Regex(_) => None,
         }
     }
 
@@ -57,6 +64,7 @@ impl Pattern {
         match self {
             Self::Any => true,
             Self::Literal(literal) => literal == text,
+            Self::Literals(literals) => literals.iter().any(|literal| literal == text),
             Self::Regex(regex) => regex.is_match(text),
         }
     }
@@ -87,7 +95,9 @@ impl Target {
         let matches = |position: &usize| resources.list.get(*position).is_some_and(|one| self.matches(one));
         match &self.name {
             Pattern::Literal(name) => positions.with_name(name).iter().copied().filter(|at| matches(at)).collect(),
-            Pattern::Any | Pattern::Regex(_) => (0..resources.list.len()).filter(|at| matches(at)).collect(),
+            Pattern::Any | Pattern::Literals(_) | Pattern::Regex(_) => {
+                (0..resources.list.len()).filter(|at| matches(at)).collect()
+            }
         }
     }
 

@@ -91,6 +91,10 @@ pub(super) fn patch(files: &Files, folder: &str, items: &[Node], form: Form, par
     let mut positions = partial.resources.index();
     let mut laid = Vec::new();
     for patch in patches {
+        if patch.is_sealed() {
+            partial.skip("patches: <encrypted>");
+            continue;
+        }
         let resources = &mut partial.resources;
         let Some(selected) = patch.apply(resources, &mut positions, complete, schema.as_deref(), &mut findings) else {
             continue;

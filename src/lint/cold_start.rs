@@ -72,8 +72,7 @@ impl<'a> ColdStart<'a> {
             releases.push(applied.object);
             owners.push(applied.by.at);
         }
-        let mut order =
-            Self { appliers, edges: vec![Vec::new(); 2 * appliers.len() + releases.len()], releases };
+        let mut order = Self { appliers, edges: vec![Vec::new(); 2 * appliers.len() + releases.len()], releases };
         for applier in appliers {
             order.add_applier(applier, descent.parent(applier.at), &by_id, view);
         }
@@ -264,8 +263,7 @@ fn named<'a>(item: &'a Node, object: &'a Object, kind: &'a str) -> Id<'a> {
 /// Source: Tarjan's algorithm, without recursion, since what a repository says may be as deep as it likes.
 fn components(edges: &[Vec<Edge>], along: impl Fn(&Edge) -> bool) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
-    let (mut number, mut low, mut on_stack) =
-        (vec![NEW; edges.len()], vec![0; edges.len()], vec![false; edges.len()]);
+    let (mut number, mut low, mut on_stack) = (vec![NEW; edges.len()], vec![0; edges.len()], vec![false; edges.len()]);
     let (mut stack, mut found, mut next) = (Vec::new(), Vec::new(), 0);
     for start in 0..edges.len() {
         if number[start] != NEW {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::View;
-use crate::flux::{Applier, ApplierKind, Brought};
 use crate::finding::ObjectRef;
+use crate::flux::{Applier, ApplierKind, Brought};
 use crate::text::Index;
 
 /// Who brings whom, by the places of appliers among those of their cluster.
@@ -17,9 +17,8 @@ impl Descent {
     /// whole, and who brings the rest of it is the root's Kustomization.
     pub(super) fn of(view: &View<'_>) -> Self {
         let cluster = view.receiver.cluster;
-        let is_by_hand = |at: usize| {
-            cluster.appliers.get(at).is_some_and(|applier| applier.kind == ApplierKind::Bootstrap)
-        };
+        let is_by_hand =
+            |at: usize| cluster.appliers.get(at).is_some_and(|applier| applier.kind == ApplierKind::Bootstrap);
         let by_hand = |applier: &Arc<Applier>| applier.parent.is_some_and(is_by_hand);
         let mut wanted: Index<&ObjectRef, ()> = Index::default();
         for applier in cluster.appliers.iter().filter(|applier| by_hand(applier)) {

@@ -15,6 +15,8 @@ pub(super) struct Listing {
     by_kind: Index<u64, Vec<usize>>,
     /// A hash of each object's identity: where these differ, the objects do.
     pub(super) prints: Vec<u64>,
+    /// The positions of those that SOPS encrypted and nobody decrypted.
+    pub(super) encrypted: Vec<usize>,
     /// The namespaces that objects name, in their order, each with the position of the first that does.
     pub(super) namespaces: Vec<(Name, usize)>,
     /// The positions of the objects that live in a namespace and name none.
@@ -29,6 +31,9 @@ impl Listing {
         for (at, object) in objects.iter().enumerate() {
             let (group, kind) = (object.group(), object.kind());
             listing.by_kind.entry(kind_print(group, kind)).push(at);
+            if object.node.get("sops").is_some() {
+                listing.encrypted.push(at);
+            }
             let namespace = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text);
             let named = namespace.as_deref().unwrap_or_default();
             listing.prints.push(print(group, kind, named, object.name()));

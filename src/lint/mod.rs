@@ -1,19 +1,26 @@
 //! One repository → findings.
 
+mod automation;
 mod cold_start;
+mod controllers;
 mod descent;
+mod fields;
 mod found;
 mod installation;
 mod listing;
 mod needs;
 mod objects;
 mod ownership;
+mod pods;
 mod presence;
 mod reach;
+mod receiver_events;
 mod rule;
 mod rules;
 mod run;
+mod runtime_info;
 mod scope;
+mod settings;
 mod suppress;
 mod view;
 
@@ -21,7 +28,8 @@ pub use found::Found;
 pub use presence::Presence;
 pub use rule::{Check, Context, Fleet, Rule};
 pub use rules::RULES;
-pub use run::{Options, Outcome, judge, run};
+pub use run::{Options, Outcome, judge, run, tenancies};
+pub use settings::{unknown_rules, unused_skips, with_rules};
 pub use view::View;
 
 /// The rule of an id.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::listing::kind_print;
+use super::pods::{containers, pod};
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::{Name, Node};
@@ -44,7 +45,7 @@ impl Needs {
                 }
                 _ => {}
             }
-            if let Some(pod) = pod_of(object) {
+            if let Some(pod) = pod(object) {
                 needs.take_pod(object, pod, at);
             }
         }
@@ -52,7 +53,9 @@ impl Needs {
     }
 
     fn take_pod(&mut self, object: &Object, pod: &Node, at: usize) {
-        let Some(namespace) = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text) else { return };
+        let Some(namespace) = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text) else {
+            return;
+        };
         let mut seen: BTreeSet<Name> = BTreeSet::new();
         let mut take = |reference: Option<&Node>, key: &str| {
             let Some(reference) = reference else { return };
@@ -63,33 +66,23 @@ impl Needs {
                 self.secrets.push((namespace.clone(), text, name.clone(), at));
             }
         };
-        let list = |node: &'_ Node, key: &str| node.get(key).map_or(Vec::new(), |list| list.items().to_vec());
-        for volume in list(pod, "volumes") {
+        for volume in items(pod, "volumes") {
             take(volume.get("secret"), "secretName");
-            for source in volume.get("projected").map_or(Vec::new(), |projected| list(projected, "sources")) {
+            for source in volume.get("projected").map_or(&[][..], |projected| items(projected, "sources")) {
                 take(source.get("secret"), "name");
             }
         }
-        for container in list(pod, "containers").into_iter().chain(list(pod, "initContainers")) {
-            for variable in list(&container, "env") {
+        for container in containers(object) {
+            for variable in items(container, "env") {
                 take(variable.at_keys(&["valueFrom", "secretKeyRef"]), "name");
             }
-            for source in list(&container, "envFrom") {
+            for source in items(container, "envFrom") {
                 take(source.get("secretRef"), "name");
             }
         }
     }
 }
 
-/// The description of the pods that an object is or makes.
-fn pod_of(object: &Object) -> Option<&Node> {
-    let keys: &[&str] = match (object.group(), object.kind()) {
-        ("", "Pod") => &["spec"],
-        ("apps", "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet") | ("batch", "Job") => {
-            &["spec", "template", "spec"]
-        }
-        ("batch", "CronJob") => &["spec", "jobTemplate", "spec", "template", "spec"],
-        _ => return None,
-    };
-    object.node.at_keys(keys)
+fn items<'a>(node: &'a Node, key: &str) -> &'a [Node] {
+    node.get(key).map_or(&[][..], Node::items)
 }

@@ -36,8 +36,23 @@ pub(super) fn distinct<'a>(lists: impl Iterator<Item = &'a Arc<[Object]>>) -> Ve
 /// Words in the names of folders whose content is not meant to be applied, unless a cluster has something from there: a
 /// cluster may be called `test`.
 const ASIDE: &[&str] = &[
-    "archive", "archived", "archives", "attic", "deprecated", "disabled", "doc", "docs", "e2e", "example", "examples",
-    "sample", "samples", "test", "testdata", "tests", "unused",
+    "archive",
+    "archived",
+    "archives",
+    "attic",
+    "deprecated",
+    "disabled",
+    "doc",
+    "docs",
+    "e2e",
+    "example",
+    "examples",
+    "sample",
+    "samples",
+    "test",
+    "testdata",
+    "tests",
+    "unused",
 ];
 
 /// Words in the names of folders of which others take what they need.
@@ -128,7 +143,6 @@ pub(super) fn above(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
     ends.filter_map(|end| path.get(..end))
 }
-
 
 /// Counts the objects that no cluster receives, in a repository that says what its clusters receive.
 pub(super) fn unreached(repo: &Repo) -> usize {

@@ -2,8 +2,8 @@
 
 use super::{Found, View};
 use crate::config::Lint;
-use crate::finding::{Label, Severity};
-use crate::flux::{Applied, Repo, Tenancy};
+use crate::finding::{Finding, Label, Severity};
+use crate::flux::{Applied, Governance, Repo, Tenancy};
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::Entry;
@@ -55,6 +55,8 @@ pub struct Fleet<'a> {
     pub views: &'a [View<'a>],
     /// What the repository holds.
     pub repo: &'a Repo,
+    /// Whether a fleet.yaml governs it.
+    pub governance: Governance,
 }
 
 impl Rule {
@@ -82,6 +84,11 @@ macro_rules! declare {
     };
 }
 pub(super) use declare;
+
+/// A finding that is shown only when asked for.
+pub(super) fn pedantic(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Finding {
+    Finding { severity: Severity::Pedantic, ..Finding::error(rule, at, message) }
+}
 
 /// The place to show for a field that an object's `spec` does not have: the key `spec` itself.
 pub(super) fn missing_in_spec(object: &Object, field: &str) -> Label {

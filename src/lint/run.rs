@@ -9,9 +9,10 @@ use super::installation::Installations;
 use super::listing::Listing;
 use super::objects::judge_objects;
 use super::reach::{distinct, place_of, unreached};
+use super::settings::{apply, runs};
 use super::suppress::Exceptions;
 use super::{Check, Context, Fleet, Found, RULES, Rule, View};
-use crate::config::{Exception, Lint};
+use crate::config::{Exception, Level, Lint};
 use crate::finding::{Finding, Severity, sort};
 use crate::flux::{Applied, Brought, Governance, Receiver, Repo, Settings, Skipped, State, Tenancy};
 use crate::text::{Index, Tree};
@@ -42,6 +43,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// How many findings an exception accepted.
     pub excepted: usize,
+    /// How many findings lie in paths that the configuration skips.
+    pub unwanted: usize,
     /// The exceptions that accepted nothing.
     pub unused: Vec<Exception>,
     /// What rules could not judge, counted by what stood in the way.
@@ -60,25 +63,24 @@ pub struct Outcome {
 
 /// Judges a tree.
 pub fn run(tree: &Tree, options: &Options) -> Outcome {
-    judge(Repo::load(tree, &options.settings), options)
+    judge(&Repo::load(tree, &options.settings), options)
 }
 
 /// Judges a repository.
-pub fn judge(repo: Repo, options: &Options) -> Outcome {
+pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::of).collect();
     let wanted =
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
     let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(wanted).collect();
-    let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id)).collect();
-    let installations = Installations::of(&repo);
-    let tenancies: Vec<Tenancy> =
-        receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect();
+    let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id) && options.shows(rule)).collect();
+    let tenancies = tenancies(repo, &receivers, options);
     let views = views(&receivers, &tenancies, options);
     let mut found = judge_objects(&views, &rules);
     found.merge(judge_clusters(&views, &rules));
-    found.merge(judge_fleet(&Fleet { views: &views, repo: &repo }, &rules));
-    found.extend(problems(&repo, &receivers, options));
+    found.merge(judge_fleet(&Fleet { views: &views, repo, governance: options.governance }, &rules));
+    found.extend(problems(repo, &receivers, options));
     let Found { mut findings, unchecked } = found;
+    let unwanted = apply(&mut findings, &options.lint, &options.only);
     sort(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions);
     let before = findings.len();
@@ -88,14 +90,21 @@ pub fn judge(repo: Repo, options: &Options) -> Outcome {
     Outcome {
         findings,
         excepted,
+        unwanted,
         unused: exceptions.unused(|rule| options.runs(rule)),
         unchecked,
         objects: count_objects(&receivers),
-        unreached: unreached(&repo),
+        unreached: unreached(repo),
         not_built: not_built(&receivers),
-        skipped: repo.skipped,
-        not_done: repo.not_done,
+        skipped: repo.skipped.clone(),
+        not_done: repo.not_done.clone(),
     }
+}
+
+/// The tenants of receivers, as rules know them.
+pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Tenancy> {
+    let installations = Installations::of(repo);
+    receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect()
 }
 
 /// The clusters as rules ask them.
@@ -107,7 +116,7 @@ fn views<'a>(receivers: &[&Receiver<'a>], tenancies: &'a [Tenancy], options: &'a
             let listing = known.entry_or(brought.objects.as_ptr().addr(), || Arc::new(Listing::of(&brought.objects)));
             (brought, listing.clone())
         });
-        let is_production = is_production(&receiver.to_string());
+        let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
         views.push(View::new((*receiver).clone(), context, lists.collect(), &options.settings.config.external));
     }
@@ -146,12 +155,6 @@ fn judge_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Found {
     found
 }
 
-/// Whether a cluster's name says that it is in production.
-fn is_production(name: &str) -> bool {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    words.map(str::to_ascii_lowercase).any(|word| matches!(word.as_str(), "prod" | "production" | "prd" | "live"))
-}
-
 /// What is wrong with files and builds, as far as it concerns the clusters that are judged.
 fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Finding> {
     let names: BTreeSet<&Arc<str>> = receivers.iter().map(|receiver| &receiver.cluster.name).collect();
@@ -168,7 +171,9 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {
     let telling: Vec<Applied<'_>> = receiver.brought().flat_map(Brought::telling).collect();
     let installation = installations.of_receiver(receiver);
-    Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance)
+    let mut tenancy = Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance);
+    tenancy.apply(&options.lint.tenancy);
+    tenancy
 }
 
 /// Counts objects by the places that they were written at: clusters share them.
@@ -193,7 +198,14 @@ fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<Arc<str>, usize> {
 }
 
 impl Options {
+    /// Whether anything of what a rule finds may be shown, or may be what an exception is for.
+    fn shows(&self, rule: &Rule) -> bool {
+        let severity = self.lint.rules.level(rule.id).and_then(Level::severity).unwrap_or(rule.severity);
+        let is_excepted = || self.lint.exceptions.iter().any(|exception| exception.rule == rule.id);
+        self.pedantic || severity > Severity::Pedantic || is_excepted()
+    }
+
     fn runs(&self, rule: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| only == rule)
+        runs(rule, &self.lint, &self.only)
     }
 }

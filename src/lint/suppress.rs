@@ -1,10 +1,9 @@
 //! Exceptions: findings that the repository accepts, with a reason.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 
-use crate::config::Exception;
+use crate::config::{Exception, glob};
 use crate::finding::{Finding, ObjectRef};
-use crate::text::File;
 
 /// The exceptions of a run, and how often each was needed.
 pub(super) struct Exceptions<'a> {
@@ -22,8 +21,8 @@ impl<'a> Exceptions<'a> {
     pub(super) fn new(exceptions: &'a [Exception]) -> Self {
         let matcher = |exception: &'a Exception| Matcher {
             exception,
-            objects: globs(&exception.objects),
-            paths: globs(&exception.paths),
+            objects: globs(&exception.objects, glob::objects),
+            paths: globs(&exception.paths, glob::paths),
             used: 0,
         };
         Self { list: exceptions.iter().map(matcher).collect() }
@@ -45,16 +44,14 @@ impl<'a> Exceptions<'a> {
 impl Matcher<'_> {
     fn matches(&self, finding: &Finding) -> bool {
         finding.rule == self.exception.rule
-            && self.paths.as_ref().is_none_or(|globs| globs.is_match(path_of(finding.at.span.file())))
+            && self
+                .paths
+                .as_ref()
+                .is_none_or(|globs| globs.is_match(self.exception.bearings.path_of(finding.at.span.file())))
             && self.objects.as_ref().is_none_or(|globs| {
                 finding.object.as_ref().is_some_and(|object| names(object).iter().any(|name| globs.is_match(name)))
             })
     }
-}
-
-/// A file's path as exceptions name it: files of other repositories with the folder they lie in.
-fn path_of(file: &File) -> String {
-    file.root().map_or_else(|| file.path().to_owned(), |root| format!("{}/{}", root.trim_end_matches('/'), file.path()))
 }
 
 /// The ways to name an object in an exception.
@@ -64,16 +61,7 @@ fn names(object: &ObjectRef) -> Vec<String> {
     names
 }
 
-/// The globs of a list; `None` when it is empty. One that cannot be read matches nothing, so the exception is unused.
-fn globs(patterns: &[String]) -> Option<GlobSet> {
-    if patterns.is_empty() {
-        return None;
-    }
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        if let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() {
-            set.add(glob);
-        }
-    }
-    Some(set.build().unwrap_or_else(|_| GlobSet::empty()))
+/// The globs of a list; `None` when it is empty.
+fn globs(globs: &[String], build: fn(&[String]) -> GlobSet) -> Option<GlobSet> {
+    (!globs.is_empty()).then(|| build(globs))
 }

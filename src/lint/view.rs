@@ -121,6 +121,12 @@ impl<'a> View<'a> {
         pairs.filter_map(|(first, again)| Some((self.at(*first)?, self.at(*again)?)))
     }
 
+    /// The objects that SOPS encrypted and nobody decrypts.
+    pub fn encrypted(&self) -> impl Iterator<Item = Applied<'a>> {
+        let lists = self.lists.iter();
+        lists.flat_map(|(brought, listing)| listing.encrypted.iter().filter_map(|at| brought.at(*at)))
+    }
+
     /// What makes `ConfigMap`s and `Secret`s on it without being applied.
     pub fn producers(&self) -> &Producers {
         self.producers.get_or_init(|| {

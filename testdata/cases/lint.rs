@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use fleetwright::config::{self, Lint};
+use fleetwright::config;
 use fleetwright::flux::Settings;
 use fleetwright::lint::{Options, Outcome, RULES, Rule, run};
 use fleetwright::text::{File, Tree};
@@ -25,28 +25,22 @@ fn folders(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
-fn judge(tree: &Tree, rule: &str, lint: Lint) -> Outcome {
+fn judge(tree: &Tree, rule: &str) -> Outcome {
     let (config, mistakes) = config::load(tree);
     assert!(mistakes.is_empty(), "{}", lines(&mistakes));
-    let mut lint_of_all = config.lint.clone();
-    lint_of_all.exceptions.extend(lint.exceptions);
+    let lint = config.lint.clone();
     let settings = Settings { config, ..Settings::default() };
-    let only = vec![rule.into()];
-    run(tree, &Options { only, pedantic: true, lint: lint_of_all, settings, ..Options::default() })
+    run(tree, &Options { only: vec![rule.into()], pedantic: true, lint, settings, ..Options::default() })
 }
 
-/// A case is a tree and `expected.txt`: the findings of its rule, one a line. `exceptions.json`, where there is one,
-/// holds the exceptions of the run.
+/// A case is a tree, which may have a `.fleetwright.yaml`, and `expected.txt`: the findings of its rule, one a line.
 #[test]
 fn each_rule_finds_what_its_cases_say() {
     for rule in folders(&folder()) {
         for case in folders(&rule) {
             let mut tree = tree_of(&case);
             tree.remove("expected.txt");
-            tree.remove("exceptions.json");
-            let exceptions = std::fs::read_to_string(case.join("exceptions.json")).ok();
-            let lint = exceptions.map_or_else(Lint::default, |text| serde_json::from_str(&text).unwrap());
-            let outcome = judge(&tree, rule.file_name().unwrap().to_str().unwrap(), lint);
+            let outcome = judge(&tree, rule.file_name().unwrap().to_str().unwrap());
             let mut report = lines(&outcome.findings);
             if outcome.excepted > 0 {
                 writeln!(report, "{} excepted", outcome.excepted).unwrap();
@@ -67,7 +61,7 @@ fn each_rule_finds_what_its_documents_say() {
     for rule in folders(&folder()) {
         for path in documents(&rule) {
             let document = Document::read(&path);
-            let outcome = judge(&document.tree(), rule.file_name().unwrap().to_str().unwrap(), Lint::default());
+            let outcome = judge(&document.tree(), rule.file_name().unwrap().to_str().unwrap());
             let found = told(&outcome);
             if found == document.expected() {
                 continue;
@@ -119,7 +113,7 @@ fn example(rule: &Rule, heading: &str) -> String {
 }
 
 /// An example as a repository: a kustomization alone in a folder, anything else on a cluster. A line `# PATH` begins a
-/// file of that path in the cluster's folder.
+/// file of that path in the cluster's folder, and one with a slash before it a file of the repository.
 fn tree_with(example: &str) -> Tree {
     if example.contains("kustomize.config.k8s.io/") && !example.contains("toolkit.fluxcd.io/") {
         return [File::new("kustomization.yaml", example)].into_iter().collect();
@@ -132,7 +126,8 @@ fn tree_with(example: &str) -> Tree {
         }
     }
     let files = files.into_iter().filter(|(_, text)| !text.is_empty());
-    let mut tree: Tree = files.map(|(path, text)| File::new(format!("clusters/example/{path}"), text)).collect();
+    let home = |path: &str| path.strip_prefix('/').map_or_else(|| format!("clusters/example/{path}"), str::to_owned);
+    let mut tree: Tree = files.map(|(path, text)| File::new(home(&path), text)).collect();
     bootstrap(&mut tree);
     tree
 }
@@ -146,7 +141,7 @@ fn is_path(comment: &str) -> bool {
 fn the_bad_example_of_a_page_is_found_and_the_good_one_is_not() {
     for rule in RULES {
         let found = |heading| {
-            let mut found = judge(&tree_with(&example(rule, heading)), rule.id, Lint::default()).findings;
+            let mut found = judge(&tree_with(&example(rule, heading)), rule.id).findings;
             found.retain(|finding| !finding.at.span.file().path().ends_with("gotk-sync.yaml"));
             found
         };

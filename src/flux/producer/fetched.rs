@@ -62,7 +62,8 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
         let name = name.unwrap_or(object.name());
         vec![("Secret".into(), namespace.into(), name.into(), made)]
     };
-    let made = Fetched::new(object);
+    // Nearly all objects make none.
+    let made = || Fetched::new(object);
     match (object.group(), object.kind()) {
         ("external-secrets.io", "ExternalSecret") => {
             if said(&["spec", "target", "creationPolicy"]) == Some("None") {
@@ -70,40 +71,40 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
             }
             let kind = said(&["spec", "target", "manifest", "kind"]).unwrap_or("Secret");
             let name = said(&["spec", "target", "name"]).unwrap_or(object.name());
-            let made = external(&object.node, made, &["spec"]);
+            let made = external(&object.node, made(), &["spec"]);
             vec![(kind.into(), namespace.into(), name.into(), made)]
         }
         ("bitnami.com", "SealedSecret") => {
             let mut keys = keys_of(object.node.at_keys(&["spec", "encryptedData"]));
             keys.extend(keys_of(object.node.at_keys(&["spec", "template", "data"])));
-            secret(None, made.with_keys(keys))
+            secret(None, made().with_keys(keys))
         }
         ("cert-manager.io", "Certificate") => {
             let Some(name) = object.node.at_keys(&["spec", "secretName"]).filter(|name| name.text().is_some()) else {
                 return Vec::new();
             };
             let keys = ["tls.crt", "tls.key", "ca.crt"].map(|key| (Name::from(key), name.span().clone()));
-            secret(name.text(), made.with_keys(keys.into()))
+            secret(name.text(), made().with_keys(keys.into()))
         }
-        ("onepassword.com", "OnePasswordItem") => secret(None, made),
+        ("onepassword.com", "OnePasswordItem") => secret(None, made()),
         (
             "secrets.hashicorp.com",
             "VaultStaticSecret" | "VaultDynamicSecret" | "VaultPKISecret" | "HCPVaultSecretsApp",
-        ) => secret(said(&["spec", "destination", "name"]), made),
+        ) => secret(said(&["spec", "destination", "name"]), made()),
         ("isindir.github.com", "SopsSecret") => {
             let templates = object.node.at_keys(&["spec", "secretTemplates"]).map_or(&[][..], Node::items);
             let names = templates.iter().filter_map(|template| template.get("name")?.text());
-            names.map(|name| ("Secret".into(), namespace.into(), name.into(), made.clone())).collect()
+            names.map(|name| ("Secret".into(), namespace.into(), name.into(), made())).collect()
         }
         ("secrets.infisical.com", "InfisicalSecret") => {
             let reference = object.node.at_keys(&["spec", "managedSecretReference"]);
             let text = |key: &str| reference.and_then(|reference| reference.get(key)?.text());
             let Some(name) = text("secretName") else { return Vec::new() };
-            vec![("Secret".into(), text("secretNamespace").unwrap_or(namespace).into(), name.into(), made)]
+            vec![("Secret".into(), text("secretNamespace").unwrap_or(namespace).into(), name.into(), made())]
         }
         ("objectbucket.io", "ObjectBucketClaim") => {
             let both = ["ConfigMap", "Secret"];
-            both.map(|kind| (kind.into(), namespace.into(), object.name().into(), made.clone())).into()
+            both.map(|kind| (kind.into(), namespace.into(), object.name().into(), made())).into()
         }
         _ => Vec::new(),
     }
@@ -111,14 +112,14 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
 
 /// What an object has made in many namespaces.
 pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
-    let made = Fetched::new(object);
+    let made = || Fetched::new(object);
     match (object.group(), object.kind()) {
         ("external-secrets.io", "ClusterExternalSecret") => {
             let inner = &["spec", "externalSecretSpec"];
             let target = object.text_at(&["spec", "externalSecretSpec", "target", "name"]);
             let name = target.or_else(|| object.text_at(&["spec", "externalSecretName"])).unwrap_or(object.name());
             let selector = object.node.at_keys(&["spec", "namespaceSelector"]).cloned();
-            let made = external(&object.node, made, inner);
+            let made = external(&object.node, made(), inner);
             Some(Everywhere { kind: "Secret", name: name.into(), selector, made })
         }
         ("trust.cert-manager.io", "Bundle") => {
@@ -126,7 +127,7 @@ pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
             let key = target.get("configMap").and_then(|map| map.get("key"));
             let keys = key.and_then(|key| Some((key.shared_text()?, key.span().clone())));
             let selector = target.get("namespaceSelector").cloned();
-            let made = made.with_keys(keys.into_iter().collect());
+            let made = made().with_keys(keys.into_iter().collect());
             Some(Everywhere { kind: "ConfigMap", name: object.name().into(), selector, made })
         }
         _ => None,

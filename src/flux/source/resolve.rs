@@ -8,7 +8,7 @@ use super::generator::{Generator, Names, Source, Stop};
 use super::include::Include;
 use super::origin::Origin;
 use super::pack::Recipe;
-use super::sources::{Lookup, Made, SourceRef, Sources};
+use super::sources::{Fetched, Lookup, Made, SourceRef, Sources};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
@@ -38,7 +38,12 @@ impl<'a> Resolver<'a> {
             return self.generated(reference).map_or_else(|resolution| resolution, Resolution::Artifact);
         }
         let Some(source) = self.lookup.source(reference) else { return Resolution::Missing };
-        let resolved = self.fetched(reference, &source);
+        let (sources, own) = (self.sources, self.lookup.own(reference));
+        let resolved = if includes_of(reference, &source).is_empty() {
+            sources.simple(&source, own.clone(), || self.fetched(reference, &source, own.as_deref()))
+        } else {
+            self.fetched(reference, &source, own.as_deref())
+        };
         resolved.map_or_else(|resolution| resolution, Resolution::Artifact)
     }
 
@@ -68,13 +73,13 @@ impl<'a> Resolver<'a> {
     }
 
     /// What a source of one of source-controller's kinds hands out.
-    fn fetched(&mut self, reference: &SourceRef, source: &Object) -> Result<Arc<Artifact>, Resolution> {
+    fn fetched(&mut self, reference: &SourceRef, source: &Object, own: Option<&str>) -> Fetched {
         let unknown = |why: &str| Resolution::Unknown(why.into());
         let Some(recipe) = Recipe::of(source) else {
             return Err(unknown("what it leaves out is not known"));
         };
-        let (id, files) = match (self.lookup.own(reference), Origin::of(source)) {
-            (Some(folder), _) => self.sources.own(&folder),
+        let (id, files) = match (own, Origin::of(source)) {
+            (Some(folder), _) => self.sources.own(folder),
             (None, None) => return Err(unknown("where it fetches from is not known")),
             (None, Some(origin)) => {
                 self.sources.copy_of(&origin).ok_or_else(|| Resolution::NoCopy(origin.shown().into()))?
@@ -136,9 +141,8 @@ impl<'a> Resolver<'a> {
     }
 
     fn includes<'o>(&mut self, reference: &SourceRef, source: &'o Object) -> Result<Vec<Include<'o>>, Resolution> {
-        let items = source.node.at_keys(&["spec", "include"]).filter(|_| &*reference.kind == "GitRepository");
         let mut includes = Vec::new();
-        for node in items.map(Node::items).unwrap_or_default() {
+        for node in includes_of(reference, source) {
             let name = node.at_keys(&["repository", "name"]);
             let part = SourceRef {
                 kind: reference.kind.clone(),
@@ -150,6 +154,12 @@ impl<'a> Resolver<'a> {
         }
         Ok(includes)
     }
+}
+
+/// What a source says it includes.
+fn includes_of<'o>(reference: &SourceRef, source: &'o Object) -> &'o [Node] {
+    let said = source.node.at_keys(&["spec", "include"]).filter(|_| &*reference.kind == "GitRepository");
+    said.map(Node::items).unwrap_or_default()
 }
 
 impl From<Stop> for Resolution {

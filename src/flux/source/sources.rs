@@ -13,8 +13,8 @@ use super::origin::Origin;
 use super::resolve::Resolver;
 use crate::address::{Address, Location};
 use crate::kube::Object;
-use crate::kustomize::{self, Builder, Files};
-use crate::text::{Tree, is_inside};
+use crate::kustomize::{self, Files};
+use crate::text::{Index, Tree, is_inside};
 use crate::yaml::{Node, Value};
 
 /// A reference to a source: what `sourceRef` of a Kustomization says, with its namespace.
@@ -117,9 +117,15 @@ pub struct Sources {
     made: Mutex<BTreeMap<Arc<str>, Arc<Artifact>>>,
     /// What generators made, by what decides it. Nobody waits while holding it.
     generated: Mutex<BTreeMap<Arc<str>, Arc<Made>>>,
+    /// What sources that are made of no others hand out, by the place in memory of their nodes, which are kept so that no
+    /// other one gets it, and the folder of the repository that they hand out. Nobody waits while holding it.
+    simple: Mutex<Index<(usize, Option<String>), (Node, Fetched)>>,
     /// What generators say, by the place in memory of their nodes, which are kept so that no other one gets it.
     names: Mutex<BTreeMap<usize, (Node, Arc<Names>)>>,
 }
+
+/// What comes of fetching a source.
+pub(super) type Fetched = Result<Arc<Artifact>, Resolution>;
 
 /// The artifacts of one generator, and why it made no more.
 #[derive(Debug)]
@@ -143,6 +149,7 @@ impl Sources {
             own: Copies::default(),
             made: Mutex::default(),
             generated: Mutex::default(),
+            simple: Mutex::default(),
             names: Mutex::default(),
         }
     }
@@ -208,10 +215,8 @@ impl Sources {
         if let Some(artifact) = self.made().get(&id) {
             return Ok(artifact.clone());
         }
-        let artifact = Arc::new(Artifact {
-            id: id.clone(),
-            builder: Builder::new(files()?.with_copies(self.bases.iter().cloned())),
-        });
+        let files = files()?.with_copies(self.bases.iter().cloned());
+        let artifact = Arc::new(Artifact::new(id.clone(), files));
         // Another thread may have made it meanwhile: all share the first one, whose builds are memoised.
         Ok(self.made().entry(id).or_insert(artifact).clone())
     }
@@ -232,6 +237,19 @@ impl Sources {
         let known = (generator.node.clone(), names.clone());
         self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(address, known);
         names
+    }
+
+    /// What a source hands out that is made of no others, found unless it is known: clusters share sources.
+    pub(super) fn simple(&self, source: &Object, own: Option<String>, fetch: impl FnOnce() -> Fetched) -> Fetched {
+        let Value::Map(entries) = &source.node.value else { return fetch() };
+        let key = (entries.as_ptr().addr(), own);
+        let known = || self.simple.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, fetched)) = known().get(&key) {
+            return fetched.clone();
+        }
+        let fetched = fetch();
+        known().insert(key, (source.node.clone(), fetched.clone()));
+        fetched
     }
 
     /// What a generator makes, made unless it is known.

@@ -29,7 +29,7 @@ pub(super) fn reads(node: &Node, names: &mut BTreeSet<Name>) -> bool {
         Value::Scalar(text, _) if !text.contains('$') => !is_rounded(node) && !is_lost_as_block(text),
         Value::Scalar(..) => {
             let Some(text) = string(node) else { return true };
-            let Some(template) = alone(&text, 0) else { return false };
+            let Some((template, _)) = alone(&text, 0) else { return false };
             names.extend(template.names().into_iter().map(Name::from));
             if template.has_escapes() {
                 names.insert(Name::from(""));
@@ -82,27 +82,27 @@ fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Nod
     }
 }
 
-/// The template of a text that is printed as it stands, quotes and indentation aside; `None` for others.
-fn alone(text: &str, column: usize) -> Option<Template<'_>> {
+/// The template of a text that is printed as it stands, quotes and indentation aside, and how it is; `None` for others.
+fn alone(text: &str, column: usize) -> Option<(Template<'_>, Form)> {
     let template = Template::parse(text).ok()?;
     let blank = |range| text.get(range).is_none_or(|call: &str| call.contains([' ', '\n', '\'']));
     let folds = || text.contains(' ') && column + text.len() > NARROW;
-    match Form::of(text) {
+    let form = Form::of(text);
+    match form {
         Form::Double => return None,
         Form::Single if text.contains('\'') => return None,
         Form::Literal if template.calls().any(blank) => return None,
         Form::Plain | Form::Single if folds() && template.calls().any(blank) => return None,
         Form::Plain | Form::Single | Form::Literal => {}
     }
-    Some(template)
+    Some((template, form))
 }
 
 fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node>, Tangled> {
     let Some(text) = string(node) else { return Ok(None) };
-    let template = alone(&text, column).ok_or(Tangled)?;
+    let (template, form) = alone(&text, column).ok_or(Tangled)?;
     // What is wrong is said of the whole text.
     let expansion = template.expand(|name| values.lookup(name)).map_err(|_| Tangled)?;
-    let form = Form::of(&text);
     if !is_safe(&text, form, column, &expansion) {
         return Err(Tangled);
     }

@@ -1,5 +1,5 @@
 use crate::finding::{Finding, Severity};
-use crate::flux::{Applied, is_kustomization};
+use crate::flux::{Applied, is_kustomization, is_of_bootstrap};
 use crate::kube::Object;
 use crate::lint::rule::{declare, missing_in_spec};
 use crate::lint::{Check, Context, Found};
@@ -100,6 +100,10 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let is_tenant = namespace.is_some_and(|namespace| tenancy.tenants.contains_key(namespace));
     // The operator does not take the lockdown of a FluxInstance for itself.
     let locked = tenancy.lockdown.is_some() && namespace.is_some() && object.kind() != "ResourceSet";
+    // What `flux bootstrap` writes is meant to act as the controller, as long as it may.
+    if !locked && is_of_bootstrap(object) {
+        return None;
+    }
     let severity = if tenancy.multi_tenant && (is_tenant || locked) { Severity::Error } else { Severity::Pedantic };
     let message = format!("{} has no `spec.serviceAccountName`", object.reference());
     let account = match namespace {

@@ -24,11 +24,15 @@ impl Shape {
         if text.is_empty() {
             return Self { block: false, ..Self::SIMPLE };
         }
-        // Nearly all texts.
         let marker = text.starts_with("---") || text.starts_with("...");
-        if !marker && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/')) {
+        if !marker && is_word(text.as_bytes()) {
             return Self::SIMPLE;
         }
+        Self::scan(text, marker)
+    }
+
+    /// Goes through a text character by character; `marker` tells whether it begins like a document.
+    fn scan(text: &str, marker: bool) -> Self {
         let mut shape = Self { plain: !marker, ..Self::SIMPLE };
         let (mut space, mut broken, mut blank) = (false, false, true);
         let mut chars = text.chars().peekable();
@@ -69,6 +73,12 @@ impl Shape {
         }
         shape
     }
+}
+
+/// Tells whether a text is one that nearly all are: in it no character stands where it could mean something.
+fn is_word(text: &[u8]) -> bool {
+    let starts = |first: &u8| first.is_ascii_alphanumeric() || matches!(first, b'_' | b'.' | b'/' | b'$' | b'(');
+    text.first().is_some_and(starts) && text.last() != Some(&b':') && text.iter().all(u8::is_ascii_graphic)
 }
 
 /// The text as it is after the way through JSON, whose reader takes U+0085 for a line break and folds it.
@@ -188,4 +198,26 @@ pub(super) fn is_break(c: char) -> bool {
 /// Tells whether libyaml writes a character as it is. A tab is not, nor is anything past the first plane.
 pub(super) fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FEFE}' | '\u{FF00}'..='\u{FFFD}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_the_shape_that_their_characters_tell() {
+        let all = || (0..=0x7Fu8).map(char::from);
+        for (first, second) in all().flat_map(|first| all().map(move |second| (first, second))) {
+            for text in [
+                format!("{first}"),
+                format!("{first}{second}"),
+                format!("{first}{second}x"),
+                format!("x{first}{second}"),
+            ] {
+                if is_word(text.as_bytes()) {
+                    assert_eq!(Shape::scan(&text, false), Shape::SIMPLE, "{text:?}");
+                }
+            }
+        }
+    }
 }

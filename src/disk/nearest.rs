@@ -1,0 +1,121 @@
+//! The file that speaks for a folder: in it, or in a folder above it of the same Git repository.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::place::slashed;
+
+/// A folder that has the file, and the way from there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nearest {
+    /// The folder, as a person would type it.
+    pub folder: PathBuf,
+    /// The path from there of the folder that was asked for; empty for itself.
+    pub within: String,
+}
+
+/// The nearest folder with a file of this name, from `folder` upwards. A repository is left by no step; without one
+/// around it, a folder speaks only for itself.
+///
+/// A folder that is yet to be made counts as if it were there.
+pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
+    let mut typed = folder.to_owned();
+    let mut missing: Vec<String> = Vec::new();
+    let start = loop {
+        if let Ok(start) = fs::canonicalize(here(&typed)) {
+            break start;
+        }
+        missing.insert(0, typed.file_name()?.to_str()?.to_owned());
+        typed.pop();
+    };
+    let has = |folder: &Path, name: &str| fs::symlink_metadata(folder.join(name)).is_ok();
+    let root = start.ancestors().find(|folder| has(folder, ".git")).unwrap_or(&start);
+    for ancestor in start.ancestors().take_while(|ancestor| ancestor.starts_with(root)) {
+        if has(ancestor, name) {
+            let inside = slashed(start.strip_prefix(ancestor).ok()?)?;
+            let segments = [inside].into_iter().filter(|inside| !inside.is_empty()).chain(missing);
+            return Some(Nearest { folder: typed_as(typed, ancestor), within: segments.collect::<Vec<_>>().join("/") });
+        }
+        typed = one_up(typed);
+    }
+    None
+}
+
+/// The path of a folder from another one, with `..` where it leads up.
+pub fn way(to: &Path, from: &Path) -> Option<String> {
+    let (to, from) = (fs::canonicalize(to).ok()?, fs::canonicalize(from).ok()?);
+    let shared = to.components().zip(from.components()).take_while(|(to, from)| to == from).count();
+    let up = from.components().skip(shared).map(|_| Component::ParentDir);
+    slashed(&up.chain(to.components().skip(shared)).collect::<PathBuf>())
+}
+
+/// The empty path is this folder.
+fn here(typed: &Path) -> &Path {
+    if typed.as_os_str().is_empty() { Path::new(".") } else { typed }
+}
+
+fn one_up(mut typed: PathBuf) -> PathBuf {
+    if matches!(typed.components().next_back(), Some(Component::Normal(_))) {
+        typed.pop();
+    } else if typed == Path::new(".") {
+        typed = PathBuf::from("..");
+    } else {
+        typed.push("..");
+    }
+    typed
+}
+
+/// The path that was made of what was typed, unless links lead it elsewhere.
+fn typed_as(typed: PathBuf, folder: &Path) -> PathBuf {
+    if fs::canonicalize(here(&typed)).is_ok_and(|typed| typed == folder) { typed } else { folder.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repository(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for path in files {
+            let full = folder.path().join(path);
+            fs::create_dir_all(full.parent().unwrap()).unwrap();
+            fs::write(full, "").unwrap();
+        }
+        folder
+    }
+
+    fn found(root: &Path, folder: &str) -> Option<(String, String)> {
+        let nearest = nearest(&root.join(folder), "x")?;
+        let from_root = nearest.folder.strip_prefix(root).map_or("elsewhere".into(), |path| path.display().to_string());
+        Some((from_root, nearest.within))
+    }
+
+    #[test]
+    fn the_nearest_file_up_to_the_root_of_the_repository_counts() {
+        let folder = repository(&["x", "repo/.git", "repo/a/x", "repo/a/b/y", "repo/c/y"]);
+        let root = fs::canonicalize(folder.path()).unwrap();
+        let pair = |folder: &str, within: &str| Some((folder.to_owned(), within.to_owned()));
+        assert_eq!(found(&root, "repo/a/b"), pair("repo/a", "b"));
+        assert_eq!(found(&root, "repo/a"), pair("repo/a", ""));
+        assert_eq!(found(&root, "repo/a/b/to/come"), pair("repo/a", "b/to/come"));
+        assert_eq!(found(&root, "repo/c"), None, "what lies above the repository says nothing of it");
+    }
+
+    #[test]
+    fn a_folder_outside_of_any_repository_speaks_for_itself() {
+        let folder = repository(&["x", "a/y"]);
+        let root = fs::canonicalize(folder.path()).unwrap();
+        if root.ancestors().any(|folder| folder.join(".git").exists()) {
+            return;
+        }
+        assert_eq!(found(&root, "a"), None);
+        assert_eq!(found(&root, ""), Some((String::new(), String::new())));
+    }
+
+    #[test]
+    fn a_way_leads_up_and_down() {
+        let folder = repository(&["a/b/y", "c/y"]);
+        let way = |to: &str, from: &str| way(&folder.path().join(to), &folder.path().join(from)).unwrap();
+        assert_eq!([way("c", "a/b"), way("a/b", "a"), way("a", "a")], ["../../c", "b", ""]);
+    }
+}

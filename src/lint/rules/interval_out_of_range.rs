@@ -1,0 +1,102 @@
+use std::time::Duration;
+
+use crate::finding::Finding;
+use crate::flux::{Applied, is_kustomization};
+use crate::kube::Object;
+use crate::lint::fields::go_duration;
+use crate::lint::rule::declare;
+use crate::lint::{Check, Context, Found};
+
+declare! {
+    /// An interval is below a minute, or a Kustomization starts over before it may have ended.
+    ///
+    /// ## Why
+    ///
+    /// Each interval asks a server: the Git host, the registry, the API server. Below a minute a few clusters are enough to be
+    /// throttled by a Git host, and nothing arrives any more. A Receiver makes a push arrive at once, whatever the interval.
+    ///
+    /// A Kustomization whose `interval` is shorter than its `timeout` may be due again while it still waits for its objects.
+    /// Without `timeout` the interval itself is the limit, which is never out of range.
+    ///
+    /// ## How to fix it
+    ///
+    /// Take a minute or more for sources, ten for Kustomizations, and a Receiver for speed; keep `timeout` below `interval`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 30s
+    ///   path: ./shop
+    ///   prune: true
+    ///   timeout: 5m
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 10m
+    ///   path: ./shop
+    ///   prune: true
+    ///   timeout: 5m
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: recommended settings](https://fluxcd.io/flux/components/kustomize/kustomizations/#recommended-settings),
+    /// [interval](https://fluxcd.io/flux/components/kustomize/kustomizations/#interval)
+    "interval-out-of-range", Warning, "an interval is too short for what it asks of others", Check::Object(check),
+}
+
+/// What is asked more often than this is throttled sooner or later.
+const SHORTEST: Duration = Duration::from_secs(60);
+
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+    let object = applied.object;
+    let is_kustomization = is_kustomization(object);
+    let is_judged = is_kustomization || object.group() == "source.toolkit.fluxcd.io" || is_repository_of_images(object);
+    if !is_judged || applied.completion.mentions("interval") {
+        return;
+    }
+    let said = |field: &str| object.node.at_keys(&["spec", field]).filter(|node| !node.is_null());
+    let Some(interval) = said("interval") else { return };
+    let (Some(text), Some(length)) = (interval.text(), go_duration(interval)) else { return };
+    if length < SHORTEST {
+        let message = format!("{} has an interval of `{text}`, which is below a minute", object.reference());
+        let help = "take a minute or more: servers throttle clients that ask too often; a Receiver makes pushes arrive at once";
+        let finding = Finding::warning(RULE.id, interval.span().clone(), message);
+        found.push(finding.help(help).about(object.reference()));
+        return;
+    }
+    let Some(timeout) = said("timeout").filter(|_| is_kustomization) else { return };
+    if go_duration(timeout).is_some_and(|longest| length < longest) {
+        let limit = timeout.text().unwrap_or_default();
+        let message = format!("{} has an interval of `{text}`, shorter than its timeout `{limit}`", object.reference());
+        let finding = Finding::warning(RULE.id, interval.span().clone(), message)
+            .related(timeout.span().clone(), "it may take this long")
+            .help("make the interval longer than the timeout, or it is due again while it still waits")
+            .about(object.reference());
+        found.push(finding);
+    }
+}
+
+fn is_repository_of_images(object: &Object) -> bool {
+    object.is("image.toolkit.fluxcd.io", "ImageRepository")
+}

@@ -1,0 +1,69 @@
+use crate::flux::Applied;
+use crate::lint::rule::{declare, missing_in_spec, pedantic};
+use crate::lint::{Check, Context, Found};
+
+declare! {
+    /// A HelmRelease has no `driftDetection`.
+    ///
+    /// ## Why
+    ///
+    /// helm-controller compares what it installed with the cluster only when it is told to. A Deployment that somebody scaled
+    /// by hand, or an object that somebody deleted, stays so until the next upgrade, while the release is reported ready.
+    ///
+    /// ## How to fix it
+    ///
+    /// Set `spec.driftDetection.mode` to `enabled`, or to `warn` to see the drift first.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: cache
+    ///   namespace: shop
+    /// spec:
+    ///   chartRef:
+    ///     kind: OCIRepository
+    ///     name: cache
+    ///   interval: 1h
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: cache
+    ///   namespace: shop
+    /// spec:
+    ///   chartRef:
+    ///     kind: OCIRepository
+    ///     name: cache
+    ///   interval: 1h
+    ///   driftDetection:
+    ///     mode: enabled
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: drift detection](https://fluxcd.io/flux/components/helm/helmreleases/#drift-detection)
+    "missing-drift-detection", Pedantic, "a HelmRelease does not notice what is changed on the cluster", Check::Object(check),
+}
+
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+    let release = applied.object;
+    let is_release = release.is("helm.toolkit.fluxcd.io", "HelmRelease");
+    if !is_release || applied.completion.mentions("driftDetection") {
+        return;
+    }
+    let place = match release.node.at_keys(&["spec", "driftDetection", "mode"]) {
+        None => missing_in_spec(release, "driftDetection"),
+        Some(mode) if mode.text() == Some("disabled") => mode.span().clone().into(),
+        Some(_) => return,
+    };
+    let message = format!("{} does not detect drift", release.reference());
+    let help = "set `spec.driftDetection.mode` to `enabled` or `warn`: changes made on the cluster stay unseen without it";
+    found.push(pedantic(RULE.id, place, message).help(help).about(release.reference()));
+}

@@ -1,0 +1,111 @@
+use crate::finding::Finding;
+use crate::kube::Object;
+use crate::lint::fields::mentions;
+use crate::lint::rule::{declare, missing_in_spec};
+use crate::lint::{Check, Found, View};
+use crate::yaml::Node;
+
+declare! {
+    /// A HelmRelease says nothing about what follows a failed install or upgrade.
+    ///
+    /// ## Why
+    ///
+    /// Without retries helm-controller tries once. An install that fails because a webhook or a volume was not there yet stays
+    /// failed until somebody changes the HelmRelease or the chart, long after the reason is gone, and everything that depends
+    /// on it waits too.
+    ///
+    /// `remediation.retries` tries again after it uninstalled or rolled back; the strategy `RetryOnFailure` tries again in
+    /// place, without end. Silent where the controller is told to retry by default (`DefaultToRetryOnFailure`).
+    ///
+    /// ## How to fix it
+    ///
+    /// Set `install.strategy.name` and `upgrade.strategy.name` to `RetryOnFailure`, or give both `remediation.retries`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: cache
+    ///   namespace: shop
+    /// spec:
+    ///   chartRef:
+    ///     kind: OCIRepository
+    ///     name: cache
+    ///   interval: 1h
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: cache
+    ///   namespace: shop
+    /// spec:
+    ///   chartRef:
+    ///     kind: OCIRepository
+    ///     name: cache
+    ///   interval: 1h
+    ///   install:
+    ///     strategy:
+    ///       name: RetryOnFailure
+    ///   upgrade:
+    ///     strategy:
+    ///       name: RetryOnFailure
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: configuring failure handling](https://fluxcd.io/flux/components/helm/helmreleases/#configuring-failure-handling)
+    "missing-failure-strategy", Warning, "a HelmRelease stays stuck after a failure", Check::Cluster(check),
+}
+
+fn check(view: &View<'_>, found: &mut Found) {
+    let mut retries_anyway = None;
+    for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
+        let release = applied.object;
+        let is_stuck = |action: &str| !retries(release, action) && !applied.completion.mentions(action);
+        let stuck: Vec<&str> = ["install", "upgrade"].into_iter().filter(|action| is_stuck(action)).collect();
+        if stuck.is_empty() || !is_whole(release) {
+            continue;
+        }
+        if *retries_anyway.get_or_insert_with(|| retries_by_default(view)) {
+            return;
+        }
+        let actions = stuck.join(" or ");
+        let message = format!("{} is not tried again after a failed {actions}", release.reference());
+        let fields: Vec<String> = stuck.iter().map(|action| format!("`{action}.strategy.name`")).collect();
+        let help = format!("set {} to `RetryOnFailure`, or give `remediation.retries`", fields.join(" and "));
+        let said = stuck.iter().find_map(|action| said_of(release, action)).map(|node| node.span().clone().into());
+        let place = said.unwrap_or_else(|| missing_in_spec(release, &format!("{}.strategy", stuck[0])));
+        let finding = Finding::warning(RULE.id, place, message).help(help).about(release.reference());
+        found.push(finding.related(release.span().clone(), "this HelmRelease"));
+    }
+}
+
+fn is_whole(release: &Object) -> bool {
+    ["chart", "chartRef"].iter().any(|field| release.node.at_keys(&["spec", field]).is_some())
+}
+
+/// Whether something says that an action is tried again. What is not known may say so.
+fn retries(release: &Object, action: &str) -> bool {
+    let text = |keys: &[&str]| release.text_at(keys);
+    text(&["spec", action, "strategy", "name"]).is_some_and(|name| name != "RemediateOnFailure")
+        || text(&["spec", action, "remediation", "retries"]).is_some_and(|retries| retries != "0")
+}
+
+/// What an action says of its failures.
+fn said_of<'a>(release: &'a Object, action: &str) -> Option<&'a Node> {
+    let at = |keys: &[&str]| release.node.at_keys(keys);
+    at(&["spec", action, "strategy", "name"]).or_else(|| at(&["spec", action, "remediation", "retries"]))
+}
+
+/// Whether helm-controller is told to retry what says nothing, by its arguments or by a patch of the FluxInstance.
+fn retries_by_default(view: &View<'_>) -> bool {
+    let controllers = view.of_kind("apps", "Deployment").filter(|applied| applied.object.name() == "helm-controller");
+    let instances = view.of_kind("fluxcd.controlplane.io", "FluxInstance");
+    controllers.chain(instances).any(|applied| mentions(&applied.object.node, "DefaultToRetryOnFailure=true"))
+}

@@ -1,0 +1,71 @@
+use crate::finding::Finding;
+use crate::flux::{Applied, is_kustomization};
+use crate::lint::fields::flag;
+use crate::lint::rule::declare;
+use crate::lint::{Check, Context, Found};
+
+declare! {
+    /// A Kustomization says `prune: false`.
+    ///
+    /// ## Why
+    ///
+    /// What is removed from the repository stays on the cluster: a renamed Deployment runs twice, a removed RoleBinding still
+    /// lets somebody in, and nothing lists what was left behind. Clusters that were made at different times drift apart.
+    ///
+    /// An object that must survive can be kept by itself with the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`.
+    ///
+    /// ## How to fix it
+    ///
+    /// Set `spec.prune: true`, and annotate the objects that must not be deleted.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: false
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: prune](https://fluxcd.io/flux/components/kustomize/kustomizations/#prune)
+    "missing-prune", Warning, "a Kustomization leaves behind what is removed from its source", Check::Object(check),
+}
+
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+    let object = applied.object;
+    if !is_kustomization(object) || applied.completion.mentions("prune") {
+        return;
+    }
+    let Some(prune) = object.node.at_keys(&["spec", "prune"]).filter(|prune| flag(prune) == Some(false)) else { return };
+    let message = format!("{} does not prune", object.reference());
+    let help = "set it to `true`; what must survive can carry `kustomize.toolkit.fluxcd.io/prune: disabled` by itself";
+    let finding = Finding::warning(RULE.id, prune.span().clone(), message).help(help).about(object.reference());
+    found.push(finding);
+}

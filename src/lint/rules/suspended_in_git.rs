@@ -1,0 +1,72 @@
+use crate::finding::Finding;
+use crate::flux::Applied;
+use crate::lint::fields::flag;
+use crate::lint::rule::declare;
+use crate::lint::{Check, Context, Found};
+
+declare! {
+    /// A Flux object says `suspend: true` in the repository.
+    ///
+    /// ## Why
+    ///
+    /// Nothing that changes below it reaches the cluster, and Flux calls it ready. Somebody suspended it in a hurry and committed
+    /// it; a `flux resume` does not help, since the next reconciliation of its parent suspends it again.
+    ///
+    /// ## How to fix it
+    ///
+    /// Remove `suspend`, or use `flux suspend` while somebody works on the cluster: what is in Git is meant to run.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   suspend: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: suspend](https://fluxcd.io/flux/components/kustomize/kustomizations/#suspend)
+    "suspended-in-git", Warning, "a Flux object is suspended in the repository", Check::Object(check),
+}
+
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+    let object = applied.object;
+    if !object.group().ends_with(".toolkit.fluxcd.io") || applied.completion.mentions("suspend") {
+        return;
+    }
+    let suspend = object.node.at_keys(&["spec", "suspend"]).filter(|node| flag(node) == Some(true));
+    let Some(suspend) = suspend else { return };
+    let message = format!("{} is suspended", object.reference());
+    let finding = Finding::warning(RULE.id, suspend.span().clone(), message)
+        .help("remove `suspend`: what changes below it does not reach the cluster, and `flux resume` holds until the next sync")
+        .about(object.reference());
+    found.push(finding);
+}

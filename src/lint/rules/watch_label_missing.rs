@@ -1,0 +1,109 @@
+use std::collections::BTreeSet;
+
+use crate::lint::rule::{declare, pedantic};
+use crate::lint::{Check, Found, View};
+use crate::yaml::Node;
+
+declare! {
+    /// A ConfigMap or Secret that values or variables come from has no label by which Flux watches it.
+    ///
+    /// ## Why
+    ///
+    /// Flux looks at the objects of `valuesFrom` and `substituteFrom` when it reconciles whoever refers to them. A changed value
+    /// waits for the interval, or for the next change of something else, and then arrives together with it.
+    ///
+    /// ## How to fix it
+    ///
+    /// Label the object `reconcile.fluxcd.io/watch: Enabled`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: cache-values
+    ///   namespace: shop
+    /// data:
+    ///   values.yaml: |
+    ///     replicas: 2
+    /// ---
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: cache
+    ///   namespace: shop
+    /// spec:
+    ///   chartRef:
+    ///     kind: OCIRepository
+    ///     name: cache
+    ///   interval: 1h
+    ///   valuesFrom:
+    ///     - kind: ConfigMap
+    ///       name: cache-values
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: cache-values
+    ///   namespace: shop
+    ///   labels:
+    ///     reconcile.fluxcd.io/watch: Enabled
+    /// data:
+    ///   values.yaml: |
+    ///     replicas: 2
+    /// ---
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: cache
+    ///   namespace: shop
+    /// spec:
+    ///   chartRef:
+    ///     kind: OCIRepository
+    ///     name: cache
+    ///   interval: 1h
+    ///   valuesFrom:
+    ///     - kind: ConfigMap
+    ///       name: cache-values
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: react immediately to configuration dependencies](https://fluxcd.io/flux/components/helm/helmreleases/#values-references)
+    "watch-label-missing", Pedantic, "a change of values is not noticed at once", Check::Cluster(check),
+}
+
+/// The label, and the value that switches it on.
+const WATCH: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
+
+fn check(view: &View<'_>, found: &mut Found) {
+    let mut seen: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
+    let kustomizations = view.of_kind("kustomize.toolkit.fluxcd.io", "Kustomization");
+    let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+    for applied in kustomizations.chain(releases) {
+        let Some(namespace) = applied.namespace() else { continue };
+        let spec = |keys: &[&str]| applied.object.node.at_keys(keys).map(Node::items).unwrap_or_default();
+        let items = spec(&["spec", "postBuild", "substituteFrom"]).iter().chain(spec(&["spec", "valuesFrom"]));
+        for item in items {
+            let text = |key: &str| item.get(key).and_then(Node::text);
+            let (Some(kind), Some(name)) = (text("kind"), text("name")) else { continue };
+            if !seen.insert((kind, namespace, name)) {
+                continue;
+            }
+            let Some(values) = view.find("", kind, namespace, name) else { continue };
+            if values.object.label(WATCH.0).is_some_and(|value| value == WATCH.1 || value.contains('$')) {
+                continue;
+            }
+            let (object, by) = (values.object.reference(), applied.object.reference());
+            let message = format!("{object} is not watched for {by}");
+            let help = format!("label it `{}: {}`, or a change waits for the next interval", WATCH.0, WATCH.1);
+            let finding = pedantic(RULE.id, values.object.span().clone(), message).help(help).about(object);
+            found.push(finding.related(item.span().clone(), "values come from it here"));
+        }
+    }
+}
