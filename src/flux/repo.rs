@@ -10,6 +10,7 @@ use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
 use super::lookups::Lookups;
+use super::marker::{Marker, markers};
 use super::outcome::Gap;
 use super::root::{Root, roots};
 use super::settings::Settings;
@@ -32,6 +33,10 @@ pub struct Repo {
     pub objects: Vec<Built>,
     /// The objects of files that lie below a kustomization which names them nowhere, as they are written.
     pub aside: Vec<Object>,
+    /// The comments that name image policies.
+    pub markers: Vec<Marker>,
+    /// What kustomizations name in a line that is commented out: it is not meant to be there for now.
+    pub parked: BTreeSet<String>,
     /// What was not built although nothing is wrong, sorted by reason.
     pub gaps: Vec<Gap>,
     /// What is wrong with its files and builds; each finding names its rule.
@@ -100,6 +105,8 @@ impl Repo {
         repo.build(&builder, &named, roots.is_empty());
         repo.take_loose(&files, &named, &appliers);
         repo.complete();
+        repo.parked = parked(&files, &named);
+        repo.markers = markers(&files);
         if roots.is_empty() {
             repo.clusters.push(repo.without_root());
         } else {
@@ -298,6 +305,21 @@ fn named(files: &Files) -> Named {
         }
     }
     named
+}
+
+/// What lines such as `# - ./web` of kustomizations name.
+fn parked(files: &Files, named: &Named) -> BTreeSet<String> {
+    let mut parked = BTreeSet::new();
+    for folder in named.folders.keys() {
+        for parsed in file_in(files, folder).iter().filter_map(|path| files.get(path)) {
+            let comments = parsed.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+            let items = comments.filter_map(|comment| comment.trim_start_matches(['#', ' ']).strip_prefix("- "));
+            let paths =
+                items.filter_map(|item| join(folder, item.split(" #").next()?.trim().trim_matches(['"', '\''])));
+            parked.extend(paths.filter(|path| path != folder));
+        }
+    }
+    parked
 }
 
 fn kind_of(parsed: &Parsed) -> Option<String> {

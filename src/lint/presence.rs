@@ -62,6 +62,12 @@ impl<'a> View<'a> {
         self.makers().namespace(name).map_or(Presence::Missing, Presence::Unknown)
     }
 
+    /// Whether a namespace is there before anything is applied, or somewhere in between without being applied.
+    pub(super) fn gives_namespace(&self, name: &str) -> bool {
+        let is_fluxs = self.receiver.target.is_none() && self.is_from_flux("", "Namespace", "", name);
+        is_given("", "Namespace", "", name) || is_fluxs || self.makers().creates(name)
+    }
+
     fn is_from_flux(&self, group: &str, kind: &str, namespace: &str, name: &str) -> bool {
         let homes = &self.context.tenancy.flux_namespaces;
         homes.iter().any(|home| installs(home, group, kind, namespace, name))

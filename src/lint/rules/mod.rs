@@ -13,15 +13,19 @@ macro_rules! rules {
 
 rules! {
     mod automation_pushes_to_synced_branch;
+    mod bootstrap_order;
     mod dangling_dependency;
+    mod dangling_image_policy;
     mod dangling_source;
     mod dangling_values;
     mod default_namespace;
+    mod deletion_deadlock;
     mod dependency_cycle;
     mod duplicate_cluster_identity;
     mod duplicate_key;
     mod failed_build;
     mod floating_version;
+    mod flux_object_on_remote;
     mod ignored_health_checks;
     mod insecure_source;
     mod interval_out_of_range;
