@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::Context;
 use super::listing::{Listing, kind_print, print};
-use super::presence::Makers;
+use super::makers::Makers;
 use super::scope::settled_namespace;
 use crate::config;
-use crate::flux::{Applied, Applier, Brought, Producers, Receiver, Tenancy};
+use crate::flux::{Applied, Applier, ApplierKind, Brought, Producers, Receiver, Tenancy};
 use crate::kube::Object;
 use crate::rbac::{Kinds, Rbac};
 use crate::text::Index;
@@ -84,21 +84,26 @@ impl<'a> View<'a> {
     }
 
     /// The namespaces that objects name, in the order of the appliers, each with the first object of each applier that
-    /// does.
+    /// does; without what was applied by hand.
     pub fn namespaces(&self) -> impl Iterator<Item = (&Name, Applied<'a>)> {
-        self.lists.iter().flat_map(|(brought, listing)| {
+        self.by_flux().flat_map(|(brought, listing)| {
             let brought: &'a Brought = brought;
             listing.namespaces.iter().filter_map(move |(name, at)| Some((name, brought.at(*at)?)))
         })
     }
 
-    /// The objects of each applier that live in a namespace and name none.
+    /// The objects of each applier that live in a namespace and name none; without what was applied by hand.
     pub fn unplaced(&self) -> impl Iterator<Item = Vec<Applied<'a>>> {
-        let lists = self.lists.iter().filter(|(_, listing)| !listing.unplaced.is_empty());
+        let lists = self.by_flux().filter(|(_, listing)| !listing.unplaced.is_empty());
         lists.map(|(brought, listing)| {
             let brought: &'a Brought = brought;
             listing.unplaced.iter().filter_map(|at| brought.at(*at)).collect()
         })
+    }
+
+    /// What Flux applies, by applier: nobody knows which namespace somebody names who applies by hand.
+    pub(super) fn by_flux(&self) -> impl Iterator<Item = &(&'a Brought, Arc<Listing>)> {
+        self.lists.iter().filter(|(brought, _)| brought.by.kind != ApplierKind::Bootstrap)
     }
 
     /// The object of an identity that it receives, of whatever version; of several the first one. Cluster-scoped objects

@@ -107,11 +107,11 @@ impl<'a> Passage<'a> {
         if self.form == Form::Dashboard || (is_program && is_assigned(self.text, name)) {
             return Ownership::Sure;
         }
-        if !is_program || self.place == Place::Environment {
-            return Ownership::None;
-        }
         if in_command && is_given_by(&self.object.node, name) {
             return Ownership::Sure;
+        }
+        if !is_program || self.place == Place::Environment {
+            return Ownership::None;
         }
         let has_small = name.bytes().any(|byte| byte.is_ascii_lowercase());
         if has_small || GIVEN.contains(&name) || (is_script && is_used_bare(self.text, name)) {
