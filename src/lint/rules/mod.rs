@@ -13,10 +13,10 @@ macro_rules! rules {
 
 rules! {
     mod automation_pushes_to_synced_branch;
-    mod dangling_role_reference;
     mod bootstrap_order;
     mod dangling_dependency;
     mod dangling_image_policy;
+    mod dangling_role_reference;
     mod dangling_source;
     mod dangling_values;
     mod default_namespace;
