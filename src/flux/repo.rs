@@ -16,6 +16,7 @@ use super::settings::Settings;
 use super::source::{self, Sources};
 use super::sync::{OPERATOR, objects_of};
 use super::unmatched::Tally;
+use super::unreached_path::Own;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
 use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
@@ -103,9 +104,11 @@ impl Repo {
             repo.clusters.push(repo.without_root());
         } else {
             let sources = sources(&files, &builder, settings, &roots);
+            let own = Own::of(&roots);
             let outcome = run(roots, &sources, settings);
             repo.clusters = outcome.clusters;
             repo.problems.extend(outcome.findings);
+            repo.problems.extend(own.missing_paths(&repo.objects, &repo.clusters, files.tree()));
             repo.not_done = outcome.not_done;
             repo.gaps = outcome.gaps;
         }

@@ -1,11 +1,18 @@
 //! One repository → findings.
 
+mod artifacts;
 mod automation;
+mod before;
+mod charts;
+mod circles;
 mod controllers;
+mod dependency;
 mod fields;
 mod found;
 mod installation;
 mod listing;
+mod makers;
+mod missing;
 mod objects;
 mod ownership;
 mod pods;
@@ -18,8 +25,11 @@ mod run;
 mod runtime_info;
 mod scope;
 mod settings;
+mod source_reference;
 mod suppress;
+mod values_reference;
 mod view;
+mod wanted;
 
 pub use found::Found;
 pub use presence::Presence;

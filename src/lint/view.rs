@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::Context;
 use super::listing::{Listing, kind_print, print};
-use super::presence::Makers;
+use super::makers::Makers;
 use super::scope::settled_namespace;
 use crate::config;
 use crate::flux::{Applied, Applier, Brought, Producers, Receiver, Tenancy};

@@ -13,11 +13,16 @@ macro_rules! rules {
 
 rules! {
     mod automation_pushes_to_synced_branch;
+    mod dangling_dependency;
+    mod dangling_source;
+    mod dangling_values;
     mod default_namespace;
+    mod dependency_cycle;
     mod duplicate_cluster_identity;
     mod duplicate_key;
     mod failed_build;
     mod floating_version;
+    mod ignored_health_checks;
     mod insecure_source;
     mod interval_out_of_range;
     mod invalid_git_url;
@@ -25,9 +30,11 @@ rules! {
     mod invalid_yaml;
     mod legacy_oci_helm_repository;
     mod missing_controller;
+    mod missing_dependency;
     mod missing_drift_detection;
     mod missing_failure_strategy;
     mod missing_namespace;
+    mod missing_path;
     mod missing_prune;
     mod missing_resource;
     mod missing_service_account;
@@ -49,6 +56,7 @@ rules! {
     mod unfiltered_image_policy;
     mod unmatched_patch;
     mod unreachable_object;
+    mod unready_dependency;
     mod unsized_instance;
     mod unverified_artifact;
     mod watch_label_missing;
