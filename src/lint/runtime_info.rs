@@ -96,7 +96,7 @@ fn of_cluster<'a>(view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
     found
 }
 
-/// The ConfigMaps that an applier would substitute from, or what these are copied from.
+/// The `ConfigMap`s that an applier would substitute from, or what these are copied from.
 fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)> {
     let Some(object) = &brought.by.object else { return Vec::new() };
     let Some(namespace) = object.namespace() else { return Vec::new() };
