@@ -4,6 +4,7 @@ mod automation;
 mod controllers;
 mod fields;
 mod found;
+mod generators;
 mod installation;
 mod listing;
 mod objects;

@@ -13,6 +13,7 @@ macro_rules! rules {
 
 rules! {
     mod automation_pushes_to_synced_branch;
+    mod cross_namespace_reference;
     mod default_namespace;
     mod duplicate_cluster_identity;
     mod duplicate_key;
@@ -24,6 +25,7 @@ rules! {
     mod invalid_variable_name;
     mod invalid_yaml;
     mod legacy_oci_helm_repository;
+    mod lockdown_missing;
     mod missing_controller;
     mod missing_drift_detection;
     mod missing_failure_strategy;
@@ -39,14 +41,17 @@ rules! {
     mod privileged_workload;
     mod receiver_target;
     mod registry_without_provider;
+    mod remote_base;
     mod runtime_info_drift;
     mod shell_variable_substituted;
     mod sops_misconfigured;
     mod suspended_in_git;
     mod target_namespace_mismatch;
+    mod tenant_baseline;
     mod unauthenticated_receiver;
     mod undefined_variable;
     mod unfiltered_image_policy;
+    mod unknown_service_account;
     mod unmatched_patch;
     mod unreachable_object;
     mod unsized_instance;
