@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::asks::Asks;
 use super::classify::objects;
+use super::deployments::{controller_in, patched_by};
 use super::made::{map, text};
 use super::place::{below, clamp};
 use super::received::{Id, id};
 use super::source::SourceRef;
-use super::sync::{FLUX_NAMESPACE, OPERATOR, controller_in};
+use super::sync::{FLUX_NAMESPACE, OPERATOR};
 use super::{ApplierKind, is_kustomization, is_source};
 use crate::finding::Finding;
 use crate::kube::Object;
@@ -116,6 +117,10 @@ pub(super) fn roots(builder: &Builder) -> Vec<Root> {
     candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
     for candidate in &mut candidates {
         let folder = folder_of(candidate.file.path());
+        if candidate.kind == Kind::ToCome {
+            // The kustomization beside it is there already, with the patches that will be laid over it.
+            candidate.objects = patched_by(builder, folder, std::mem::take(&mut candidate.objects));
+        }
         if matches!(candidate.kind, Kind::Sync | Kind::ToCome) && includers.without_components.contains(folder) {
             candidate.controller = controller_in(builder, folder);
         }
