@@ -51,6 +51,9 @@ pub mod flux;
 
 // judgement
 
+/// Who may do what on a cluster, as the API server and Flux's impersonation decide it.
+pub mod rbac;
+
 /// One repository → findings.
 pub mod lint;
 

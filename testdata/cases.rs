@@ -5,14 +5,20 @@
 mod action;
 #[path = "cases/architecture.rs"]
 mod architecture;
+#[path = "cases/bounds.rs"]
+mod bounds;
 #[path = "cases/cli.rs"]
 mod cli;
 #[path = "cases/clusters.rs"]
 mod clusters;
+#[path = "cases/decryption.rs"]
+mod decryption;
 #[path = "cases/fleet.rs"]
 mod fleet;
 #[path = "cases/flux.rs"]
 mod flux;
+#[path = "cases/handling.rs"]
+mod handling;
 #[path = "cases/helm.rs"]
 mod helm;
 #[path = "cases/kustomize.rs"]

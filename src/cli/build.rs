@@ -9,14 +9,21 @@ use super::judge;
 use super::repository::{Options, listed};
 use super::streams::Streams;
 use crate::finding::{Finding, Severity, did_you_mean};
-use crate::flux::{Applied, ApplierKind, Receiver, Repo, State};
+use crate::flux::{
+    Applied, ApplierKind, Handling, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State, UNDEFINED_VARIABLE,
+};
 use crate::report::build::{BuildFormat, Delivery, Secrets, write};
 use crate::report::{counted, printable};
 use crate::yaml::{Node, Style, Value};
 
 /// Prints the objects that clusters receive, grouped by what applies them.
 ///
-/// The values of Secrets are masked. What is not known, such as a variable that a Secret holds, is shown as the variable.
+/// The values of Secrets are masked. What is not known, such as a variable that a Secret holds, is shown as the variable;
+/// a name that ends in a hash of what is decrypted first, as `login-xxxxxxxxxx`.
+///
+/// What Flux adds while it applies is not shown, since no line of the repository says it: the labels by which each
+/// applier knows its own objects (`kustomize.toolkit.fluxcd.io/name`, `resourceset.fluxcd.controlplane.io/name`, each with
+/// a `namespace` beside it), and checksums of what it copied. What annotations keep Flux from applying is left out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -64,16 +71,22 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if let Some(name) = &args.kustomization {
         narrow(&mut deliveries, name)?;
     }
+    let ignored = leave_out_ignored(&mut deliveries);
     let format = match args.format {
         Format::Yaml => BuildFormat::Yaml,
         Format::Json => BuildFormat::Json,
     };
     let secrets = if args.show_secrets { Secrets::Shown } else { Secrets::Masked };
     streams.write(|out| write(&deliveries, format, secrets, out))?;
-    let findings = failures(&repo, &deliveries);
+    let scope = if args.kustomization.is_some() { Scope::Kustomization } else { Scope::Cluster };
+    let findings = failures(&repo, &deliveries, scope);
     let failed = !findings.is_empty();
     judge::show(findings, &repository.shown, streams)?;
     say(&deliveries, secrets, streams);
+    if ignored > 0 {
+        let what = counted(ignored, "object");
+        streams.say(format_args!("left out: {what} whose annotations or labels keep Flux from applying them"));
+    }
     Ok(if failed { Exit::Found } else { Exit::Clean })
 }
 
@@ -105,11 +118,36 @@ fn narrow(deliveries: &mut Vec<Delivery<'_>>, name: &str) -> Result<(), Error> {
     Err(Error::said(format!("there is no Kustomization `{name}`"), help))
 }
 
+/// Leaves out what Flux does not apply, and tells how much that is.
+fn leave_out_ignored(deliveries: &mut [Delivery<'_>]) -> usize {
+    let mut ignored = 0;
+    for group in deliveries.iter_mut().flat_map(|delivery| &mut delivery.groups) {
+        let all = group.objects.len();
+        group.objects.retain(|applied| applied.handling() != Handling::Ignored);
+        ignored += all - group.objects.len();
+    }
+    ignored
+}
+
+/// What of a cluster is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// All of it.
+    Cluster,
+    /// What one Kustomization applies.
+    Kustomization,
+}
+
 /// What does not build, of that which is printed.
-fn failures(repo: &Repo, deliveries: &[Delivery<'_>]) -> Vec<Finding> {
+fn failures(repo: &Repo, deliveries: &[Delivery<'_>], scope: Scope) -> Vec<Finding> {
     let mut clusters: BTreeSet<&str> = BTreeSet::new();
+    // What is wrong with a cluster as a whole is in the state of none of its appliers.
+    let mut whole: BTreeSet<&str> = BTreeSet::new();
     for Delivery { receiver, groups } in deliveries {
         let failed = |state: &State| *state == State::Failed;
+        if scope == Scope::Cluster && receiver.target.is_none() {
+            whole.insert(&receiver.cluster.name);
+        }
         // A folder of a repository without a root has no state of its own.
         let is_rootless = receiver.cluster.name.is_empty();
         if is_rootless || groups.iter().any(|group| failed(&group.applier.state)) {
@@ -118,9 +156,13 @@ fn failures(repo: &Repo, deliveries: &[Delivery<'_>]) -> Vec<Finding> {
     }
     let concerns = |finding: &Finding| match finding.clusters.as_slice() {
         [] => !clusters.is_empty(),
-        names => names.iter().any(|name| clusters.contains(&**name)),
+        names => names.iter().any(|name| clusters.contains(&**name) || whole.contains(&**name)),
     };
-    let errors = repo.problems.iter().filter(|finding| finding.severity == Severity::Error);
+    // Where nothing says which Flux runs, an undefined variable is a warning, and the build is that of a Flux that fails.
+    let is_failure = |finding: &&Finding| {
+        finding.severity == Severity::Error || [UNDEFINED_VARIABLE, SHELL_VARIABLE_SUBSTITUTED].contains(&finding.rule)
+    };
+    let errors = repo.problems.iter().filter(is_failure);
     errors.filter(|finding| concerns(finding)).cloned().collect()
 }
 
@@ -155,7 +197,9 @@ fn say(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
     }
     if unknown > 0 {
         let what = counted(unknown, "object");
-        streams.say(format_args!("{what} with values that nobody can know here: they are shown as `${{NAME}}`"));
+        streams.say(format_args!(
+            "{what} with values that nobody can know here: they are shown as `${{NAME}}` or `ENC[…]`"
+        ));
     }
 }
 

@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let mut tree = disk::read(&args.dir)?;
     let folder = if disk::is_file(&args.dir) { folder_of(&args.dir) } else { args.dir.clone() };
     let shown = shown(&folder, args.format);
-    let source = governing(args, &tree, &folder)?;
+    let source = governing(args.fleet.as_deref(), &args.dir, &tree, &folder)?;
     if let Some(source) = &source {
         if source.loaded.fleet.is_none() {
             judge::show(source.loaded.findings.clone(), &source.folder, streams)?;
@@ -102,7 +102,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if args.options.narrows() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
-    let outcome = lint::judge(repo, &options);
+    let outcome = lint::judge(&repo, &options);
+    // The process ends soon: to free a million nodes one by one would be for nothing.
+    std::mem::forget(repo);
     say_unused_skips(&options, source.as_ref(), &tree, &shown, streams)?;
     judge::say_unused(&outcome.unused, streams);
     let not_built = outcome.not_built.clone();
@@ -156,12 +158,11 @@ fn shown(folder: &Path, format: &Format) -> String {
 }
 
 /// The fleet.yaml that governs the folder. Others use the name too, Rancher's Fleet for one.
-fn governing(args: &Args, tree: &Tree, folder: &Path) -> Result<Option<Source>, Error> {
-    if let Some(file) = &args.fleet {
+pub(super) fn governing(fleet: Option<&Path>, dir: &Path, tree: &Tree, folder: &Path) -> Result<Option<Source>, Error> {
+    if let Some(file) = fleet {
         return source::load(file).map(Some);
     }
-    let is_ours =
-        !disk::is_file(&args.dir) && tree.file(FLEET).is_ok_and(|file| file.text().contains("fleetwright.dev/"));
+    let is_ours = !disk::is_file(dir) && tree.file(FLEET).is_ok_and(|file| file.text().contains("fleetwright.dev/"));
     if !is_ours {
         return Ok(None);
     }

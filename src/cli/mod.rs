@@ -1,5 +1,6 @@
 //! The command line: one file per command, its arguments and what it runs.
 
+mod access;
 mod bug;
 mod build;
 mod completions;
@@ -65,6 +66,7 @@ enum Command {
     Build(build::Args),
     Trace(trace::Args),
     Graph(graph::Args),
+    Access(access::Args),
     #[command(visible_aliases = ["rules", "explain"])]
     Rule(rule::Args),
     Schema(schema::Args),
@@ -99,6 +101,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
         Command::Build(args) => build::run(args, streams),
         Command::Trace(args) => trace::run(args, streams),
         Command::Graph(args) => graph::run(args, streams),
+        Command::Access(args) => access::run(args, streams),
         Command::Rule(args) => rule::run(args, streams),
         Command::Schema(args) => schema::run(args, streams),
         Command::Init(args) => init::run(args, streams),

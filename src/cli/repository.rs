@@ -104,7 +104,7 @@ impl Options {
             take(&location, &place)?;
         }
         config.lint = config.lint.seen_from(bearings);
-        Ok(Settings { copies, flux_version: self.flux_version.clone(), config })
+        Ok(Settings { copies, flux_version: self.flux_version.clone(), config, ..Settings::default() })
     }
 
     /// The configuration, and where it was found.

@@ -39,6 +39,8 @@ enum Name {
     Trace,
     /// What `graph --format json` writes.
     Graph,
+    /// What `access --format json` writes.
+    Access,
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
@@ -51,6 +53,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Name::Build => crate::report::build::schema(),
         Name::Trace => crate::report::trace::schema(),
         Name::Graph => crate::report::graph::schema(),
+        Name::Access => crate::report::access::schema(),
     };
     writeln!(streams.out, "{schema:#}")?;
     Ok(Exit::Clean)

@@ -26,7 +26,7 @@ pub struct DuplicateClusterIdentity {
     /// Clusters that may share them, each group with its reason.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"clusters": ["shop-blue", "shop-green"], "reason": "one serves while the other is made anew"}]))]
-    groups: Vec<ClusterGroup>,
+    pub groups: Vec<ClusterGroup>,
 }
 
 /// Clusters that may share what must differ between others, such as blue and green.
@@ -49,9 +49,9 @@ impl DuplicateClusterIdentity {
     }
 
     /// Tells whether one group has all of these clusters.
-    pub fn may_share<'a>(&self, clusters: impl Iterator<Item = &'a str> + Clone) -> bool {
+    pub fn may_share(&self, clusters: &[&str]) -> bool {
         let has = |group: &ClusterGroup, name: &str| group.clusters.iter().any(|cluster| cluster == name);
-        self.groups.iter().any(|group| clusters.clone().all(|name| has(group, name)))
+        self.groups.iter().any(|group| clusters.iter().all(|name| has(group, name)))
     }
 
     /// Reads them, as far as they are right.

@@ -22,13 +22,11 @@ pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
     let mut typed = folder.to_owned();
     let mut missing: Vec<String> = Vec::new();
     let start = loop {
-        match fs::canonicalize(if typed.as_os_str().is_empty() { Path::new(".") } else { &typed }) {
-            Ok(start) => break start,
-            Err(_) => {
-                missing.insert(0, typed.file_name()?.to_str()?.to_owned());
-                typed = typed.parent()?.to_owned();
-            }
+        if let Ok(start) = fs::canonicalize(here(&typed)) {
+            break start;
         }
+        missing.insert(0, typed.file_name()?.to_str()?.to_owned());
+        typed.pop();
     };
     let has = |folder: &Path, name: &str| fs::symlink_metadata(folder.join(name)).is_ok();
     let root = start.ancestors().find(|folder| has(folder, ".git")).unwrap_or(&start);
@@ -51,6 +49,11 @@ pub fn way(to: &Path, from: &Path) -> Option<String> {
     slashed(&up.chain(to.components().skip(shared)).collect::<PathBuf>())
 }
 
+/// The empty path is this folder.
+fn here(typed: &Path) -> &Path {
+    if typed.as_os_str().is_empty() { Path::new(".") } else { typed }
+}
+
 fn one_up(mut typed: PathBuf) -> PathBuf {
     if matches!(typed.components().next_back(), Some(Component::Normal(_))) {
         typed.pop();
@@ -64,8 +67,7 @@ fn one_up(mut typed: PathBuf) -> PathBuf {
 
 /// The path that was made of what was typed, unless links lead it elsewhere.
 fn typed_as(typed: PathBuf, folder: &Path) -> PathBuf {
-    let here = if typed.as_os_str().is_empty() { Path::new(".") } else { &typed };
-    if fs::canonicalize(here).is_ok_and(|typed| typed == folder) { typed } else { folder.to_owned() }
+    if fs::canonicalize(here(&typed)).is_ok_and(|typed| typed == folder) { typed } else { folder.to_owned() }
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 use super::ApplierKind;
 use super::digest::{Digest, Hasher};
 use super::place::clamp;
+use super::sops::is_asked;
 use super::source::SourceRef;
+use super::sync::FLUX_NAMESPACE;
 use crate::finding::ObjectRef;
 use crate::kube::Object;
 use crate::yaml::{Name, Node, Style, Value};
@@ -53,7 +55,7 @@ impl Asks {
             object: object.clone(),
             source: spec("sourceRef").and_then(|source| source_of(object, source)),
             folder: clamp(spec("path").and_then(Node::text).unwrap_or_default()),
-            target: spec("kubeConfig").filter(|config| config.is_map()).map(target_of),
+            target: spec("kubeConfig").filter(|config| config.is_map()).map(|config| target_of(object, config)),
             digest: OnceLock::new(),
             variables: OnceLock::new(),
             metadata: OnceLock::new(),
@@ -96,7 +98,7 @@ fn folder_digest(object: &Object, folder: &str) -> Digest {
     let spec = |key: &str| object.node.at_keys(&["spec", key]);
     let mut hasher = Hasher::new("folder");
     hasher.text(folder);
-    hasher.text(if spec("decryption").is_some_and(Node::is_map) { "decrypted" } else { "" });
+    hasher.text(if is_asked(object) { "decrypted" } else { "" });
     for field in FOLDER_FIELDS {
         if let Some(node) = spec(field) {
             hasher.text(field);
@@ -137,7 +139,15 @@ fn source_of(object: &Object, source: &Node) -> Option<SourceRef> {
     Some(SourceRef { kind: said("kind")?.into(), namespace: namespace.into(), name: said("name")?.into() })
 }
 
-fn target_of(config: &Node) -> Name {
-    let name = config.at_keys(&["secretRef", "name"]).or_else(|| config.at_keys(&["configMapRef", "name"]));
-    name.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""))
+/// The name of another cluster: that of the Secret or ConfigMap that leads to it. Hubs often give each cluster a
+/// namespace, in which it has the same name everywhere, and one Secret may hold several kubeconfigs.
+fn target_of(object: &Object, config: &Node) -> Name {
+    let said = |keys: &[&str]| config.at_keys(keys).and_then(Node::text).filter(|text| !text.is_empty());
+    let name = said(&["secretRef", "name"]).or_else(|| said(&["configMapRef", "name"])).unwrap_or_default();
+    let namespace = object.namespace().filter(|namespace| *namespace != FLUX_NAMESPACE);
+    let name = namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
+    match said(&["secretRef", "key"]).filter(|key| !matches!(*key, "value" | "value.yaml")) {
+        Some(key) => format!("{name}/{key}").into(),
+        None => name.into(),
+    }
 }

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use super::asks::Asks;
-use super::cluster::Variables;
+use super::cluster::{State, Variables};
 use super::inventory::Inventory;
 use super::metadata::set_common_metadata;
 use super::output::{Facts, Output};
 use super::overlay::overlay;
 use super::sops;
 use super::source::Artifact;
+use super::substitute::{UNDEFINED_VARIABLE, Unset};
 use super::substitution::Shared;
 use crate::finding::{Finding, sort};
 use crate::kube::Object;
@@ -20,9 +21,6 @@ use crate::yaml::{Node, Value};
 
 /// The rule of paths that a source does not have.
 pub(super) const MISSING_PATH: &str = "missing-path";
-
-/// How much variables may make of one build, in bytes of memory.
-const MAX_GROWN: usize = 64 << 20;
 
 /// Builds the folder of a Kustomization out of what its source hands out.
 pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
@@ -35,7 +33,9 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
         return Output { whole: true, ..Output::new(Vec::new(), vec![finding]) };
     }
     let overlay = overlay(files, &asks.folder, kustomization, place);
-    let build = artifact.builder.build_as(&asks.folder, &overlay.node);
+    let decrypts = sops::is_asked(kustomization);
+    let builder = if decrypts { artifact.decrypting() } else { &artifact.builder };
+    let build = builder.build_as(&asks.folder, &overlay.node);
     let mut findings = build.findings;
     findings.extend(overlay.findings);
     for finding in &mut findings {
@@ -43,10 +43,10 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     }
     sort(&mut findings);
     let mut objects = build.objects;
-    if kustomization.node.at_keys(&["spec", "decryption"]).is_some_and(Node::is_map) {
+    if decrypts {
         objects.iter_mut().for_each(sops::decrypt);
     }
-    let facts = Facts::of(&objects, build.not_done);
+    let facts = Facts::of(&objects, build.not_done, build.laid);
     let mut output = Output::with(objects, findings, Arc::new(facts));
     output.built_for.push(kustomization.clone());
     output
@@ -86,6 +86,8 @@ pub(super) struct Substitution<'a> {
     pub(super) findings: &'a [Finding],
     /// Whether an undefined variable fails the build.
     pub(super) strict: bool,
+    /// How much more memory they may take than what they stand in, in bytes.
+    pub(super) limit: usize,
 }
 
 /// Takes a build to its end.
@@ -104,8 +106,11 @@ pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitu
 }
 
 fn substituted(asks: &Asks, built: &Output, substitution: &Substitution<'_>, shared: &Shared) -> Output {
-    let (changed, mut found, grown) = substitute(asks, built, substitution, shared);
-    let output = Output { grown, ..built.replaced(changed) };
+    let Values { changed, findings: mut found, unset, fails, grown } = substitute(asks, built, substitution, shared);
+    let mut output = Output { grown, unset: unset.into(), ..built.replaced(changed) };
+    if fails {
+        output.state = State::Failed;
+    }
     if !output.inventory.is_like(&built.inventory) {
         found.extend(twice(&output.objects));
     }
@@ -115,35 +120,53 @@ fn substituted(asks: &Asks, built: &Output, substitution: &Substitution<'_>, sha
     output.found(found)
 }
 
-/// The objects that variables change, by position; what is wrong with them, and how much memory they take more.
-fn substitute(
-    asks: &Asks,
-    built: &Output,
-    substitution: &Substitution<'_>,
-    shared: &Shared,
-) -> (Vec<(usize, Object)>, Vec<Finding>, usize) {
+/// What variables make of a build.
+#[derive(Default)]
+struct Values {
+    /// The objects that they change, by position.
+    changed: Vec<(usize, Object)>,
+    findings: Vec<Finding>,
+    /// The variables that are read and that nothing defines, and whether Flux fails for one of them.
+    unset: Vec<Unset>,
+    fails: bool,
+    /// How much memory the objects take more.
+    grown: usize,
+}
+
+fn substitute(asks: &Asks, built: &Output, substitution: &Substitution<'_>, shared: &Shared) -> Values {
+    let mut values = Values::default();
     // Flux reads the variables for the first object that it substitutes: without any, nothing can be wrong.
     if !built.facts.is_substituted {
-        return (Vec::new(), Vec::new(), 0);
+        return values;
     }
-    let (mut changed, mut findings, mut grown) = (Vec::new(), substitution.findings.to_vec(), 0);
-    if findings.is_empty() {
-        for (at, names) in &built.facts.reads {
-            let object = &built.objects[*at];
-            match shared.substitute(object, names, substitution) {
-                Ok(substituted) => {
-                    grown += weight(&substituted.node).saturating_sub(weight(&object.node));
-                    changed.push((*at, substituted));
-                }
-                Err(found) => findings.extend(found),
+    values.findings.extend_from_slice(substitution.findings);
+    if !values.findings.is_empty() {
+        return values;
+    }
+    for (at, names) in &built.facts.reads {
+        let object = &built.objects[*at];
+        let (result, unset) = shared.substitute(object, names, substitution);
+        match result {
+            Ok(substituted) => {
+                values.grown += weight(&substituted.node).saturating_sub(weight(&object.node));
+                values.changed.push((*at, substituted));
             }
-            if grown > MAX_GROWN {
-                findings.push(too_much(asks));
-                break;
+            Err(mut found) => {
+                // Where it is known whose they are and what else defines them, that is said for each cluster.
+                if unset.iter().any(|unset| unset.fails) {
+                    found.retain(|finding| finding.rule != UNDEFINED_VARIABLE);
+                    values.fails = true;
+                }
+                values.findings.extend(found);
             }
         }
+        values.unset.extend(unset.iter().cloned());
+        if values.grown > substitution.limit {
+            values.findings.push(too_much(asks));
+            break;
+        }
     }
-    (changed, findings, grown)
+    values
 }
 
 /// What is said where variables make too much.

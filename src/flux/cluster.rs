@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use super::Completion;
 use super::inventory::Inventory;
+use super::lookups::Lookups;
+use super::output::Facts;
 use super::producer::makes_others;
+use super::substitute::{Unset, Whose};
 use crate::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::Span;
@@ -20,6 +23,8 @@ pub struct Cluster {
     pub appliers: Vec<Arc<Applier>>,
     /// What it receives, and what it sends to others by `kubeConfig`, in the order of the appliers.
     pub brought: Vec<Brought>,
+    /// What it has, by name.
+    pub(super) lookups: Lookups,
 }
 
 /// What one applier brings. Clusters that receive the same share it.
@@ -33,6 +38,10 @@ pub struct Brought {
     pub completion: Completion,
     /// What is known of the objects, if anybody looked.
     pub(super) inventory: Option<Arc<Inventory>>,
+    /// What the build of its folder says of itself, if it has one.
+    pub(super) facts: Option<Arc<Facts>>,
+    /// The variables that they read and nothing defines.
+    pub(super) unset: Arc<[Unset]>,
 }
 
 /// An object and who applies it.
@@ -67,6 +76,17 @@ impl Brought {
         positions.filter_map(|at| self.objects.get(at)).map(|object| self.with(object))
     }
 
+    /// The names of the variables that its objects read, sorted, whether anything substitutes them or not.
+    pub fn reads(&self) -> &[Name] {
+        self.facts.as_ref().map_or(&[], |facts| &facts.names)
+    }
+
+    /// The names of the variables that its objects read without default and that nothing defines.
+    pub fn misses(&self) -> impl Iterator<Item = &Name> {
+        let missed = self.unset.iter().filter(|unset| unset.fails && unset.whose == Whose::Flux);
+        missed.flat_map(|unset| unset.uses.iter().map(|(name, _)| name))
+    }
+
     /// The object at a position.
     pub fn at(&self, position: usize) -> Option<Applied<'_>> {
         self.objects.get(position).map(|object| self.with(object))
@@ -74,12 +94,9 @@ impl Brought {
 
     /// The objects by which others come to be that no manifest holds, and inputs that others ask for.
     pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
-        let known = self
-            .inventory
-            .as_ref()
-            .map(|inventory| inventory.makers().map(|held| self.with(&held.object)).collect::<Vec<_>>());
-        let found = known.unwrap_or_else(|| self.applied().filter(|applied| makes_others(applied.object)).collect());
-        found.into_iter()
+        let known = self.inventory.iter().flat_map(|inventory| inventory.makers());
+        let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && makes_others(object));
+        known.map(|held| &held.object).chain(unknown).map(|object| self.with(object))
     }
 
     fn with<'a>(&'a self, object: &'a Object) -> Applied<'a> {
@@ -185,6 +202,19 @@ pub struct Variables {
     pub values: BTreeMap<Name, Variable>,
     /// Whether something that may define any name is not known: then no name is undefined.
     pub open: bool,
+    /// What `substituteFrom` names, in its order.
+    pub sources: Vec<VariableSource>,
+}
+
+/// An object that variables are taken from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VariableSource {
+    /// `ConfigMap` or `Secret`.
+    pub kind: Name,
+    /// Its name.
+    pub name: Name,
+    /// Where it is written; `None` when the cluster does not receive it, as far as that is known.
+    pub place: Option<Span>,
 }
 
 /// A variable's value and where it stands.

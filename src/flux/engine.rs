@@ -23,9 +23,6 @@ use crate::text::Index;
 /// one to substitute. What ends here goes round in a circle: a value that is made of itself, say.
 const MAX_WAVES: usize = 2_500;
 
-/// How much variables may make of all builds, in bytes of memory: one long value in many objects would take all there is.
-const MAX_GROWN: usize = 512 << 20;
-
 /// How many builds go on at once before that is looked at again.
 const AT_ONCE: usize = 32;
 
@@ -42,6 +39,13 @@ pub(super) struct Ground<'a> {
 
 /// Builds what the roots reach.
 pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {
+    // On a thread of the pool, so that the waves need not be handed over one by one.
+    let clusters = rayon::scope(|_| grow(roots, sources, settings));
+    finish(&clusters)
+}
+
+/// Lets clusters grow until nothing changes.
+fn grow(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Vec<Growing> {
     let mut ground = Ground { sources, settings, memo: Memo::default(), shared: Shared::default() };
     let mut clusters: Vec<Growing> = roots.into_iter().map(|root| Growing::new(root, &ground)).collect();
     let mut grown = 0;
@@ -58,7 +62,7 @@ pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
         distinct.retain(|(key, _)| known.insert(key.clone(), ()).is_none());
         for some in distinct.chunks(AT_ONCE) {
             let run = |(key, job): &(Key, Job)| {
-                let output = if grown > MAX_GROWN { job.refuse(&ground) } else { job.run(&ground) };
+                let output = if grown > settings.bounds.grown { job.refuse(&ground) } else { job.run(&ground) };
                 (key.clone(), Arc::new(output))
             };
             let built: Vec<(Key, Arc<Output>)> = some.par_iter().map(run).collect();
@@ -69,5 +73,5 @@ pub(super) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
         }
     }
     clusters.par_iter_mut().for_each(Growing::end);
-    finish(&clusters)
+    clusters
 }

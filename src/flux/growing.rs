@@ -21,9 +21,6 @@ use crate::finding::Finding;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::{Index, Span};
 
-/// How many appliers a cluster may have: one that makes further ones without end would never settle.
-const MAX_APPLIERS: usize = 20_000;
-
 /// How often appliers that are written at one place may bring each other: under other names, such a circle has no end.
 const MAX_REPEATS: usize = 10;
 
@@ -143,7 +140,7 @@ impl Growing {
         loop {
             self.strictness = Strictness::of(&self.root, &self.slots, ground.settings);
             let mut found = Found::default();
-            let (mut needs, mut waits) = (Vec::new(), false);
+            let (mut needs, mut waits, mut progress) = (Vec::new(), false, false);
             let mut at = 0;
             while at < self.slots.len() {
                 if self.slots[at].output.is_none() {
@@ -151,16 +148,19 @@ impl Growing {
                         Step::Done(key, output) => {
                             let slot = &mut self.slots[at];
                             (slot.key, slot.output) = (Some(key), Some(output));
+                            progress = true;
                         }
                         Step::Needs(key, job) => needs.push((key, job)),
                         Step::Waits => waits = true,
                     }
                 }
-                self.expand(at);
+                self.expand(at, ground);
                 at += 1;
             }
             match (needs.is_empty(), waits) {
                 (false, _) => return needs,
+                // What one of them waits for may have come with another one behind it.
+                (true, true) if progress => {}
                 // Nothing else is under way: what is missing now stays missing.
                 (true, true) => self.patient = false,
                 (true, false) if self.is_stable(ground) || self.passes >= MAX_PASSES => {
@@ -173,7 +173,7 @@ impl Growing {
     }
 
     /// Takes what an applier brings, and the appliers among it.
-    fn expand(&mut self, at: usize) {
+    fn expand(&mut self, at: usize, ground: &Ground<'_>) {
         let slot = &mut self.slots[at];
         let Some(output) = slot.output.as_ref().filter(|_| !slot.expanded).cloned() else { return };
         slot.expanded = true;
@@ -184,6 +184,7 @@ impl Growing {
             return;
         }
         self.received.take(&output, kind);
+        let most = ground.settings.bounds.appliers;
         for held in output.inventory.appliers() {
             let Some(asks) = self.asked(held) else { continue };
             if self.seen.insert(held.id.clone(), ()).is_some() {
@@ -193,8 +194,8 @@ impl Growing {
             let times = self.places.entry((path.to_string(), start));
             *times += 1;
             let repeats = *times > MAX_REPEATS && self.repeats(&asks, at) >= MAX_REPEATS;
-            if repeats || self.slots.len() >= MAX_APPLIERS {
-                self.refused.get_or_insert_with(|| (asks.clone(), refusal(&asks, repeats)));
+            if repeats || self.slots.len() >= most {
+                self.refused.get_or_insert_with(|| (asks.clone(), refusal(&asks, repeats, most)));
                 continue;
             }
             self.slots.push(Slot::new(asks, Some(at)));
@@ -329,7 +330,11 @@ impl Growing {
             }
             let none = loaded.variables.values.is_empty() && !loaded.variables.open;
             if !none || always(&asks.object) || !loaded.findings.is_empty() {
-                values = Some(Values { loaded, strict: self.strictness.is_strict() });
+                values = Some(Values {
+                    loaded,
+                    strict: self.strictness.is_strict(),
+                    limit: ground.settings.bounds.grown_by_one,
+                });
             }
         }
         let job = Job::Finish(asks, built.clone(), values);
@@ -347,11 +352,11 @@ fn written(asks: &Asks) -> &Span {
     node.get("metadata").unwrap_or(node).origin.written()
 }
 
-fn refusal(asks: &Asks, repeats: bool) -> String {
+fn refusal(asks: &Asks, repeats: bool, most: usize) -> String {
     if repeats {
         format!("{} makes itself over and over under new names; this one is not followed", asks.reference)
     } else {
-        format!("{} is one of more than {MAX_APPLIERS} appliers; further ones are not followed", asks.reference)
+        format!("{} is one of more than {most} appliers; further ones are not followed", asks.reference)
     }
 }
 

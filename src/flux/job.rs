@@ -31,12 +31,14 @@ pub(super) enum Job {
 pub(super) struct Values {
     pub(super) loaded: Loaded,
     pub(super) strict: bool,
+    /// How much more memory it may take, in bytes.
+    pub(super) limit: usize,
 }
 
 impl Values {
     fn substitution(&self) -> Substitution<'_> {
         let Loaded { variables, findings, .. } = &self.loaded;
-        Substitution { variables, findings, strict: self.strict }
+        Substitution { variables, findings, strict: self.strict, limit: self.limit }
     }
 }
 

@@ -8,9 +8,13 @@ use super::cluster::{Applier, ApplierKind, Brought, Cluster, State};
 use super::growing::{Growing, Slot};
 use super::inventory::Inventory;
 use super::key::Key;
+use super::lookups::Lookups;
 use super::output::Output;
 use super::shared_place::is_same;
-use crate::finding::{Finding, ObjectRef};
+use super::substitute::UNDEFINED_VARIABLE;
+use super::undefined::{Definitions, MAX_PLACES};
+use super::unmatched::Tally;
+use crate::finding::{Finding, Label, ObjectRef, Severity};
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::Name;
@@ -48,6 +52,8 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
     let mut gaps: BTreeMap<Arc<str>, (usize, BTreeSet<Name>)> = BTreeMap::new();
     let (mut done, mut findings) = (Vec::new(), Vec::new());
     let completion = Completion::default();
+    let mut patches = Tally::default();
+    let definitions = Definitions::of(clusters);
     for cluster in clusters {
         let mut appliers = Vec::new();
         let mut brought = Vec::new();
@@ -71,16 +77,23 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
                     findings.extend(moved);
                 }
             }
+            patches.take(&output.facts, &applier, &cluster.root.name);
+            for finding in definitions.missed(cluster, slot, output) {
+                findings.push(moved(&finding, &applier, &cluster.root.name));
+            }
             brought.push(Brought {
                 by: applier.clone(),
                 objects: output.objects.clone(),
                 completion: completion.clone(),
                 inventory: Some(output.inventory.clone()),
+                facts: Some(output.facts.clone()),
+                unset: output.unset.clone(),
             });
             appliers.push(applier);
         }
         drop_overtaken(&mut brought);
-        done.push(Cluster { name: cluster.root.name.clone(), appliers, brought });
+        let lookups = Lookups::new(cluster.received.clone());
+        done.push(Cluster { name: cluster.root.name.clone(), appliers, brought, lookups });
     }
     let gaps = gaps.into_iter();
     let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });
@@ -90,6 +103,7 @@ pub(super) fn finish(clusters: &[Growing]) -> Outcome {
         *not_done.entry(what.clone()).or_default() += count;
     }
     findings.extend(clusters.iter().flat_map(by_hand_findings));
+    findings.extend(patches.findings());
     for Said { output, clusters } in said.into_iter().filter(|said| !said.clusters.is_empty()) {
         let clusters: Vec<Name> = clusters.into_iter().collect();
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
@@ -160,15 +174,21 @@ fn drop_overtaken(brought: &mut [Brought]) {
 
 /// One finding of those that say the same at the same place of several clusters.
 fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
-    fn key(finding: &Finding) -> (&str, u32, u32, &str, &str) {
+    fn key(finding: &Finding) -> (&str, u32, u32, &str, &str, Severity) {
         let (path, start, len) = finding.at.span.order();
-        (path, start, len, finding.rule, &finding.message)
+        (path, start, len, finding.rule, &finding.message, finding.severity)
     }
     findings.sort_by(|a, b| key(a).cmp(&key(b)));
     let mut merged: Vec<Finding> = Vec::new();
     for finding in findings {
         match merged.last_mut().filter(|last| key(last) == key(&finding)) {
             Some(last) => {
+                // Several Kustomizations may read a variable at one place, and each could have defined it.
+                if finding.rule == UNDEFINED_VARIABLE {
+                    let new = finding.related.into_iter().filter(|label| !last.related.contains(label));
+                    let new: Vec<Label> = new.take(MAX_PLACES.saturating_sub(last.related.len())).collect();
+                    last.related.extend(new);
+                }
                 last.clusters.extend(finding.clusters);
                 last.clusters.sort();
                 last.clusters.dedup();

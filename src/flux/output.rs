@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::inventory::Inventory;
 use super::source::SourceRef;
+use super::substitute::Unset;
 use super::substitution::is_enabled;
 use super::{State, reads};
 use crate::finding::{Finding, Severity};
 use crate::kube::Object;
+use crate::kustomize::Laid;
 use crate::yaml::Name;
 
 /// What an applier brings into a cluster. Appliers of equal input share it, and those of nearly equal input most of it.
@@ -29,6 +31,8 @@ pub(super) struct Output {
     pub(super) inventory: Arc<Inventory>,
     /// The Deployment of kustomize-controller that a FluxInstance makes, as far as it is known.
     pub(super) controller: Option<Object>,
+    /// The variables that its objects read and nothing defines.
+    pub(super) unset: Arc<[Unset]>,
     /// How much memory variables made it take, in bytes.
     pub(super) grown: usize,
     /// Whether nothing is wrong with what it is built from, so that all that it would bring is among its objects.
@@ -48,6 +52,8 @@ pub(super) struct Facts {
     pub(super) is_substituted: bool,
     /// What was asked for and not done, counted.
     pub(super) not_done: BTreeMap<String, usize>,
+    /// The patches that say by a target which objects they are for, and whether there were any.
+    pub(super) laid: Vec<Laid>,
 }
 
 impl Output {
@@ -68,6 +74,7 @@ impl Output {
             built_for: Vec::new(),
             inventory,
             controller: None,
+            unset: Arc::default(),
             grown: 0,
             whole: !findings.iter().any(|found| found.severity == Severity::Error),
             without: None,
@@ -119,12 +126,12 @@ impl Output {
 
 impl Facts {
     /// What can be said of the objects of a build.
-    pub(super) fn of(objects: &[Object], not_done: BTreeMap<String, usize>) -> Self {
+    pub(super) fn of(objects: &[Object], not_done: BTreeMap<String, usize>, laid: Vec<Laid>) -> Self {
         let enabled = || objects.iter().enumerate().filter(|(_, object)| is_enabled(object));
         let reads = enabled().map(|(at, object)| (at, reads(object))).filter(|(_, names)| !names.is_empty());
         let reads: Vec<(usize, Arc<[Name]>)> = reads.collect();
         let names: BTreeSet<&Name> = reads.iter().flat_map(|(_, names)| names.iter()).collect();
         let names = names.into_iter().cloned().collect();
-        Self { is_substituted: enabled().next().is_some(), reads, names, not_done }
+        Self { is_substituted: enabled().next().is_some(), reads, names, not_done, laid }
     }
 }

@@ -4,9 +4,9 @@ use super::made::{entry, list, map, quoted, text};
 use super::walk::manifests;
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, knows_field};
+use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, rewritten};
 use crate::text::join;
-use crate::yaml::{Entry, Node, Value, go};
+use crate::yaml::{DUPLICATE_KEY, Entry, Node, Value, go};
 
 /// The fields of a kustomization that Flux replaces, each by the field of the same name but the first.
 const REPLACED: [(&str, &str); 4] = [
@@ -95,10 +95,15 @@ fn says(node: &Node) -> bool {
 /// The kustomization of the folder's own file.
 fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> Node {
     let Some(parsed) = files.get(path) else { return map(Vec::new(), place.span()) };
-    findings.extend(parsed.findings.iter().cloned());
+    // Of keys that stand twice the last one counts, as for kustomize.
+    findings.extend(parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY).cloned());
     let start = || parsed.file.first_line();
     let node = match parsed.documents.first() {
-        Some(document) if document.node.is_map() => known(&document.node),
+        Some(document) if document.node.is_map() => {
+            let (node, refused) = rewritten(&document.node);
+            findings.extend(refused);
+            node
+        }
         Some(document) if !document.node.is_null() => {
             let message = "a kustomization is a mapping";
             findings.push(Finding::error(FAILED_BUILD, document.node.span().clone(), message));
@@ -113,12 +118,6 @@ fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> 
     // Flux keeps kustomize from calling it empty in this way, which has an effect: the objects say where they are from.
     let said = list(vec![text("originAnnotations", node.span())], node.span());
     put(&node, entry("buildMetadata", said))
-}
-
-/// The fields that kustomize knows: Flux writes only these again.
-fn known(node: &Node) -> Node {
-    let unknown = node.entries().iter().filter(|entry| !knows_field(&entry.key));
-    unknown.fold(node.clone(), |node, entry| node.without(&entry.key))
 }
 
 /// The kustomization that Flux makes up where there is none: every manifest below the folder.

@@ -305,10 +305,11 @@ mod tests {
         let file = File::new("vars.yaml", "X: 1\nY: 2\n");
         let variable = |at: Range<usize>| Variable { value: Some("1".into()), place: file.span(at), from: None };
         let values = [(Name::from("X"), variable(3..4)), (Name::from("Y"), variable(8..9))];
-        let variables = Variables { values: values.into(), open: false };
+        let variables = Variables { values: values.into(), ..Variables::default() };
         let (object, by, completion) =
             (Object { node: base.clone() }, self::applier(&applier, variables), Completion::default());
-        let cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
+        let lookups = crate::flux::lookups::Lookups::default();
+        let cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups };
         let provenance = Provenance::of(&cluster, Applied { object: &object, by: &by, completion: &completion });
         let said: Vec<String> = provenance
             .causes(&done)

@@ -9,11 +9,14 @@ use super::classify::{
 use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
+use super::lookups::Lookups;
+use super::marker::{Marker, markers};
 use super::outcome::Gap;
 use super::root::{Root, roots};
 use super::settings::Settings;
 use super::source::{self, Sources};
 use super::sync::{OPERATOR, objects_of};
+use super::unmatched::Tally;
 use super::unreached_path::Own;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
@@ -28,6 +31,12 @@ pub struct Repo {
     pub clusters: Vec<Cluster>,
     /// The objects, as built where a kustomization builds them and as written elsewhere; each once.
     pub objects: Vec<Built>,
+    /// The objects of files that lie below a kustomization which names them nowhere, as they are written.
+    pub aside: Vec<Object>,
+    /// The comments that name image policies.
+    pub markers: Vec<Marker>,
+    /// What kustomizations name in a line that is commented out: it is not meant to be there for now.
+    pub parked: BTreeSet<String>,
     /// What was not built although nothing is wrong, sorted by reason.
     pub gaps: Vec<Gap>,
     /// What is wrong with its files and builds; each finding names its rule.
@@ -96,6 +105,8 @@ impl Repo {
         repo.build(&builder, &named, roots.is_empty());
         repo.take_loose(&files, &named, &appliers);
         repo.complete();
+        repo.parked = parked(&files, &named);
+        repo.markers = markers(&files);
         if roots.is_empty() {
             repo.clusters.push(repo.without_root());
         } else {
@@ -135,6 +146,7 @@ impl Repo {
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops = buildable().filter(|folder| !named.included.contains(*folder));
+        let mut patches = Tally::default();
         let rest: Vec<&String> = buildable().filter(|folder| named.included.contains(*folder)).collect();
         for folder in tops.chain(rest) {
             if covered.contains(folder) {
@@ -146,6 +158,7 @@ impl Repo {
             // Where there are roots, what they reach decides.
             if rootless {
                 self.problems.extend(build.findings);
+                patches.take_folder(&build.laid);
             }
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
@@ -153,6 +166,7 @@ impl Repo {
                 self.add(object, &mut seen);
             }
         }
+        self.problems.extend(patches.findings());
         self.not_done = builder.not_done();
         for folder in named.folders.keys() {
             let texts = installation_patches(builder.files(), folder);
@@ -186,6 +200,7 @@ impl Repo {
                 continue;
             }
             if !is_loose(path, named, &applied) {
+                self.aside.extend(objects(parsed));
                 continue;
             }
             let folder: Arc<str> = folder_of(path).into();
@@ -221,7 +236,8 @@ impl Repo {
 
     /// The one cluster of a repository without any root: it receives every folder.
     fn without_root(&self) -> Cluster {
-        let mut cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new() };
+        let mut cluster =
+            Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups: Lookups::default() };
         let mut by_folder: BTreeMap<Arc<str>, Arc<super::cluster::Applier>> = BTreeMap::new();
         for built in &self.objects {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
@@ -233,7 +249,14 @@ impl Repo {
             let (objects, by) = (Arc::new([built.object.clone()]), by.clone());
             let mut completion = built.completion.clone();
             completion.open = !built.settled;
-            cluster.brought.push(Brought { by, objects, completion, inventory: None });
+            cluster.brought.push(Brought {
+                by,
+                objects,
+                completion,
+                inventory: None,
+                facts: None,
+                unset: Arc::default(),
+            });
         }
         cluster
     }
@@ -282,6 +305,21 @@ fn named(files: &Files) -> Named {
         }
     }
     named
+}
+
+/// What lines such as `# - ./web` of kustomizations name.
+fn parked(files: &Files, named: &Named) -> BTreeSet<String> {
+    let mut parked = BTreeSet::new();
+    for folder in named.folders.keys() {
+        for parsed in file_in(files, folder).iter().filter_map(|path| files.get(path)) {
+            let comments = parsed.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+            let items = comments.filter_map(|comment| comment.trim_start_matches(['#', ' ']).strip_prefix("- "));
+            let paths =
+                items.filter_map(|item| join(folder, item.split(" #").next()?.trim().trim_matches(['"', '\''])));
+            parked.extend(paths.filter(|path| path != folder));
+        }
+    }
+    parked
 }
 
 fn kind_of(parsed: &Parsed) -> Option<String> {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::build::Substitution;
 use super::key::ReadValues;
-use super::substitute;
+use super::substitute::{Unset, substitute, unset};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::text::Index;
@@ -22,27 +22,35 @@ pub(super) struct Shared(Mutex<Index<(usize, ReadValues), Arc<Substituted>>>);
 struct Substituted {
     _original: Object,
     result: Result<Object, Vec<Finding>>,
+    unset: Arc<[Unset]>,
+}
+
+impl Substituted {
+    fn both(&self) -> (Result<Object, Vec<Finding>>, Arc<[Unset]>) {
+        (self.result.clone(), self.unset.clone())
+    }
 }
 
 impl Shared {
-    /// The object with the values of the variables that it reads. Clusters share objects, so that their place in memory
-    /// tells them.
+    /// The object with the values of the variables that it reads, and those that nothing defines. Clusters share objects,
+    /// so that their place in memory tells them.
     pub(super) fn substitute(
         &self,
         object: &Object,
         names: &[Name],
         substitution: &Substitution<'_>,
-    ) -> Result<Object, Vec<Finding>> {
+    ) -> (Result<Object, Vec<Finding>>, Arc<[Unset]>) {
         let key = (address(object), ReadValues::of(names, substitution));
         // A panic elsewhere leaves whole entries: each is inserted in one step.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
-            return known.result.clone();
+            return known.both();
         }
         let result = substitute(object, substitution.variables, substitution.strict);
-        let made = Arc::new(Substituted { _original: object.clone(), result });
+        let unset = unset(object, names, substitution.variables).into();
+        let made = Arc::new(Substituted { _original: object.clone(), result, unset });
         // Another thread may have made it meanwhile: all share the first one.
-        lock().entry_or(key, || made).result.clone()
+        lock().entry_or(key, || made).both()
     }
 }
 

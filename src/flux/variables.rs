@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::cluster::{Variable, Variables};
+use super::cluster::{Variable, VariableSource, Variables};
 use super::received::Received;
 use crate::finding::{Finding, ObjectRef};
 use crate::kube::Object;
-use crate::kustomize::FAILED_BUILD;
 use crate::yaml::{Entry, Name, Node, Style, Value};
 
 /// The rule of values that are referred to and not there.
 const DANGLING_VALUES: &str = "dangling-values";
+/// The rule of keys that are no names of variables.
+const INVALID_VARIABLE_NAME: &str = "invalid-variable-name";
 
 /// The variables of a Kustomization, and what keeps Flux from substituting them.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +41,8 @@ pub(super) fn load(kustomization: &Object, received: &Received) -> Loaded {
         let (kind, name, optional) = (said("kind"), said("name"), said("optional") == "true");
         let found = received.find(kind, namespace, name);
         variables.open |= found.as_ref().is_some_and(|found| found.open);
+        let place = found.as_ref().map(|found| found.object.span().clone());
+        variables.sources.push(VariableSource { kind: kind.into(), name: name.into(), place });
         match (kind, found) {
             ("ConfigMap", Some(found)) => take(&mut variables, &found.object, "data", known),
             ("Secret", Some(found)) => {
@@ -104,13 +107,14 @@ fn invalid_names(values: &BTreeMap<Name, Variable>, kustomization: &Object) -> V
     let finding = |(name, variable): (&Name, &Variable)| {
         let message = format!("`{name}` is no name of a variable, so Flux fails to substitute any");
         let help = "use letters, digits and `_`, and no digit first";
-        let finding = Finding::error(FAILED_BUILD, variable.place.clone(), message).help(help);
+        let finding = Finding::error(INVALID_VARIABLE_NAME, variable.place.clone(), message).help(help);
         finding.about(variable.from.clone().unwrap_or_else(|| kustomization.reference()))
     };
     invalid.map(finding).collect()
 }
 
-fn is_name(name: &str) -> bool {
+/// Tells whether Flux takes a name for that of a variable.
+pub(super) fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     let first = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     first && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')

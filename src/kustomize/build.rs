@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::definition::{Definition, file_in, read};
 use super::finish::finish;
+use super::laid::Laid;
 use super::partial::{Partial, count_fields};
 use super::resources::Resource;
 use super::user_schema::{self, UserSchema};
@@ -30,6 +31,9 @@ pub struct Build {
     pub not_done: BTreeMap<String, usize>,
     /// What was left out because it lies elsewhere or needs another program, at its lines; `not_done` counts it too.
     pub left_out: Vec<Finding>,
+    /// The patches with a target, each once, and whether they found anything; without those of which nobody can say it,
+    /// since something was not done.
+    pub laid: Vec<Laid>,
     /// The folders it was built from.
     pub folders: BTreeSet<String>,
     /// Set when the folder's own kustomization says nothing. kustomize refuses that; Flux does not, where it is the
@@ -67,6 +71,8 @@ pub(super) struct Walk<'a> {
     pub(super) is_begun: bool,
     /// The outermost folder, by its place in `open`, that what is being built was refused for.
     pub(super) refused_for: Option<usize>,
+    /// How many components were taken in.
+    pub(super) components: usize,
     /// What was built here and would not be the same elsewhere: it is traced, another schema holds, or folders on the
     /// way down were refused.
     own: BTreeMap<String, Arc<Partial>>,
@@ -148,6 +154,7 @@ impl Builder {
             schema: None,
             is_begun: false,
             refused_for: None,
+            components: 0,
             own: BTreeMap::new(),
         }
     }
@@ -260,8 +267,9 @@ impl Walk<'_> {
                 self.include(definition, item, partial);
             }
         }
-        if !definition.faults.is_empty() {
+        if !definition.faults.is_empty() || partial.is_overfull {
             // kustomize refuses the file. What it takes in may have faults of its own; the rest says too little.
+            partial.empty_when_overfull();
             self.open.pop();
             if let Some(outer) = outer {
                 partial.traced = outer;
@@ -277,6 +285,7 @@ impl Walk<'_> {
         transform::run(self.files, definition, partial);
         self.transform(definition, partial);
         self.validate(definition, partial);
+        partial.empty_when_overfull();
         self.open.pop();
         variables::collect(definition, partial);
         if let Some(outer) = outer {

@@ -10,60 +10,6 @@ use crate::yaml::{Entry, Node, Parsed, Value};
 /// The names that kustomize looks for in a folder.
 pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// What a kustomization.yaml may say, in kustomize's spelling; `done` are those that this engine carries out.
-pub(super) const FIELDS: &[(&str, Support)] = &[
-    ("apiVersion", Support::Done),
-    ("kind", Support::Done),
-    ("metadata", Support::Done),
-    ("resources", Support::Done),
-    ("bases", Support::Done),
-    ("components", Support::Done),
-    ("namespace", Support::Done),
-    ("labels", Support::Done),
-    ("commonLabels", Support::Done),
-    ("patches", Support::Done),
-    ("patchesStrategicMerge", Support::Done),
-    ("patchesJson6902", Support::Done),
-    ("sortOptions", Support::Done),
-    ("buildMetadata", Support::Done),
-    ("generatorOptions", Support::Done),
-    ("helmGlobals", Support::Harmless),
-    ("openapi", Support::Done),
-    ("namePrefix", Support::Done),
-    ("nameSuffix", Support::Done),
-    ("commonAnnotations", Support::Done),
-    ("images", Support::Done),
-    ("imageTags", Support::Done),
-    ("replacements", Support::Done),
-    ("replicas", Support::Done),
-    ("vars", Support::Done),
-    ("crds", Support::Done),
-    ("configMapGenerator", Support::Done),
-    ("secretGenerator", Support::Done),
-    ("helmCharts", Support::Elsewhere),
-    ("helmChartInflationGenerator", Support::Elsewhere),
-    ("configurations", Support::Done),
-    ("generators", Support::Done),
-    ("transformers", Support::Done),
-    ("validators", Support::Done),
-];
-
-/// Tells whether kustomize knows a field, whatever the case of its letters.
-pub fn knows_field(name: &str) -> bool {
-    FIELDS.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
-}
-
-/// What this engine does with a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Support {
-    /// It carries the field out.
-    Done,
-    /// It does not, and no object is another one for that.
-    Harmless,
-    /// It takes another program: each item is left out and said.
-    Elsewhere,
-}
-
 /// One kustomization.yaml.
 pub(super) struct Definition {
     /// Its root, a mapping, with the fields in kustomize's spelling.

@@ -86,7 +86,13 @@ impl FieldSpec {
     /// for kustomize.
     pub(super) fn apply(&self, node: &Node, make: Make<'_>, change: &mut Change<'_>) -> Result<Option<Node>, Misfit> {
         let make = if self.create { make } else { Make::Nothing };
-        reach(node, &self.keys, make, change)
+        reach(node, &self.keys, make, change).map_err(|misfit| match &self.place {
+            // What is wrong with the path itself is wrong where a user wrote it.
+            Some(place) if self.keys.iter().any(|key| not_a_key(list_key(key).0)) => {
+                Misfit { span: place.clone(), ..misfit }
+            }
+            _ => misfit,
+        })
     }
 }
 
@@ -126,7 +132,14 @@ fn reach_entry(
     make: Make<'_>,
     change: &mut Change<'_>,
 ) -> Result<Option<Node>, Misfit> {
-    let (key, is_list) = first.strip_suffix("[]").map_or((first, false), |key| (key, true));
+    let (key, is_list) = list_key(first);
+    if not_a_key(key) {
+        let message = match key {
+            "" => "kustomize finds nothing between two slashes of the path, and fails".to_owned(),
+            _ => format!("kustomize takes `{key}` in a path for an item of a list, finds a mapping, and fails"),
+        };
+        return Err(Misfit { span: node.span().clone(), message });
+    }
     let entry = node.entry(key);
     let place = match make {
         Make::Scalar(span) | Make::Map(span) if !is_list => Some(span),
@@ -149,6 +162,16 @@ fn reach_entry(
         (_, Some(span)) => node.with(Entry::new(key, span, child)),
         (_, None) => node.clone(),
     }))
+}
+
+/// A key of a path, and whether the path says that it holds a list.
+fn list_key(key: &str) -> (&str, bool) {
+    key.strip_suffix("[]").map_or((key, false), |key| (key, true))
+}
+
+/// Tells whether kustomize takes a part of a path for something else than the key of a mapping.
+fn not_a_key(part: &str) -> bool {
+    matches!(part, "" | "*" | "-") || (part.starts_with('[') && part.ends_with(']')) || part.parse::<i64>().is_ok()
 }
 
 /// The keys of a path; a backslash before a separator makes it a part of the key, a leading separator is dropped.

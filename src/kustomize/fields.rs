@@ -1,7 +1,7 @@
 //! What a kustomization may say and of which type: kustomize refuses a file with a field or type that it does not know.
 
 use super::FAILED_BUILD;
-use super::typed::{Decoder, LIST_OF_TEXTS, Type};
+use super::typed::{self, Decoder, LIST_OF_TEXTS, Type};
 use crate::finding::Finding;
 use crate::yaml::Node;
 
@@ -201,9 +201,12 @@ const OLD_HELM_CHART: &[(&str, Type)] = &[
     ("extraArgs", LIST_OF_TEXTS),
 ];
 
-/// The fields that a kustomization may have, in the order of kustomize's own description.
-pub fn fields() -> impl Iterator<Item = &'static str> {
-    KUSTOMIZATION.iter().map(|(name, _)| *name)
+/// The fields that a kustomization may have, in the order of kustomize's own description, each after the one that it is
+/// in: `images`, `images.name`.
+pub fn fields() -> Vec<String> {
+    let mut paths = Vec::new();
+    typed::paths(KUSTOMIZATION, "", &mut paths);
+    paths
 }
 
 /// A kustomization with its fields in kustomize's own spelling, and what kustomize refuses of it.
@@ -214,6 +217,14 @@ pub(super) fn check(node: &Node) -> (Node, Vec<Finding>) {
     let mut decoder = Decoder::strict();
     let node = decoder.mapping(node, KUSTOMIZATION, "");
     enforce(&node, &mut decoder.findings);
+    (node, decoder.findings)
+}
+
+/// A kustomization as Flux writes it again, and what it refuses of it: what it does not know is left out at every level,
+/// and a number where a string should be becomes one.
+pub fn rewritten(node: &Node) -> (Node, Vec<Finding>) {
+    let mut decoder = Decoder::rewriting();
+    let node = decoder.mapping(node, KUSTOMIZATION, "");
     (node, decoder.findings)
 }
 

@@ -19,6 +19,8 @@ pub struct Files {
     /// The copies that were added, in the order of their places.
     copies: Arc<[Copy]>,
     reading: Reading,
+    /// Whether what SOPS encrypted counts as decrypted.
+    pub(super) decrypts: bool,
 }
 
 /// Who reads, which decides what may be read.

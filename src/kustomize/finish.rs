@@ -4,7 +4,7 @@ use super::build::Build;
 use super::definition::Definition;
 use super::partial::{Partial, is_local};
 use super::reprint::reprinted;
-use super::{FAILED_BUILD, hash, name_references, order, trace, variables};
+use super::{FAILED_BUILD, hash, laid, name_references, order, trace, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, go};
@@ -28,11 +28,14 @@ pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Buil
     crate::finding::sort(&mut findings);
     let mut left_out = partial.left_out.clone();
     crate::finding::sort(&mut left_out);
+    let mut laid = partial.laid.clone();
+    laid::settle(&mut laid);
     Build {
         objects,
         findings,
         not_done: partial.not_done.clone(),
         left_out,
+        laid,
         folders: partial.folders.clone(),
         empty: partial.empty.clone(),
     }
@@ -97,11 +100,11 @@ fn tidy(node: &Node, dropped: &[&str]) -> Node {
     }
     let is_kept = |entry: &&Entry| !dropped.contains(&&*entry.key);
     let entries = annotations.node.entries();
-    if !entries.is_empty() && entries.iter().all(|entry| is_kept(&entry) && is_text(&entry.node)) {
+    if !entries.is_empty() && entries.iter().all(|entry| is_kept(&entry) && is_annotation(&entry.node)) {
         return node.clone();
     }
     let entries: Vec<Entry> =
-        entries.iter().filter(is_kept).map(|entry| entry.with_node(as_text(&entry.node))).collect();
+        entries.iter().filter(is_kept).map(|entry| entry.with_node(as_annotation(&entry.node))).collect();
     let changed = if entries.is_empty() {
         metadata.node.without("annotations")
     } else {
@@ -109,6 +112,31 @@ fn tidy(node: &Node, dropped: &[&str]) -> Node {
         metadata.node.with(annotations.with_node(map))
     };
     node.with(metadata.with_node(changed))
+}
+
+/// Tells whether a value is the string that [`as_annotation`] makes of it.
+fn is_annotation(node: &Node) -> bool {
+    is_text(node) && matches!(&node.value, Value::Scalar(text, style) if *style == style_of_annotation(text, *style))
+}
+
+/// The string that kustomize makes of a value of annotations: it writes all of them anew, as a block where they have
+/// lines, so that a folded block is none any more.
+fn as_annotation(node: &Node) -> Node {
+    let node = as_text(node);
+    match &node.value {
+        Value::Scalar(text, style) => {
+            Node { value: Value::Scalar(text.clone(), style_of_annotation(text, *style)), origin: node.origin }
+        }
+        Value::Seq(_) | Value::Map(_) => node,
+    }
+}
+
+fn style_of_annotation(text: &str, style: Style) -> Style {
+    match style {
+        _ if text.contains('\n') => Style::Literal,
+        Style::Folded | Style::Literal => Style::Double,
+        style => style,
+    }
 }
 
 /// Tells whether a scalar is a string.

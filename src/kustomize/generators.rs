@@ -85,7 +85,7 @@ pub(super) fn make(
             None => Entry::new("type", &key, word("Opaque")),
         });
     }
-    let pairs = key_values::read(files, folder, entry, partial);
+    let pairs = key_values::read(files, folder, kind, entry, partial);
     refuse_repeated(&pairs, name, partial);
     fields.extend(data(kind, pairs, &key));
     if let Some(said) = options.says("immutable") {
@@ -119,6 +119,7 @@ fn data(kind: Kind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
     let (mut texts, mut binary) = (Vec::new(), Vec::new());
     for pair in pairs {
         let (list, text): (&mut Vec<Entry>, String) = match (kind, &pair.value) {
+            (_, Content::Unknown(text)) => (&mut texts, text.to_string()),
             (Kind::Secret, Content::Text(text)) => (&mut texts, base64(text.as_bytes())),
             (Kind::Secret, Content::Bytes(bytes)) => (&mut texts, base64(bytes)),
             (Kind::ConfigMap, Content::Text(text)) => (&mut texts, text.to_string()),
@@ -127,7 +128,11 @@ fn data(kind: Kind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
                 Err(_) => (&mut binary, base64(bytes)),
             },
         };
-        let style = if text.contains('\n') { Style::Literal } else { Style::Double };
+        let style = match pair.value {
+            Content::Unknown(_) => Style::Unknown,
+            _ if text.contains('\n') => Style::Literal,
+            _ => Style::Double,
+        };
         let was = pair.named.clone().map(Origin::At);
         let step = Step::new(By::Generator(pair.span.clone()), was, Box::default());
         let node = Node { value: Value::Scalar(text.into(), style), origin: Origin::Via(step.into()) };

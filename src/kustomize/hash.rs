@@ -6,19 +6,35 @@ use sha2::{Digest, Sha256};
 use super::go_json;
 use super::names::renamed;
 use super::resources::Resources;
-use crate::yaml::{By, Node, Reader, Value, to_json};
+use crate::yaml::{By, Node, Reader, Style, Value, to_json};
+
+/// What stands for the hash of content that nobody knows: as long as one, and no hash has these letters.
+const UNKNOWN: &str = "xxxxxxxxxx";
 
 /// Renames the objects that a generator made and that ask for it.
 pub(super) fn add_to_names(resources: &mut Resources) {
     for resource in resources.list.iter_mut().filter(|resource| resource.history.hashed) {
         let Some(metadata) = resource.node.entry("metadata") else { continue };
         let Some(name) = metadata.node.entry("name") else { continue };
-        let text = format!("{}-{}", name.node.text().unwrap_or_default(), hash(&resource.node));
-        let new = renamed(&name.node, &text, By::Generator(name.node.origin.written().clone()));
+        let known = !["data", "stringData", "binaryData"].iter().any(|field| has_unknown(resource.node.get(field)));
+        let suffix = if known { hash(&resource.node) } else { UNKNOWN.to_string() };
+        let text = format!("{}-{suffix}", name.node.text().unwrap_or_default());
+        let mut new = renamed(&name.node, &text, By::Generator(name.node.origin.written().clone()));
+        if !known {
+            new.value = Value::Scalar(text.into(), Style::Unknown);
+        }
         let node = resource.node.with(metadata.with_node(metadata.node.with(name.with_node(new))));
         resource.remember();
         resource.replace(node);
     }
+}
+
+fn has_unknown(field: Option<&Node>) -> bool {
+    field.is_some_and(|field| field.entries().iter().any(|entry| is_unknown(&entry.node)))
+}
+
+fn is_unknown(node: &Node) -> bool {
+    matches!(node.value, Value::Scalar(_, Style::Unknown))
 }
 
 /// Ten characters of the digest of the fields that hold content, written so that they make no words.

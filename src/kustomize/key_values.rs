@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::generators::Kind;
 use super::locate::Located;
 use super::partial::Partial;
+use super::sops::{self, Format};
 use super::{FAILED_BUILD, Files};
 use crate::finding::Finding;
 use crate::text::{File, Span};
@@ -23,20 +25,32 @@ pub(super) struct Pair {
     pub(super) named: Option<Span>,
 }
 
-/// A value: text, or bytes that are none.
+/// A value: text, bytes that are none, or what nobody knows and how that is shown.
 #[derive(Clone)]
 pub(super) enum Content {
     Text(Name),
     Bytes(Arc<[u8]>),
+    Unknown(Name),
 }
 
 /// What an entry of a generator names, in kustomize's order: lines of files, literals, files.
-pub(super) fn read(files: &Files, folder: &str, entry: &Node, partial: &mut Partial) -> Vec<Pair> {
+///
+/// What is encrypted is decrypted for Secrets alone, and not where the older field `env` names it.
+pub(super) fn read(files: &Files, folder: &str, kind: Kind, entry: &Node, partial: &mut Partial) -> Vec<Pair> {
     let mut pairs = Vec::new();
+    let decrypts = files.decrypts && kind == Kind::Secret;
     let list = |field: &str| entry.get(field).map_or(&[][..], Node::items);
     let single = entry.get("env").filter(|node| node.text().is_some_and(|text| !text.is_empty()));
-    for source in list("envs").iter().chain(single) {
-        match load(files, folder, source, source.text().unwrap_or_default(), partial) {
+    let sources = list("envs").iter().map(|source| (source, decrypts)).chain(single.map(|source| (source, false)));
+    for (source, decrypts) in sources {
+        let path = source.text().unwrap_or_default();
+        let format = Format::of_variables(path);
+        match load(files, folder, source, path, partial) {
+            Some(Loaded::Text(file)) if decrypts && format.encrypts(file.text()) => match format {
+                Format::Dotenv => pairs.extend(lines(&file).into_iter().filter_map(decrypted)),
+                // What comes out of another format has lines that nobody knows.
+                Format::Yaml | Format::Json | Format::Ini => partial.skip("envs: <encrypted>"),
+            },
             Some(Loaded::Text(file)) => pairs.extend(lines(&file)),
             Some(Loaded::Bytes(..)) => {
                 let message = format!("`{}` is no text, so it has no lines", source.text().unwrap_or_default());
@@ -56,11 +70,29 @@ pub(super) fn read(files: &Files, folder: &str, entry: &Node, partial: &mut Part
     }
     for source in list("files") {
         match key_and_path(source) {
-            Ok((key, path)) => pairs.extend(file(files, folder, source, key, path, partial)),
+            Ok((key, path)) => {
+                let mut pair = file(files, folder, source, key, path, partial);
+                if let Some(Pair { value, .. }) = pair.as_mut().filter(|_| decrypts)
+                    && let Content::Text(text) = value
+                    && Format::of(source.text().and_then(|text| text.split('=').next()).unwrap_or(key)).encrypts(text)
+                {
+                    *value = Content::Unknown(sops::sealed(key).into());
+                }
+                pairs.extend(pair);
+            }
             Err(finding) => partial.fail(*finding),
         }
     }
     pairs
+}
+
+/// A line of encrypted variables as it is after decryption, which takes out what SOPS added.
+fn decrypted(pair: Pair) -> Option<Pair> {
+    let value = match &pair.value {
+        Content::Text(text) if sops::is_cipher(text) => Content::Unknown(text.clone()),
+        value => value.clone(),
+    };
+    (!sops::is_added(&pair.key)).then_some(Pair { value, ..pair })
 }
 
 /// A file that a kustomization reads as it is.

@@ -13,6 +13,9 @@ use crate::yaml::Node;
 
 /// Kustomizations may include each other this deep.
 const MAX_DEPTH: usize = 64;
+/// A build may take in this many components. Each is applied as often as it is named, by components that are themselves
+/// named twice many times over.
+const MAX_COMPONENTS: usize = 10_000;
 
 impl Walk<'_> {
     pub(super) fn include(&mut self, definition: &Definition, item: &Node, partial: &mut Partial) {
@@ -49,6 +52,7 @@ impl Walk<'_> {
             partial.fail(fault.related(item.span().clone(), "named here"));
         }
         self.is_begun |= !contents.objects.is_empty();
+        partial.awaits_flux |= contents.objects.is_empty() && path.ends_with("gotk-components.yaml");
         for node in contents.objects {
             let mut resource = Resource::new(node);
             if self.traced {
@@ -98,7 +102,15 @@ impl Walk<'_> {
         match self.definition(&path, partial) {
             None => partial.fail(no_kustomization(item, text)),
             Some(Read::Unusable) => {}
-            Some(Read::Usable(component)) if component.is_component() => self.accumulate(&component, partial),
+            Some(Read::Usable(component)) if component.is_component() => {
+                self.components += 1;
+                if self.components < MAX_COMPONENTS {
+                    self.accumulate(&component, partial);
+                } else if self.components == MAX_COMPONENTS {
+                    let message = format!("this build takes in more than {MAX_COMPONENTS} components");
+                    partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+                }
+            }
             Some(Read::Usable(_)) => {
                 let message = format!("`{text}` is no Component");
                 let help = "name it in `resources`, or give it `kind: Component`";

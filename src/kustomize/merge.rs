@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::field_comment::hides_schema;
 use super::merge_keys::{ListMerge, Type};
 use super::merge_lists;
 use crate::yaml::{Entry, Node, Style, Value};
@@ -215,15 +216,16 @@ fn walk_fields(old: &Node, patch: Patch<'_>, kind: Type<'_>) -> Result<Walked, M
         }
     };
     for (at, entry) in entries.iter().enumerate() {
+        let laid_over = laid.as_ref().and_then(|(_, keys)| keys.get(&entry.key));
         let below = match (&laid, patch) {
-            (Some((_, keys)), _) => keys.get(&entry.key).map_or(Patch::Absent, |entry| Patch::By(&entry.node)),
+            (Some(_), _) => laid_over.map_or(Patch::Absent, |entry| Patch::By(&entry.node)),
             (None, Patch::Itself) if &*entry.key == DIRECTIVE => {
                 set(at, None);
                 continue;
             }
             (None, patch) => patch,
         };
-        let (child, list) = kind.field(&entry.key);
+        let (child, list) = field_of(kind, entry, laid_over);
         match walk(Some(&entry.node), below, child, list)? {
             Walked::Kept => {}
             Walked::Changed(node) | Walked::Taken(node) => set(at, Some(entry.with_node(node))),
@@ -235,7 +237,7 @@ fn walk_fields(old: &Node, patch: Patch<'_>, kind: Type<'_>) -> Result<Walked, M
         let known = Keys::of(old);
         for entry in patch.entries().iter().filter(|entry| &*entry.key != DIRECTIVE && known.get(&entry.key).is_none())
         {
-            let (child, list) = kind.field(&entry.key);
+            let (child, list) = field_of(kind, entry, None);
             if let Walked::Changed(node) | Walked::Taken(node) = walk(None, Patch::By(&entry.node), child, list)? {
                 added.push(entry.with_node(node));
             }
@@ -250,6 +252,13 @@ fn walk_fields(old: &Node, patch: Patch<'_>, kind: Type<'_>) -> Result<Walked, M
     };
     let all = kept.into_iter().chain(added).collect();
     Ok(Walked::Changed(Node { value: Value::Map(all), origin: old.origin.clone() }))
+}
+
+/// The type of a field's value and how it merges when it is a list, unless a comment hides it.
+fn field_of<'a>(kind: Type<'a>, entry: &Entry, other: Option<&Entry>) -> (Type<'a>, ListMerge<'a>) {
+    let is_known = !matches!(kind, Type::Unknown(_));
+    let is_hidden = is_known && (hides_schema(entry) || other.is_some_and(hides_schema));
+    if is_hidden { (Type::Unknown(None), ListMerge::Replace) } else { kind.field(&entry.key) }
 }
 
 #[cfg(test)]

@@ -322,7 +322,10 @@ fn cause(node: &Node) -> By {
 fn rename(node: &Node, referral: &Resource) -> Node {
     let name = referral.node.at_keys(&["metadata", "name"]);
     let by = name.map_or_else(|| By::Field(referral.node.span().clone()), cause);
-    let done = renamed(node, &referral.id.name, by);
+    let mut done = renamed(node, &referral.id.name, by);
+    if let Some(Value::Scalar(text, Style::Unknown)) = name.map(|name| &name.value) {
+        done.value = Value::Scalar(text.clone(), Style::Unknown);
+    }
     let steps = name.map(|name| steps_of(&name.origin)).unwrap_or_default();
     // Names are followed at every level: what an inner one did is known.
     let known: Vec<&Span> = steps_of(&node.origin).iter().map(|step| step_place(step)).collect();

@@ -1,6 +1,6 @@
 //! `namePrefix` and `nameSuffix`.
 
-use super::field_spec::{FieldSpec, Gvk, Make, Misfit, string_style};
+use super::field_spec::{FieldSpec, Gvk, Make, Misfit, made, string_style};
 use super::resources::{Id, Resource, Resources};
 use crate::yaml::{By, Name, Node, Reader, Scalar, Style, Value};
 
@@ -49,7 +49,8 @@ fn keeps_its_name(id: &Id) -> bool {
 
 fn add(affix: Affix, value: &Node, text: &Name, spec: &FieldSpec, resource: &mut Resource) -> Result<(), Misfit> {
     let mut change = |node: Option<&Node>| {
-        let Some(node) = node else { return Ok(None) };
+        let by = By::Field(value.span().clone());
+        let Some(node) = node else { return Ok(Some(made(Value::Scalar(text.clone(), string_style(value)), by))) };
         let Some(old) = node.text() else {
             let message = format!("`{}` holds no single value, so nothing can be added to it", spec.path);
             return Err(Misfit { span: node.span().clone(), message });
@@ -58,9 +59,9 @@ fn add(affix: Affix, value: &Node, text: &Name, spec: &FieldSpec, resource: &mut
             Affix::Prefix => format!("{text}{old}"),
             Affix::Suffix => format!("{old}{text}"),
         };
-        Ok(Some(renamed(node, &new, By::Field(value.span().clone()))))
+        Ok(Some(renamed(node, &new, by)))
     };
-    if let Some(node) = spec.apply(&resource.node, Make::Nothing, &mut change)? {
+    if let Some(node) = spec.apply(&resource.node, Make::Scalar(value.span()), &mut change)? {
         resource.replace(node);
     }
     Ok(())

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::FAILED_BUILD;
 use super::configuration::Configuration;
 use super::configure;
-use super::definition::{Definition, FIELDS, Support};
+use super::definition::Definition;
+use super::laid::{self, Laid};
 use super::resources::{Id, Resource, Resources};
 use super::user_schema::UserSchema;
 use super::variables::{self, Variables};
@@ -29,7 +30,11 @@ pub(super) struct Partial {
     pub(super) not_done: BTreeMap<String, usize>,
     /// What was left out because it lies elsewhere or needs another program.
     pub(super) left_out: Vec<Finding>,
-    /// The same without what its bases say.
+    /// The patches with a target, and whether they found anything.
+    pub(super) laid: Vec<Laid>,
+    /// Whether Flux's own manifests are yet to be written into a file that is empty so far.
+    pub(super) awaits_flux: bool,
+    /// The same as `not_done` without what its bases say.
     pub(super) own_not_done: BTreeMap<String, usize>,
     pub(super) folders: BTreeSet<String>,
     /// Whether it is a Component, which can be built but not be a resource.
@@ -46,6 +51,8 @@ pub(super) struct Partial {
     pub(super) traced: Option<Name>,
     /// Whether objects may be missing or other ones because something was not done or was wrong.
     pub(super) uncertain: bool,
+    /// Whether there were more objects than a build may hold.
+    pub(super) is_overfull: bool,
 }
 
 impl Partial {
@@ -73,6 +80,12 @@ impl Partial {
     /// Takes over what is to be said of a base.
     pub(super) fn absorb(&mut self, base: &Self, item: &Node) {
         self.uncertain |= base.uncertain;
+        self.is_overfull |= base.is_overfull;
+        self.awaits_flux |= base.awaits_flux;
+        self.laid.extend(base.laid.iter().cloned());
+        if self.laid.len() > MANY_FINDINGS {
+            laid::settle(&mut self.laid);
+        }
         base.empty.iter().for_each(|finding| self.fail(finding.clone().related(item.span().clone(), "included here")));
         self.findings.extend(base.findings.iter().cloned());
         self.left_out.extend(base.left_out.iter().cloned());
@@ -95,11 +108,12 @@ impl Partial {
         if let Some(schema) = &self.schema {
             resource.know(schema);
         }
-        if self.resources.list.len() >= MAX_OBJECTS {
-            if self.resources.list.len() == MAX_OBJECTS {
-                let message = format!("this build holds more than {MAX_OBJECTS} objects; the rest is left out");
+        if self.is_overfull || self.resources.list.len() >= MAX_OBJECTS {
+            if !self.is_overfull {
+                let message = format!("this build holds more than {MAX_OBJECTS} objects; it was given up");
                 self.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
             }
+            self.is_overfull = true;
             return;
         }
         let place = self.resources.list.len();
@@ -114,6 +128,13 @@ impl Partial {
             return;
         }
         self.resources.list.push(resource);
+    }
+
+    /// Lets go of the objects when there were too many: every folder that includes this one would go through them again.
+    pub(super) fn empty_when_overfull(&mut self) {
+        if self.is_overfull {
+            self.resources = Resources::default();
+        }
     }
 
     /// Two objects that a `namespace` gave one name.
@@ -139,21 +160,17 @@ impl Partial {
     }
 }
 
+/// The fields whose items take another program.
+const CHARTS: [&str; 2] = ["helmCharts", "helmChartInflationGenerator"];
+
+/// Notes what kustomize refuses of a kustomization's fields, and what this engine does not carry out.
 pub(super) fn count_fields(definition: &Definition, partial: &mut Partial) {
     definition.faults.iter().for_each(|fault| partial.fail(fault.clone()));
     for entry in definition.node.entries() {
-        let known = FIELDS.iter().find(|(name, _)| **name == *entry.key);
-        let Some((name, support)) = known else { continue };
-        let empty = entry.node.is_null() || (entry.node.is_seq() && entry.node.items().is_empty());
-        match support {
-            Support::Done => {}
-            _ if empty => {}
-            Support::Harmless => partial.count(name),
-            Support::Elsewhere => {
-                for chart in entry.node.items() {
-                    partial.leave_out(name, not_inflated(chart));
-                }
-            }
+        if let Some(field) = CHARTS.iter().find(|field| ***field == *entry.key) {
+            entry.node.items().iter().for_each(|chart| partial.leave_out(field, not_inflated(chart)));
+        } else if &*entry.key == "helmGlobals" && !entry.node.is_null() {
+            partial.count("helmGlobals");
         }
     }
 }

@@ -1,21 +1,24 @@
 //! `patches`, `patchesStrategicMerge` and `patchesJson6902`: reading them and laying them over objects.
 
 use super::finish::{as_text, is_text};
-use super::inline::parse_inside;
+use super::laid::Laid;
 use super::merge::{Mismatch, merge};
 use super::merge_keys::Type;
 use super::resources::{History, Id, Positions, Resources};
 use super::selector::Target;
+use super::sops::{self, Format};
 use super::user_schema::UserSchema;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
 use crate::text::Span;
-use crate::yaml::{DUPLICATE_KEY, Document, Node, Value};
+use crate::yaml::{DUPLICATE_KEY, Document, Inside, Node, Parsed, Style, Value};
 
 /// A patch as a kustomization names it.
 pub(super) struct Patch {
     documents: Vec<Node>,
     target: Option<Target>,
+    /// The target as it is written.
+    asks: Option<Node>,
     keeps: Keeps,
     /// Whether what a JSON patch renames can still be called by its old name: not with the old field.
     remembers: bool,
@@ -70,7 +73,8 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
     };
     let read = match (inline, path) {
         (Some(node), None) => {
-            let (documents, faults) = parse_inside(node);
+            // What a variable made by now, the one that brings the applier has substituted.
+            let Parsed { documents, findings: faults, .. } = Inside::handed_down(node).parse();
             let text = node.text().unwrap_or_default();
             (documents, faults, if form == Form::Json { text } else { text.trim() }.to_string())
         }
@@ -110,7 +114,12 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
         return None;
     }
     let span = inline.or(path).unwrap_or(item).span().clone();
-    let documents: Vec<Node> = documents.into_iter().map(|document| document.node).collect();
+    let mut documents: Vec<Node> = documents.into_iter().map(|document| document.node).collect();
+    if let Some(path) = path.and_then(Node::text).filter(|_| files.decrypts && form == Form::Any)
+        && Format::of(path).encrypts(&text)
+    {
+        documents = documents.iter().map(sops::opaque).collect();
+    }
     let is_json = documents.first().is_some_and(Node::is_seq);
     if form == Form::Json && !is_json {
         wrong(&span, "this patch holds no operations", "write a list of mappings with `op` and `path`");
@@ -129,6 +138,7 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
         findings.push(Finding::error(FAILED_BUILD, target.unwrap_or(item).span().clone(), message).help(help));
         return None;
     }
+    let asks = target.cloned();
     let target = match target.map(Target::read).transpose() {
         Ok(target) => target,
         Err(unreadable) => {
@@ -140,7 +150,7 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
     let keeps = Keeps { name: !option("allowNameChange"), kind: !option("allowKindChange") };
     let is_selected = target.is_some() || form == Form::Merge;
     let documents = if is_selected { documents.iter().map(as_texts).collect() } else { documents };
-    Some(Patch { documents, target, keeps, remembers: form != Form::Json, span })
+    Some(Patch { documents, target, asks, keeps, remembers: form != Form::Json, span })
 }
 
 /// The patch as kustomize copies it for objects that it selects: labels and annotations are texts, a null is the text of
@@ -184,10 +194,19 @@ fn objects(documents: &[Node], findings: &mut Vec<Finding>) -> Option<Vec<Node>>
 }
 
 impl Patch {
+    /// Whether nobody knows which object it is for, since it says that in what is encrypted.
+    pub(super) fn is_sealed(&self) -> bool {
+        let names: [&[&str]; 3] = [&["apiVersion"], &["kind"], &["metadata", "name"]];
+        let is_unknown = |node: &Node| matches!(node.value, Value::Scalar(_, Style::Unknown));
+        let sealed = |node: &Node| names.iter().any(|keys| node.at_keys(keys).is_some_and(is_unknown));
+        self.target.is_none() && self.documents.iter().any(sealed)
+    }
+
     /// Lays the patch over the objects it is for. `complete` says that no object can be missing because this engine
     /// did not make it; only then is a patch without object a fault.
     ///
     /// Objects that it deletes stay in the list as null until [`Resources::sweep`], so that positions stay right.
+    /// Tells how many objects its target selected, where it has one and is laid at all.
     pub(super) fn apply(
         &self,
         resources: &mut Resources,
@@ -195,30 +214,43 @@ impl Patch {
         complete: bool,
         schema: Option<&UserSchema>,
         findings: &mut Vec<Finding>,
-    ) {
+    ) -> Option<usize> {
         if let Some(operations) = self.documents.first().filter(|document| document.is_seq()) {
-            self.apply_json(operations, resources, positions, complete, findings);
-            return;
+            return self.apply_json(operations, resources, positions, complete, findings);
         }
         let Some(target) = &self.target else {
             for document in &self.documents {
                 self.apply_by_name(document, resources, positions, (complete, schema), findings);
             }
-            return;
+            return None;
         };
         match self.documents.as_slice() {
-            [] => {}
+            [] => None,
             [document] => {
-                for position in target.select(resources, positions) {
-                    self.merge_into(document, resources, positions, (position, schema), findings);
+                let selected = target.select(resources, positions);
+                for position in &selected {
+                    self.merge_into(document, resources, positions, (*position, schema), findings);
                 }
+                Some(selected.len())
             }
             [_, second, ..] => {
                 let message = "a patch with a `target` holds several documents; kustomize takes one";
                 findings
                     .push(Finding::error(FAILED_BUILD, second.span().clone(), message).help("make an entry of each"));
+                None
             }
         }
+    }
+
+    /// What is to be noted of a patch whose target selected so many of the objects.
+    pub(super) fn laid(&self, selected: usize, resources: &Resources, missed_before: usize) -> Option<Laid> {
+        let (target, asks) = (self.target.as_ref()?, self.asks.as_ref()?);
+        Some(match selected {
+            // What takes away whatever is there is content with nothing.
+            0 if self.documents.iter().all(deletes) => return None,
+            0 => Laid::missed(asks, target, resources, missed_before),
+            _ => Laid::found(asks),
+        })
     }
 
     fn apply_json(
@@ -228,26 +260,27 @@ impl Patch {
         positions: &mut Positions,
         complete: bool,
         findings: &mut Vec<Finding>,
-    ) {
+    ) -> Option<usize> {
         let Some(target) = &self.target else {
             let finding = Finding::error(FAILED_BUILD, self.span.clone(), "a JSON patch has no `target`")
                 .help("name the objects it is for in `target`");
             findings.push(finding);
-            return;
+            return None;
         };
         let fault = |(span, message)| Finding::error(FAILED_BUILD, span, message);
         let selected = target.select(resources, positions);
         if selected.is_empty() {
             // Nothing reads the operations then, so nothing finds what is wrong with them.
-            return;
+            return Some(0);
         }
         let operations = match json_patch::read(operations) {
             Ok(operations) => operations,
             Err(wrong) => {
                 findings.push(fault(wrong));
-                return;
+                return None;
             }
         };
+        let count = selected.len();
         for position in selected {
             let resource = &mut resources.list[position];
             if self.remembers {
@@ -268,6 +301,7 @@ impl Patch {
                 }
             }
         }
+        Some(count)
     }
 
     fn apply_by_name(
@@ -361,4 +395,9 @@ impl Patch {
         }
         new
     }
+}
+
+/// Whether a strategic merge patch does nothing but take objects away.
+fn deletes(document: &Node) -> bool {
+    document.get("$patch").and_then(Node::text) == Some("delete")
 }

@@ -1,7 +1,7 @@
 //! What kustomize's own generators and transformers may say when they are written as objects: data.
 
 use super::fields::{CONFIG_MAP, FIELD_SPEC, IMAGE, METADATA, PATCH, REPLACEMENT, REPLICA, SECRET, SELECTOR};
-use super::typed::{Decoder, LIST_OF_TEXTS, Type};
+use super::typed::{self, Decoder, LIST_OF_TEXTS, Type};
 use crate::finding::Finding;
 use crate::yaml::Node;
 
@@ -41,6 +41,15 @@ const KINDS: &[(&str, Fields)] = &[
         &[("value", Type::Text), ("targets", Type::List(&Type::Fields(VALUE_TARGET))), ("targetFilePath", Type::Text)],
     ),
 ];
+
+/// The fields that kustomize's own generators and transformers may have, as in `PatchTransformer.target.kind`.
+pub fn plugin_fields() -> Vec<String> {
+    let mut paths = Vec::new();
+    for (kind, fields) in KINDS {
+        typed::paths(fields, kind, &mut paths);
+    }
+    paths
+}
 
 /// The object with the fields of its kind in kustomize's own spelling, and what kustomize refuses of it.
 pub(super) fn check(node: &Node, kind: &str) -> (Node, Vec<Finding>) {

@@ -7,7 +7,6 @@ use super::build::Walk;
 use super::configuration::read_spec_of_object;
 use super::definition::Definition;
 use super::field_spec::FieldSpec;
-use super::inline::parse_inside;
 use super::names::{self, Affix};
 use super::namespace::{self, Subjects};
 use super::partial::Partial;
@@ -20,7 +19,7 @@ use super::{
 };
 use crate::finding::{Finding, did_you_mean};
 use crate::kube::Object;
-use crate::yaml::{Entry, Node, Parsed, Style, Value};
+use crate::yaml::{Entry, Inside, Node, Style, Value};
 
 /// The version that says that a generator or transformer is one of kustomize's own.
 const OWN: &str = "builtin";
@@ -133,14 +132,13 @@ impl Walk<'_> {
         let mut own = Partial { uncertain: partial.uncertain, ..Partial::default() };
         let mut paths = Vec::new();
         for item in items {
-            let (documents, findings) = parse_inside(item);
-            if !documents.iter().any(|document| document.node.is_map()) {
+            let parsed = Inside::handed_down(item).parse();
+            if !parsed.documents.iter().any(|document| document.node.is_map()) {
                 paths.push(item);
                 continue;
             }
-            let parsed = Parsed { file: item.span().file().clone(), documents, findings: Vec::new() };
             let contents = objects_of(&parsed);
-            findings.into_iter().chain(contents.faults).for_each(|finding| own.fail(finding));
+            parsed.findings.iter().cloned().chain(contents.faults).for_each(|finding| own.fail(finding));
             for node in contents.objects {
                 let mut resource = Resource::new(node);
                 resource.traced_to_file(&definition.path());
@@ -207,12 +205,14 @@ fn unlabelled(node: &Node) -> Node {
     node.with(metadata.with_node(changed))
 }
 
-/// The entry of a generator: an object's name and namespace are those of what it makes.
+/// The entry of a generator: an object's name and namespace are those of what it makes. Of its `env` kustomize makes
+/// nothing, which it reads in a kustomization only.
 fn named(plugin: &Object) -> Node {
+    let node = plugin.node.without("env");
     let metadata = plugin.node.get("metadata").map_or(&[][..], Node::entries);
     let identity = metadata.iter().filter(|entry| matches!(&*entry.key, "name" | "namespace"));
     let missing: Vec<Entry> = identity.filter(|entry| plugin.node.get(&entry.key).is_none()).cloned().collect();
-    missing.into_iter().fold(plugin.node.clone(), |node, entry| node.with(entry))
+    missing.into_iter().fold(node, |node, entry| node.with(entry))
 }
 
 /// A mapping made of fields of an object, under the names that a kustomization gives them.

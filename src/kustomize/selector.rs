@@ -3,6 +3,7 @@
 use regex::Regex;
 
 use super::resources::{Id, Positions, Resource, Resources};
+use crate::finding::did_you_mean;
 use crate::yaml::Node;
 
 /// The `target` of a patch. Every field is a regular expression for the whole text; an empty one matches anything.
@@ -140,14 +141,37 @@ impl Target {
     }
 
     fn matches(&self, resource: &Resource) -> bool {
+        self.matches_but_for("", resource)
+    }
+
+    fn matches_but_for(&self, field: &str, resource: &Resource) -> bool {
         let (first, now) = (resource.original(), &resource.id);
+        let any = |name: &str| name == field;
         !resource.node.is_null()
-            && (self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
-            && (self.name.matches(&first.name) || self.name.matches(&now.name))
-            && self.group.matches(&now.group)
-            && self.version.matches(&now.version)
-            && self.kind.matches(&now.kind)
+            && (any("namespace") || self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
+            && (any("name") || self.name.matches(&first.name) || self.name.matches(&now.name))
+            && (any("group") || self.group.matches(&now.group))
+            && (any("version") || self.version.matches(&now.version))
+            && (any("kind") || self.kind.matches(&now.kind))
             && self.selects_metadata(&resource.node)
+    }
+
+    /// The object that it would select but for one field, and that field.
+    pub(super) fn nearly(&self, resources: &Resources) -> Option<(&'static str, usize)> {
+        let positions = |field: &'static str| {
+            let all = resources.list.iter().enumerate();
+            all.filter(move |(_, resource)| self.matches_but_for(field, resource)).map(|(at, _)| at)
+        };
+        let sure = ["version", "group", "namespace"].into_iter();
+        let found = sure.filter_map(|field| Some((field, positions(field).next()?))).next();
+        // Any other name would do for most targets, so that only one which looks like it counts.
+        found.or_else(|| {
+            let typed = self.literal_name()?;
+            let names = positions("name").filter_map(|at| Some((at, &*resources.list.get(at)?.id.name)));
+            let names: Vec<(usize, &str)> = names.collect();
+            let meant = did_you_mean(typed, names.iter().map(|(_, name)| *name))?;
+            names.iter().find(|(_, name)| *name == meant).map(|(at, _)| ("name", *at))
+        })
     }
 }
 

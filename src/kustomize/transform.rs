@@ -89,9 +89,22 @@ pub(super) fn patch(files: &Files, folder: &str, items: &[Node], form: Form, par
     let patches = patches::read(files, folder, items, form, &mut findings);
     // One index for all patches: 4,000 objects and 1,000 patches are looked up, not scanned.
     let mut positions = partial.resources.index();
+    let mut laid = Vec::new();
     for patch in patches {
-        patch.apply(&mut partial.resources, &mut positions, complete, schema.as_deref(), &mut findings);
+        if patch.is_sealed() {
+            partial.skip("patches: <encrypted>");
+            continue;
+        }
+        let resources = &mut partial.resources;
+        let Some(selected) = patch.apply(resources, &mut positions, complete, schema.as_deref(), &mut findings) else {
+            continue;
+        };
+        // What is not here may be what the patch is for.
+        if selected > 0 || (complete && !partial.awaits_flux) {
+            laid.extend(patch.laid(selected, resources, laid.len()));
+        }
     }
+    partial.laid.extend(laid);
     partial.resources.sweep();
     for finding in findings {
         partial.fail(finding);

@@ -22,6 +22,19 @@ pub(super) enum Type {
     Mapping,
 }
 
+/// The paths of fields and of those in them; what a list holds has no name of its own.
+pub(super) fn paths(fields: &[(&'static str, Type)], within: &str, paths: &mut Vec<String>) {
+    for (name, of) in fields {
+        let path = if within.is_empty() { (*name).to_owned() } else { format!("{within}.{name}") };
+        let (Type::List(Type::Fields(below)) | Type::Fields(below)) = of else {
+            paths.push(path);
+            continue;
+        };
+        paths.push(path.clone());
+        self::paths(below, &path, paths);
+    }
+}
+
 pub(super) const LIST_OF_TEXTS: Type = Type::List(&Type::Text);
 
 /// Reads mappings; what has another type than it should is left out and becomes a finding.
@@ -31,19 +44,34 @@ pub(super) const LIST_OF_TEXTS: Type = Type::List(&Type::Text);
 pub(super) struct Decoder {
     /// What kustomize refuses.
     pub(super) findings: Vec<Finding>,
-    /// Whether a field that nobody knows is refused, and a number where a string should be.
-    strict: bool,
+    manner: Manner,
+}
+
+/// What is done with a field that nobody knows, and with a number where a string should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// Both are refused.
+    Strict,
+    /// The field is kept, and the number is a string.
+    Lenient,
+    /// The field is left out, and the number is a string.
+    Rewriting,
 }
 
 impl Decoder {
     /// As kustomize reads its own files: what it does not know is refused.
     pub(super) fn strict() -> Self {
-        Self { findings: Vec::new(), strict: true }
+        Self { findings: Vec::new(), manner: Manner::Strict }
     }
 
     /// As it reads an object that configures a generator or a transformer.
     pub(super) fn lenient() -> Self {
-        Self { findings: Vec::new(), strict: false }
+        Self { findings: Vec::new(), manner: Manner::Lenient }
+    }
+
+    /// As Flux reads a kustomization before it writes it again.
+    pub(super) fn rewriting() -> Self {
+        Self { findings: Vec::new(), manner: Manner::Rewriting }
     }
 
     /// The mapping with the fields that are `known` in kustomize's spelling. `place` is the field that it is the value of,
@@ -54,10 +82,10 @@ impl Decoder {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in node.entries() {
             let Some((name, wanted)) = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key)) else {
-                if self.strict {
-                    self.findings.push(unknown(&entry.key, &entry.key_span(), known, place));
-                } else {
-                    entries.push(entry.clone());
+                match self.manner {
+                    Manner::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, place)),
+                    Manner::Lenient => entries.push(entry.clone()),
+                    Manner::Rewriting => {}
                 }
                 continue;
             };
@@ -80,14 +108,23 @@ impl Decoder {
 
     /// The value with its fields in kustomize's spelling; `None` when it is of another type.
     fn typed(&mut self, node: &Node, wanted: Type, name: &str) -> Option<Node> {
-        let reader = if self.strict { Reader::Kubernetes } else { Reader::Kustomize };
+        let reader = if self.manner == Manner::Lenient { Reader::Kustomize } else { Reader::Kubernetes };
         let scalar = node.resolve(reader);
         if scalar == Some(Scalar::Null) {
             return Some(node.clone());
         }
         match (wanted, &node.value) {
             (Type::Text, Value::Scalar(..)) if matches!(scalar, Some(Scalar::String(_))) => {}
-            (Type::Text, Value::Scalar(..)) if !self.strict => return Some(printed(node)),
+            (Type::Text, Value::Scalar(..)) if self.manner == Manner::Lenient => return Some(printed(node)),
+            (Type::Text, Value::Scalar(..)) if self.manner == Manner::Rewriting => {
+                return Some(match scalar {
+                    Some(Scalar::Bool(said)) => text_of(node, &said.to_string()),
+                    Some(Scalar::Int(said)) => text_of(node, &said.to_string()),
+                    // Go writes others with an exponent.
+                    Some(Scalar::Float(said)) if (1e-4..1e6).contains(&said.abs()) => text_of(node, &said.to_string()),
+                    _ => printed(node),
+                });
+            }
             (Type::Bool, _) if matches!(scalar, Some(Scalar::Bool(_))) => {}
             (Type::Int, _) if is_whole(scalar) => {}
             (Type::Mapping, Value::Map(_)) => {}
@@ -112,8 +149,11 @@ impl Decoder {
 
 /// The string that a number or a boolean becomes where a string is wanted.
 fn printed(node: &Node) -> Node {
-    let text = go::print(node);
-    Node { value: Value::Scalar(text.trim_end().into(), Style::Double), origin: node.origin.clone() }
+    text_of(node, go::print(node).trim_end())
+}
+
+fn text_of(node: &Node, text: &str) -> Node {
+    Node { value: Value::Scalar(text.into(), Style::Double), origin: node.origin.clone() }
 }
 
 /// Go prints a float without a fraction as a whole number.

@@ -41,7 +41,7 @@ impl<'a> Installations<'a> {
 }
 
 /// The runs of a path's segments.
-fn runs(folder: &str) -> impl Iterator<Item = &str> {
+pub(super) fn runs(folder: &str) -> impl Iterator<Item = &str> {
     let starts = std::iter::once(0).chain(folder.match_indices('/').map(|(at, _)| at + 1));
     let rests = starts.filter_map(|start| folder.get(start..)).filter(|rest| !rest.is_empty());
     rests.flat_map(|rest| {

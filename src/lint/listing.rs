@@ -1,9 +1,13 @@
 //! What rules ask of a list of objects: found once for all clusters that receive it.
 
 use std::hash::{Hash, Hasher};
+use std::sync::OnceLock;
 
+use super::needs::Needs;
+use super::scope::{Scope, scope_of, settled_namespace};
 use crate::kube::Object;
 use crate::text::Index;
+use crate::yaml::{Name, Node};
 
 /// The objects of a list by kind, and what tells each of them from others.
 #[derive(Debug, Default)]
@@ -11,18 +15,45 @@ pub(super) struct Listing {
     by_kind: Index<u64, Vec<usize>>,
     /// A hash of each object's identity: where these differ, the objects do.
     pub(super) prints: Vec<u64>,
+    /// The positions of those that SOPS encrypted and nobody decrypted.
+    pub(super) encrypted: Vec<usize>,
+    /// The namespaces that objects name, in their order, each with the position of the first that does.
+    pub(super) namespaces: Vec<(Name, usize)>,
+    /// The positions of the objects that live in a namespace and name none.
+    pub(super) unplaced: Vec<usize>,
+    needs: OnceLock<Needs>,
 }
 
 impl Listing {
     pub(super) fn of(objects: &[Object]) -> Self {
+        let mut seen: Index<Name, ()> = Index::default();
         let mut listing = Self { prints: Vec::with_capacity(objects.len()), ..Self::default() };
         for (at, object) in objects.iter().enumerate() {
             let (group, kind) = (object.group(), object.kind());
             listing.by_kind.entry(kind_print(group, kind)).push(at);
-            let namespace = object.namespace().unwrap_or_default();
-            listing.prints.push(print(group, kind, namespace, object.name()));
+            if object.node.get("sops").is_some() {
+                listing.encrypted.push(at);
+            }
+            let namespace = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text);
+            let named = namespace.as_deref().unwrap_or_default();
+            listing.prints.push(print(group, kind, named, object.name()));
+            if named.is_empty() {
+                if scope_of(group, kind) == Scope::Namespaced {
+                    listing.unplaced.push(at);
+                }
+            } else if let Some(namespace) = namespace
+                && scope_of(group, kind) != Scope::Cluster
+                && seen.insert(namespace.clone(), ()).is_none()
+            {
+                listing.namespaces.push((namespace, at));
+            }
         }
         listing
+    }
+
+    /// What the objects need before them, and what they bring; `objects` are those of the list.
+    pub(super) fn needs(&self, objects: &[Object]) -> &Needs {
+        self.needs.get_or_init(|| Needs::of(objects))
     }
 
     /// The positions of the objects of a kind.
@@ -31,9 +62,9 @@ impl Listing {
     }
 }
 
-/// A hash of an identity, whatever the version.
+/// A hash of an identity, whatever the version. What names no namespace is what names the default one.
 pub(super) fn print(group: &str, kind: &str, namespace: &str, name: &str) -> u64 {
-    hash(&(group, kind, namespace, name))
+    hash(&(group, kind, settled_namespace(group, kind, namespace), name))
 }
 
 /// A hash of a group and kind.

@@ -1,21 +1,32 @@
 //! One repository → findings.
 
 mod artifacts;
+mod automation;
 mod before;
 mod charts;
 mod circles;
+mod cold_start;
+mod controllers;
 mod dependency;
+mod descent;
 mod fields;
 mod found;
 mod installation;
 mod listing;
+mod makers;
 mod missing;
+mod needs;
 mod objects;
+mod ownership;
+mod pods;
 mod presence;
 mod reach;
+mod receiver_events;
 mod rule;
 mod rules;
 mod run;
+mod runtime_info;
+mod scope;
 mod settings;
 mod source_reference;
 mod suppress;
@@ -27,7 +38,7 @@ pub use found::Found;
 pub use presence::Presence;
 pub use rule::{Check, Context, Fleet, Rule};
 pub use rules::RULES;
-pub use run::{Options, Outcome, judge, run};
+pub use run::{Options, Outcome, judge, run, tenancies};
 pub use settings::{unknown_rules, unused_skips, with_rules};
 pub use view::View;
 

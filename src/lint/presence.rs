@@ -1,13 +1,7 @@
 //! Whether something that is referred to is on a cluster: received, made by somebody else, or not there.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use super::View;
-use super::artifacts::may_be_made;
-use crate::finding::ObjectRef;
-use crate::flux::{Applied, Applier, Produced, State, installs};
-use crate::kube::Object;
+use crate::flux::{Applied, Produced, installs};
 
 /// Whether something that is referred to is on a cluster.
 #[derive(Debug)]
@@ -16,7 +10,7 @@ pub enum Presence<'a> {
     Received(Applied<'a>),
     /// A ConfigMap or Secret that something on the cluster makes, as far as it is known.
     Made(Box<Produced>),
-    /// It comes with Kubernetes or with Flux.
+    /// It comes with Kubernetes or with Flux, or a release makes it for itself.
     Given,
     /// Something that is not known may bring it: who, in words.
     Unknown(String),
@@ -29,99 +23,6 @@ impl Presence<'_> {
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Missing)
     }
-}
-
-/// What brings objects that are not known: charts, and appliers that were not built.
-#[derive(Debug, Default)]
-pub(super) struct Makers<'a> {
-    /// What may bring anything.
-    anything: Option<&'a Arc<Applier>>,
-    /// What may bring objects of a namespace.
-    namespaces: BTreeMap<&'a str, &'a Arc<Applier>>,
-    /// What may bring objects without namespace.
-    cluster_scoped: Option<&'a Arc<Applier>>,
-    /// The releases whose charts bring objects to a namespace.
-    releases: BTreeMap<&'a str, Vec<&'a Object>>,
-    /// The namespaces that releases make themselves.
-    created: BTreeMap<&'a str, ObjectRef>,
-}
-
-impl<'a> Makers<'a> {
-    pub(super) fn of(view: &View<'a>) -> Self {
-        let mut makers = Self::default();
-        for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
-            let release = applied.object;
-            if release.node.at_keys(&["spec", "kubeConfig"]).is_some() {
-                continue;
-            }
-            let Some(namespace) = spec_text(release, "targetNamespace").or(applied.namespace()) else { continue };
-            let creates = release.text_at(&["spec", "install", "createNamespace"]) == Some("true");
-            if creates {
-                makers.created.entry(namespace).or_insert_with(|| release.reference());
-            }
-            makers.releases.entry(namespace).or_default().push(release);
-        }
-        let mut sourceless = Vec::new();
-        for applier in view.appliers() {
-            // What is built from a source that is not there brings nothing.
-            let lacks_source = || applier.source.as_ref().is_some_and(|source| lacks(view, source));
-            match &applier.state {
-                _ if applier.is_known => {}
-                State::NotBuilt(_) if lacks_source() => sourceless.push(applier),
-                State::Built | State::Failed | State::NotBuilt(_) => makers.take(applier),
-            }
-        }
-        for applier in sourceless {
-            let namespace = applier.source.as_ref().and_then(|source| source.namespace.as_deref()).unwrap_or_default();
-            if makers.unknown(namespace).is_some() {
-                makers.take(applier);
-            }
-        }
-        makers
-    }
-
-    fn take(&mut self, applier: &'a Arc<Applier>) {
-        match applier.object.as_ref().and_then(|object| spec_text(object, "targetNamespace")) {
-            // What has a namespace is put there; what has none stays what it is.
-            Some(namespace) => {
-                self.cluster_scoped.get_or_insert(applier);
-                self.namespaces.entry(namespace).or_insert(applier);
-            }
-            None => {
-                self.anything.get_or_insert(applier);
-            }
-        }
-    }
-
-    /// The releases whose charts alone may bring an object of a namespace; `None` when others may.
-    pub(super) fn only_releases(&self, namespace: &str) -> Option<&[&'a Object]> {
-        if self.anything.is_some() || self.namespaces.contains_key(namespace) {
-            return None;
-        }
-        Some(self.releases.get(namespace).map_or(&[], Vec::as_slice))
-    }
-
-    /// Who may bring an object that is not known, in words; the empty namespace is that of cluster-scoped ones.
-    fn unknown(&self, namespace: &str) -> Option<String> {
-        let (applier, release) = match namespace {
-            "" => (self.cluster_scoped, self.releases.values().next()),
-            _ => (self.namespaces.get(namespace).copied(), self.releases.get(namespace)),
-        };
-        if let Some(applier) = self.anything.or(applier) {
-            return Some(match &applier.state {
-                State::NotBuilt(why) => format!("{} is not built: {why}", applier.reference),
-                State::Built | State::Failed => format!("{} does not build", applier.reference),
-            });
-        }
-        release.and_then(|releases| releases.first()).map(|release| format!("the chart of {}", release.reference()))
-    }
-}
-
-/// Tells whether nothing brings a source that an applier names.
-fn lacks(view: &View<'_>, source: &ObjectRef) -> bool {
-    let namespace = source.namespace.as_deref().unwrap_or_default();
-    let is_made = &*source.kind == "ExternalArtifact" && may_be_made(view, namespace, &source.name);
-    !is_made && view.find(source.group(), &source.kind, namespace, &source.name).is_none()
 }
 
 impl<'a> View<'a> {
@@ -148,15 +49,23 @@ impl<'a> View<'a> {
         self.makers().unknown(namespace).map_or(Presence::Missing, Presence::Unknown)
     }
 
-    /// Whether a namespace is on the cluster.
+    /// Whether a namespace is on the cluster. A chart may bring any, but few bring one that is not called after them.
     pub fn namespace(&self, name: &str) -> Presence<'a> {
-        match self.presence("", "Namespace", "", name) {
-            presence @ (Presence::Missing | Presence::Unknown(_)) => match self.makers().created.get(name) {
-                Some(release) => Presence::Unknown(format!("{release}, which creates it")),
-                None => presence,
-            },
-            presence => presence,
+        let presence = self.presence("", "Namespace", "", name);
+        let is_open = matches!(presence, Presence::Missing | Presence::Unknown(_));
+        if !is_open || !self.is_whole() || name.contains("${") {
+            return presence;
         }
+        if self.makers().creates(name) {
+            return Presence::Given;
+        }
+        self.makers().namespace(name).map_or(Presence::Missing, Presence::Unknown)
+    }
+
+    /// Whether a namespace is there before anything is applied, or somewhere in between without being applied.
+    pub(super) fn gives_namespace(&self, name: &str) -> bool {
+        let is_fluxs = self.receiver.target.is_none() && self.is_from_flux("", "Namespace", "", name);
+        is_given("", "Namespace", "", name) || is_fluxs || self.makers().creates(name)
     }
 
     fn is_from_flux(&self, group: &str, kind: &str, namespace: &str, name: &str) -> bool {
@@ -174,8 +83,4 @@ fn is_given(group: &str, kind: &str, namespace: &str, name: &str) -> bool {
         ("", "ConfigMap") => name == "kube-root-ca.crt",
         _ => false,
     }
-}
-
-fn spec_text<'a>(object: &'a Object, field: &str) -> Option<&'a str> {
-    object.text_at(&["spec", field]).filter(|text| !text.is_empty() && !text.contains('$'))
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::flux::Repo;
+use super::installation::runs;
+use crate::flux::{Repo, State};
 use crate::kube::Object;
-use crate::text::Index;
+use crate::text::{Index, folder_of};
 use crate::yaml::Value;
 
 /// The place that an object was first written at: building and patching do not move it.
@@ -32,20 +33,130 @@ pub(super) fn distinct<'a>(lists: impl Iterator<Item = &'a Arc<[Object]>>) -> Ve
     lists.flat_map(|list| list.iter()).filter(|object| seen.insert(address(object), ()).is_none()).collect()
 }
 
+/// Words in the names of folders whose content is not meant to be applied, unless a cluster has something from there: a
+/// cluster may be called `test`.
+const ASIDE: &[&str] = &[
+    "archive",
+    "archived",
+    "archives",
+    "attic",
+    "deprecated",
+    "disabled",
+    "doc",
+    "docs",
+    "e2e",
+    "example",
+    "examples",
+    "sample",
+    "samples",
+    "test",
+    "testdata",
+    "tests",
+    "unused",
+];
+
+/// Words in the names of folders of which others take what they need.
+const SHELVES: &[&str] = &["chart", "charts", "template", "templates"];
+
+/// What the clusters of a repository reach.
+pub(super) struct Reached<'a> {
+    places: Index<Place<'a>, ()>,
+    /// The files that objects were written in, their folders, and those above: these without being one of the others.
+    folders: Index<(Option<&'a str>, &'a str), bool>,
+    /// The folders of appliers that were not built: what they bring is not known. They start at the root of a source,
+    /// which may lie anywhere in the tree.
+    unknown: Index<&'a str, ()>,
+    /// Whether an applier that was not built may bring anything.
+    anything: bool,
+}
+
+impl<'a> Reached<'a> {
+    /// Looks at all clusters.
+    pub(super) fn of(repo: &'a Repo) -> Self {
+        let brought = repo.clusters.iter().flat_map(|cluster| &cluster.brought);
+        let received = distinct(brought.map(|brought| &brought.objects));
+        // What is there by hand is reached, though something else may have taken its place since.
+        let appliers = || repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
+        let own = appliers().filter_map(|applier| applier.object.as_ref());
+        let mut reached =
+            Self { places: Index::default(), folders: Index::default(), unknown: Index::default(), anything: false };
+        for object in received.into_iter().chain(own) {
+            let place = place_of(object);
+            reached.note_folder(place.0, folder_of(place.1));
+            reached.note_folder(place.0, place.1);
+            reached.places.insert(place, ());
+        }
+        for applier in appliers() {
+            match &applier.state {
+                State::Built => {}
+                State::Failed | State::NotBuilt(_) if !applier.folder.is_empty() => {
+                    reached.unknown.insert(&applier.folder, ());
+                }
+                State::Failed => reached.anything = true,
+                // Another repository's root is not this one's.
+                State::NotBuilt(_) => {}
+            }
+        }
+        reached
+    }
+
+    fn note_folder(&mut self, root: Option<&'a str>, folder: &'a str) {
+        if self.folders.insert((root, folder), true).is_some() {
+            return;
+        }
+        let mut above = folder;
+        while !above.is_empty() {
+            above = folder_of(above);
+            if self.folders.contains(&(root, above)) {
+                return;
+            }
+            self.folders.insert((root, above), false);
+        }
+    }
+
+    /// Whether an object was received by a cluster as it stands there, or may be.
+    pub(super) fn may_reach(&self, object: &Object) -> bool {
+        let place = place_of(object);
+        self.places.contains(&place) || self.anything || runs(folder_of(place.1)).any(|run| self.unknown.contains(run))
+    }
+
+    /// Whether a cluster received something that is written in a folder.
+    pub(super) fn reaches_folder(&self, root: Option<&str>, folder: &str) -> bool {
+        self.folders.get(&(root, folder)).is_some_and(|itself| *itself)
+    }
+
+    /// Whether the name of a folder or of the file says that it is not meant to be applied.
+    pub(super) fn is_set_aside(&self, path: &str) -> bool {
+        above(path).any(|above| {
+            let segment = above.rsplit('/').next().unwrap_or(above);
+            let words = segment.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+            let words: Vec<String> = words.collect();
+            let says = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+            let is_reached = || self.folders.contains(&(None, above));
+            segment.starts_with('.') || says(SHELVES) || (says(ASIDE) && !is_reached())
+        })
+    }
+}
+
+/// The folders that a path lies in, the outermost first, and the path itself.
+pub(super) fn above(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    ends.filter_map(|end| path.get(..end))
+}
+
 /// Counts the objects that no cluster receives, in a repository that says what its clusters receive.
 pub(super) fn unreached(repo: &Repo) -> usize {
-    if repo.clusters.iter().all(|cluster| cluster.name.is_empty()) {
+    if !has_root(repo) {
         return 0;
     }
-    let brought = repo.clusters.iter().flat_map(|cluster| &cluster.brought);
-    let received = distinct(brought.map(|brought| &brought.objects));
-    // What is there by hand is reached, though something else may have taken its place since.
-    let appliers = repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
-    let appliers = appliers.filter_map(|applier| applier.object.as_ref());
-    let reached: Index<Place<'_>, ()> =
-        received.into_iter().chain(appliers).map(|object| (place_of(object), ())).collect();
+    let reached = Reached::of(repo);
     let places = repo.objects.iter().map(|built| place_of(&built.object));
     let missed: Index<Place<'_>, ()> =
-        places.filter(|place| !reached.contains(place)).map(|place| (place, ())).collect();
+        places.filter(|place| !reached.places.contains(place)).map(|place| (place, ())).collect();
     missed.len()
+}
+
+/// Whether a repository says what its clusters receive.
+pub(super) fn has_root(repo: &Repo) -> bool {
+    repo.clusters.iter().any(|cluster| !cluster.name.is_empty())
 }

@@ -3,7 +3,7 @@
 use super::{Found, View};
 use crate::config::Lint;
 use crate::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, Repo, Tenancy};
+use crate::flux::{Applied, Governance, Repo, Tenancy};
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::Entry;
@@ -55,6 +55,8 @@ pub struct Fleet<'a> {
     pub views: &'a [View<'a>],
     /// What the repository holds.
     pub repo: &'a Repo,
+    /// Whether a fleet.yaml governs it.
+    pub governance: Governance,
 }
 
 impl Rule {

@@ -12,7 +12,7 @@ use super::reach::{distinct, place_of, unreached};
 use super::settings::{apply, runs};
 use super::suppress::Exceptions;
 use super::{Check, Context, Fleet, Found, RULES, Rule, View};
-use crate::config::{Exception, Lint};
+use crate::config::{Exception, Level, Lint};
 use crate::finding::{Finding, Severity, sort};
 use crate::flux::{Applied, Brought, Governance, Receiver, Repo, Settings, Skipped, State, Tenancy};
 use crate::text::{Index, Tree};
@@ -63,24 +63,22 @@ pub struct Outcome {
 
 /// Judges a tree.
 pub fn run(tree: &Tree, options: &Options) -> Outcome {
-    judge(Repo::load(tree, &options.settings), options)
+    judge(&Repo::load(tree, &options.settings), options)
 }
 
 /// Judges a repository.
-pub fn judge(repo: Repo, options: &Options) -> Outcome {
+pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::of).collect();
     let wanted =
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
     let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(wanted).collect();
-    let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id)).collect();
-    let installations = Installations::of(&repo);
-    let tenancies: Vec<Tenancy> =
-        receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect();
+    let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id) && options.shows(rule)).collect();
+    let tenancies = tenancies(repo, &receivers, options);
     let views = views(&receivers, &tenancies, options);
     let mut found = judge_objects(&views, &rules);
     found.merge(judge_clusters(&views, &rules));
-    found.merge(judge_fleet(&Fleet { views: &views, repo: &repo }, &rules));
-    found.extend(problems(&repo, &receivers, options));
+    found.merge(judge_fleet(&Fleet { views: &views, repo, governance: options.governance }, &rules));
+    found.extend(problems(repo, &receivers, options));
     let Found { mut findings, unchecked } = found;
     let unwanted = apply(&mut findings, &options.lint, &options.only);
     sort(&mut findings);
@@ -96,11 +94,17 @@ pub fn judge(repo: Repo, options: &Options) -> Outcome {
         unused: exceptions.unused(|rule| options.runs(rule)),
         unchecked,
         objects: count_objects(&receivers),
-        unreached: unreached(&repo),
+        unreached: unreached(repo),
         not_built: not_built(&receivers),
-        skipped: repo.skipped,
-        not_done: repo.not_done,
+        skipped: repo.skipped.clone(),
+        not_done: repo.not_done.clone(),
     }
+}
+
+/// The tenants of receivers, as rules know them.
+pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Tenancy> {
+    let installations = Installations::of(repo);
+    receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect()
 }
 
 /// The clusters as rules ask them.
@@ -194,6 +198,13 @@ fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<Arc<str>, usize> {
 }
 
 impl Options {
+    /// Whether anything of what a rule finds may be shown, or may be what an exception is for.
+    fn shows(&self, rule: &Rule) -> bool {
+        let severity = self.lint.rules.level(rule.id).and_then(Level::severity).unwrap_or(rule.severity);
+        let is_excepted = || self.lint.exceptions.iter().any(|exception| exception.rule == rule.id);
+        self.pedantic || severity > Severity::Pedantic || is_excepted()
+    }
+
     fn runs(&self, rule: &str) -> bool {
         runs(rule, &self.lint, &self.only)
     }

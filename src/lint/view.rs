@@ -4,11 +4,13 @@ use std::sync::{Arc, OnceLock};
 
 use super::Context;
 use super::listing::{Listing, kind_print, print};
-use super::presence::Makers;
+use super::makers::Makers;
+use super::scope::settled_namespace;
 use crate::config;
-use crate::flux::{Applied, Applier, Brought, Producers, Receiver, Tenancy};
+use crate::flux::{Applied, Applier, ApplierKind, Brought, Producers, Receiver, Tenancy};
 use crate::kube::Object;
 use crate::text::Index;
+use crate::yaml::Name;
 
 /// A cluster as rules ask it. One that another cluster's Flux applies to by `kubeConfig` has a view of its own, in which
 /// that Flux and its objects are not.
@@ -77,14 +79,39 @@ impl<'a> View<'a> {
         places.collect::<Vec<_>>().into_iter()
     }
 
+    /// The namespaces that objects name, in the order of the appliers, each with the first object of each applier that
+    /// does; without what was applied by hand.
+    pub fn namespaces(&self) -> impl Iterator<Item = (&Name, Applied<'a>)> {
+        self.by_flux().flat_map(|(brought, listing)| {
+            let brought: &'a Brought = brought;
+            listing.namespaces.iter().filter_map(move |(name, at)| Some((name, brought.at(*at)?)))
+        })
+    }
+
+    /// The objects of each applier that live in a namespace and name none; without what was applied by hand.
+    pub fn unplaced(&self) -> impl Iterator<Item = Vec<Applied<'a>>> {
+        let lists = self.by_flux().filter(|(_, listing)| !listing.unplaced.is_empty());
+        lists.map(|(brought, listing)| {
+            let brought: &'a Brought = brought;
+            listing.unplaced.iter().filter_map(|at| brought.at(*at)).collect()
+        })
+    }
+
+    /// What Flux applies, by applier: nobody knows which namespace somebody names who applies by hand.
+    pub(super) fn by_flux(&self) -> impl Iterator<Item = &(&'a Brought, Arc<Listing>)> {
+        self.lists.iter().filter(|(brought, _)| brought.by.kind != ApplierKind::Bootstrap)
+    }
+
     /// The object of an identity that it receives, of whatever version; of several the first one. Cluster-scoped objects
     /// have the empty namespace.
     pub fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<Applied<'a>> {
         let place = self.by_id().first.get(&print(group, kind, namespace, name))?;
         let found = self.at(*place)?;
         let object = found.object;
-        let is_it =
-            object.is(group, kind) && object.name() == name && object.namespace().unwrap_or_default() == namespace;
+        let settled = |namespace| settled_namespace(group, kind, namespace);
+        let is_it = object.is(group, kind)
+            && object.name() == name
+            && settled(object.namespace().unwrap_or_default()) == settled(namespace);
         is_it.then_some(found)
     }
 
@@ -92,6 +119,12 @@ impl<'a> View<'a> {
     pub fn twice(&self) -> impl Iterator<Item = (Applied<'a>, Applied<'a>)> {
         let pairs = self.by_id().again.iter();
         pairs.filter_map(|(first, again)| Some((self.at(*first)?, self.at(*again)?)))
+    }
+
+    /// The objects that SOPS encrypted and nobody decrypts.
+    pub fn encrypted(&self) -> impl Iterator<Item = Applied<'a>> {
+        let lists = self.lists.iter();
+        lists.flat_map(|(brought, listing)| listing.encrypted.iter().filter_map(|at| brought.at(*at)))
     }
 
     /// What makes `ConfigMap`s and `Secret`s on it without being applied.

@@ -1,5 +1,6 @@
 //! Findings and differences → text and the formats of other tools.
 
+pub mod access;
 pub mod build;
 pub mod diff;
 mod github;

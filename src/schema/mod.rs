@@ -99,9 +99,12 @@ impl Checker {
                 let word = self.words.iter().find(|word| Some(word.mark) == pattern);
                 let fault = word.filter(|_| !said.is_empty()).and_then(|word| (word.fault)(said));
                 let finding = wrong_type(&place, kind, invalid);
-                findings.push(match fault {
-                    Some(fault) => finding.help(fault.help),
-                    None => finding,
+                let example = self.parent(error.schema_path()).and_then(|schema| schema.get("examples")?.get(0));
+                let example = example.filter(|example| example.is_object() && place.node.text().is_some());
+                findings.push(match (fault, example) {
+                    (Some(fault), _) => finding.help(fault.help),
+                    (None, Some(example)) if finding.help.is_none() => finding.help(format!("for example `{example}`")),
+                    (None, _) => finding,
                 });
             }
             ValidationErrorKind::Enum { options } => {
@@ -119,6 +122,10 @@ impl Checker {
                 });
             }
             ValidationErrorKind::Format { format } => findings.push(self.misfit(&place, format, said)),
+            ValidationErrorKind::MinItems { limit } if *limit > 1 => {
+                let count = place.node.items().len();
+                findings.push(invalid(format!("{field} has {count} of at least {limit} items")));
+            }
             ValidationErrorKind::MinLength { .. } | ValidationErrorKind::MinItems { .. } => {
                 findings.push(empty(&invalid, field));
             }
@@ -190,8 +197,19 @@ impl Checker {
             }
             return;
         }
-        let message = format!("{} is {}, which is none of the forms it can have", place.field, kind_of(place.node));
-        findings.push(Finding::error(self.rule, place.span(), message));
+        let wanted = context.iter().flatten().filter_map(|error| match error.kind() {
+            ValidationErrorKind::Type { kind } => Some(types(kind)),
+            _ => None,
+        });
+        let mut wanted: Vec<&str> = wanted.flatten().map(|name| type_name(&name)).collect();
+        wanted.dedup();
+        let message = format!("{} is {}; it must be {}", place.field, kind_of(place.node), wanted.join(" or "));
+        let finding = Finding::error(self.rule, place.span(), message);
+        let said = place.node.text().filter(|_| wanted.contains(&type_name("array")));
+        findings.push(match said {
+            Some(said) => finding.help(format!("write it as a list: `[{said}]`")),
+            None => finding,
+        });
     }
 
     fn parent(&self, keyword: &Location) -> Option<&Value> {
@@ -282,10 +300,7 @@ fn empty(invalid: &impl Fn(String) -> Finding, field: &str) -> Finding {
 }
 
 fn wrong_type(place: &Place<'_>, wanted: &TypeKind, invalid: impl Fn(String) -> Finding) -> Finding {
-    let names: Vec<String> = match wanted {
-        TypeKind::Single(kind) => vec![kind.to_string()],
-        TypeKind::Multiple(kinds) => kinds.iter().map(|kind| kind.to_string()).collect(),
-    };
+    let names = types(wanted);
     let wants = |name: &str| names.iter().any(|wanted| wanted == name);
     let wanted: Vec<&str> = names.iter().map(|name| type_name(name)).collect();
     let (found, field) = (kind_of(place.node), &place.field);
@@ -305,6 +320,14 @@ fn wrong_type(place: &Place<'_>, wanted: &TypeKind, invalid: impl Fn(String) -> 
         return finding.help(format!("write `{meant}`"));
     }
     finding
+}
+
+/// The types that a schema wants, by its names for them.
+fn types(wanted: &TypeKind) -> Vec<String> {
+    match wanted {
+        TypeKind::Single(kind) => vec![kind.to_string()],
+        TypeKind::Multiple(kinds) => kinds.iter().map(|kind| kind.to_string()).collect(),
+    }
 }
 
 fn not_one_of(place: &Place<'_>, options: &[String], invalid: impl Fn(String) -> Finding) -> Finding {

@@ -91,7 +91,11 @@ impl<'a> Builder<'a> {
                 let at = self.stack.last().map_or(at, |open| at.max(open.start));
                 ("", at..at)
             }
-            Style::Literal | Style::Folded => (value, token::block_scalar(text, gap, range, value)),
+            Style::Literal | Style::Folded => {
+                let range = token::block_scalar(text, gap, range, value);
+                self.check_indentation(&range);
+                (token::without_final_break(text, &range, value), range)
+            }
             _ => (value, range),
         };
         self.last = self.last.max(range.end);
@@ -331,6 +335,14 @@ impl<'a> Builder<'a> {
     }
 
     /// Go's scanner takes a tab for the start of a token wherever a collection may begin.
+    fn check_indentation(&mut self, block: &Range<usize>) {
+        let Some(tab) = token::tab_in_indentation(self.file.text(), block) else { return };
+        let span = self.file.span(tab..tab + 1);
+        let finding = Finding::error(INVALID_YAML, span, "a tab in the indentation: YAML allows spaces only")
+            .help("write spaces, or leave the line empty");
+        self.findings.push(finding);
+    }
+
     fn check_tab(&mut self, start: usize) {
         if self.stack.iter().any(|open| open.flow) {
             return;

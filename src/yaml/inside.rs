@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{By, Entry, Name, Node, Origin, Piece, Step, Value};
-use crate::text::Span;
+use super::{By, Document, Entry, Name, Node, Origin, Parsed, Piece, Step, Value, parse};
+use crate::text::{File, Span};
 
 /// Where the text of a scalar stands in its file.
 #[derive(Debug)]
 pub struct Inside {
     outer: Span,
+    text: Arc<str>,
     /// In the order of the text. Empty when it is not written line by line as it is: folded, or with escapes.
     runs: Vec<Run>,
     /// The variables that made parts of the text.
@@ -37,11 +38,25 @@ impl Inside {
 
     fn with(scalar: &Node, up: u8) -> Self {
         let outer = scalar.span().clone();
-        let text = scalar.text().unwrap_or_default();
+        let text = scalar.shared_text().unwrap_or_default();
         let made = made(&scalar.origin, up);
         let runs =
-            if outer.text().starts_with('|') { literal(text, &outer, &made) } else { quoted(text, &outer, &made) };
-        Self { outer, runs, made }
+            if outer.text().starts_with('|') { literal(&text, &outer, &made) } else { quoted(&text, &outer, &made) };
+        Self { outer, text, runs, made }
+    }
+
+    /// Reads the text: its documents and what is wrong with them stand in the file.
+    pub fn parse(&self) -> Parsed {
+        let file = self.outer.file();
+        let mut parsed = parse(&File::new(file.path(), &*self.text));
+        let document = |document: &Document| Document { node: self.node(&document.node), complete: document.complete };
+        let documents = parsed.documents.iter().map(document).collect();
+        for finding in &mut parsed.findings {
+            for label in finding.related.iter_mut().map(|label| &mut label.span).chain([&mut finding.at.span]) {
+                *label = self.span(label.range()).unwrap_or_else(|| self.outer.clone());
+            }
+        }
+        Parsed { file: file.clone(), documents, findings: parsed.findings }
     }
 
     /// The place of a range of the text; `None` where the file does not have it as it is.
@@ -205,8 +220,7 @@ fn variable(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::File;
-    use crate::yaml::{Style, parse};
+    use crate::yaml::Style;
 
     fn expanded(file: &File, text: &str, pieces: &[(Range<u32>, &str)]) -> Node {
         let scalar = parse(file).documents[0].node.get("patch").unwrap().clone();
@@ -227,6 +241,18 @@ mod tests {
         let Origin::Via(step) = &b.origin else { panic!("variables made it") };
         assert!(matches!(&step.by, By::Inherited(name, 1) if &**name == "A"));
         assert_eq!(step.pieces.to_vec(), [(0..3, Name::from("A")), (4..7, Name::from("B"))]);
+    }
+
+    #[test]
+    fn a_node_inside_a_block_scalar_stands_at_its_line_in_the_file() {
+        let file = File::new("kustomization.yaml", "patches:\n  - patch: |\n      - op: add\n        value: ö x\n");
+        let patch = parse(&file).documents[0].node.get("patches").unwrap().items()[0].get("patch").unwrap().clone();
+        let parsed = Inside::of(&patch).parse();
+        assert!(parsed.findings.is_empty());
+        let operation = &parsed.documents[0].node.items()[0];
+        let value = operation.get("value").unwrap();
+        assert_eq!((value.span().text(), value.span().position().line), ("ö x", 4));
+        assert_eq!(operation.entry("op").unwrap().key_span().text(), "op");
     }
 
     #[test]

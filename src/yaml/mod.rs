@@ -30,4 +30,5 @@ pub use parse::{DUPLICATE_KEY, Document, INVALID_YAML, Parsed, parse};
 pub use path::{Key, Path};
 pub use print::print;
 pub use resolve::{Reader, Scalar};
+pub use tag::decode_base64;
 pub use verbatim::{raw, text};

@@ -16,6 +16,9 @@ pub const DUPLICATE_KEY: &str = "duplicate-key";
 /// Collections may nest this deep, aliases included; the nodes of one file stay shallow enough for every recursion.
 pub(super) const MAX_DEPTH: usize = 128;
 
+/// What may stand before a text to tell its encoding.
+const MARK: char = '\u{FEFF}';
+
 /// What a file says, and what is wrong with it.
 #[derive(Debug, Clone)]
 pub struct Parsed {
@@ -43,9 +46,9 @@ pub fn parse(file: &File) -> Parsed {
     let text = file.text();
     let mut builder = Builder::new(file);
     let mut documents = Vec::new();
-    let mut start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
+    let mut start = if text.starts_with(MARK) { MARK.len_utf8() } else { 0 };
     while let Some(stop) = read_from(&mut builder, &mut documents, start) {
-        let Some(next) = next_document(text, stop) else { break };
+        let Some(next) = stop.resume.or_else(|| next_document(text, stop)) else { break };
         start = next;
     }
     let mut findings = builder.findings;
@@ -60,6 +63,8 @@ struct Stop {
     document: usize,
     /// The error.
     at: usize,
+    /// Where reading goes on, when it was no error at all.
+    resume: Option<usize>,
 }
 
 /// The offset of the next `---` line, where reading can start again.
@@ -93,9 +98,15 @@ fn read_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: usi
             Ok(pair) => pair,
             Err(error) => {
                 let at = offset(error.marker());
+                // A file may be put together of files that begin with a mark of their own.
+                let before = builder.file.text().get(document..at).unwrap_or_default();
+                let rest = builder.file.text().get(at..).unwrap_or_default();
+                if rest.starts_with(MARK) && before.trim_end() == "---" {
+                    return Some(Stop { document, at, resume: Some(at + MARK.len_utf8()) });
+                }
                 builder.findings.push(fault::explain(builder.file, at, error.kind(), &builder.surroundings()));
                 documents.extend(builder.abandon().map(|node| Document { node, complete: false }));
-                return Some(Stop { document, at });
+                return Some(Stop { document, at, resume: None });
             }
         };
         let range = offset(&span.start)..offset(&span.end);

@@ -53,7 +53,8 @@ pub(super) fn tagged<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> Ta
     Tagged { fault: Some(format!("the value is tagged `!!{kind}` and is none")), ..as_written(string) }
 }
 
-fn decode_base64(text: &str) -> Option<Vec<u8>> {
+/// The bytes that base64 stands for; `None` when it is none.
+pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let symbols: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     if !symbols.len().is_multiple_of(4) {
         return None;

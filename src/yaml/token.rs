@@ -71,6 +71,41 @@ pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value
     start..start + kept.len()
 }
 
+/// The value of a block scalar whose last line is the last of a text and has no line break: Kubernetes and kustomize read
+/// none then, whatever the header says.
+pub(super) fn without_final_break<'a>(text: &str, range: &Range<usize>, value: &'a str) -> &'a str {
+    let Some(unbroken) = value.strip_suffix('\n') else { return value };
+    let written = text.get(range.start..).and_then(|token| token.rsplit_once('\n')).map_or("", |(_, line)| line);
+    // Blanks are content only where they are indented further than the others.
+    let is_content = if written.trim().is_empty() {
+        let last = unbroken.rsplit('\n').next().unwrap_or(unbroken);
+        !last.is_empty() && written.ends_with(last)
+    } else {
+        range.end == text.len()
+    };
+    if is_content { unbroken } else { value }
+}
+
+/// A tab that stands where a block scalar's line, or an empty one behind it, has its indentation.
+pub(super) fn tab_in_indentation(text: &str, block: &Range<usize>) -> Option<usize> {
+    let start = block.start + text.get(block.start..)?.find('\n')? + 1;
+    let rest = text.get(block.end..)?;
+    let end = block.end + (rest.len() - rest.trim_start().len());
+    let lines = text.get(start..end)?;
+    if !lines.contains('\t') {
+        return None;
+    }
+    let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let indent = lines.lines().filter(|line| !line.trim().is_empty()).map(spaces).min().unwrap_or(usize::MAX);
+    let mut at = start;
+    lines.split_inclusive('\n').find_map(|line| {
+        let tab = spaces(line);
+        let found = (tab < indent && line.get(tab..)?.starts_with('\t')).then_some(at + tab);
+        at += line.len();
+        found
+    })
+}
+
 fn strip_break(text: &str) -> &str {
     text.strip_suffix('\n').map_or(text, strip_break_end)
 }

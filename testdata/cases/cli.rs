@@ -234,10 +234,11 @@ fn repository() -> std::path::PathBuf {
 
 #[test]
 fn what_commands_write_for_programs_is_what_its_schema_describes() {
-    let cases: [(&str, &[&str]); 3] = [
+    let cases: [(&str, &[&str]); 4] = [
         ("build", &["build", "--format", "json"]),
         ("trace", &["trace", "Deployment/shop/web", "--format", "json"]),
         ("graph", &["graph", "--format", "json"]),
+        ("access", &["access", "flux-system", "--format", "json"]),
     ];
     for (name, arguments) in cases {
         let schema = serde_json::from_slice(&fleetwright(&repository(), &["schema", name]).stdout).unwrap();
@@ -276,4 +277,114 @@ fn names_of_objects_break_no_form_of_output() {
     }
     let built = text(&fleetwright(folder.path(), &["build"]).stdout);
     assert_eq!(built.matches("\n---").count() + usize::from(built.starts_with("---")), 1, "{built}");
+}
+
+/// A repository with a configuration, an application and a copy of another repository beside it.
+fn configured() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [none.yaml]\n";
+    let header = "apiVersion: fleetwright.dev/v1alpha1\nkind: Config\n";
+    for (path, text) in [
+        (".fleetwright.yaml", format!("{header}colour: red\n")),
+        ("repo/.git", "gitdir: elsewhere\n".to_owned()),
+        ("repo/.fleetwright.yaml", format!("{header}lint: {{rules: {{missing-resource: warning}}, skip: [a/old]}}\n")),
+        ("repo/a/new/kustomization.yaml", kustomization.to_owned()),
+        ("repo/a/old/kustomization.yaml", kustomization.to_owned()),
+        ("repo/b/.fleetwright.yaml", format!("{header}lint: {{rules: {{missing-resource: off}}}}\n")),
+        ("repo/b/kustomization.yaml", kustomization.to_owned()),
+        ("repo/.sub/.git/HEAD", String::new()),
+        ("repo/.sub/kustomization.yaml", kustomization.to_owned()),
+    ] {
+        let full = folder.path().join(path);
+        std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+        std::fs::write(full, text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn the_nearest_configuration_of_the_repository_counts_and_no_further() {
+    let folder = configured();
+    let lint = |from: &str, dir: &str| {
+        let output = fleetwright(&folder.path().join(from), &["lint", dir]);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        let summary = said.lines().find_map(|line| line.split_once(" in 0 objects of ")).unwrap_or_default();
+        (output.status.code(), summary.0.to_owned())
+    };
+    let warning = (Some(0), "1 warning".to_owned());
+    for (from, dir) in [("repo", "a"), ("repo", "a/new"), ("repo/a", "."), ("repo/a/new", ".."), ("", "repo/a")] {
+        assert_eq!(lint(from, dir), warning, "{dir} from `{from}`");
+    }
+    assert_eq!(lint("repo", "a/old"), (Some(0), "no findings".to_owned()));
+    assert_eq!(lint("repo", "b").1, "no findings");
+    assert_eq!(lint("repo", ".sub"), (Some(1), "1 error".to_owned()), "a repository in a repository is another one");
+    assert_eq!(lint("", ".").0, Some(2), "a mistake is no configuration to ignore");
+}
+
+#[test]
+fn paths_of_a_configuration_above_are_relative_to_it() {
+    let folder = configured();
+    let root = folder.path();
+    let header = "apiVersion: fleetwright.dev/v1alpha1\nkind: Config\n";
+    let config = |text: &str| std::fs::write(root.join("repo/.fleetwright.yaml"), format!("{header}{text}\n")).unwrap();
+    let lint = |from: &str, dir: &str| {
+        let output = fleetwright(&root.join(from), &["lint", dir]);
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    config("lint: {exceptions: [{rule: missing-resource, reason: old, paths: [a/old]}]}");
+    assert!(lint("repo/a", ".").contains("1 error in"), "{}", lint("repo/a", "."));
+    assert!(lint("repo/a", "old").contains("1 finding excepted"), "{}", lint("repo/a", "old"));
+
+    // A copy beside the repository is called by the way that leads there, wherever the command runs.
+    let sync = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: \
+                flux-system}\nspec: {url: https://example.com/repo.git, ref: {branch: main}}\n---\napiVersion: \
+                kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: \
+                flux-system}\nspec: {path: ./c, sourceRef: {kind: GitRepository, name: flux-system}}\n";
+    let apps = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: apps, namespace: \
+                flux-system}\nspec: {url: https://example.com/apps.git, ref: {branch: main}}\n---\napiVersion: \
+                kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\n\
+                spec: {path: ./x, prune: true, sourceRef: {kind: GitRepository, name: apps}}\n";
+    for (path, text) in [
+        ("repo/c/flux-system/gotk-sync.yaml", sync),
+        ("repo/c/apps.yaml", apps),
+        ("apps/x/kustomization.yaml", "kind: Kustomization\nresources: [none.yaml]\n"),
+    ] {
+        std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        std::fs::write(root.join(path), text).unwrap();
+    }
+    let sources = "sources: [{url: https://example.com/apps.git, path: ../apps}]";
+    config(&format!("{sources}\nlint: {{skip: [a, b, .sub]}}"));
+    assert!(lint("repo", ".").contains("../apps/x/kustomization.yaml"), "{}", lint("repo", "."));
+    config(&format!("{sources}\nlint: {{skip: [a, b, .sub, ../apps/x]}}"));
+    for (from, dir) in [("repo", "."), ("", "repo"), ("repo/a", ".."), ("apps", "../repo")] {
+        assert!(lint(from, dir).contains("no findings"), "{dir} from `{from}`: {}", lint(from, dir));
+    }
+}
+
+/// What is wrong with a cluster as a whole concerns none of its appliers, and is said all the same.
+#[test]
+fn what_a_cluster_is_refused_for_fails_a_build_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "sourceRef: {kind: GitRepository, name: flux-system}";
+    let itself = format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: \
+         again-${{N}}\n  namespace: flux-system\nspec:\n  path: ./apps\n  {source}\n  postBuild: {{substitute: {{N: \
+         '${{N}}x'}}}}\n"
+    );
+    let sync = format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{name: flux-system, namespace: \
+         flux-system}}\nspec: {{url: https://example.org/fleet.git}}\n---\napiVersion: \
+         kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: flux-system, namespace: \
+         flux-system}}\nspec: {{path: ./apps, {source}, postBuild: {{substitute: {{N: x}}}}}}\n"
+    );
+    std::fs::create_dir(folder.path().join("apps")).unwrap();
+    std::fs::write(folder.path().join("apps/again.yaml"), itself).unwrap();
+    std::fs::write(folder.path().join("gotk-sync.yaml"), sync).unwrap();
+    let built = fleetwright(folder.path(), &["build"]);
+    let said = text(&built.stderr);
+    assert!(said.contains("makes itself over and over under new names") && said.contains("again.yaml:4"), "{said}");
+    assert_eq!(built.status.code(), Some(1), "{said}");
+    // One of those that build is printed without a word about the rest.
+    let built = fleetwright(folder.path(), &["build", "--kustomization", "flux-system/again-x"]);
+    assert_eq!(built.status.code(), Some(0), "{}", text(&built.stderr));
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use fleetwright::finding::Severity;
 use fleetwright::flux::{Applied, ApplierKind, Cluster, Provenance, Repo, Settings, State};
 use fleetwright::text::{File, Tree};
 use fleetwright::yaml::Value;
@@ -10,7 +11,7 @@ use fleetwright::yaml::Value;
 use super::kustomize::lines;
 
 /// A tree of files; a line `# path` starts each.
-fn tree(text: &str) -> Tree {
+pub(super) fn tree(text: &str) -> Tree {
     let mut tree = Tree::default();
     for part in text.split("\n## ").filter(|part| !part.trim().is_empty()) {
         let (path, text) = part.split_once('\n').unwrap();
@@ -19,11 +20,11 @@ fn tree(text: &str) -> Tree {
     tree
 }
 
-fn load(text: &str) -> Repo {
+pub(super) fn load(text: &str) -> Repo {
     Repo::load(&tree(text), &Settings::default())
 }
 
-fn sync(name: &str) -> String {
+pub(super) fn sync(name: &str) -> String {
     format!(
         "
 ## clusters/{name}/flux-system/gotk-sync.yaml
@@ -40,7 +41,7 @@ spec: {{path: ./clusters/{name}, sourceRef: {{kind: GitRepository, name: flux-sy
     )
 }
 
-fn kustomization(file: &str, name: &str, spec: &str) -> String {
+pub(super) fn kustomization(file: &str, name: &str, spec: &str) -> String {
     format!(
         "
 ## {file}
@@ -54,7 +55,7 @@ spec:
     )
 }
 
-fn config_map(file: &str, name: &str, data: &str) -> String {
+pub(super) fn config_map(file: &str, name: &str, data: &str) -> String {
     format!(
         "
 ## {file}
@@ -67,7 +68,7 @@ data: {data}
 }
 
 /// The appliers of a cluster and how they went, a line each.
-fn appliers(cluster: &Cluster) -> String {
+pub(super) fn appliers(cluster: &Cluster) -> String {
     let mut text = String::new();
     for applier in &cluster.appliers {
         let objects = cluster.objects().filter(|applied| applied.by.at == applier.at).count();
@@ -81,7 +82,7 @@ fn appliers(cluster: &Cluster) -> String {
     text
 }
 
-fn object<'a>(cluster: &'a Cluster, kind: &str, name: &str) -> Applied<'a> {
+pub(super) fn object<'a>(cluster: &'a Cluster, kind: &str, name: &str) -> Applied<'a> {
     cluster.objects().find(|applied| applied.object.kind() == kind && applied.object.name() == name).unwrap()
 }
 
@@ -241,11 +242,12 @@ spec:
 "
         );
         let apps = kustomization("clusters/a/apps.yaml", "apps", "  path: apps\n  postBuild: {substitute: {A: b}}");
-        load(&[instance, apps, config_map("apps/x.yaml", "x", "{value: \"${NONE}\"}")].concat()).problems.len()
+        fate(&load(&[instance, apps, config_map("apps/x.yaml", "x", "{value: \"${NONE}\"}")].concat()))
     };
-    assert_eq!(repo("  distribution: {version: 2.8.x}"), 0);
-    assert_eq!(repo("  distribution: {version: 2.x}"), 1);
-    assert_eq!(repo(""), 1);
+    assert_eq!(repo("  distribution: {version: 2.8.x}"), (State::Built, Severity::Warning));
+    assert_eq!(repo("  distribution: {version: 2.x}"), (State::Failed, Severity::Error));
+    // The newest Flux is assumed, and that is no more than likely.
+    assert_eq!(repo(""), (State::Failed, Severity::Warning));
     let gate = |on: bool| {
         format!(
             "  kustomize:
@@ -257,8 +259,16 @@ spec:
             value: --feature-gates=StrictPostBuildSubstitutions={on}"
         )
     };
-    assert_eq!(repo(&gate(false)), 0);
-    assert_eq!(repo(&format!("  distribution: {{version: 2.8.x}}\n{}", gate(true))), 1);
+    assert_eq!(repo(&gate(false)), (State::Built, Severity::Warning));
+    let strict = repo(&format!("  distribution: {{version: 2.8.x}}\n{}", gate(true)));
+    assert_eq!(strict, (State::Failed, Severity::Error));
+}
+
+/// How the last applier of a repository with one problem went, and how bad that is.
+fn fate(repo: &Repo) -> (State, Severity) {
+    let [problem] = &*repo.problems else { panic!("{}", lines(&repo.problems)) };
+    assert_eq!(problem.rule, "undefined-variable");
+    (repo.clusters[0].appliers.last().unwrap().state.clone(), problem.severity)
 }
 
 #[test]
@@ -278,10 +288,10 @@ patches:
 "
         );
         let apps = kustomization("clusters/a/apps.yaml", "apps", "  path: apps\n  postBuild: {substitute: {A: b}}");
-        lines(&load(&[flux, apps, config_map("apps/x.yaml", "x", "{value: \"${NONE}\"}")].concat()).problems)
+        fate(&load(&[flux, apps, config_map("apps/x.yaml", "x", "{value: \"${NONE}\"}")].concat()))
     };
-    assert_eq!(repo("kustomize-controller"), "");
-    assert!(repo("helm-controller").contains("NONE"));
+    assert_eq!(repo("kustomize-controller"), (State::Built, Severity::Warning));
+    assert_eq!(repo("helm-controller"), (State::Failed, Severity::Warning));
 }
 
 #[test]

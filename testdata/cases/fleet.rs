@@ -83,10 +83,38 @@ fn every_configuration_is_loaded_or_explained() {
     let assert = Assert::new().action_env("SNAPSHOTS");
     for case in cases().into_iter().filter(|case| case.join(config::PATH).exists()) {
         let (settings, findings) = config::load(&tree(&case));
-        let read = settings_text(&settings);
-        let text = format!("{}exceptions: {}\n{read}", said(&findings), settings.lint.exceptions.len());
+        let text = said(&findings) + &lint_text(&settings.lint) + &settings_text(&settings);
         assert.eq(text, Data::read_from(&case.join("expected.txt"), None).raw());
     }
+}
+
+/// What a configuration says of rules, paths, clusters and tenants, a line each.
+fn lint_text(lint: &config::Lint) -> String {
+    let mut text = String::new();
+    if let Some(pedantic) = lint.pedantic {
+        writeln!(text, "pedantic {pedantic}").unwrap();
+    }
+    for (id, at) in &lint.rules.named {
+        writeln!(text, "rule {id} of line {}: {:?}", at.position().line, lint.rules.level(id)).unwrap();
+    }
+    if lint.rules.named.iter().any(|(id, _)| id == "duplicate-cluster-identity") {
+        writeln!(text, "unique {:?}", lint.rules.duplicate_cluster_identity.keys().collect::<Vec<_>>()).unwrap();
+        writeln!(text, "but {:?}", lint.rules.duplicate_cluster_identity.groups).unwrap();
+    }
+    for skip in &lint.skip {
+        writeln!(text, "skip {} of line {}", skip.glob, skip.at.position().line).unwrap();
+    }
+    if !lint.production.globs.is_empty() {
+        writeln!(text, "production {:?}", lint.production.globs).unwrap();
+    }
+    if lint.tenancy != config::Tenancy::default() {
+        writeln!(text, "{:?}", lint.tenancy).unwrap();
+    }
+    for exception in &lint.exceptions {
+        let (objects, paths) = (&exception.objects, &exception.paths);
+        writeln!(text, "exception of line {}: {objects:?} {paths:?}", exception.at.position().line).unwrap();
+    }
+    text
 }
 
 /// What a configuration says of sources, versions and external objects, a line each.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fleetwright::flux::{Applied, ApplierKind, Cluster, Repo, Settings, State};
 use fleetwright::text::File;
-use fleetwright::yaml::{Reader, parse, to_json};
+use fleetwright::yaml::{DUPLICATE_KEY, Reader, parse, to_json};
 
 use super::kustomize::{lines, tree_of};
 
@@ -42,8 +42,10 @@ fn applies_what_kustomize_controller_applies() {
             }
             continue;
         };
-        if *state != State::Built || !repo.problems.is_empty() {
-            writeln!(wrong, "{name}: {state:?}\n{}", lines(&repo.problems)).unwrap();
+        // What is taken for a mistake although it builds is no difference.
+        let problems: Vec<_> = repo.problems.iter().filter(|found| found.rule != DUPLICATE_KEY).cloned().collect();
+        if *state != State::Built || !problems.is_empty() {
+            writeln!(wrong, "{name}: {state:?}\n{}", lines(&problems)).unwrap();
         }
         let parsed = parse(&File::new("expected.yaml", expected));
         let documents = parsed.documents.iter().filter(|document| !document.node.is_null());

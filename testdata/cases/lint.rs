@@ -113,7 +113,7 @@ fn example(rule: &Rule, heading: &str) -> String {
 }
 
 /// An example as a repository: a kustomization alone in a folder, anything else on a cluster. A line `# PATH` begins a
-/// file of that path in the cluster's folder.
+/// file of that path in the cluster's folder, and one with a slash before it a file of the repository.
 fn tree_with(example: &str) -> Tree {
     if example.contains("kustomize.config.k8s.io/") && !example.contains("toolkit.fluxcd.io/") {
         return [File::new("kustomization.yaml", example)].into_iter().collect();
@@ -126,7 +126,8 @@ fn tree_with(example: &str) -> Tree {
         }
     }
     let files = files.into_iter().filter(|(_, text)| !text.is_empty());
-    let mut tree: Tree = files.map(|(path, text)| File::new(format!("clusters/example/{path}"), text)).collect();
+    let home = |path: &str| path.strip_prefix('/').map_or_else(|| format!("clusters/example/{path}"), str::to_owned);
+    let mut tree: Tree = files.map(|(path, text)| File::new(home(&path), text)).collect();
     bootstrap(&mut tree);
     tree
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fleetwright::text::{File, Tree};
-use fleetwright::{fleet, lint, render};
+use fleetwright::{config, fleet, lint, render};
 
 const QUICKSTART: &str = "testdata/fleets/quickstart";
 
@@ -17,6 +17,22 @@ fn the_readme_shows_the_quickstart_its_tree_and_the_rules() {
     let shown = with_block(&shown, "quickstart tree", &block("text", &folders(&fleet_yaml)));
     let shown = with_block(&shown, "rules", &rules());
     snapbox::assert_data_eq!(shown, snapbox::Data::read_from(&house.join("README.md"), None).raw());
+}
+
+#[test]
+fn the_configuration_of_the_readme_is_right_and_shows_every_key() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let (_, rest) = readme.split_once("<!-- configuration -->\n\n```yaml\n").expect("the README has a configuration");
+    let (text, _) = rest.split_once("```").expect("the block ends");
+    let (settings, findings) = config::read(&File::new(config::PATH, text));
+    assert_eq!(findings, []);
+    assert_eq!(settings.lint.exceptions.len(), 1);
+    let schema = config::schema();
+    let definitions = schema["definitions"].as_object().unwrap().values();
+    let keys = definitions.chain([&schema]).filter_map(|object| object.get("properties")?.as_object());
+    for key in keys.flat_map(|properties| properties.keys()) {
+        assert!(text.contains(&format!("{key}:")), "the README does not show `{key}`");
+    }
 }
 
 /// The text with what stands after `<!-- name -->` replaced, up to `<!-- end -->`.

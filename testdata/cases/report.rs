@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read has failed")]
 
 use fleetwright::finding::{Finding, ObjectRef, Severity};
-use fleetwright::report::{FORMATS, Judged, Report, SummaryLine, build, graph, json, trace};
+use fleetwright::report::{FORMATS, Judged, Report, SummaryLine, access, build, graph, json, trace};
 use fleetwright::text::{File, Span};
 use snapbox::data::DataFormat;
 use snapbox::{Data, IntoData, assert_data_eq};
@@ -103,8 +103,14 @@ fn json_is_the_document_that_its_schema_describes() {
 }
 
 /// The documents that commands write, and the file that publishes the schema of each.
-fn schemas() -> [(&'static str, serde_json::Value); 4] {
-    [("report", json::schema()), ("build", build::schema()), ("trace", trace::schema()), ("graph", graph::schema())]
+fn schemas() -> [(&'static str, serde_json::Value); 5] {
+    [
+        ("report", json::schema()),
+        ("build", build::schema()),
+        ("trace", trace::schema()),
+        ("graph", graph::schema()),
+        ("access", access::schema()),
+    ]
 }
 
 #[test]

@@ -114,7 +114,10 @@ fn read(text: &str) -> Option<Object> {
 fn variables<'a>(values: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> Variables {
     let place = File::new("variables.yaml", "").span(0..0);
     let variable = |value: Option<&str>| Variable { value: value.map(Into::into), place: place.clone(), from: None };
-    Variables { values: values.into_iter().map(|(name, value)| (name.into(), variable(value))).collect(), open: false }
+    Variables {
+        values: values.into_iter().map(|(name, value)| (name.into(), variable(value))).collect(),
+        ..Variables::default()
+    }
 }
 
 #[test]

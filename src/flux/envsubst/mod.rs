@@ -12,6 +12,7 @@ mod pattern;
 use std::ops::Range;
 
 pub use expand::{Expansion, Lookup, Piece};
+use operator::Operator;
 use parse::{Part, Text};
 
 /// A text with `${…}` in it.
@@ -19,6 +20,17 @@ use parse::{Part, Text};
 pub struct Template<'t> {
     text: &'t str,
     parts: Vec<Part<'t>>,
+}
+
+/// A `${…}` in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Use<'t> {
+    /// The variable that it reads.
+    pub name: &'t str,
+    /// Where it stands: bytes of the text.
+    pub range: Range<usize>,
+    /// Whether it says what to put where there is no such variable.
+    pub has_default: bool,
 }
 
 /// Why a text cannot be expanded.
@@ -63,17 +75,23 @@ impl<'t> Template<'t> {
 
     /// The names of the variables that it reads, in the order of the text; a name may stand twice.
     pub fn names(&self) -> Vec<&'t str> {
-        fn add<'t>(parts: &[Part<'t>], names: &mut Vec<&'t str>) {
+        self.uses().into_iter().map(|one| one.name).collect()
+    }
+
+    /// Its `${…}`, those inside of others included, in the order of the text.
+    pub fn uses(&self) -> Vec<Use<'t>> {
+        fn add<'t>(parts: &[Part<'t>], uses: &mut Vec<Use<'t>>) {
             for part in parts {
                 if let Part::Call(call) = part {
-                    names.push(call.name);
-                    add(&call.arguments, names);
+                    let has_default = call.operator == Operator::Default;
+                    uses.push(Use { name: call.name, range: call.range.clone(), has_default });
+                    add(&call.arguments, uses);
                 }
             }
         }
-        let mut names = Vec::new();
-        add(&self.parts, &mut names);
-        names
+        let mut uses = Vec::new();
+        add(&self.parts, &mut uses);
+        uses
     }
 
     /// The name in the `${…}` that begins at an offset.

@@ -5,11 +5,12 @@
 //! that stands directly at the root wins all the same.
 
 mod path;
+mod release;
 
 use super::producer::Produced;
 use crate::kube::Object;
-use crate::text::{File, Span};
-use crate::yaml::{Entry, Inside, Node, Style, Value, as_kubernetes, parse};
+use crate::text::Span;
+use crate::yaml::{Entry, Inside, Node, Style, Value, as_kubernetes};
 
 /// The key of a reference that names none.
 const VALUES_KEY: &str = "values.yaml";
@@ -102,7 +103,7 @@ impl Values {
 
 /// The values that a text holds, with their places in the file of the ConfigMap.
 fn read(scalar: &Node) -> Result<Node, String> {
-    let parsed = parse(&File::new("", scalar.text().unwrap_or_default()));
+    let parsed = Inside::of(scalar).parse();
     if let Some(wrong) = parsed.findings.iter().find(|finding| finding.rule != crate::yaml::DUPLICATE_KEY) {
         return Err(wrong.message.clone());
     }
@@ -110,7 +111,7 @@ fn read(scalar: &Node) -> Result<Node, String> {
     match parsed.documents.first() {
         None => Ok(empty),
         Some(document) if document.node.is_null() => Ok(empty),
-        Some(document) if document.node.is_map() => Ok(as_kubernetes(&Inside::of(scalar).node(&document.node))),
+        Some(document) if document.node.is_map() => Ok(as_kubernetes(&document.node)),
         Some(_) => Err("its values are no mapping".into()),
     }
 }

@@ -199,7 +199,7 @@ impl Produced {
     }
 
     /// An object of which nothing but its name is known.
-    fn unknown(kind: &str, namespace: &str, name: &str, place: &Span, by: &ObjectRef) -> Self {
+    pub(super) fn unknown(kind: &str, namespace: &str, name: &str, place: &Span, by: &ObjectRef) -> Self {
         Self { object: shell(kind, namespace, name, Vec::new(), place), open: true, by: Some(by.clone()) }
     }
 

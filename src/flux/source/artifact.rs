@@ -1,6 +1,6 @@
 //! What a source hands out.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::finding::Finding;
 use crate::kustomize::{Builder, Files};
@@ -12,9 +12,21 @@ pub struct Artifact {
     pub id: Arc<str>,
     /// Builds its folders; the paths of its files are those in the artifact, from the artifact's root.
     pub builder: Builder,
+    /// The same for who decrypts first.
+    decrypting: OnceLock<Builder>,
 }
 
 impl Artifact {
+    /// What a source hands out under an id.
+    pub(super) fn new(id: Arc<str>, files: Files) -> Self {
+        Self { id, builder: Builder::new(files), decrypting: OnceLock::new() }
+    }
+
+    /// Builds its folders as if what SOPS encrypted in them were decrypted before.
+    pub fn decrypting(&self) -> &Builder {
+        self.decrypting.get_or_init(|| Builder::new(self.files().clone().decrypted()))
+    }
+
     /// Its files.
     pub fn files(&self) -> &Files {
         self.builder.files()

@@ -13,7 +13,7 @@ use super::origin::Origin;
 use super::resolve::Resolver;
 use crate::address::{Address, Location};
 use crate::kube::Object;
-use crate::kustomize::{self, Builder, Files};
+use crate::kustomize::{self, Files};
 use crate::text::{Index, Tree, is_inside};
 use crate::yaml::{Node, Value};
 
@@ -220,10 +220,8 @@ impl Sources {
         if let Some(artifact) = self.made().get(&id) {
             return Ok(artifact.clone());
         }
-        let artifact = Arc::new(Artifact {
-            id: id.clone(),
-            builder: Builder::new(files()?.with_copies(self.bases.iter().cloned())),
-        });
+        let files = files()?.with_copies(self.bases.iter().cloned());
+        let artifact = Arc::new(Artifact::new(id.clone(), files));
         // Another thread may have made it meanwhile: all share the first one, whose builds are memoised.
         Ok(self.made().entry(id).or_insert(artifact).clone())
     }

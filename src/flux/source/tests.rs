@@ -358,6 +358,10 @@ fn generators_that_cannot_be_told_say_why() {
     let archive = one.replace("a.yaml", "x.tgz");
     let resolution = made(&[("x.tgz", "")], &generator(&archive), "apps");
     assert!(matches!(&resolution, Resolution::Unknown(why) if why.contains("extracts archives")), "{resolution:?}");
+    for (said, why) in [("strategy: Mirror", "strategy `Mirror`"), ("strategy: Merge, mode: '0644'", "says `mode`")] {
+        let resolution = made(REPOSITORY, &generator(&one.replace("strategy: Extract", said)), "apps");
+        assert!(matches!(&resolution, Resolution::Unknown(reason) if reason.contains(why)), "{resolution:?}");
+    }
     let same = one.replace("name: apps", "name: repo");
     let message = "12: artifact `repo` is called as the source with the alias `repo`";
     assert_eq!(said(&made(REPOSITORY, &generator(&same), "repo")), [message]);

@@ -1,6 +1,6 @@
 //! What is said of a `${…}` that Flux cannot expand.
 
-use super::Values;
+use super::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE, Values, owner, string};
 use crate::finding::{Finding, did_you_mean};
 use crate::flux::envsubst::{Fault, FaultKind};
 use crate::kustomize::FAILED_BUILD;
@@ -23,7 +23,7 @@ pub(super) fn finding(fault: &Fault, text: &str, place: &Node, values: &Values<'
                      another program"
                 ),
             };
-            return Finding::error(FAILED_BUILD, span, format!("no variable is called `{name}`")).help(help);
+            return Finding::error(UNDEFINED_VARIABLE, span, format!("no variable is called `{name}`")).help(help);
         }
         FaultKind::NoName => ("no name follows `${`", LITERALLY),
         FaultKind::NotClosed => {
@@ -41,6 +41,12 @@ pub(super) fn finding(fault: &Fault, text: &str, place: &Node, values: &Values<'
         FaultKind::TooLong => ("it would make a text of many megabytes", "replace less"),
         FaultKind::TooSlow => ("its pattern would take too long to match", "use fewer stars, or a shorter value"),
     };
+    if let Some(owner) = string(place).and_then(|text| owner::of_malformed(&text, said)) {
+        let message = format!("`{shown}` is the {owner}'s own, and Flux fails to read it: {message}");
+        let help = "set the label or annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` on the object, or \
+                    write `$${` for each `${`";
+        return Finding::error(SHELL_VARIABLE_SUBSTITUTED, span, message).help(help);
+    }
     let help = if fault.kind == FaultKind::NotClosed { [help, LITERALLY].concat() } else { help.to_string() };
     Finding::error(FAILED_BUILD, span, format!("`{shown}` is no substitution: {message}")).help(help)
 }

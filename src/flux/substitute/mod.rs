@@ -7,7 +7,9 @@
 mod canonical;
 mod fault;
 mod origin;
+mod owner;
 mod scalars;
+mod unset;
 mod whole;
 
 use std::collections::BTreeSet;
@@ -18,6 +20,13 @@ use super::envsubst::{Lookup, Template};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::yaml::{Name, Node, go};
+
+pub(super) use unset::{Unset, Whose, unset};
+
+/// The rule of variables that nothing defines.
+pub const UNDEFINED_VARIABLE: &str = "undefined-variable";
+/// The rule of variables that a text means for another program.
+pub const SHELL_VARIABLE_SUBSTITUTED: &str = "shell-variable-substituted";
 
 /// Puts the values of variables into an object, or says why Flux fails to.
 ///
@@ -200,7 +209,7 @@ mod tests {
                 Variable { value, place: place.clone(), from: None }
             };
             let values = [("A".into(), variable(a, known != 0)), ("B".into(), variable(b, known != 1))];
-            let variables = Variables { values: values.into_iter().collect(), open: false };
+            let variables = Variables { values: values.into_iter().collect(), ..Variables::default() };
             let values = Values { variables: &variables, strict: true };
             if let Some(alone) = scalars::substitute(&object, &values) {
                 let alone = alone.unwrap_or_else(|| object.clone());

@@ -12,18 +12,32 @@ macro_rules! rules {
 }
 
 rules! {
+    mod automation_pushes_to_synced_branch;
+    mod bootstrap_order;
     mod dangling_dependency;
+    mod dangling_image_policy;
     mod dangling_source;
     mod dangling_values;
+    mod default_namespace;
+    mod deletion_deadlock;
     mod dependency_cycle;
+    mod duplicate_cluster_identity;
     mod duplicate_key;
     mod failed_build;
+    mod floating_version;
+    mod flux_object_on_remote;
     mod ignored_health_checks;
+    mod insecure_source;
     mod interval_out_of_range;
+    mod invalid_git_url;
+    mod invalid_variable_name;
     mod invalid_yaml;
+    mod legacy_oci_helm_repository;
+    mod missing_controller;
     mod missing_dependency;
     mod missing_drift_detection;
     mod missing_failure_strategy;
+    mod missing_namespace;
     mod missing_path;
     mod missing_prune;
     mod missing_resource;
@@ -31,9 +45,23 @@ rules! {
     mod missing_storage_namespace;
     mod missing_timeout;
     mod namespace_from_helm;
+    mod object_owned_twice;
+    mod plaintext_secret;
+    mod privileged_workload;
+    mod receiver_target;
+    mod registry_without_provider;
+    mod runtime_info_drift;
+    mod shell_variable_substituted;
+    mod sops_misconfigured;
     mod suspended_in_git;
     mod target_namespace_mismatch;
+    mod unauthenticated_receiver;
+    mod undefined_variable;
+    mod unfiltered_image_policy;
+    mod unmatched_patch;
+    mod unreachable_object;
     mod unready_dependency;
     mod unsized_instance;
+    mod unverified_artifact;
     mod watch_label_missing;
 }

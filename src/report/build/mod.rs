@@ -79,6 +79,9 @@ fn describe(group: &Group<'_>) -> String {
         }
         (_, None) => name,
     };
+    if group.applier.is_suspended() {
+        line.push_str(" (suspended)");
+    }
     match state {
         State::Failed => line.push_str(" (does not build)"),
         State::NotBuilt(why) => drop(write!(line, " (not built: {why})")),

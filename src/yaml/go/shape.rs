@@ -28,6 +28,11 @@ impl Shape {
         if !marker && is_word(text.as_bytes()) {
             return Self::SIMPLE;
         }
+        Self::scan(text, marker)
+    }
+
+    /// Goes through a text character by character; `marker` tells whether it begins like a document.
+    fn scan(text: &str, marker: bool) -> Self {
         let mut shape = Self { plain: !marker, ..Self::SIMPLE };
         let (mut space, mut broken, mut blank) = (false, false, true);
         let mut chars = text.chars().peekable();
@@ -193,4 +198,26 @@ pub(super) fn is_break(c: char) -> bool {
 /// Tells whether libyaml writes a character as it is. A tab is not, nor is anything past the first plane.
 pub(super) fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FEFE}' | '\u{FF00}'..='\u{FFFD}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_the_shape_that_their_characters_tell() {
+        let all = || (0..=0x7Fu8).map(char::from);
+        for (first, second) in all().flat_map(|first| all().map(move |second| (first, second))) {
+            for text in [
+                format!("{first}"),
+                format!("{first}{second}"),
+                format!("{first}{second}x"),
+                format!("x{first}{second}"),
+            ] {
+                if is_word(text.as_bytes()) {
+                    assert_eq!(Shape::scan(&text, false), Shape::SIMPLE, "{text:?}");
+                }
+            }
+        }
+    }
 }

@@ -123,6 +123,10 @@ impl<'a> Stage<'a> {
             Refused::TooMany => Stop::Unknown("its ArtifactGenerator excludes by more globs than are tried".into()),
         })?;
         let strategy = copy.node.get("strategy").and_then(Node::text).unwrap_or_default();
+        if !matches!(strategy, "" | "Overwrite" | "Merge" | "Extract") {
+            let why = format!("its ArtifactGenerator copies by the strategy `{strategy}`, which is not known here");
+            return Err(Stop::Unknown(why.into()));
+        }
         let (merges, extracts) = (strategy == "Merge", strategy == "Extract");
         Ok(Operation { copy, files: artifact.files(), alias, exclude, merges, extracts, to: target })
     }

@@ -27,6 +27,12 @@ use output::{Output, outputs};
 /// The annotation that stops an ArtifactGenerator.
 const RECONCILE: &str = "source.extensions.fluxcd.io/reconcile";
 
+/// What an ArtifactGenerator may say, level by level: anything else may change what it makes.
+const SPEC: [&str; 4] = ["commonMetadata", "sources", "pathPattern", "artifacts"];
+const SOURCE: [&str; 4] = ["alias", "name", "namespace", "kind"];
+const ARTIFACT: [&str; 4] = ["name", "revision", "originRevision", "copy"];
+const COPY: [&str; 4] = ["from", "to", "exclude", "strategy"];
+
 /// Why an artifact is not made.
 #[derive(Debug, Clone)]
 pub(super) enum Stop {
@@ -115,6 +121,7 @@ impl<'a> Generator<'a> {
         if object.node.get("spec").is_some_and(has_unknown) {
             return Err(Stop::Unknown("its ArtifactGenerator has values that are not known".into()));
         }
+        only_known(object)?;
         let mut sources: Vec<Source> = Vec::new();
         for item in items(object, &["spec", "sources"]) {
             let (alias, name) = (required(item, "alias")?, required(item, "name")?);
@@ -166,6 +173,23 @@ impl<'a> Generator<'a> {
         generated.stopped = made.err();
         generated
     }
+}
+
+/// Stops at what a later version of the API may have, which nobody here knows the meaning of.
+fn only_known(object: &Object) -> Result<(), Stop> {
+    let spec = object.node.get("spec");
+    let (sources, artifacts) = (items(object, &["spec", "sources"]), items(object, &["spec", "artifacts"]));
+    let copies = artifacts.iter().filter_map(|artifact| artifact.get("copy")).flat_map(Node::items);
+    let said = spec.into_iter().map(|node| (node, &SPEC));
+    let said = said.chain(sources.iter().map(|node| (node, &SOURCE)));
+    let said = said.chain(artifacts.iter().map(|node| (node, &ARTIFACT))).chain(copies.map(|node| (node, &COPY)));
+    for (node, known) in said {
+        if let Some(entry) = node.entries().iter().find(|entry| !known.contains(&&*entry.key)) {
+            let why = format!("its ArtifactGenerator says `{}`, which is not known here", entry.key);
+            return Err(Stop::Unknown(why.into()));
+        }
+    }
+    Ok(())
 }
 
 fn items<'a>(object: &'a Object, keys: &[&str]) -> &'a [Node] {

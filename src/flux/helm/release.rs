@@ -1,0 +1,20 @@
+//! The values that a HelmRelease gets on its cluster.
+
+use super::{Values, values};
+use crate::flux::{Applied, Cluster};
+
+impl Cluster {
+    /// The merged values of a HelmRelease of this cluster; `None` for other objects. Each node knows where it was
+    /// written. What nobody can know, as what a Secret holds, is marked or leaves the values open.
+    pub fn values(&self, release: &Applied<'_>) -> Option<Values> {
+        let object = release.object;
+        if !object.is("helm.toolkit.fluxcd.io", "HelmRelease") {
+            return None;
+        }
+        let namespace = object.namespace().or(release.completion.target_namespace.as_deref()).unwrap_or_default();
+        let by = (object.span(), &release.by.reference);
+        Some(values(object, |kind, name| {
+            self.lookups.find((kind, namespace, name), &release.by.target, &self.brought, by)
+        }))
+    }
+}

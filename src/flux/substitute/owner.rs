@@ -1,0 +1,287 @@
+//! Whose a `${…}` is: Flux's, or that of the program that a text is written for. Shells, Grafana, web servers and others
+//! write variables as Flux does.
+
+use crate::kube::Object;
+use crate::yaml::{Node, Value};
+
+/// Variables that a shell or Kubernetes itself gives programs.
+const GIVEN: [&str; 28] = [
+    "BASH_REMATCH",
+    "BASH_SOURCE",
+    "EUID",
+    "FUNCNAME",
+    "HOME",
+    "HOSTNAME",
+    "HOST_IP",
+    "IFS",
+    "KUBERNETES_SERVICE_HOST",
+    "KUBERNETES_SERVICE_PORT",
+    "LANG",
+    "LINENO",
+    "NODE_NAME",
+    "OLDPWD",
+    "OPTARG",
+    "OPTIND",
+    "PATH",
+    "PIPESTATUS",
+    "POD_IP",
+    "POD_NAME",
+    "POD_NAMESPACE",
+    "PPID",
+    "PWD",
+    "RANDOM",
+    "REPLY",
+    "SECONDS",
+    "SHELL",
+    "TMPDIR",
+];
+
+/// How sure it is that a variable is not meant for Flux.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ownership {
+    /// It is not.
+    Sure,
+    /// It probably is not, where nothing defines it.
+    Likely,
+    /// Nothing says so.
+    None,
+}
+
+/// A text and where it stands.
+pub(super) struct Passage<'a> {
+    object: &'a Object,
+    text: &'a str,
+    place: Place,
+    is_block: bool,
+    form: Form,
+}
+
+/// Where a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Among the words of a command.
+    Command,
+    /// Where it gives a container a variable.
+    Environment,
+    Elsewhere,
+}
+
+/// What a text looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Dashboard,
+    Script,
+    Other,
+}
+
+impl<'a> Passage<'a> {
+    /// A text at a path of keys of an object.
+    pub(super) fn new(object: &'a Object, path: &[&str], text: &'a str) -> Self {
+        let is_command = |key: &&str| {
+            let key = key.to_ascii_lowercase();
+            ["args", "command", "script", "entrypoint"].iter().any(|word| key.contains(word))
+        };
+        let place = if path.iter().any(|key| names_environment(key)) {
+            Place::Environment
+        } else if path.iter().any(is_command) {
+            Place::Command
+        } else {
+            Place::Elsewhere
+        };
+        Self { object, text, place, is_block: is_block(text), form: Form::of(text) }
+    }
+
+    /// What the text is, in a word.
+    pub(super) fn noun(&self) -> &'static str {
+        self.form.noun()
+    }
+
+    /// How sure it is that a variable of the text is not meant for Flux.
+    pub(super) fn ownership(&self, name: &str) -> Ownership {
+        // Flux has no variables of such names; Grafana has the latter.
+        if name.starts_with(|c: char| c.is_ascii_digit()) || name.starts_with("__") || !name.is_ascii() {
+            return Ownership::Sure;
+        }
+        let (is_script, in_command) = (self.form == Form::Script, self.place == Place::Command);
+        let is_program = self.is_block || (is_script && in_command) || self.text.starts_with("#!");
+        if self.form == Form::Dashboard || (is_program && is_assigned(self.text, name)) {
+            return Ownership::Sure;
+        }
+        if in_command && is_given_by(&self.object.node, name) {
+            return Ownership::Sure;
+        }
+        if !is_program || self.place == Place::Environment {
+            return Ownership::None;
+        }
+        let has_small = name.bytes().any(|byte| byte.is_ascii_lowercase());
+        if has_small || GIVEN.contains(&name) || (is_script && is_used_bare(self.text, name)) {
+            return Ownership::Likely;
+        }
+        Ownership::None
+    }
+}
+
+impl Form {
+    fn of(text: &str) -> Self {
+        if is_dashboard(text) {
+            Self::Dashboard
+        } else if is_script(text) {
+            Self::Script
+        } else {
+            Self::Other
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Dashboard => "dashboard",
+            Self::Script => "script",
+            Self::Other => "text",
+        }
+    }
+}
+
+/// What a text is, in a word, with a `${…}` that Flux cannot read, where that is another program's.
+pub(super) fn of_malformed(text: &str, said: &str) -> Option<&'static str> {
+    let form = Form::of(text);
+    // Forms of shells that Flux does not know: indirection, arrays, all arguments, the last status.
+    let is_shell = ["${!", "${@", "${*", "${?", "${$", "${-"].iter().any(|start| said.starts_with(start));
+    let is_list = said.contains('[');
+    (form != Form::Other || is_shell || is_list || is_block(text)).then(|| form.noun())
+}
+
+fn is_block(text: &str) -> bool {
+    text.trim_end().contains('\n')
+}
+
+/// Tells whether a text is a dashboard of Grafana.
+fn is_dashboard(text: &str) -> bool {
+    let has = |key: &str| text.contains(key);
+    text.trim_start().starts_with('{') && (has("\"panels\"") || has("\"__inputs\"") || has("\"templating\""))
+}
+
+/// Tells whether a text looks like one for a shell.
+fn is_script(text: &str) -> bool {
+    let is_word = |line: &str| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        matches!(first, "fi" | "fi;" | "done" | "done;" | "esac" | "then" | "do" | "set" | "export" | "echo" | "exec")
+    };
+    text.starts_with("#!")
+        || ["$(", "&& ", "|| ", "; do", "; then"].iter().any(|sign| text.contains(sign))
+        || (is_block(text) && text.lines().any(is_word))
+}
+
+/// Tells whether a text itself gives a variable a value: `x=1`, `for x in`, `read x`, `let x =`.
+fn is_assigned(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let (Some(before), Some(after)) = (text.get(..at), text.get(at + name.len()..)) else { return false };
+        let before = before.rsplit('\n').next().unwrap_or_default();
+        if before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '{' | '-' | '.' | '/' | '%'))
+        {
+            return false;
+        }
+        let value = after.strip_prefix("+=").or_else(|| after.strip_prefix('=')).filter(|rest| !rest.starts_with('='));
+        if let Some(value) = value {
+            return begins_command(before) && !is_itself(value, name);
+        }
+        let last = before.split_whitespace().next_back().unwrap_or_default();
+        let spaced = after.trim_start_matches(' ');
+        match last {
+            "for" | "select" => spaced.starts_with("in ") || spaced.starts_with(['\n', ';']),
+            "let" | "const" | "var" => spaced.starts_with('='),
+            _ => !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && is_read(before),
+        }
+    })
+}
+
+/// Tells whether what follows on the line is the beginning of a command.
+fn begins_command(before: &str) -> bool {
+    let before = before.trim_end();
+    let last = before.split_whitespace().next_back().unwrap_or_default();
+    let words = ["then", "do", "else", "export", "local", "declare", "readonly", "typeset", "env", "&&", "||"];
+    before.is_empty()
+        || before.ends_with([';', '(', '{', '|', '`', '"', '\''])
+        || words.contains(&last)
+        || is_declared(before)
+}
+
+/// `local -r x=1` and its like.
+fn is_declared(before: &str) -> bool {
+    let mut words = before.split_whitespace().rev().skip_while(|word| word.starts_with('-'));
+    words.next().is_some_and(|word| matches!(word, "local" | "declare" | "readonly" | "typeset" | "export"))
+}
+
+/// `read -r x y`: names and options may stand between.
+fn is_read(before: &str) -> bool {
+    let Some((start, between)) = before.rsplit_once("read ") else { return false };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ');
+    between.chars().all(is_plain) && (begins_command(start) || start.trim_end().ends_with("while"))
+}
+
+/// Tells whether a value is the variable again: `X=${X}` and `X="$X"` hand on what comes from outside.
+fn is_itself(value: &str, name: &str) -> bool {
+    let value = value.trim_start_matches(['"', '\'']);
+    let inner = value.strip_prefix("${").or_else(|| value.strip_prefix('$'));
+    let rest = inner.and_then(|inner| inner.strip_prefix(name));
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+}
+
+/// Tells whether a text has the variable without braces too, which Flux would not touch.
+fn is_used_bare(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).is_some_and(|before| before.ends_with('$') && !before.ends_with("$$"));
+        let after = text.get(at + name.len()..).and_then(|after| after.chars().next());
+        before && !after.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+fn names_environment(key: &str) -> bool {
+    key == "env" || key == "envVars" || key.ends_with("Env") || key.ends_with("EnvVars")
+}
+
+/// Tells whether an object gives one of its containers an environment variable, and not from a variable of Flux.
+fn is_given_by(node: &Node, name: &str) -> bool {
+    match &node.value {
+        Value::Scalar(..) => false,
+        Value::Seq(items) => items.iter().any(|item| is_given_by(item, name)),
+        Value::Map(entries) => entries
+            .iter()
+            .any(|entry| (names_environment(&entry.key) && gives(&entry.node, name)) || is_given_by(&entry.node, name)),
+    }
+}
+
+fn gives(environment: &Node, name: &str) -> bool {
+    let is_other = |value: Option<&Node>| !value.and_then(Node::text).is_some_and(|text| is_itself(text, name));
+    let listed = environment
+        .items()
+        .iter()
+        .any(|item| item.get("name").and_then(Node::text) == Some(name) && is_other(item.get("value")));
+    listed || environment.entry(name).is_some_and(|entry| is_other(Some(&entry.node)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_gives_a_variable_a_value_owns_it() {
+        for text in [
+            "x=1\necho ${x}",
+            "if true; then x=$(date); fi\n",
+            "for x in a b; do\n  echo ${x}\ndone",
+            "while read -r y x; do\n  echo ${x}\ndone",
+            "local x=1\n",
+            "export x=\"$1\"\n",
+            "declare -r x=2\n",
+            "const x = 1;\n",
+            "sh -c 'x=1; echo ${x}'",
+        ] {
+            assert!(is_assigned(text, "x"), "{text}");
+        }
+        for text in
+            ["x=${x}", "x=\"${x:-1}\"", "--set x=1 ${x}", "if [ x == 1 ]", "max=1", "x: 1", "for x ${x}", "say read x"]
+        {
+            assert!(!is_assigned(text, "x"), "{text}");
+        }
+    }
+}

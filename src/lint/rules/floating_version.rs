@@ -1,0 +1,235 @@
+use crate::finding::{Finding, Label, Severity};
+use crate::flux::Applied;
+use crate::kube::Object;
+use crate::lint::pods::containers;
+use crate::lint::rule::{declare, missing_in_spec};
+use crate::lint::{Check, Context, Found};
+use crate::yaml::{Entry, Node};
+
+declare! {
+    /// A source, a chart or an image has a version that whoever publishes the next one decides.
+    ///
+    /// ## Why
+    ///
+    /// `latest`, `*`, or a range without an upper bound takes whatever comes, a breaking release too. It reaches all clusters in
+    /// the same hour, nothing in Git says when or why, and reverting a commit does not bring the old one back.
+    ///
+    /// Branches of Git repositories are meant to move, ranges with an upper bound are a choice, and an OCI tag whose artifact is
+    /// verified moves only with its signer. A warning on clusters that count as production, pedantic on others.
+    ///
+    /// ## How to fix it
+    ///
+    /// Name a version, a digest, or a range with an upper bound such as `1.x`; let a bot propose the next one.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: cache
+    ///   namespace: shop
+    /// spec:
+    ///   chart:
+    ///     spec:
+    ///       chart: cache
+    ///       sourceRef:
+    ///         kind: HelmRepository
+    ///         name: charts
+    ///       version: ">=1.0.0"
+    ///   interval: 1h
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: cache
+    ///   namespace: shop
+    /// spec:
+    ///   chart:
+    ///     spec:
+    ///       chart: cache
+    ///       sourceRef:
+    ///         kind: HelmRepository
+    ///         name: charts
+    ///       version: 1.x
+    ///   interval: 1h
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: chart version](https://fluxcd.io/flux/components/helm/helmreleases/#chart-template),
+    /// [OCI reference](https://fluxcd.io/flux/components/source/ocirepositories/#reference),
+    /// [Kubernetes: images](https://kubernetes.io/docs/concepts/containers/images/#image-names)
+    "floating-version", Warning, "what runs can change without a commit", Check::Object(check),
+}
+
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
+    let object = applied.object;
+    let mut tell = |floating: Floating<'_>| {
+        let (place, what) = match floating {
+            Floating::Said(node, what) => (node.span().clone().into(), what),
+            Floating::Silent(place, what) => (place, what),
+        };
+        let message = format!("{} {what}", object.reference());
+        let help = "name a version, a digest, or a range with an upper bound such as `1.x`: the next release arrives \
+                    everywhere without a commit";
+        let mut finding = Finding::warning(RULE.id, place, message).help(help).about(object.reference());
+        if !context.is_production {
+            finding.severity = Severity::Pedantic;
+        }
+        found.push(finding);
+    };
+    match (object.group(), object.kind()) {
+        ("source.toolkit.fluxcd.io", "OCIRepository") => oci(applied).into_iter().for_each(tell),
+        ("source.toolkit.fluxcd.io", "GitRepository") => {
+            let range = object.node.at_keys(&["spec", "ref", "semver"]).filter(|range| is_unbounded(range));
+            range.map(|range| Floating::Said(range, takes(range))).into_iter().for_each(tell);
+        }
+        ("source.toolkit.fluxcd.io", "HelmChart") => {
+            chart(object, &["spec"], applied).into_iter().for_each(tell);
+        }
+        ("helm.toolkit.fluxcd.io", "HelmRelease") => {
+            chart(object, &["spec", "chart", "spec"], applied).into_iter().for_each(tell);
+        }
+        ("fluxcd.controlplane.io", "FluxInstance") => {
+            let range = object.node.at_keys(&["spec", "distribution", "version"]).filter(|range| is_unbounded(range));
+            range.map(|range| Floating::Said(range, takes(range))).into_iter().for_each(tell);
+        }
+        _ => {
+            for image in containers(object).filter_map(|container| container.get("image")) {
+                if image.text().is_some_and(is_latest) {
+                    let what = format!("runs `{}`, whatever that is today", image.text().unwrap_or_default());
+                    tell(Floating::Said(image, what));
+                }
+            }
+        }
+    }
+}
+
+/// A version that floats: where it is said, or where it is not; and what follows, in words behind the object's name.
+enum Floating<'a> {
+    Said(&'a Node, String),
+    Silent(Label, String),
+}
+
+fn takes(range: &Node) -> String {
+    format!("takes any new version: `{}` has no upper bound", range.text().unwrap_or_default())
+}
+
+/// The reference of an OCIRepository: a digest goes before a range, that before a tag, and nothing means `latest`.
+fn oci<'a>(applied: &Applied<'a>) -> Option<Floating<'a>> {
+    let repository = applied.object;
+    let said = |field: &str| {
+        let node = repository.node.at_keys(&["spec", "ref", field])?;
+        node.text().is_some_and(|text| !text.is_empty()).then_some(node)
+    };
+    let is_verified = repository.node.at_keys(&["spec", "verify", "provider"]).is_some();
+    if is_verified || said("digest").is_some() || applied.completion.mentions("ref") {
+        return None;
+    }
+    match (said("semver"), said("tag")) {
+        (Some(range), _) => is_unbounded(range).then(|| Floating::Said(range, takes(range))),
+        (None, Some(tag)) => {
+            let floats = tag.text() == Some("latest");
+            floats.then(|| Floating::Said(tag, "takes whatever `latest` is".into()))
+        }
+        (None, None) => Some(Floating::Silent(missing_in_spec(repository, "ref"), "takes whatever `latest` is".into())),
+    }
+}
+
+/// The version of a chart from a HelmRepository: none means the newest one. Charts from Git and buckets have their own.
+fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option<Floating<'a>> {
+    let chart = object.node.at_keys(path)?;
+    let source = chart.at_keys(&["sourceRef", "kind"]).and_then(Node::text);
+    if source != Some("HelmRepository") || applied.completion.mentions("version") {
+        return None;
+    }
+    match chart.get("version").filter(|version| version.text().is_some_and(|text| !text.is_empty())) {
+        Some(version) => is_unbounded(version).then(|| Floating::Said(version, takes(version))),
+        None => {
+            let place = chart.entry("chart").map_or_else(|| object.span().clone(), Entry::key_span);
+            Some(Floating::Silent(Label::new(place, "no `version` here"), "takes the newest version of its chart".into()))
+        }
+    }
+}
+
+/// Whether a range of versions takes every later one.
+///
+/// Source: the constraints of `github.com/Masterminds/semver`.
+fn is_unbounded(range: &Node) -> bool {
+    let Some(text) = range.text().filter(|text| !text.contains('$')) else { return false };
+    text.split("||").any(|all| {
+        // A range with a hyphen, ` - `, has two ends.
+        let spaced = all.replace(',', " ");
+        !spaced.contains(" - ") && constraints(&spaced).iter().all(|constraint| is_open(constraint))
+    })
+}
+
+/// The constraints of a list: an operator that stands alone belongs to the version behind it. No constraint is any.
+fn constraints(list: &str) -> Vec<String> {
+    let mut constraints = vec![String::new()];
+    for word in list.split_whitespace() {
+        match constraints.last_mut() {
+            Some(last) if last.ends_with(OPERATORS) || last.is_empty() => last.push_str(word),
+            _ => constraints.push(word.to_string()),
+        }
+    }
+    constraints
+}
+
+/// What constraints start with.
+const OPERATORS: [char; 6] = ['<', '>', '=', '~', '^', '!'];
+
+/// Whether one constraint leaves the upper end open.
+fn is_open(constraint: &str) -> bool {
+    let version = constraint.trim_start_matches(OPERATORS);
+    let operator = constraint.strip_suffix(version).unwrap_or_default();
+    let is_any = matches!(version.trim_start_matches('v'), "*" | "x" | "X" | "");
+    match operator {
+        ">" | ">=" | "=>" | "!=" => true,
+        "<" | "<=" | "=<" => false,
+        _ => is_any,
+    }
+}
+
+/// Whether an image is whatever was pushed last: no digest, and no tag or the tag `latest`.
+fn is_latest(image: &str) -> bool {
+    if image.is_empty() || image.contains(['@', '$']) {
+        return false;
+    }
+    let name = image.rsplit('/').next().unwrap_or(image);
+    name.split_once(':').is_none_or(|(_, tag)| tag == "latest")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+    use crate::yaml::Style;
+
+    #[test]
+    fn a_range_floats_when_nothing_ends_it() {
+        let file = File::new("a.yaml", "");
+        let floats = |text: &str| is_unbounded(&Node::scalar(text, Style::Plain, file.span(0..0)));
+        for range in ["*", "x", ">=1.0.0", ">1", ">= 1.0", "1.x || >=3", ">=1.0.0-0", "!=2.0.0", ">=1, !=1.5"] {
+            assert!(floats(range), "{range}");
+        }
+        for range in ["1.2.3", "1.x", "^1.2", "~1", ">=1 <2", ">= 1.0, < 2.0", "1.0 - 2.0", "1.*", "<=3", "${v}", "2.x"] {
+            assert!(!floats(range), "{range}");
+        }
+    }
+
+    #[test]
+    fn an_image_without_tag_or_digest_is_the_latest() {
+        for image in ["nginx", "nginx:latest", "localhost:5000/nginx", "registry.example.com:5000/a/b:latest"] {
+            assert!(is_latest(image), "{image}");
+        }
+        for image in ["nginx:1.27", "nginx@sha256:0", "nginx:latest@sha256:0", "${image}", "localhost:5000/nginx:1", ""] {
+            assert!(!is_latest(image), "{image}");
+        }
+    }
+}

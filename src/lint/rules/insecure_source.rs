@@ -1,0 +1,119 @@
+use crate::finding::{Finding, Severity};
+use crate::flux::Applied;
+use crate::kube::Object;
+use crate::lint::fields::flag;
+use crate::lint::rule::declare;
+use crate::lint::{Check, Context, Found};
+use crate::yaml::Node;
+
+declare! {
+    /// A source is fetched over plain HTTP, or told to do without TLS.
+    ///
+    /// ## Why
+    ///
+    /// Whoever sits between the cluster and the server decides what the cluster runs: Flux applies what it fetches, with the
+    /// rights of its controllers or of the tenant. Credentials of the source travel in the clear too.
+    ///
+    /// A host inside the cluster or on the loopback is a smaller risk: the finding is a warning there.
+    ///
+    /// ## How to fix it
+    ///
+    /// Use `https://` or `ssh://`, and leave `insecure` out. For a private certificate authority use `certSecretRef`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: source.toolkit.fluxcd.io/v1
+    /// kind: GitRepository
+    /// metadata:
+    ///   name: shop
+    ///   namespace: shop
+    /// spec:
+    ///   interval: 10m
+    ///   url: http://git.example.com/acme/shop.git
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: source.toolkit.fluxcd.io/v1
+    /// kind: GitRepository
+    /// metadata:
+    ///   name: shop
+    ///   namespace: shop
+    /// spec:
+    ///   interval: 10m
+    ///   url: https://git.example.com/acme/shop.git
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: GitRepository URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),
+    /// [insecure OCI registries](https://fluxcd.io/flux/components/source/ocirepositories/#insecure)
+    "insecure-source", Error, "a source is fetched without TLS", Check::Object(check),
+}
+
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+    let object = applied.object;
+    let (Some(address), insecure) = (address(object), insecure(object)) else { return };
+    let Some(said) = address.text().filter(|text| !text.contains('$')) else { return };
+    let shown = without_user(said);
+    let (place, message) = match insecure {
+        Some(insecure) => (insecure, format!("{} fetches `{shown}` without TLS", object.reference())),
+        None if is_plain(said) => (address, format!("{} fetches `{shown}` over plain HTTP", object.reference())),
+        None => return,
+    };
+    let help = "use `https://`, `ssh://` or TLS: whoever is in between decides what the cluster runs";
+    let mut finding = Finding::error(RULE.id, place.span().clone(), message).help(help).about(object.reference());
+    if is_near(host(said)) {
+        finding.severity = Severity::Warning;
+    }
+    found.push(finding);
+}
+
+/// What a source fetches, or an ImageRepository asks.
+fn address(object: &Object) -> Option<&Node> {
+    let field = match (object.group(), object.kind()) {
+        ("source.toolkit.fluxcd.io", "GitRepository" | "OCIRepository" | "HelmRepository") => "url",
+        ("source.toolkit.fluxcd.io", "Bucket") => "endpoint",
+        ("image.toolkit.fluxcd.io", "ImageRepository") => "image",
+        _ => return None,
+    };
+    object.node.at_keys(&["spec", field])
+}
+
+/// The field by which a source does without TLS, where it says so.
+fn insecure(object: &Object) -> Option<&Node> {
+    object.node.at_keys(&["spec", "insecure"]).filter(|insecure| flag(insecure) == Some(true))
+}
+
+fn is_plain(address: &str) -> bool {
+    address.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"))
+}
+
+/// A URL without what signs in to it.
+fn without_user(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_string() };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
+}
+
+/// The host of a URL, or of what starts with one.
+fn host(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split(':').next().unwrap_or_default(),
+    }
+}
+
+/// Whether a host is in the cluster or on the same machine: a Service, or the loopback.
+fn is_near(host: &str) -> bool {
+    let host = host.trim_end_matches('.');
+    let is_service = host.ends_with(".svc") || host.ends_with(".cluster.local") || !host.contains(['.', ':']);
+    let is_loopback = host.starts_with("127.") || host == "::1";
+    is_service || is_loopback || host.ends_with(".localhost")
+}

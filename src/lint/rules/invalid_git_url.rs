@@ -1,0 +1,129 @@
+use crate::finding::Finding;
+use crate::flux::Applied;
+use crate::lint::rule::declare;
+use crate::lint::{Check, Context, Found};
+use crate::yaml::{Style, Value};
+
+declare! {
+    /// Flux cannot read the URL of a Git repository.
+    ///
+    /// ## Why
+    ///
+    /// Git takes `git@host:org/repo`, where a path follows the colon. Flux takes URLs only, and in a URL a port follows it: of
+    /// `ssh://git@host:org/repo` it reads a port `org`, which is none, and the source never becomes ready. Without a scheme the
+    /// API server refuses the object.
+    ///
+    /// What variables make of the URL is judged. Silent for ports that are numbers.
+    ///
+    /// ## How to fix it
+    ///
+    /// Write `ssh://git@host/org/repo`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: source.toolkit.fluxcd.io/v1
+    /// kind: GitRepository
+    /// metadata:
+    ///   name: apps
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 10m
+    ///   ref:
+    ///     branch: main
+    ///   url: ssh://git@git.example.com:acme/apps.git
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: source.toolkit.fluxcd.io/v1
+    /// kind: GitRepository
+    /// metadata:
+    ///   name: apps
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 10m
+    ///   ref:
+    ///     branch: main
+    ///   url: ssh://git@git.example.com/acme/apps.git
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: Git repositories, URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),
+    /// [RFC 3986: authority](https://datatracker.ietf.org/doc/html/rfc3986#section-3.2)
+    "invalid-git-url", Error, "Flux cannot read the URL of a Git repository",
+    Check::Object(check),
+}
+
+/// The schemes that Flux fetches by.
+const SCHEMES: [&str; 3] = ["http", "https", "ssh"];
+
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+    let object = applied.object;
+    if !object.is("source.toolkit.fluxcd.io", "GitRepository") {
+        return;
+    }
+    let Some(node) = object.node.at_keys(&["spec", "url"]) else { return };
+    let Value::Scalar(url, style) = &node.value else { return };
+    if *style == Style::Unknown || url.is_empty() || url.contains("${") {
+        return;
+    }
+    let Some((why, meant)) = fault(url) else { return };
+    let message = format!("`{}` is no URL that Flux can read: {why}", without_password(url));
+    let help = format!("write `{}`; the source never becomes ready otherwise", without_password(&meant));
+    found.push(Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference()));
+}
+
+/// What is wrong with a URL, and what is probably meant.
+fn fault(url: &str) -> Option<(String, String)> {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        // Git's short form: a path follows the colon. Anything else may stand for what is to be filled in.
+        let (host, path) = url.split_once(':').filter(|(host, _)| !host.contains('/'))?;
+        return Some(("it has no scheme".to_owned(), format!("ssh://{host}/{}", path.trim_start_matches('/'))));
+    };
+    if !SCHEMES.contains(&scheme) {
+        let meant = format!("{}://{rest}", if scheme.contains("ssh") { "ssh" } else { "https" });
+        return Some((format!("its scheme is `{scheme}`, not `https` or `ssh`"), meant));
+    }
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at_checked(end)?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    // The colons of an IPv6 address stand in brackets.
+    let after = host.rsplit_once(']').map_or(host, |(_, after)| after);
+    let (_, port) = after.split_once(':')?;
+    if port.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let before = authority.strip_suffix(port)?.strip_suffix(':')?;
+    Some((format!("`{port}` stands where a port does"), format!("{scheme}://{before}/{port}{path}")))
+}
+
+/// A URL without the password that it may hold.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    match rest.split_once('@') {
+        Some((user, host)) if user.contains(':') && !user.contains('/') => {
+            format!("{scheme}://{}:…@{host}", user.split(':').next().unwrap_or_default())
+        }
+        _ => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_after_the_colon_is_no_port() {
+        let meant = |url: &str| fault(url).map(|(_, meant)| meant);
+        assert_eq!(meant("ssh://git@host:org/repo").as_deref(), Some("ssh://git@host/org/repo"));
+        assert_eq!(meant("https://host:org/repo").as_deref(), Some("https://host/org/repo"));
+        assert_eq!(meant("git@host:org/repo.git").as_deref(), Some("ssh://git@host/org/repo.git"));
+        assert_eq!(meant("git+ssh://git@host/org/repo").as_deref(), Some("ssh://git@host/org/repo"));
+        for right in ["ssh://git@host:22/org/repo", "https://host:8443/x", "ssh://git@[::1]:22/x", "https://u:p@host/x", "https://host:/x", "PREFIX/repo"] {
+            assert_eq!(meant(right), None, "{right}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+use crate::finding::Finding;
+use crate::flux::Applied;
+use crate::kube::Object;
+use crate::lint::rule::declare;
+use crate::lint::{Check, Context, Found};
+use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
+
+declare! {
+    /// A Secret, a secretGenerator or the values of a chart hold something private that anybody who reads the repository can read.
+    ///
+    /// ## Why
+    ///
+    /// What was committed once stays in the history, in every clone, in CI logs and in the artifact that Flux pushes: it must be
+    /// taken for known. The value is never shown here.
+    ///
+    /// Public keys, certificates and authorities, empty values and `${VARIABLES}` are nothing private. Of the values of a chart
+    /// only the name of a key tells, so that is a warning.
+    ///
+    /// ## How to fix it
+    ///
+    /// Change the password first. Then encrypt the file with SOPS, seal it, or let External Secrets fetch it.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Secret
+    /// metadata:
+    ///   name: database
+    ///   namespace: shop
+    /// stringData:
+    ///   password: correct-horse
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Secret
+    /// metadata:
+    ///   name: database
+    ///   namespace: shop
+    /// stringData:
+    ///   password: ${DATABASE_PASSWORD}
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: secrets management](https://fluxcd.io/flux/security/secrets-management/),
+    /// [SOPS](https://fluxcd.io/flux/guides/mozilla-sops/)
+    "plaintext-secret", Error, "a secret can be read in the repository", Check::Object(check),
+}
+
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+    let object = applied.object;
+    if object.is("", "Secret") {
+        check_secret(object, found);
+    } else if object.is("helm.toolkit.fluxcd.io", "HelmRelease") {
+        let values = object.node.at_keys(&["spec", "values"]);
+        let mut telling = Vec::new();
+        if let Some(values) = values {
+            find_telling(values, 0, &mut telling);
+        }
+        for entry in telling {
+            let message = format!("{} has a readable `{}` among its values", object.reference(), entry.key);
+            let help = "let the chart take it from a Secret, or put it into a Secret that `valuesFrom` names";
+            found.push(Finding::warning(RULE.id, entry.node.span().clone(), message).help(help).about(object.reference()));
+        }
+    }
+}
+
+/// One finding for each Secret: at its first private value.
+fn check_secret(object: &Object, found: &mut Found) {
+    // What SOPS encrypted says so at its top.
+    if object.node.get("sops").is_some() {
+        return;
+    }
+    let entries = |field: &str| object.node.get(field).map(Node::entries).unwrap_or_default();
+    let plain = entries("stringData").iter().filter(|entry| is_private(&entry.key, &entry.node, entry.node.text()));
+    let encoded = entries("data").iter().filter(|entry| {
+        let decoded = entry.node.text().and_then(decoded);
+        is_private(&entry.key, &entry.node, decoded.as_deref())
+    });
+    let private: Vec<&Entry> = plain.chain(encoded).collect();
+    let Some(first) = private.first() else { return };
+    let keys: Vec<String> = private.iter().map(|entry| format!("`{}`", entry.key)).collect();
+    let message = format!("{} holds {} for everybody to read", object.reference(), keys.join(", "));
+    let help = "change what it holds, then encrypt the file with SOPS, seal it, or let External Secrets fetch it; what was \
+                committed stays in the history";
+    found.push(Finding::error(RULE.id, first.node.span().clone(), message).help(help).about(object.reference()));
+}
+
+/// Keys of Secrets whose values are no secrets.
+const PUBLIC_KEYS: [&str; 24] = [
+    "ca.crt", "tls.crt", "ca.pem", "cert.pem", "known_hosts", "identity.pub", "username", "user", "url", "uri", "endpoint",
+    "address", "host", "hostname", "port", "region", "type", "name", "email", "database", "bucket", "issuer", "domain",
+    "project",
+];
+
+/// Whether a value of a Secret is private, as far as it can be read. `text` is the value, decoded.
+fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
+    if matches!(node.value, Value::Scalar(_, Style::Unknown)) {
+        return false;
+    }
+    let key = key.to_ascii_lowercase();
+    // What cannot be decoded is binary: a key store is private, whatever it looks like.
+    let Some(text) = text else { return !key.ends_with(".crt") && !key.ends_with(".pub") };
+    let text = text.trim();
+    let is_public_key = PUBLIC_KEYS.contains(&key.as_str()) || key.ends_with(".pub") || key.ends_with(".crt");
+    !(is_public_key || is_nothing(text) || is_public(text))
+}
+
+/// Whether a value is left to be filled in: empty, a variable, an encrypted one, or a placeholder in angle brackets.
+fn is_nothing(text: &str) -> bool {
+    let is_variable = text.contains("${") || text.starts_with("{{");
+    text.is_empty() || is_variable || text.starts_with("ENC[") || (text.starts_with('<') && text.ends_with('>'))
+}
+
+/// Whether a value is made to be known: a certificate, a public key.
+fn is_public(text: &str) -> bool {
+    let public = ["ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "sk-ssh-ed25519"];
+    let is_pem = text.starts_with("-----BEGIN ") && !text.contains("PRIVATE KEY");
+    is_pem || public.iter().any(|start| text.starts_with(start))
+}
+
+/// What Kubernetes makes of a value of `data`; `None` for what is no text.
+fn decoded(text: &str) -> Option<String> {
+    let text: String = text.split_whitespace().collect();
+    let bytes = data_encoding::BASE64.decode(text.as_bytes()).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+/// How deep values are looked through.
+const MAX_DEPTH: usize = 32;
+
+/// The entries of values whose keys say that they are private.
+fn find_telling<'a>(node: &'a Node, depth: usize, telling: &mut Vec<&'a Entry>) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    for item in node.items() {
+        find_telling(item, depth + 1, telling);
+    }
+    for entry in node.entries() {
+        let value = entry.node.text().filter(|_| is_string(&entry.node)).map(str::trim);
+        match value {
+            Some(value) if tells(&entry.key) && !is_nothing(value) && !is_public(value) && !is_reference(value) => {
+                telling.push(entry);
+            }
+            _ => find_telling(&entry.node, depth + 1, telling),
+        }
+    }
+}
+
+/// Whether a key says that its value is private, and not where that is.
+fn tells(key: &str) -> bool {
+    let key: String = key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    let ends = ["password", "passwd", "secretkey", "secretaccesskey", "apikey", "privatekey", "clientsecret", "accesstoken",
+        "authtoken", "apitoken", "secretkeybase", "encryptionkey", "adminpassword", "rootpassword"];
+    let is_place = ["existing", "ref", "file", "path", "name"].iter().any(|word| key.contains(word));
+    !is_place && ends.iter().any(|end| key.ends_with(end))
+}
+
+fn is_string(node: &Node) -> bool {
+    matches!(node.resolve(Reader::Kustomize), Some(Scalar::String(_)))
+}
+
+/// Whether a value is an address of the secret rather than the secret: a path, a reference of a vault, `$(NAME)`.
+fn is_reference(value: &str) -> bool {
+    value.starts_with(['/', '$', '%']) || value.contains("://") || value.starts_with("ref+") || value.starts_with("vault:")
+}

@@ -1,0 +1,159 @@
+use crate::finding::Finding;
+use crate::flux::Applied;
+use crate::lint::fields::mentions;
+use crate::lint::rule::declare;
+use crate::lint::{Check, Context, Found};
+use crate::yaml::{Node, Style, Value};
+
+declare! {
+    /// A registry of a cloud is asked without its identity.
+    ///
+    /// ## Why
+    ///
+    /// The registries of AWS, Azure and Google want a token that lives for hours. Flux gets one from the cloud that it runs on
+    /// when `provider` names it; without, it asks as nobody, and the registry refuses.
+    ///
+    /// Silent with a `secretRef` or a `serviceAccountName`, which may bring credentials, and for registries that are public.
+    ///
+    /// ## How to fix it
+    ///
+    /// Set `provider` to `aws`, `azure` or `gcp`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: source.toolkit.fluxcd.io/v1
+    /// kind: OCIRepository
+    /// metadata:
+    ///   name: apps
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 10m
+    ///   ref:
+    ///     tag: 1.0.0
+    ///   url: oci://123456789012.dkr.ecr.eu-west-1.amazonaws.com/apps
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: source.toolkit.fluxcd.io/v1
+    /// kind: OCIRepository
+    /// metadata:
+    ///   name: apps
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 10m
+    ///   provider: aws
+    ///   ref:
+    ///     tag: 1.0.0
+    ///   url: oci://123456789012.dkr.ecr.eu-west-1.amazonaws.com/apps
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: OCI repositories, provider](https://fluxcd.io/flux/components/source/ocirepositories/#provider),
+    /// [fluxcd/pkg: auth](https://github.com/fluxcd/pkg/tree/main/auth)
+    "registry-without-provider", Warning, "a registry of a cloud is asked without its identity",
+    Check::Object(check),
+}
+
+/// Projects in Google's registries that everybody may read.
+const PUBLIC: [&str; 14] = [
+    "cadvisor",
+    "cloudsql-docker",
+    "cloud-sql-connectors",
+    "distroless",
+    "etcd-development",
+    "gke-release",
+    "google-containers",
+    "google-samples",
+    "google_containers",
+    "kaniko-project",
+    "knative-releases",
+    "kubebuilder",
+    "projectsigstore",
+    "tekton-releases",
+];
+
+/// Hosts that everybody may read: a mirror of Docker Hub, and the charts of Giant Swarm.
+const PUBLIC_HOSTS: [&str; 3] = ["mirror.gcr.io", "gsoci.azurecr.io", "giantswarmpublic.azurecr.io"];
+
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+    let object = applied.object;
+    let field = match (object.group(), object.kind()) {
+        ("source.toolkit.fluxcd.io", "OCIRepository" | "HelmRepository") => "url",
+        ("image.toolkit.fluxcd.io", "ImageRepository") => "image",
+        _ => return,
+    };
+    let spec = |field: &str| object.node.at_keys(&["spec", field]);
+    if ["provider", "secretRef", "serviceAccountName"].iter().any(|field| applied.completion.mentions(field)) {
+        return;
+    }
+    let brings = |field: &str| spec(field).is_some_and(|node| !node.is_null());
+    let provider = spec("provider").filter(|node| !node.is_null());
+    // One that is not known may be any.
+    if provider.is_some_and(|node| node.text() != Some("generic") && node.text() != Some(""))
+        || brings("secretRef")
+        || brings("serviceAccountName")
+    {
+        return;
+    }
+    let Some(node) = spec(field) else { return };
+    let Some((cloud, name)) = address(object.kind(), node).and_then(cloud) else { return };
+    let reference = object.reference();
+    let message = format!("{reference} asks a registry of {name} without `provider`");
+    let help = format!("set `provider: {cloud}`; Flux asks as nobody otherwise, and the registry refuses");
+    let place = provider.unwrap_or(node).span().clone();
+    found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
+}
+
+/// The registry with its path, if one is asked.
+fn address<'a>(kind: &str, node: &'a Node) -> Option<&'a str> {
+    let Value::Scalar(text, style) = &node.value else { return None };
+    if *style == Style::Unknown || mentions(node, "${") {
+        return None;
+    }
+    match kind {
+        "ImageRepository" => Some(text),
+        _ => text.strip_prefix("oci://"),
+    }
+}
+
+/// The provider of a registry, and its name in words.
+///
+/// Source: the patterns of `auth/{aws,azure,gcp}/provider.go` of fluxcd/pkg.
+fn cloud(address: &str) -> Option<(&'static str, &'static str)> {
+    let (host, path) = address.split_once('/').unwrap_or((address, ""));
+    let host = host.split(':').next().unwrap_or(host);
+    let ends = |ends: &[&str]| ends.iter().any(|end| host.ends_with(end));
+    let account = host.split('.').next().is_some_and(|first| !first.is_empty() && first.bytes().all(|b| b.is_ascii_digit()));
+    if account && (host.contains(".dkr.ecr") || host.contains(".dkr-ecr")) {
+        return Some(("aws", "AWS"));
+    }
+    if ends(&[".azurecr.io", ".azurecr.cn", ".azurecr.de", ".azurecr.us"]) {
+        return (!PUBLIC_HOSTS.contains(&host)).then_some(("azure", "Azure"));
+    }
+    let project = path.split('/').next().unwrap_or_default();
+    let is_google = (host == "gcr.io" || ends(&[".gcr.io", "-docker.pkg.dev"])) && !PUBLIC_HOSTS.contains(&host);
+    let is_public = PUBLIC.contains(&project) || project.starts_with("k8s-") || path.contains("public");
+    (is_google && !is_public).then_some(("gcp", "Google Cloud"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_registries_of_clouds_are_known_by_their_hosts() {
+        let of = |address: &str| cloud(address).map(|(cloud, _)| cloud);
+        assert_eq!(of("123456789012.dkr.ecr.eu-west-1.amazonaws.com/x"), Some("aws"));
+        assert_eq!(of("123456789012.dkr.ecr-fips.us-gov-west-1.amazonaws.com/x"), Some("aws"));
+        assert_eq!(of("acme.azurecr.io/x"), Some("azure"));
+        assert_eq!(of("europe-docker.pkg.dev/acme/apps/x"), Some("gcp"));
+        assert_eq!(of("eu.gcr.io/acme/x"), Some("gcp"));
+        for other in ["public.ecr.aws/x/y", "ghcr.io/acme/x", "gcr.io/distroless/static", "mirror.gcr.io/envoyproxy/gateway-helm", "gsoci.azurecr.io/charts/x", "mcr.microsoft.com/x", "azurecr.io.example.com/x"] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

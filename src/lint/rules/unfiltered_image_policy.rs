@@ -1,0 +1,120 @@
+use crate::finding::Finding;
+use crate::flux::Applied;
+use crate::lint::rule::declare;
+use crate::lint::{Check, Context, Found};
+
+declare! {
+    /// An ImagePolicy takes tags that nobody meant.
+    ///
+    /// ## Why
+    ///
+    /// The policy orders all tags of the repository and takes the last one. In the order of the alphabet or of numbers, a tag
+    /// such as `latest`, `main` or `test` takes part, and whatever somebody pushes to try something out may win. A range that any
+    /// version is in takes the next major release, too.
+    ///
+    /// ## How to fix it
+    ///
+    /// Say with `filterTags` which tags are meant, or give the range an end, as in `1.x`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: image.toolkit.fluxcd.io/v1
+    /// kind: ImagePolicy
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   imageRepositoryRef:
+    ///     name: web
+    ///   policy:
+    ///     alphabetical:
+    ///       order: asc
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: image.toolkit.fluxcd.io/v1
+    /// kind: ImagePolicy
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   imageRepositoryRef:
+    ///     name: web
+    ///   filterTags:
+    ///     pattern: ^main-[a-f0-9]+-(?P<ts>[0-9]+)$
+    ///     extract: $ts
+    ///   policy:
+    ///     numerical:
+    ///       order: asc
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: image policies](https://fluxcd.io/flux/components/image/imagepolicies/#filter-tags)
+    "unfiltered-image-policy", Warning, "an ImagePolicy takes tags that nobody meant",
+    Check::Object(check),
+}
+
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+    let object = applied.object;
+    if !object.is("image.toolkit.fluxcd.io", "ImagePolicy") || applied.completion.mentions("filterTags") {
+        return;
+    }
+    let filter = object.text_at(&["spec", "filterTags", "pattern"]);
+    // This one filters nothing.
+    if filter.is_some_and(|pattern| !matches!(pattern, "" | ".*" | "^.*$" | ".+" | "^.+$")) {
+        return;
+    }
+    let Some(policy) = object.node.at_keys(&["spec", "policy"]) else { return };
+    let reference = object.reference();
+    let (place, message) = if let Some(range) = policy.get("semver").and_then(|semver| semver.get("range")) {
+        if !range.text().is_some_and(takes_any) {
+            return;
+        }
+        let message = format!("{reference} takes any version: `{}`", range.text().unwrap_or_default());
+        (range.span().clone(), message)
+    } else {
+        let of = |field: &str| policy.entry(field).filter(|entry| entry.node.is_map() || entry.node.is_null());
+        let Some(entry) = of("alphabetical").or_else(|| of("numerical")) else { return };
+        (entry.key_span(), format!("{reference} orders all tags, whatever they are"))
+    };
+    let help = "say with `filterTags` which tags are meant, or give the range an end; otherwise the next tag that anybody \
+                pushes may be the one";
+    found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
+}
+
+/// Tells whether a range has every version: `*`, `x`, `>=0`, `>=0.0.0-0`, or one of several that has.
+fn takes_any(range: &str) -> bool {
+    range.split("||").any(|bounds| {
+        let bounds: String = bounds.chars().filter(|c| !c.is_whitespace()).collect();
+        let (operator, version) = match bounds.strip_prefix(">=").or_else(|| bounds.strip_prefix("=>")) {
+            Some(version) => (">=", version),
+            None => bounds.strip_prefix('>').map_or(("", &*bounds), |version| (">", version)),
+        };
+        let version = version.trim_start_matches('v');
+        let release = version.split('-').next().unwrap_or_default();
+        let wild = |part: &str| matches!(part, "x" | "X" | "*" | "");
+        match operator {
+            "" => !release.is_empty() && release.split('.').all(wild) || bounds.is_empty(),
+            _ => release.split('.').all(|part| wild(part) || part == "0"),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_without_bounds_takes_any_version() {
+        for any in ["*", "x", "x.x.x", ">=0", ">= 0.0.0", ">=0.0.0-0", ">0.0.0", "1.x || *", "*-0"] {
+            assert!(takes_any(any), "{any}");
+        }
+        for bounded in ["1.x", "^1.0", ">=1.0.0", "0.x", "~0.1", ">=0.0.0 <2", "5.0.x"] {
+            assert!(!takes_any(bounded), "{bounded}");
+        }
+    }
+}

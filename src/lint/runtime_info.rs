@@ -1,0 +1,171 @@
+//! The `ConfigMap`s that tell clusters apart: those of one name that several of them substitute from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::fields::mentions;
+use super::{Fleet, View};
+use crate::finding::ObjectRef;
+use crate::flux::{Brought, State, reads};
+use crate::kube::Object;
+use crate::text::Span;
+use crate::yaml::{Name, Node};
+
+/// Flux Operator fills such a ConfigMap from another one.
+const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
+
+/// Kinds that may read a ConfigMap by its name, beside Kustomizations.
+const READERS: [(&str, &str); 9] = [
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("batch", "CronJob"),
+    ("batch", "Job"),
+    ("", "Pod"),
+    ("fluxcd.controlplane.io", "ResourceSet"),
+    ("fluxcd.controlplane.io", "ResourceSetInputProvider"),
+    ("helm.toolkit.fluxcd.io", "HelmRelease"),
+];
+
+/// What tells a place from others.
+type Place<'a> = (Option<&'a str>, (&'a str, u32, u32));
+
+/// Such a ConfigMap on one cluster.
+pub(super) struct Info<'a> {
+    /// The cluster.
+    pub(super) cluster: Arc<str>,
+    /// The ConfigMap.
+    pub(super) object: &'a Object,
+    /// Its keys, and where they are written.
+    pub(super) keys: BTreeMap<&'a Name, Span>,
+    /// Those of its keys that anything reads.
+    pub(super) read: BTreeSet<&'a Name>,
+    /// What is read by those who substitute from it, whoever defines it.
+    pub(super) asked: BTreeSet<&'a Name>,
+    /// What of it nothing defines, without a default.
+    pub(super) missed: BTreeSet<&'a Name>,
+    /// Whether something that is not known may read its keys.
+    pub(super) may_be_read: bool,
+    /// Who substitutes from it, of those whose objects are not known.
+    pub(super) unknown: BTreeSet<&'a ObjectRef>,
+}
+
+/// Those of a fleet by namespace and name, in the order of the clusters.
+pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<Info<'a>>> {
+    let mut all: BTreeMap<(&str, &str), Vec<Info<'_>>> = BTreeMap::new();
+    for view in fleet.views.iter().filter(|view| view.is_whole() && view.receiver.target.is_none()) {
+        for (id, info) in of_cluster(view) {
+            all.entry(id).or_default().push(info);
+        }
+    }
+    all
+}
+
+fn of_cluster<'a>(view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
+    let brought = &view.receiver.cluster.brought;
+    let mut found: BTreeMap<(&str, &str), Info<'_>> = BTreeMap::new();
+    for (namespace, name) in brought.iter().flat_map(|one| named_by(view, one)) {
+        let Some(applied) = view.find("", "ConfigMap", namespace, name) else { continue };
+        let object = applied.object;
+        if object.text_at(&["metadata", "annotations", COPY_FROM]).is_none() {
+            found.entry((namespace, name)).or_insert_with(|| Info::new(view, object));
+        }
+    }
+    if found.is_empty() {
+        return found;
+    }
+    let mut by_place: BTreeMap<Place<'a>, (&'a str, &'a str)> = BTreeMap::new();
+    for (id, info) in &found {
+        let entries = info.object.node.get("data").map_or(&[][..], |data| data.entries());
+        by_place.extend(entries.iter().map(|entry| (place(entry.node.span()), *id)));
+    }
+    for one in brought {
+        take_reads(one, &mut found, &by_place);
+    }
+    // What is not known may bring further ones that read any.
+    for one in brought.iter().filter(|one| one.by.state != State::Built && one.reads().is_empty()) {
+        let named = named_by(view, one);
+        for (id, info) in &mut found {
+            info.may_be_read = true;
+            // Others make copies under the same name.
+            if named.iter().any(|(_, name)| *name == id.1) {
+                info.unknown.insert(&one.by.reference);
+            }
+        }
+    }
+    found
+}
+
+/// The ConfigMaps that an applier would substitute from, or what these are copied from.
+fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)> {
+    let Some(object) = &brought.by.object else { return Vec::new() };
+    let Some(namespace) = object.namespace() else { return Vec::new() };
+    let sources = object.node.at_keys(&["spec", "postBuild", "substituteFrom"]).map_or(&[][..], Node::items);
+    let sources = sources.iter().filter(|source| source.get("kind").and_then(Node::text) == Some("ConfigMap"));
+    let names = sources.filter_map(|source| source.get("name").and_then(Node::text));
+    let ids = names.flat_map(|name| {
+        let copied = view
+            .find("", "ConfigMap", namespace, name)
+            .and_then(|applied| applied.object.text_at(&["metadata", "annotations", COPY_FROM])?.split_once('/'));
+        copied.into_iter().chain([(namespace, name)])
+    });
+    ids.collect()
+}
+
+/// Notes what the objects of an applier read, in those `ConfigMap`s that it substitutes from, be it through a copy.
+fn take_reads<'a>(
+    brought: &'a Brought,
+    found: &mut BTreeMap<(&'a str, &'a str), Info<'a>>,
+    by_place: &BTreeMap<Place<'a>, (&'a str, &'a str)>,
+) {
+    let variables = &brought.by.variables;
+    let named = variables.sources.iter().filter_map(|source| {
+        let namespace = brought.by.reference.namespace.as_deref()?;
+        found.keys().find(|(of, name)| *of == namespace && *name == &*source.name).copied()
+    });
+    let copied = variables.values.values().filter_map(|variable| by_place.get(&place(&variable.place)).copied());
+    let sources: BTreeSet<(&str, &str)> = named.chain(copied).collect();
+    for id in &sources {
+        let Some(info) = found.get_mut(id) else { continue };
+        info.asked.extend(brought.reads());
+        info.missed.extend(brought.misses());
+    }
+    for name in brought.reads() {
+        let Some(variable) = variables.values.get(name) else { continue };
+        let Some(info) = by_place.get(&place(&variable.place)).and_then(|id| found.get_mut(id)) else { continue };
+        info.read.insert(name);
+    }
+}
+
+fn place(span: &Span) -> Place<'_> {
+    (span.file().root().map(|root| &**root), span.order())
+}
+
+impl<'a> Info<'a> {
+    fn new(view: &View<'a>, object: &'a Object) -> Self {
+        let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
+        let keys = entries.iter().map(|entry| (&entry.key, entry.key_span())).collect();
+        Self {
+            cluster: view.receiver.to_string().into(),
+            object,
+            keys,
+            read: BTreeSet::new(),
+            asked: BTreeSet::new(),
+            missed: BTreeSet::new(),
+            may_be_read: false,
+            unknown: BTreeSet::new(),
+        }
+    }
+}
+
+/// The variables that objects of the repository read, be they received or not.
+pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
+    fleet.repo.objects.iter().flat_map(|built| reads(&built.object).to_vec()).collect()
+}
+
+/// Tells whether something other than a Kustomization reads a ConfigMap on any cluster: a workload, a release, a set.
+pub(super) fn has_other_readers(fleet: &Fleet<'_>, info: &Info<'_>) -> bool {
+    let views = fleet.views.iter().filter(|view| view.receiver.to_string() == *info.cluster);
+    let mut readers = views.flat_map(|view| READERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind)));
+    readers.any(|applied| mentions(&applied.object.node, info.object.name()))
+}

@@ -1,0 +1,187 @@
+//! By what an account may come to act as another one.
+
+use super::answer::{Answer, Grant};
+use super::cluster::Rbac;
+use super::escalation::{Guard, everything};
+use super::flux::{APPLIERS, Applier, Unnamed};
+use super::policy::{Named, Policy};
+use super::request::Request;
+use super::role::GROUP;
+use super::subject::Account;
+use crate::yaml::Name;
+
+/// The kinds whose objects run as an account of their namespace, the plainest first.
+const WORKLOADS: [Named<'static>; 8] = [
+    Named { group: "", kind: "Pod", plural: "pods" },
+    Named { group: "apps", kind: "Deployment", plural: "deployments" },
+    Named { group: "apps", kind: "DaemonSet", plural: "daemonsets" },
+    Named { group: "apps", kind: "StatefulSet", plural: "statefulsets" },
+    Named { group: "apps", kind: "ReplicaSet", plural: "replicasets" },
+    Named { group: "", kind: "ReplicationController", plural: "replicationcontrollers" },
+    Named { group: "batch", kind: "Job", plural: "jobs" },
+    Named { group: "batch", kind: "CronJob", plural: "cronjobs" },
+];
+
+/// A way to act as somebody else.
+#[derive(Debug, Clone)]
+pub struct Become<'a> {
+    /// As whom.
+    pub to: Actor,
+    /// By what.
+    pub means: Means,
+    /// What allows it.
+    pub grants: Vec<Grant<'a>>,
+    /// A policy that may forbid it.
+    pub forbidden_by: Option<&'a Policy>,
+}
+
+/// As whom somebody may act.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Actor {
+    /// One account.
+    Account(Account),
+    /// Every account of a namespace.
+    AccountsOf(Name),
+    /// Every account of every namespace.
+    AllAccounts,
+    /// Anybody: all users and groups.
+    Anybody,
+    /// Himself, with any rights in a namespace, or with the empty one in the whole cluster.
+    Raised(Name),
+}
+
+/// By what somebody may act as somebody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Means {
+    /// An object of this kind that names the account, which Flux then acts as.
+    Named(&'static str),
+    /// An object of this kind that names no account: Flux acts as itself.
+    Unnamed(&'static str),
+    /// A workload of this kind, which runs as the account.
+    Workload(&'static str),
+    /// The verb `impersonate`.
+    Impersonation,
+    /// A token of the account.
+    Token,
+    /// A Secret in which Kubernetes puts a token of the account.
+    TokenSecret,
+    /// The verb `bind`: a binding to a role that gives what its writer has not.
+    Bind,
+    /// The verb `escalate`: a role with what its writer has not, and a binding to it.
+    Escalate,
+}
+
+impl Rbac {
+    /// As whom an account may act, in the whole cluster and in each namespace that it has rights in.
+    pub fn becomes(&self, account: &Account) -> Vec<Become<'_>> {
+        let mut found = Vec::new();
+        let mut scopes: Vec<Name> = account.subjects().iter().flat_map(|subject| self.scopes_of(subject)).collect();
+        scopes.sort();
+        scopes.dedup();
+        for scope in &scopes {
+            let before = found.len();
+            self.become_in(account, scope, &mut found);
+            // What holds in the whole cluster is not said again for each namespace.
+            let (wide, narrow) = found.split_at(before);
+            let wide: Vec<Means> = wide.iter().filter(|one| one.is_wide()).map(|one| one.means).collect();
+            let kept: Vec<Become<'_>> = narrow.iter().filter(|one| !wide.contains(&one.means)).cloned().collect();
+            found.truncate(before);
+            found.extend(kept);
+        }
+        found
+    }
+
+    fn become_in<'a>(&'a self, account: &Account, scope: &Name, found: &mut Vec<Become<'a>>) {
+        let may = |verb: &str, group: &str, resource: &str| {
+            self.can(account, &Request::new(verb, group, resource).in_namespace(scope)).grant()
+        };
+        let everyone = || if scope.is_empty() { Actor::AllAccounts } else { Actor::AccountsOf(scope.clone()) };
+        for applier in &APPLIERS {
+            self.become_by_flux(account, scope, applier, found);
+        }
+        let mut push = |to: Actor, means: Means, grants: Vec<Grant<'a>>, forbidden_by: Option<&'a Policy>| {
+            found.push(Become { to, means, grants, forbidden_by });
+        };
+        let impersonates = |resource: &str| may("impersonate", "", resource);
+        match (scope.is_empty(), impersonates("users")) {
+            (true, Some(grant)) => push(Actor::Anybody, Means::Impersonation, vec![grant], None),
+            _ => {
+                if let Some(grant) = impersonates("serviceaccounts") {
+                    push(everyone(), Means::Impersonation, vec![grant], None);
+                }
+            }
+        }
+        if let Some(grant) = may("create", "", "serviceaccounts/token") {
+            push(everyone(), Means::Token, vec![grant], None);
+        }
+        let workload = WORKLOADS.iter().find_map(|named| Some((named, may("create", named.group, named.plural)?)));
+        if let Some((named, grant)) = workload {
+            push(everyone(), Means::Workload(named.kind), vec![grant], self.policies.forbids(*named, scope));
+        }
+        let reads = || may("get", "", "secrets").or_else(|| may("list", "", "secrets"));
+        if let (Some(create), Some(read)) = (may("create", "", "secrets"), reads()) {
+            push(everyone(), Means::TokenSecret, vec![create, read], None);
+        }
+        if self.has(account, scope, everything()[..1].iter()) == Guard::Passed {
+            return;
+        }
+        let raised = || Actor::Raised(scope.clone());
+        let bindings = if scope.is_empty() { "clusterrolebindings" } else { "rolebindings" };
+        let bind = Request::new("bind", GROUP, "clusterroles").in_namespace(scope).named("cluster-admin");
+        if let (Some(create), Some(bind)) = (may("create", GROUP, bindings), self.can(account, &bind).grant()) {
+            push(raised(), Means::Bind, vec![bind, create], None);
+        }
+        let roles = if scope.is_empty() { "clusterroles" } else { "roles" };
+        let write = || ["update", "patch", "create"].iter().find_map(|verb| may(verb, GROUP, roles));
+        if let (Some(escalate), Some(write)) = (may("escalate", GROUP, roles), write()) {
+            push(raised(), Means::Escalate, vec![escalate, write], None);
+        }
+    }
+
+    fn become_by_flux<'a>(&'a self, account: &Account, scope: &Name, applier: &Applier, found: &mut Vec<Become<'a>>) {
+        let Some(unnamed) = self.acting.unnamed(applier) else { return };
+        let Some(grant) = self.may_apply(account, scope, applier) else { return };
+        let named = applier.named;
+        let forbidden_by = self.policies.forbids(named, scope);
+        if let Unnamed::Itself(controller) = unnamed {
+            let to = Actor::Account(controller.clone());
+            found.push(Become { to, means: Means::Unnamed(named.kind), grants: vec![grant], forbidden_by });
+        }
+        let to = if scope.is_empty() { Actor::AllAccounts } else { Actor::AccountsOf(scope.clone()) };
+        found.push(Become { to, means: Means::Named(named.kind), grants: vec![grant], forbidden_by });
+    }
+
+    /// By what an account may bring an object of a kind into a namespace, or change one that is there.
+    fn may_apply(&self, account: &Account, scope: &str, applier: &Applier) -> Option<Grant<'_>> {
+        let named = applier.named;
+        let request = |verb| Request::new(verb, named.group, named.plural).in_namespace(scope);
+        if let Answer::Allowed(grant) = self.can(account, &request("create")) {
+            return Some(grant);
+        }
+        let objects = self.acting.objects(applier, scope);
+        let changes = |name: &Name| {
+            ["patch", "update"].iter().find_map(|verb| self.can(account, &request(verb).named(name)).grant())
+        };
+        objects.iter().find_map(changes)
+    }
+
+    /// Where a subject has rights; what everybody has is nobody's way to act as others.
+    fn scopes_of<'a>(&'a self, subject: &'a super::Subject) -> impl Iterator<Item = Name> + 'a {
+        let is_shipped = |place: &super::Place| matches!(place, super::Place::Shipped(_));
+        let of_everybody = subject.is_everybody();
+        let bindings = self.bindings_of(subject);
+        bindings.filter(move |binding| !(of_everybody && is_shipped(&binding.place))).map(|one| one.namespace.clone())
+    }
+}
+
+impl Become<'_> {
+    /// Whether it holds for the whole cluster.
+    fn is_wide(&self) -> bool {
+        match &self.to {
+            Actor::AllAccounts | Actor::Anybody => true,
+            Actor::Raised(namespace) => namespace.is_empty(),
+            Actor::Account(_) => matches!(self.means, Means::Unnamed(_)),
+            Actor::AccountsOf(_) => false,
+        }
+    }
+}

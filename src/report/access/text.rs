@@ -1,0 +1,242 @@
+//! Accesses for people: a table for each binding of each account.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use super::{AccessOf, actor, means, reach};
+use crate::rbac::{Access, Actor, Become, Escape, Given, Grant, Place, Row};
+use crate::report::{printable, shown_path};
+use crate::yaml::Name;
+
+const HEADING: Style = Style::new().bold();
+const QUIET: Style = Style::new().dimmed();
+
+/// Names of clusters that are shown before the rest is counted.
+const CLUSTERS_SHOWN: usize = 8;
+/// The width at which lists of resources go on in the next line.
+const WIDTH: usize = 110;
+/// A column grows to this width; what is longer moves its line alone.
+const WIDEST: usize = 44;
+
+/// What is said instead of the verbs that read, and those that write.
+const READ: [&str; 3] = ["get", "list", "watch"];
+const WRITE: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
+
+pub(super) fn write(all: &[AccessOf<'_>], root: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut short = false;
+    for (number, one) in all.iter().enumerate() {
+        if number > 0 {
+            writeln!(out)?;
+        }
+        head(one, out)?;
+        for access in &one.accounts {
+            short |= account(access, root, out)?;
+        }
+        for escape in &one.escapes {
+            chain(escape, root, out)?;
+        }
+        for why in &one.unseen {
+            writeln!(out, "\n{QUIET}cannot be checked: {}{QUIET:#}", line(why))?;
+        }
+    }
+    if short {
+        let (read, write) = (READ.join(", "), WRITE.join(", "));
+        writeln!(out, "\n{QUIET}read: {read}; write: {write}{QUIET:#}")?;
+    }
+    Ok(())
+}
+
+fn head(one: &AccessOf<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let clusters: Vec<String> =
+        one.clusters.iter().filter(|name| !name.is_empty()).take(CLUSTERS_SHOWN).map(ToString::to_string).collect();
+    let more = one.clusters.len().saturating_sub(CLUSTERS_SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let word = if one.clusters.len() == 1 { "cluster" } else { "clusters" };
+    let namespaces = one.namespaces.join(", ");
+    let whose = match &one.tenant {
+        Some(tenant) => format!("tenant {tenant}: {namespaces}"),
+        None => format!("namespace {namespaces}"),
+    };
+    let on = if clusters.is_empty() { String::new() } else { format!(", on {word} {}{more}", clusters.join(", ")) };
+    writeln!(out, "{HEADING}{}{HEADING:#}", line(&format!("{whose}{on}")))
+}
+
+/// Writes what an account may do; tells whether verbs were shortened.
+fn account(access: &Access<'_>, root: &str, out: &mut dyn Write) -> io::Result<bool> {
+    writeln!(out, "\n{HEADING}{}{HEADING:#}", line(&access.account.to_string()))?;
+    let (basic, own): (Vec<&Given<'_>>, Vec<&Given<'_>>) = access.given.iter().partition(|given| is_basic(given));
+    if own.is_empty() {
+        writeln!(out, "  no binding names it")?;
+    }
+    let mut short = false;
+    for given in own {
+        short |= binding(given, root, out)?;
+    }
+    if !basic.is_empty() {
+        writeln!(
+            out,
+            "  {QUIET}and what Kubernetes lets every account do: ask what it may, read the API's form{QUIET:#}"
+        )?;
+    }
+    if !access.becomes.is_empty() {
+        writeln!(out, "  may act as")?;
+    }
+    let mut said: BTreeSet<String> = BTreeSet::new();
+    // Who may act as anybody need not be told as whom else.
+    let anybody = access.becomes.iter().any(|way| way.to == Actor::Anybody);
+    for way in access.becomes.iter().filter(|way| !anybody || way.to == Actor::Anybody) {
+        let who = actor(&way.to);
+        if said.insert(who.clone()) {
+            writeln!(out, "    {}", line(&who))?;
+            for same in access.becomes.iter().filter(|other| other.to == way.to) {
+                one_way(same, root, out)?;
+            }
+        }
+    }
+    Ok(short)
+}
+
+/// Whether a binding is one of those that Kubernetes ships for everybody.
+fn is_basic(given: &Given<'_>) -> bool {
+    given.subject.is_everybody() && matches!(given.binding.place, Place::Shipped(_))
+}
+
+fn binding(given: &Given<'_>, root: &str, out: &mut dyn Write) -> io::Result<bool> {
+    let scope = match &*given.binding.namespace {
+        "" => "in the whole cluster".to_owned(),
+        namespace => format!("in namespace {namespace}"),
+    };
+    writeln!(out, "  {}", line(&scope))?;
+    let through = if given.subject.account().is_some() { String::new() } else { format!(" for {}", given.subject) };
+    let by = format!("{}{through}", given.binding.reference());
+    writeln!(out, "    by {}  {QUIET}{}{QUIET:#}", line(&by), place(&given.binding.place, root))?;
+    match given.role {
+        Some(role) => {
+            writeln!(out, "    to {}  {QUIET}{}{QUIET:#}", line(&given.binding.role_name()), place(&role.place, root))?;
+        }
+        None => writeln!(out, "    to {}, which nothing here brings", line(&given.binding.role_name()))?,
+    }
+    let rows: Vec<[String; 3]> = given.rows.iter().map(cells).collect();
+    table(&rows, out)?;
+    Ok(given.rows.iter().any(|row| verbs(&row.verbs) != row.verbs.join(", ")))
+}
+
+fn cells(row: &Row) -> [String; 3] {
+    let group = match row.group.as_deref() {
+        None => "paths".to_owned(),
+        Some("") => "core".to_owned(),
+        Some("*") => "all groups".to_owned(),
+        Some(group) => group.to_owned(),
+    };
+    let what: Vec<&str> = row.what.iter().map(|name| if &**name == "*" { "all" } else { name }).collect();
+    let names = if row.names.is_empty() { String::new() } else { format!(" named {}", row.names.join(", ")) };
+    [group, format!("{}{names}", what.join(", ")), verbs(&row.verbs)]
+}
+
+/// Verbs, with a word for those that read and for those that write where all of these are there.
+fn verbs(all: &[Name]) -> String {
+    let has = |wanted: &[&str]| wanted.iter().all(|verb| all.iter().any(|own| &**own == *verb));
+    let (reads, writes) = (has(&READ), has(&WRITE));
+    let rest = all
+        .iter()
+        .map(|verb| &**verb)
+        .filter(|verb| !(reads && READ.contains(verb)) && !(writes && WRITE.contains(verb)));
+    let words = ["read"].into_iter().filter(|_| reads).chain(["write"].into_iter().filter(|_| writes)).chain(rest);
+    let words: Vec<&str> = words.map(|word| if word == "*" { "everything" } else { word }).collect();
+    words.join(", ")
+}
+
+fn table(rows: &[[String; 3]], out: &mut dyn Write) -> io::Result<()> {
+    let width = |column: usize| {
+        let widths = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        widths.max().unwrap_or_default().min(WIDEST)
+    };
+    let (first, second) = (width(0), width(2));
+    let indent = 6 + first + 2 + second + 2;
+    for [group, what, verbs] in rows {
+        let mut lines = wrapped(what, WIDTH.saturating_sub(indent).max(20)).into_iter();
+        let (group, verbs) = (line(group), line(verbs));
+        writeln!(out, "      {group:first$}  {verbs:second$}  {}", lines.next().unwrap_or_default())?;
+        for further in lines {
+            writeln!(out, "{:indent$}{further}", "")?;
+        }
+    }
+    Ok(())
+}
+
+/// A list in lines of a width, broken behind its commas.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in line(text).split_inclusive(", ") {
+        match lines.last_mut() {
+            Some(last) if last.chars().count() + word.trim_end().chars().count() <= width => last.push_str(word),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+fn one_way(way: &Become<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "      by {}", means(way.means))?;
+    let mut said: Vec<String> = way.grants.iter().flat_map(|grant| by_what(grant, root)).collect();
+    said.dedup();
+    for line in said {
+        writeln!(out, "        {line}")?;
+    }
+    if let Some(policy) = way.forbidden_by {
+        let place = format!("{}:{}", shown_path(root, policy.place.file()), policy.place.position().line);
+        writeln!(out, "        {} may forbid it  {QUIET}{place}{QUIET:#}", line(&policy.reference.to_string()))?;
+    }
+    Ok(())
+}
+
+/// A binding and the role whose rule allows something, a line each with its place.
+fn by_what(grant: &Grant<'_>, root: &str) -> [String; 2] {
+    let role = line(&grant.from.reference());
+    let gathered = if std::ptr::eq(grant.role, grant.from) {
+        String::new()
+    } else {
+        format!(", gathered by {}", line(&grant.role.reference()))
+    };
+    let of_rule = match &grant.rule.place {
+        Some(span) => place(&Place::Written(span.clone()), root),
+        None => place(&grant.from.place, root),
+    };
+    let of_binding = place(&grant.binding.place, root);
+    [
+        format!("{}  {QUIET}{of_binding}{QUIET:#}", line(&grant.binding.reference())),
+        format!("{role}{gathered}  {QUIET}{of_rule}{QUIET:#}"),
+    ]
+}
+
+fn chain(escape: &Escape<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
+    let word = if escape.forbidden_by().is_some() { "may lead" } else { "leads" };
+    let to = line(&reach(&escape.reach));
+    writeln!(out, "\n{HEADING}{} {word} out of the namespaces, to {to}{HEADING:#}", line(&escape.from.to_string()))?;
+    for step in &escape.steps {
+        writeln!(out, "  {} may act as {}", line(&step.who.to_string()), line(&actor(&step.to)))?;
+        one_way(&step.by, root, out)?;
+    }
+    if let crate::rbac::Reach::Bindings(bindings) = &escape.reach {
+        for binding in bindings {
+            let (name, role) = (line(&binding.reference()), line(&binding.role_name()));
+            writeln!(out, "  {name} gives that {role}  {QUIET}{}{QUIET:#}", place(&binding.place, root))?;
+        }
+    }
+    Ok(())
+}
+
+fn place(place: &Place, root: &str) -> String {
+    match place {
+        Place::Written(span) => {
+            format!("{}:{}", shown_path(root, span.file()).replace('\n', "\u{FFFD}"), span.position().line)
+        }
+        Place::Shipped(by) => format!("shipped with {by}"),
+    }
+}
+
+fn line(text: &str) -> String {
+    printable(text).replace('\n', " ")
+}
