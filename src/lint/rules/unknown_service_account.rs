@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::finding::Finding;
-use crate::flux::State;
+use crate::flux::{Applier, State};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, Presence, View};
 use crate::yaml::Node;
@@ -139,6 +140,8 @@ struct Maker<'a> {
     account: Option<&'a str>,
     /// The namespace that it puts objects into, where that is one.
     target: Option<&'a str>,
+    /// Who brings it.
+    by: Option<&'a Arc<Applier>>,
 }
 
 impl<'a> Makers<'a> {
@@ -147,7 +150,8 @@ impl<'a> Makers<'a> {
         let unbuilt = unbuilt.map(|applier| {
             let said = |field: &str| applier.object.as_ref().and_then(|object| object.text_at(&["spec", field]));
             let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
-            Maker { namespace, account: said("serviceAccountName"), target: said("targetNamespace") }
+            let (account, target) = (said("serviceAccountName"), said("targetNamespace"));
+            Maker { namespace, account, target, by: applier.brought_by.as_ref() }
         });
         let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
         let releases = releases.filter(|applied| applied.object.node.at_keys(&["spec", "kubeConfig"]).is_none());
@@ -155,21 +159,34 @@ impl<'a> Makers<'a> {
             let said = |field: &str| applied.object.text_at(&["spec", field]);
             let namespace = applied.namespace().unwrap_or_default();
             let target = said("targetNamespace").or(Some(namespace));
-            Maker { namespace, account: said("serviceAccountName"), target }
+            Maker { namespace, account: said("serviceAccountName"), target, by: Some(applied.by) }
         });
         Self { tenants: &view.tenancy().tenants, all: unbuilt.chain(releases).collect() }
     }
 
-    /// Tells whether any of them may make an account. What acts as that account cannot, and tenants make nothing in
-    /// namespaces that are not theirs.
+    /// Tells whether any of them may make an account. What acts as that account cannot, nor can what such a one brings, and
+    /// tenants make nothing in namespaces that are not theirs.
     fn may_make(&self, namespace: &str, account: &str) -> bool {
         let tenant = |namespace: &str| self.tenants.get(namespace);
         self.all.iter().any(|maker| {
-            let is_itself = maker.namespace == namespace && maker.account == Some(account);
             let is_other_tenant = tenant(maker.namespace).is_some_and(|own| {
                 maker.namespace != namespace && (own.is_none() || tenant(namespace) != Some(own))
             });
-            !is_itself && !is_other_tenant && maker.target.is_none_or(|target| target == namespace)
+            let reaches = maker.target.is_none_or(|target| target == namespace);
+            reaches && !is_other_tenant && !maker.needs(namespace, account)
         })
+    }
+}
+
+impl Maker<'_> {
+    /// Tells whether it is not there without an account: it acts as that one, or somebody who brings it does.
+    fn needs(&self, namespace: &str, account: &str) -> bool {
+        let above = std::iter::successors(self.by, |applier| applier.brought_by.as_ref());
+        let acts = |applier: &Arc<Applier>| {
+            let object = applier.object.as_ref();
+            applier.reference.namespace.as_deref() == Some(namespace)
+                && object.and_then(|object| object.text_at(&["spec", "serviceAccountName"])) == Some(account)
+        };
+        (self.namespace == namespace && self.account == Some(account)) || above.into_iter().any(acts)
     }
 }
