@@ -22,7 +22,7 @@ use super::unreached_path::Own;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
 use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
-use crate::text::{Entry, Index, Tree, folder_of};
+use crate::text::{Entry, Index, Tree, folder_of, join};
 use crate::yaml::Parsed;
 
 /// What a repository holds.

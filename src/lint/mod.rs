@@ -31,6 +31,7 @@ mod scope;
 mod settings;
 mod source_reference;
 mod suppress;
+mod tenants;
 mod values_reference;
 mod view;
 mod wanted;

@@ -9,6 +9,7 @@ use super::scope::settled_namespace;
 use crate::config;
 use crate::flux::{Applied, Applier, ApplierKind, Brought, Installation, Producers, Receiver, Tenancy};
 use crate::kube::Object;
+use crate::rbac::{Kinds, Rbac};
 use crate::text::Index;
 use crate::yaml::Name;
 
@@ -26,6 +27,8 @@ pub struct View<'a> {
     by_id: OnceLock<ById>,
     producers: OnceLock<Producers>,
     makers: OnceLock<Makers<'a>>,
+    rbac: OnceLock<Rbac>,
+    kinds: OnceLock<Kinds>,
 }
 
 /// Where an object stands: the list, and the position in it.
@@ -48,7 +51,8 @@ impl<'a> View<'a> {
         external: &'a [config::Declared],
     ) -> Self {
         let (by_id, producers, makers) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { receiver, context, lists, installations, external, by_id, producers, makers }
+        let (rbac, kinds) = (OnceLock::new(), OnceLock::new());
+        Self { receiver, context, lists, installations, external, by_id, producers, makers, rbac, kinds }
     }
 
     /// Its tenants, and what they rely on.
@@ -144,6 +148,19 @@ impl<'a> View<'a> {
                 brought.makers().for_each(|applied| producers.take(applied.object, brought.by.kind));
             }
             producers
+        })
+    }
+
+    /// Who may do what on it.
+    pub fn rbac(&self) -> &Rbac {
+        self.rbac.get_or_init(|| Rbac::of(&self.receiver, self.context.tenancy))
+    }
+
+    /// The kinds that it serves, as far as they are known.
+    pub fn kinds(&self) -> &Kinds {
+        self.kinds.get_or_init(|| {
+            let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
+            Kinds::of(definitions.map(|applied| applied.object))
         })
     }
 

@@ -17,6 +17,7 @@ rules! {
     mod cross_namespace_reference;
     mod dangling_dependency;
     mod dangling_image_policy;
+    mod dangling_role_reference;
     mod dangling_source;
     mod dangling_values;
     mod default_namespace;
@@ -50,6 +51,7 @@ rules! {
     mod object_owned_twice;
     mod plaintext_secret;
     mod privileged_workload;
+    mod rbac_escalation;
     mod receiver_target;
     mod registry_without_provider;
     mod remote_base;
@@ -59,6 +61,9 @@ rules! {
     mod suspended_in_git;
     mod target_namespace_mismatch;
     mod tenant_baseline;
+    mod tenant_cluster_admin;
+    mod tenant_escape;
+    mod tenant_forbidden_object;
     mod unauthenticated_receiver;
     mod undefined_variable;
     mod unfiltered_image_policy;
