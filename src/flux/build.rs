@@ -19,48 +19,63 @@ use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
 use crate::yaml::{Node, Value};
 
+/// The rule of paths that a source does not have.
+pub(super) const MISSING_PATH: &str = "missing-path";
+
 /// Builds the folder of a Kustomization out of what its source hands out.
 pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     let (kustomization, files) = (&asks.object, artifact.files());
     let place = kustomization.node.at_keys(&["spec", "path"]).unwrap_or(&kustomization.node);
     if !files.tree().has_folder(&asks.folder) {
         let is_file = files.tree().has_file(&asks.folder);
-        return Output::new(Vec::new(), vec![missing(kustomization, place, &asks.folder, is_file)]);
+        let finding = missing(kustomization, place, &asks.folder, is_file);
+        // It certainly brings nothing.
+        return Output { whole: true, ..Output::new(Vec::new(), vec![finding]) };
     }
     let overlay = overlay(files, &asks.folder, kustomization, place);
     let decrypts = sops::is_asked(kustomization);
     let builder = if decrypts { artifact.decrypting() } else { &artifact.builder };
-    let build = builder.build_as(&asks.folder, &overlay.node);
-    let mut findings = build.findings;
+    let mut build = builder.build_as(&asks.folder, &overlay.node);
+    let mut findings = std::mem::take(&mut build.findings);
     findings.extend(overlay.findings);
     for finding in &mut findings {
         finding.object.get_or_insert_with(|| asks.reference.clone());
     }
     sort(&mut findings);
-    let mut objects = build.objects;
+    let mut objects = std::mem::take(&mut build.objects);
     if decrypts {
         objects.iter_mut().for_each(sops::decrypt);
     }
-    let facts = Facts::of(&objects, build.not_done, build.laid);
+    let facts = Facts::of(&objects, build);
     let mut output = Output::with(objects, findings, Arc::new(facts));
     output.built_for.push(kustomization.clone());
     output
 }
 
-fn missing(kustomization: &Object, place: &Node, folder: &str, is_file: bool) -> Finding {
+/// What is said of a path that is not there.
+pub(super) fn missing(kustomization: &Object, place: &Node, folder: &str, is_file: bool) -> Finding {
     let said = kustomization.text_at(&["spec", "path"]).unwrap_or_default();
     let message = if is_file {
         format!("`spec.path` is a file: `{said}`")
     } else {
-        format!("there is no folder `{said}` in the source")
+        format!("there is no folder `{said}` in {}", source_of(kustomization))
     };
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let help = if is_file && FILE_NAMES.contains(&name) {
         format!("name its folder: `./{}`", folder_of(folder))
     } else {
-        "correct `spec.path`; it starts at the root of the source".to_string()
+        "correct `spec.path`, which starts at the root of the source: Flux applies nothing until it is there"
+            .to_string()
     };
-    Finding::error(FAILED_BUILD, place.span().clone(), message).help(help).about(kustomization.reference())
+    Finding::error(MISSING_PATH, place.span().clone(), message).help(help).about(kustomization.reference())
+}
+
+fn source_of(kustomization: &Object) -> String {
+    let said = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
+    match (said("kind"), said("name")) {
+        (Some(kind), Some(name)) => format!("{kind} `{name}`"),
+        _ => "the source".to_string(),
+    }
 }
 
 /// How variables are substituted.

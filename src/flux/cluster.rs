@@ -11,6 +11,7 @@ use super::producer::makes_others;
 use super::substitute::{Unset, Whose};
 use crate::finding::ObjectRef;
 use crate::kube::Object;
+use crate::kustomize::RemoteBase;
 use crate::text::Span;
 use crate::yaml::Name;
 
@@ -81,6 +82,11 @@ impl Brought {
         self.facts.as_ref().map_or(&[], |facts| &facts.names)
     }
 
+    /// What the kustomizations of its build load from a URL.
+    pub fn remote(&self) -> &[RemoteBase] {
+        self.facts.as_ref().map_or(&[], |facts| &facts.remote)
+    }
+
     /// The names of the variables that its objects read without default and that nothing defines.
     pub fn misses(&self) -> impl Iterator<Item = &Name> {
         let missed = self.unset.iter().filter(|unset| unset.fails && unset.whose == Whose::Flux);
@@ -141,6 +147,8 @@ pub struct Applier {
     pub target: Option<Name>,
     /// What it substitutes.
     pub variables: Arc<Variables>,
+    /// Whether all that it would bring is known: that of a build that fails may be too, as where the path is not there.
+    pub is_known: bool,
     /// How its build went.
     pub state: State,
 }
@@ -161,6 +169,7 @@ impl Applier {
             folder: folder.to_string(),
             target: None,
             variables: Arc::default(),
+            is_known: true,
             state: State::Built,
         }
     }

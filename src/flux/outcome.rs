@@ -132,6 +132,7 @@ fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> 
         folder: asks.folder.clone(),
         target: asks.target.clone(),
         variables: slot.variables.clone(),
+        is_known: output.is_known(),
         state: output.state.clone(),
     }
 }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::inventory::Inventory;
+use super::source::SourceRef;
 use super::substitute::Unset;
 use super::substitution::is_enabled;
 use super::{State, reads};
 use crate::finding::{Finding, Severity};
 use crate::kube::Object;
-use crate::kustomize::Laid;
+use crate::kustomize::{Build, Laid, RemoteBase};
 use crate::yaml::Name;
 
 /// What an applier brings into a cluster. Appliers of equal input share it, and those of nearly equal input most of it.
@@ -34,6 +35,10 @@ pub(super) struct Output {
     pub(super) unset: Arc<[Unset]>,
     /// How much memory variables made it take, in bytes.
     pub(super) grown: usize,
+    /// Whether nothing is wrong with what it is built from, so that all that it would bring is among its objects.
+    pub(super) whole: bool,
+    /// The source that is not there, if that is why nothing is brought.
+    pub(super) without: Option<SourceRef>,
 }
 
 /// What a kustomize build says of itself.
@@ -49,6 +54,8 @@ pub(super) struct Facts {
     pub(super) not_done: BTreeMap<String, usize>,
     /// The patches that say by a target which objects they are for, and whether there were any.
     pub(super) laid: Vec<Laid>,
+    /// What its kustomizations load from a URL.
+    pub(super) remote: Vec<RemoteBase>,
 }
 
 impl Output {
@@ -71,8 +78,21 @@ impl Output {
             controller: None,
             unset: Arc::default(),
             grown: 0,
+            whole: !findings.iter().any(|found| found.severity == Severity::Error),
+            without: None,
         };
         output.found(findings)
+    }
+
+    /// Whether all that it would bring is known: names that are still to be substituted are not.
+    pub(super) fn is_known(&self) -> bool {
+        let named =
+            |object: &Object| object.name().contains('$') || object.namespace().is_some_and(|n| n.contains('$'));
+        match self.state {
+            State::Built => true,
+            State::NotBuilt(_) => false,
+            State::Failed => self.whole && !self.objects.iter().any(named),
+        }
     }
 
     /// The same with further findings.
@@ -108,12 +128,13 @@ impl Output {
 
 impl Facts {
     /// What can be said of the objects of a build.
-    pub(super) fn of(objects: &[Object], not_done: BTreeMap<String, usize>, laid: Vec<Laid>) -> Self {
+    pub(super) fn of(objects: &[Object], build: Build) -> Self {
         let enabled = || objects.iter().enumerate().filter(|(_, object)| is_enabled(object));
         let reads = enabled().map(|(at, object)| (at, reads(object))).filter(|(_, names)| !names.is_empty());
         let reads: Vec<(usize, Arc<[Name]>)> = reads.collect();
         let names: BTreeSet<&Name> = reads.iter().flat_map(|(_, names)| names.iter()).collect();
         let names = names.into_iter().cloned().collect();
-        Self { is_substituted: enabled().next().is_some(), reads, names, not_done, laid }
+        let Build { not_done, laid, remote, .. } = build;
+        Self { is_substituted: enabled().next().is_some(), reads, names, not_done, laid, remote }
     }
 }

@@ -8,6 +8,7 @@ use super::configuration::Configuration;
 use super::configure;
 use super::definition::Definition;
 use super::laid::{self, Laid};
+use super::remote_base::{self, RemoteBase};
 use super::resources::{Id, Resource, Resources};
 use super::user_schema::UserSchema;
 use super::variables::{self, Variables};
@@ -33,6 +34,8 @@ pub(super) struct Partial {
     pub(super) left_out: Vec<Finding>,
     /// The patches with a target, and whether they found anything.
     pub(super) laid: Vec<Laid>,
+    /// What is loaded from a URL.
+    pub(super) remote: Vec<RemoteBase>,
     /// Whether Flux's own manifests are yet to be written into a file that is empty so far.
     pub(super) awaits_flux: bool,
     /// The same as `not_done` without what its bases say.
@@ -84,6 +87,10 @@ impl Partial {
         self.is_overfull |= base.is_overfull;
         self.awaits_flux |= base.awaits_flux;
         self.laid.extend(base.laid.iter().cloned());
+        self.remote.extend(base.remote.iter().cloned());
+        if self.remote.len() > MANY_FINDINGS {
+            remote_base::settle(&mut self.remote);
+        }
         if self.laid.len() > MANY_FINDINGS {
             laid::settle(&mut self.laid);
         }

@@ -1,13 +1,21 @@
 //! One repository → findings.
 
+mod artifacts;
 mod automation;
+mod before;
+mod charts;
+mod circles;
 mod cold_start;
 mod controllers;
+mod dependency;
 mod descent;
 mod fields;
 mod found;
+mod generators;
 mod installation;
 mod listing;
+mod makers;
+mod missing;
 mod needs;
 mod objects;
 mod ownership;
@@ -21,8 +29,12 @@ mod run;
 mod runtime_info;
 mod scope;
 mod settings;
+mod source_reference;
 mod suppress;
+mod tenants;
+mod values_reference;
 mod view;
+mod wanted;
 
 pub use found::Found;
 pub use presence::Presence;

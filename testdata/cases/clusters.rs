@@ -204,7 +204,7 @@ fn a_missing_config_map_fails_the_build_unless_it_is_optional() {
     let repo = with("");
     assert_eq!(
         lines(&repo.problems),
-        "clusters/a/apps.yaml:8:46 error[failed-build] no ConfigMap `flux-system/none` reaches the cluster\n"
+        "clusters/a/apps.yaml:8:46 error[dangling-values] no ConfigMap `flux-system/none` reaches the cluster\n"
     );
     assert_eq!(repo.problems[0].clusters, [Arc::from("a")]);
     assert_eq!(lines(&with(", optional: true").problems), "");
