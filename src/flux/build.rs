@@ -35,18 +35,18 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     let overlay = overlay(files, &asks.folder, kustomization, place);
     let decrypts = sops::is_asked(kustomization);
     let builder = if decrypts { artifact.decrypting() } else { &artifact.builder };
-    let build = builder.build_as(&asks.folder, &overlay.node);
-    let mut findings = build.findings;
+    let mut build = builder.build_as(&asks.folder, &overlay.node);
+    let mut findings = std::mem::take(&mut build.findings);
     findings.extend(overlay.findings);
     for finding in &mut findings {
         finding.object.get_or_insert_with(|| asks.reference.clone());
     }
     sort(&mut findings);
-    let mut objects = build.objects;
+    let mut objects = std::mem::take(&mut build.objects);
     if decrypts {
         objects.iter_mut().for_each(sops::decrypt);
     }
-    let facts = Facts::of(&objects, build.not_done, build.laid);
+    let facts = Facts::of(&objects, build);
     let mut output = Output::with(objects, findings, Arc::new(facts));
     output.built_for.push(kustomization.clone());
     output

@@ -11,6 +11,7 @@ use super::producer::makes_others;
 use super::substitute::{Unset, Whose};
 use crate::finding::ObjectRef;
 use crate::kube::Object;
+use crate::kustomize::RemoteBase;
 use crate::text::Span;
 use crate::yaml::Name;
 
@@ -79,6 +80,11 @@ impl Brought {
     /// The names of the variables that its objects read, sorted, whether anything substitutes them or not.
     pub fn reads(&self) -> &[Name] {
         self.facts.as_ref().map_or(&[], |facts| &facts.names)
+    }
+
+    /// What the kustomizations of its build load from a URL.
+    pub fn remote(&self) -> &[RemoteBase] {
+        self.facts.as_ref().map_or(&[], |facts| &facts.remote)
     }
 
     /// The names of the variables that its objects read without default and that nothing defines.

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::asks::{Asks, whole_digest};
 use super::build::{Substitution, build, finish, too_much};
+use super::deployments::controller_of;
 use super::engine::Ground;
 use super::key::{Fault, FinishKey, FolderKey, Key, ReadValues};
 use super::output::Output;
 use super::source::Artifact;
-use super::sync::{controller_of, objects_of};
+use super::sync::objects_of;
 use super::variables::Loaded;
 use super::{State, expand};
 use crate::kube::Object;

@@ -10,7 +10,7 @@ use super::substitution::is_enabled;
 use super::{State, reads};
 use crate::finding::{Finding, Severity};
 use crate::kube::Object;
-use crate::kustomize::Laid;
+use crate::kustomize::{Build, Laid, RemoteBase};
 use crate::yaml::Name;
 
 /// What an applier brings into a cluster. Appliers of equal input share it, and those of nearly equal input most of it.
@@ -54,6 +54,8 @@ pub(super) struct Facts {
     pub(super) not_done: BTreeMap<String, usize>,
     /// The patches that say by a target which objects they are for, and whether there were any.
     pub(super) laid: Vec<Laid>,
+    /// What its kustomizations load from a URL.
+    pub(super) remote: Vec<RemoteBase>,
 }
 
 impl Output {
@@ -126,12 +128,13 @@ impl Output {
 
 impl Facts {
     /// What can be said of the objects of a build.
-    pub(super) fn of(objects: &[Object], not_done: BTreeMap<String, usize>, laid: Vec<Laid>) -> Self {
+    pub(super) fn of(objects: &[Object], build: Build) -> Self {
         let enabled = || objects.iter().enumerate().filter(|(_, object)| is_enabled(object));
         let reads = enabled().map(|(at, object)| (at, reads(object))).filter(|(_, names)| !names.is_empty());
         let reads: Vec<(usize, Arc<[Name]>)> = reads.collect();
         let names: BTreeSet<&Name> = reads.iter().flat_map(|(_, names)| names.iter()).collect();
         let names = names.into_iter().cloned().collect();
-        Self { is_substituted: enabled().next().is_some(), reads, names, not_done, laid }
+        let Build { not_done, laid, remote, .. } = build;
+        Self { is_substituted: enabled().next().is_some(), reads, names, not_done, laid, remote }
     }
 }

@@ -9,6 +9,7 @@ use super::classify::{
 use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
+use super::lockdown::Installation;
 use super::lookups::Lookups;
 use super::marker::{Marker, markers};
 use super::outcome::Gap;
@@ -45,8 +46,8 @@ pub struct Repo {
     pub skipped: Skipped,
     /// What kustomizations ask for and was not done, counted by name.
     pub not_done: BTreeMap<String, usize>,
-    /// The text of the patches that kustomizations lay over Flux's own installation, each with the kustomization's folder.
-    pub installation_patches: Vec<(String, String)>,
+    /// The kustomizations that bring Flux's own installation.
+    pub installations: Vec<Installation>,
 }
 
 /// An object and how it came to be.
@@ -168,10 +169,8 @@ impl Repo {
         }
         self.problems.extend(patches.findings());
         self.not_done = builder.not_done();
-        for folder in named.folders.keys() {
-            let texts = installation_patches(builder.files(), folder);
-            self.installation_patches.extend(texts.into_iter().map(|text| (folder.clone(), text)));
-        }
+        let folders: Vec<&str> = named.folders.keys().map(String::as_str).collect();
+        self.installations = Installation::all(builder, &folders);
     }
 
     /// Takes the objects of files that no kustomization is responsible for.
@@ -344,28 +343,4 @@ fn is_loose(path: &str, named: &Named, applied: &BTreeSet<&str>) -> bool {
         }
         folder = folder_of(folder);
     }
-}
-
-/// The text of the patches of a kustomization that brings Flux's own installation. `gotk-components.yaml` itself is
-/// the flux CLI's file and may not be there yet.
-fn installation_patches(files: &Files, folder: &str) -> Vec<String> {
-    let mut texts = Vec::new();
-    for path in file_in(files, folder) {
-        let references = references_of(files, &path);
-        let installs = |path: &String| path.ends_with("gotk-components.yaml") || path.ends_with("gotk-sync.yaml");
-        if !references.included.iter().any(installs) {
-            continue;
-        }
-        let Some(parsed) = files.get(&path) else { continue };
-        let Some(document) = parsed.documents.first() else { continue };
-        for field in ["patches", "patchesJson6902", "patchesStrategicMerge"] {
-            for item in document.node.get(field).map_or(&[][..], |list| list.items()) {
-                let inline = item.get("patch").unwrap_or(item);
-                texts.extend(inline.text().map(ToString::to_string));
-                let path = item.get("path").unwrap_or(item).text().and_then(|path| join(folder, path));
-                texts.extend(path.and_then(|path| files.get(&path)).map(|parsed| parsed.file.text().to_string()));
-            }
-        }
-    }
-    texts
 }

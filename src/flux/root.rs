@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::asks::Asks;
 use super::classify::objects;
+use super::deployments::{controller_in, patched_by};
 use super::made::{map, text};
 use super::place::{below, clamp};
 use super::received::{Id, id};
 use super::source::SourceRef;
-use super::sync::{FLUX_NAMESPACE, OPERATOR, controller_in};
+use super::sync::{FLUX_NAMESPACE, OPERATOR};
 use super::{ApplierKind, is_kustomization, is_source};
 use crate::finding::Finding;
 use crate::kube::Object;
@@ -116,6 +117,10 @@ pub(super) fn roots(builder: &Builder) -> Vec<Root> {
     candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
     for candidate in &mut candidates {
         let folder = folder_of(candidate.file.path());
+        if candidate.kind == Kind::ToCome {
+            // The kustomization beside it is there already, with the patches that will be laid over it.
+            candidate.objects = patched_by(builder, folder, std::mem::take(&mut candidate.objects));
+        }
         if matches!(candidate.kind, Kind::Sync | Kind::ToCome) && includers.without_components.contains(folder) {
             candidate.controller = controller_in(builder, folder);
         }
@@ -187,9 +192,25 @@ fn instance(spec: &Node, namespace: Option<Node>) -> Object {
     let metadata = map(vec![("name", text("flux", place)), ("namespace", namespace)], place);
     let version = text("fluxcd.controlplane.io/v1", place);
     let kind = text("FluxInstance", place);
-    let node =
-        map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec.clone())], place);
-    Object { node }
+    let spec = with_version(spec, place);
+    Object { node: map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], place) }
+}
+
+/// The spec of an instance with the version that the chart of that name gives it when its values say none.
+fn with_version(spec: &Node, place: &Span) -> Node {
+    let known = spec.get("distribution").filter(|distribution| distribution.is_map());
+    if known.is_some_and(|distribution| distribution.get("version").is_some()) {
+        return spec.clone();
+    }
+    let made = map(vec![("version", text("2.x", place))], place);
+    let distribution = match (known, made.entries()) {
+        (Some(known), [version]) => known.with(version.clone()),
+        _ => made,
+    };
+    match map(vec![("distribution", distribution)], place).entries() {
+        [distribution] => spec.with(distribution.clone()),
+        _ => spec.clone(),
+    }
 }
 
 /// The roots in files of values for that chart, which nothing but their form tells.

@@ -4,7 +4,7 @@ use super::made::{list, map, text};
 use super::metadata::set_common_metadata;
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::{Builder, Files, file_in};
+use crate::kustomize::Builder;
 use crate::text::Span;
 use crate::yaml::Node;
 
@@ -48,74 +48,14 @@ pub(super) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
     (build.objects, build.findings)
 }
 
-/// The Deployment of kustomize-controller as a FluxInstance patches it, as far as its arguments say something.
-pub(super) fn controller_of(instance: &Object) -> Option<Object> {
-    let patches = patches(instance);
-    let place = patches.first()?.span().clone();
-    let patches = map(vec![("patches", list(patches, &place))], &place);
-    patched_controller(&Builder::new(Files::default()), "", &namespace(instance), &patches)
-}
-
-/// The same as the kustomization of a folder patches it, which installs Flux from a file that is not there.
-pub(super) fn controller_in(builder: &Builder, folder: &str) -> Option<Object> {
-    let path = file_in(builder.files(), folder).into_iter().next()?;
-    let parsed = builder.files().get(&path)?;
-    let node = parsed.documents.first().map(|document| document.node.clone())?;
-    let brings =
-        ["resources", "bases", "components", "configMapGenerator", "secretGenerator", "generators", "helmCharts"];
-    let node = brings.iter().fold(node, |node, field| node.without(field));
-    patched_controller(builder, folder, &text(FLUX_NAMESPACE, &parsed.file.first_line()), &node)
-}
-
-fn patched_controller(builder: &Builder, folder: &str, namespace: &Node, patches: &Node) -> Option<Object> {
-    let build = builder.build_over(vec![controller(namespace)], folder, patches);
-    build.objects.into_iter().next()
-}
-
-/// As much of the Deployment as patches of it need.
-fn controller(namespace: &Node) -> Object {
-    let place = namespace.span();
-    let at = |said: &str| text(said, place);
-    let volumes = || list(["data", "temp"].map(|name| map(vec![("name", at(name))], place)).to_vec(), place);
-    // The operator's own patches replace the first ones of these, and users do what works with them.
-    let arguments = ["--events-addr=", "--watch-all-namespaces=true", "--log-level=info", "--log-encoding=json"];
-    let container = map(
-        vec![
-            ("name", at("manager")),
-            ("args", list(arguments.map(at).to_vec(), place)),
-            ("env", list(vec![map(vec![("name", at("RUNTIME_NAMESPACE"))], place)], place)),
-            ("resources", map(Vec::new(), place)),
-            ("securityContext", map(Vec::new(), place)),
-            ("volumeMounts", volumes()),
-        ],
-        place,
-    );
-    let pod = map(
-        vec![
-            ("containers", list(vec![container], place)),
-            ("securityContext", map(Vec::new(), place)),
-            ("volumes", volumes()),
-        ],
-        place,
-    );
-    let template = map(vec![("metadata", map(Vec::new(), place)), ("spec", pod)], place);
-    let metadata = map(vec![("name", at("kustomize-controller")), ("namespace", namespace.clone())], place);
-    let entries = vec![
-        ("apiVersion", at("apps/v1")),
-        ("kind", at("Deployment")),
-        ("metadata", metadata),
-        ("spec", map(vec![("template", template)], place)),
-    ];
-    Object { node: map(entries, place) }
-}
-
 /// The name that the objects have: `sync.name`, else that of the namespace.
 fn name(instance: &Object, sync: &Node) -> Node {
     let said = sync.get("name").filter(|name| name.text().is_some_and(|text| !text.is_empty()));
     said.cloned().unwrap_or_else(|| namespace(instance))
 }
 
-fn namespace(instance: &Object) -> Node {
+/// The namespace that a FluxInstance installs Flux in.
+pub(super) fn namespace(instance: &Object) -> Node {
     let said = instance.node.at_keys(&["metadata", "namespace"]).filter(|node| node.text().is_some());
     said.cloned().unwrap_or_else(|| text(FLUX_NAMESPACE, instance.span()))
 }
@@ -162,7 +102,7 @@ fn object(instance: &Object, sync: &Node, version: &str, kind: Node, spec: Node)
 }
 
 /// The patches over what the operator installs: its own for `multitenant`, then the user's.
-fn patches(instance: &Object) -> Vec<Node> {
+pub(super) fn patches(instance: &Object) -> Vec<Node> {
     let mut patches = Vec::new();
     let multitenant = instance.node.at_keys(&["spec", "cluster", "multitenant"]);
     if let Some(said) = multitenant.filter(|said| said.text() == Some("true")) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lockdown::{Installation, Lockdown};
 use super::{Applied, is_flux, is_kustomization};
 use crate::config::{self, TenancyMode};
 use crate::kube::Object;
@@ -35,13 +36,6 @@ pub struct Tenancy {
     bound_everywhere: BTreeSet<(String, String)>,
 }
 
-/// How Flux is locked down.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Lockdown {
-    /// The account that Flux impersonates where an object names none.
-    pub default_account: Option<String>,
-}
-
 /// What governs a repository beside itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Governance {
@@ -53,18 +47,19 @@ pub enum Governance {
 }
 
 impl Tenancy {
-    /// Reads the facts from what a cluster receives, and from `installation`, the patches that are laid over Flux itself.
+    /// Reads the facts from what a cluster receives, and from the kustomizations that bring its Flux.
     ///
     /// Only what [`Brought::telling`](super::Brought::telling) gives counts. `declared` are the namespaces of which a
     /// fleet.yaml says whose they are; others are inferred, such as those that a layout adds.
     pub fn of(
         received: &[Applied<'_>],
-        installation: &[&str],
+        installations: &[&Installation],
         declared: Option<&BTreeMap<String, String>>,
         governance: Governance,
     ) -> Self {
-        let lockdown = lockdown(received, installation);
-        let mut tenancy = Self { lockdown, flux_namespaces: flux_namespaces(received), ..Self::default() };
+        let flux_namespaces = flux_namespaces(received);
+        let lockdown = Lockdown::of(received, installations, &flux_namespaces);
+        let mut tenancy = Self { lockdown, flux_namespaces, ..Self::default() };
         for applied in received {
             tenancy.take_binding(applied.object, applied.namespace());
             let remote =
@@ -93,16 +88,33 @@ impl Tenancy {
         self.unlocked = said.lockdown.as_ref().map(|lockdown| lockdown.reason.clone());
     }
 
-    /// Tells whether the account that Flux falls back on can do something in a namespace: every namespace has an
-    /// account `default`, and another one must be made; either must be bound.
-    pub fn default_account_works(&self, namespace: &str) -> bool {
-        let account = self.lockdown.as_ref().and_then(|lockdown| lockdown.default_account.as_deref());
-        account.is_some_and(|account| self.is_bound(namespace, account) || self.is_bound_everywhere(namespace, account))
+    /// The account that a controller falls back on, where it is told one.
+    pub fn default_account(&self, controller: &str) -> Option<&str> {
+        self.lockdown.as_ref()?.locks(controller)?.default_account.as_deref()
+    }
+
+    /// Tells whether the account that a controller falls back on can do something in a namespace: every namespace has
+    /// an account `default`, and another one must be made; either must be bound.
+    pub fn default_account_works(&self, controller: &str, namespace: &str) -> bool {
+        self.default_account(controller)
+            .is_some_and(|account| self.is_bound(namespace, account) || self.is_bound_everywhere(namespace, account))
     }
 
     /// Tells whether a RoleBinding in a namespace serves an account of that namespace.
     fn is_bound(&self, namespace: &str, account: &str) -> bool {
         self.bound.contains(&(namespace.to_string(), namespace.to_string(), account.to_string()))
+    }
+
+    /// Tells whether a RoleBinding in a namespace serves any account of it.
+    fn has_bound_account(&self, namespace: &str) -> bool {
+        let from = (namespace.to_string(), namespace.to_string(), String::new());
+        self.bound.range(from..).next().is_some_and(|(of, account, _)| of == namespace && account == namespace)
+    }
+
+    /// Tells whether a Kustomization builds from a source of Flux's own namespace, which the platform writes.
+    fn is_of_platform(&self, kustomization: &Object) -> bool {
+        let source = kustomization.text_at(&["spec", "sourceRef", "namespace"]);
+        source.is_some_and(|namespace| self.flux_namespaces.contains(namespace))
     }
 
     fn is_bound_everywhere(&self, namespace: &str, account: &str) -> bool {
@@ -131,8 +143,12 @@ impl Tenancy {
         }
     }
 
-    /// The namespaces that look like a tenant's: they hold Flux objects, and are labelled, or the account of these
-    /// objects has a RoleBinding there. Accounts that only a ClusterRoleBinding serves are the platform's.
+    /// The namespaces that look like a tenant's: they hold Flux objects whose account has a RoleBinding there, or are
+    /// labelled. Accounts that only a ClusterRoleBinding serves are the platform's.
+    ///
+    /// A label alone is a name: it makes a tenant where something else does, too, since a namespace that only holds
+    /// releases of the platform's is often labelled with the team that looks after them. That is Flux's lockdown, an
+    /// account that is confined to a namespace, or a Kustomization that hands the namespace to a repository of its own.
     fn infer(&self, received: &[Applied<'_>]) -> BTreeMap<String, Option<String>> {
         let mut found: BTreeMap<String, Candidate> = BTreeMap::new();
         for applied in received {
@@ -144,6 +160,7 @@ impl Tenancy {
             }
             let candidate = found.entry(namespace.to_string()).or_default();
             candidate.holds_flux |= is_flux(object);
+            candidate.is_handed_over |= is_kustomization(object) && !self.is_of_platform(object);
             if let Some(tenant) = object.label(TENANT_LABEL).filter(|tenant| !tenant.is_empty()) {
                 candidate.label = Some(tenant.to_string());
             }
@@ -151,10 +168,15 @@ impl Tenancy {
                 candidate.accounts.insert(account.to_string());
             }
         }
+        let is_bound = |namespace: &str, candidate: &Candidate| {
+            candidate.holds_flux && candidate.accounts.iter().any(|account| self.is_bound(namespace, account))
+        };
+        let confines = self.lockdown.is_some() || found.iter().any(|(namespace, one)| is_bound(namespace, one));
         let tenants = found.into_iter().filter(|(namespace, candidate)| {
-            let bound = candidate.accounts.iter().any(|account| self.is_bound(namespace, account));
             let platform = candidate.accounts.iter().any(|account| self.is_bound_everywhere(namespace, account));
-            candidate.holds_flux && (bound || (candidate.label.is_some() && !platform))
+            let is_meant = confines || candidate.is_handed_over || self.has_bound_account(namespace);
+            let is_called = candidate.label.is_some() && !platform && is_meant;
+            is_bound(namespace, candidate) || (candidate.holds_flux && is_called)
         });
         tenants.map(|(namespace, candidate)| (namespace, candidate.label)).collect()
     }
@@ -173,6 +195,7 @@ pub(super) fn tells(object: &Object) -> bool {
 #[derive(Default)]
 struct Candidate {
     holds_flux: bool,
+    is_handed_over: bool,
     label: Option<String>,
     accounts: BTreeSet<String>,
 }
@@ -190,56 +213,6 @@ fn flux_namespaces(received: &[Applied<'_>]) -> BTreeSet<String> {
         found.filter_map(|applied| applied.namespace().map(ToString::to_string)).collect();
     found.insert(FLUX_NAMESPACE.to_string());
     found
-}
-
-/// Flux's lockdown: of a FluxInstance, of the controllers' arguments, or of patches that add them.
-fn lockdown(received: &[Applied<'_>], installation: &[&str]) -> Option<Lockdown> {
-    let mut found: Option<Lockdown> = None;
-    for applied in received {
-        let object = applied.object;
-        if object.is("fluxcd.controlplane.io", "FluxInstance") {
-            if object.text_at(&["spec", "cluster", "multitenant"]) == Some("true") {
-                let account = object.text_at(&["spec", "cluster", "tenantDefaultServiceAccount"]).unwrap_or("default");
-                found.get_or_insert_default().default_account = Some(account.to_string());
-            }
-            for patch in object.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items) {
-                let text = patch.get("patch").and_then(Node::text).unwrap_or_default();
-                text.lines().for_each(|line| take_argument(line, &mut found));
-            }
-        }
-        if object.is("apps", "Deployment") && object.name().ends_with("-controller") {
-            let containers = object.node.at_keys(&["spec", "template", "spec", "containers"]);
-            for container in containers.map_or(&[][..], Node::items) {
-                let arguments = container.get("args").map_or(&[][..], Node::items);
-                arguments.iter().filter_map(Node::text).for_each(|text| take_argument(text, &mut found));
-            }
-        }
-    }
-    for text in installation {
-        text.lines().for_each(|line| take_argument(line, &mut found));
-    }
-    found
-}
-
-/// Reads an argument of a controller, or the line of a patch that adds one.
-fn take_argument(line: &str, found: &mut Option<Lockdown>) {
-    let line = line.trim();
-    if line.starts_with('#') {
-        return;
-    }
-    let value = |flag: &str| {
-        let (_, rest) = line.split_once(flag)?;
-        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ']' | '}'));
-        let value = end.map_or(rest, |end| rest.get(..end).unwrap_or(rest));
-        Some(value.strip_prefix('=').unwrap_or("true").to_string())
-    };
-    if value("--no-cross-namespace-refs").is_some_and(|value| value == "true") {
-        found.get_or_insert_default();
-    }
-    if let Some(account) = value("--default-service-account").filter(|account| account != "true" && !account.is_empty())
-    {
-        found.get_or_insert_default().default_account = Some(account);
-    }
 }
 
 #[cfg(test)]

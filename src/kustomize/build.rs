@@ -7,6 +7,7 @@ use super::definition::{Definition, file_in, read};
 use super::finish::finish;
 use super::laid::Laid;
 use super::partial::{Partial, count_fields};
+use super::remote_base::{self, RemoteBase};
 use super::resources::Resource;
 use super::user_schema::{self, UserSchema};
 use super::{Files, configure, generators, trace, transform, variables};
@@ -34,6 +35,8 @@ pub struct Build {
     /// The patches with a target, each once, and whether they found anything; without those of which nobody can say it,
     /// since something was not done.
     pub laid: Vec<Laid>,
+    /// What its kustomizations load from a URL, whether there is a copy of it or not.
+    pub remote: Vec<RemoteBase>,
     /// The folders it was built from.
     pub folders: BTreeSet<String>,
     /// Set when the folder's own kustomization says nothing. kustomize refuses that; Flux does not, where it is the
@@ -258,6 +261,7 @@ impl Walk<'_> {
 
     pub(super) fn accumulate(&mut self, definition: &Definition, partial: &mut Partial) {
         count_fields(definition, partial);
+        remote_base::collect(definition, &mut partial.remote);
         let outer = self.traced.then(|| partial.traced.replace(definition.path().into()));
         user_schema::load(self.files, definition, &mut self.schema, self.is_begun, partial);
         self.share_schema(partial);

@@ -4,7 +4,7 @@ use super::build::Build;
 use super::definition::Definition;
 use super::partial::{Partial, is_local};
 use super::reprint::reprinted;
-use super::{FAILED_BUILD, hash, laid, name_references, order, trace, variables};
+use super::{FAILED_BUILD, hash, laid, name_references, order, remote_base, trace, variables};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, go};
@@ -30,12 +30,15 @@ pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Buil
     crate::finding::sort(&mut left_out);
     let mut laid = partial.laid.clone();
     laid::settle(&mut laid);
+    let mut remote = partial.remote.clone();
+    remote_base::settle(&mut remote);
     Build {
         objects,
         findings,
         not_done: partial.not_done.clone(),
         left_out,
         laid,
+        remote,
         folders: partial.folders.clone(),
         empty: partial.empty.clone(),
     }

@@ -8,6 +8,7 @@ use super::configuration::Configuration;
 use super::configure;
 use super::definition::Definition;
 use super::laid::{self, Laid};
+use super::remote_base::{self, RemoteBase};
 use super::resources::{Id, Resource, Resources};
 use super::user_schema::UserSchema;
 use super::variables::{self, Variables};
@@ -24,6 +25,7 @@ const MANY_FINDINGS: usize = 1_000;
 
 /// What a folder builds to before the last steps, which are done once at the top.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Partial {
     pub(super) resources: Resources,
     pub(super) findings: Vec<Finding>,
@@ -32,6 +34,8 @@ pub(super) struct Partial {
     pub(super) left_out: Vec<Finding>,
     /// The patches with a target, and whether they found anything.
     pub(super) laid: Vec<Laid>,
+    /// What is loaded from a URL.
+    pub(super) remote: Vec<RemoteBase>,
     /// Whether Flux's own manifests are yet to be written into a file that is empty so far.
     pub(super) awaits_flux: bool,
     /// The same as `not_done` without what its bases say.
@@ -83,6 +87,10 @@ impl Partial {
         self.is_overfull |= base.is_overfull;
         self.awaits_flux |= base.awaits_flux;
         self.laid.extend(base.laid.iter().cloned());
+        self.remote.extend(base.remote.iter().cloned());
+        if self.remote.len() > MANY_FINDINGS {
+            remote_base::settle(&mut self.remote);
+        }
         if self.laid.len() > MANY_FINDINGS {
             laid::settle(&mut self.laid);
         }

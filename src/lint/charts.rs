@@ -7,9 +7,29 @@ use super::wanted::{SOURCES, said};
 use crate::address::Address;
 use crate::kube::Object;
 
-/// Registries that hold charts for everybody.
-const PUBLIC: [&str; 6] =
-    ["ghcr.io", "quay.io", "docker.io", "registry-1.docker.io", "public.ecr.aws", "mcr.microsoft.com"];
+/// Registries that hold charts for everybody, whose paths begin with their owner.
+const REGISTRIES: [&str; 8] = [
+    "ghcr.io",
+    "quay.io",
+    "docker.io",
+    "registry-1.docker.io",
+    "mirror.gcr.io",
+    "public.ecr.aws",
+    "mcr.microsoft.com",
+    "registry.k8s.io",
+];
+
+/// Projects that publish their charts on a host of their own.
+const PROJECTS: [&str; 8] = [
+    "charts.bitnami.com",
+    "charts.crossplane.io",
+    "charts.external-secrets.io",
+    "charts.jetstack.io",
+    "charts.rook.io",
+    "helm.cilium.io",
+    "helm.releases.hashicorp.com",
+    "helm.traefik.io",
+];
 
 /// The start of the names of Flux's own charts, which do bring its objects.
 const OF_FLUX: &str = "flux";
@@ -45,11 +65,19 @@ pub(super) fn may_bring_flux(view: &View<'_>, release: &Object, name: &str) -> b
 /// Who publishes at an address where everybody may fetch; `None` elsewhere.
 fn public_owner(url: &str) -> Option<String> {
     let address = Address::new(url);
-    let (host, path) = address.key().split_once('/').unwrap_or((address.key(), ""));
-    if let Some(owner) = host.strip_suffix(".github.io") {
-        return Some(owner.to_owned());
-    }
-    PUBLIC.contains(&host).then(|| path.split('/').next().unwrap_or_default().to_owned())
+    owner_at(address.key()).or_else(|| {
+        // What mirrors other hosts has their names in its paths.
+        let (_, path) = address.key().split_once('/')?;
+        owner_at(path)
+    })
+}
+
+fn owner_at(address: &str) -> Option<String> {
+    let (host, path) = address.split_once('/').unwrap_or((address, ""));
+    let of_pages = host.strip_suffix(".github.io");
+    let of_path = || REGISTRIES.contains(&host).then(|| path.split('/').next().unwrap_or_default());
+    let of_host = || PROJECTS.contains(&host).then_some(host);
+    of_pages.or_else(of_path).or_else(of_host).map(ToOwned::to_owned)
 }
 
 /// Whose the repository is that the cluster's Flux syncs.

@@ -159,12 +159,15 @@ impl<'a> ColdStart<'a> {
 
     /// Circles in which everything waits for ever. Circles of `dependsOn` alone are left out.
     pub(super) fn circles(&self) -> Vec<Circle> {
+        let mut told = vec![false; self.edges.len()];
         let alone = components(&self.edges, |edge| matches!(edge.why, Why::Applied | Why::DependsOn(_)));
-        let mut of_dependencies = vec![false; self.edges.len()];
-        alone.iter().flatten().for_each(|event| of_dependencies[*event] = true);
-        let open = |edge: &Edge| !of_dependencies[edge.to];
+        alone.iter().flatten().for_each(|event| told[*event] = true);
+        // A circle of waits is there whatever else is needed, and what is needed may lead through it.
+        let hard = components(&self.edges, |edge| !told[edge.to] && !matches!(edge.why, Why::Needs(..)));
+        hard.iter().flatten().for_each(|event| told[*event] = true);
+        let soft = components(&self.edges, |edge| !told[edge.to]);
         let mut circles = Vec::new();
-        for component in components(&self.edges, open) {
+        for component in hard.into_iter().chain(soft) {
             let inside: Index<usize, ()> = component.iter().map(|event| (*event, ())).collect();
             let edges = component.iter().flat_map(|from| self.edges[*from].iter().map(move |edge| (*from, edge)));
             let inner = edges.filter(|(_, edge)| inside.contains(&edge.to));

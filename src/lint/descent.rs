@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::View;
 use crate::finding::ObjectRef;
 use crate::flux::{Applier, ApplierKind, Brought};
+use crate::kube::Object;
 use crate::text::Index;
 
 /// Who brings whom, by the places of appliers among those of their cluster.
@@ -20,14 +21,16 @@ impl Descent {
         let is_by_hand =
             |at: usize| cluster.appliers.get(at).is_some_and(|applier| applier.kind == ApplierKind::Bootstrap);
         let by_hand = |applier: &Arc<Applier>| applier.parent.is_some_and(is_by_hand);
-        let mut wanted: Index<&ObjectRef, ()> = Index::default();
+        let (mut wanted, mut names) = (Index::<&ObjectRef, ()>::default(), Index::<&str, ()>::default());
         for applier in cluster.appliers.iter().filter(|applier| by_hand(applier)) {
             wanted.insert(&applier.reference, ());
+            names.insert(&applier.reference.name, ());
         }
         let mut brings: Index<ObjectRef, usize> = Index::default();
         let lists = cluster.brought.iter();
         for brought in lists.filter(|brought| !is_by_hand(brought.by.at) && brought.by.target.is_none()) {
-            for object in brought.telling().map(|applied| applied.object.reference()) {
+            let objects = brought.telling().map(|applied| applied.object);
+            for object in objects.filter(|object| names.contains(object.name())).map(Object::reference) {
                 if wanted.contains(&object) && !brings.contains(&object) {
                     brings.insert(object, brought.by.at);
                 }

@@ -1,15 +1,15 @@
-//! The patches that are laid over the Flux of a cluster.
+//! Which kustomization brings the Flux of a cluster.
 
 use std::collections::BTreeSet;
 
-use crate::flux::{Receiver, Repo};
+use crate::flux::{Installation, Receiver, Repo};
 use crate::text::Index;
 
-/// The patches that a repository lays over Flux itself, by the folders that they may be applied from.
+/// The kustomizations that bring Flux's own installation, by the folders that they may be applied from.
 pub(super) struct Installations<'a> {
-    patches: Vec<&'a str>,
-    /// The positions of the patches, by each run of segments of their folders: the folder of an applier starts at the
-    /// root of its source, which may lie anywhere in the tree.
+    all: &'a [Installation],
+    /// The positions of these, by each run of segments of their folders: the folder of an applier starts at the root of
+    /// its source, which may lie anywhere in the tree.
     by_run: Index<&'a str, Vec<usize>>,
 }
 
@@ -17,26 +17,26 @@ impl<'a> Installations<'a> {
     /// Those of a repository.
     pub(super) fn of(repo: &'a Repo) -> Self {
         let mut by_run: Index<&str, Vec<usize>> = Index::default();
-        for (at, (folder, _)) in repo.installation_patches.iter().enumerate() {
-            for run in runs(folder) {
+        for (at, installation) in repo.installations.iter().enumerate() {
+            for run in runs(&installation.folder) {
                 by_run.entry(run).push(at);
             }
         }
-        Self { patches: repo.installation_patches.iter().map(|(_, text)| text.as_str()).collect(), by_run }
+        Self { all: &repo.installations, by_run }
     }
 
-    /// Those that are laid over the Flux of a receiver.
-    pub(super) fn of_receiver(&self, receiver: &Receiver<'_>) -> Vec<&'a str> {
+    /// Those that bring the Flux of a receiver.
+    pub(super) fn of_receiver(&self, receiver: &Receiver<'_>) -> Vec<&'a Installation> {
         if receiver.target.is_some() {
             return Vec::new();
         }
         if receiver.cluster.name.is_empty() {
-            return self.patches.clone();
+            return self.all.iter().collect();
         }
         let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target.is_none());
         let found = appliers.filter_map(|applier| self.by_run.get(applier.folder.as_str()));
         let found: BTreeSet<usize> = found.flatten().copied().collect();
-        found.into_iter().filter_map(|at| self.patches.get(at).copied()).collect()
+        found.into_iter().filter_map(|at| self.all.get(at)).collect()
     }
 }
 

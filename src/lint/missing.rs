@@ -14,6 +14,8 @@ use crate::kube::Object;
 
 /// For so many missing objects of a cluster it is asked what was meant.
 const MAX_MEANT: usize = 50;
+/// A word of a name with fewer letters is more likely a number or a stage than mistyped.
+const WORD: usize = 4;
 /// So many charts are asked whether they may bring something; of more, one may.
 const MAX_CHARTS: usize = 200;
 
@@ -99,8 +101,11 @@ impl<'v, 'a> Search<'v, 'a> {
         }
         let near = alike().filter(|found| found.object.namespace().unwrap_or_default() == namespace);
         let near: Vec<Applied<'a>> = near.collect();
-        let name = did_you_mean(name, near.iter().map(|found| found.object.name()))?;
-        near.into_iter().find(|found| found.object.name() == name).map(|found| (Slip::Name, found))
+        let meant = did_you_mean(name, near.iter().map(|found| found.object.name()))?;
+        // Names of programs are short and alike.
+        let is_near = strsim::damerau_levenshtein(name, meant) * 3 < name.len().max(WORD);
+        let found = near.into_iter().find(|found| found.object.name() == meant);
+        found.filter(|_| is_near).map(|found| (Slip::Name, found))
     }
 }
 
@@ -133,6 +138,5 @@ fn is_typing(wanted: Wanted<'_>, near: &Applied<'_>) -> bool {
         let start = text.bytes().take(same).rposition(|byte| byte == b'-').map_or(0, |at| at + 1);
         text.bytes().skip(start).take_while(|byte| *byte != b'-').count()
     };
-    const WORD: usize = 4;
     word(typed) >= WORD && word(known) >= WORD
 }

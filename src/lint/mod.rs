@@ -11,6 +11,7 @@ mod dependency;
 mod descent;
 mod fields;
 mod found;
+mod generators;
 mod installation;
 mod listing;
 mod makers;

@@ -87,14 +87,14 @@ impl<'a> Reached<'a> {
             reached.places.insert(place, ());
         }
         for applier in appliers() {
-            match &applier.state {
-                State::Built => {}
-                State::Failed | State::NotBuilt(_) if !applier.folder.is_empty() => {
-                    reached.unknown.insert(&applier.folder, ());
-                }
-                State::Failed => reached.anything = true,
-                // Another repository's root is not this one's.
-                State::NotBuilt(_) => {}
+            if applier.state == State::Built {
+                continue;
+            }
+            if !applier.folder.is_empty() {
+                reached.unknown.insert(&applier.folder, ());
+            } else if applier.state == State::Failed {
+                // What is not built since its source has no copy is another repository's root, not this one's.
+                reached.anything = true;
             }
         }
         reached

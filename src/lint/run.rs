@@ -74,7 +74,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(wanted).collect();
     let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id) && options.shows(rule)).collect();
     let tenancies = tenancies(repo, &receivers, options);
-    let views = views(&receivers, &tenancies, options);
+    let views = views(repo, &receivers, &tenancies, options);
     let mut found = judge_objects(&views, &rules);
     found.merge(judge_clusters(&views, &rules));
     found.merge(judge_fleet(&Fleet { views: &views, repo, governance: options.governance }, &rules));
@@ -108,7 +108,13 @@ pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) ->
 }
 
 /// The clusters as rules ask them.
-fn views<'a>(receivers: &[&Receiver<'a>], tenancies: &'a [Tenancy], options: &'a Options) -> Vec<View<'a>> {
+fn views<'a>(
+    repo: &'a Repo,
+    receivers: &[&Receiver<'a>],
+    tenancies: &'a [Tenancy],
+    options: &'a Options,
+) -> Vec<View<'a>> {
+    let installations = Installations::of(repo);
     let mut known: Index<usize, Arc<Listing>> = Index::default();
     let mut views = Vec::with_capacity(receivers.len());
     for (receiver, tenancy) in receivers.iter().zip(tenancies) {
@@ -118,7 +124,9 @@ fn views<'a>(receivers: &[&Receiver<'a>], tenancies: &'a [Tenancy], options: &'a
         });
         let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
-        views.push(View::new((*receiver).clone(), context, lists.collect(), &options.settings.config.external));
+        let installations = installations.of_receiver(receiver);
+        let external = &options.settings.config.external;
+        views.push(View::new((*receiver).clone(), context, lists.collect(), installations, external));
     }
     views
 }

@@ -96,7 +96,7 @@ fn of_cluster<'a>(view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
     found
 }
 
-/// The ConfigMaps that an applier would substitute from, or what these are copied from.
+/// The `ConfigMap`s that an applier would substitute from, or what these are copied from.
 fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)> {
     let Some(object) = &brought.by.object else { return Vec::new() };
     let Some(namespace) = object.namespace() else { return Vec::new() };
@@ -144,7 +144,10 @@ fn place(span: &Span) -> Place<'_> {
 impl<'a> Info<'a> {
     fn new(view: &View<'a>, object: &'a Object) -> Self {
         let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
-        let keys = entries.iter().map(|entry| (&entry.key, entry.key_span())).collect();
+        // What is no name of a variable is another fault.
+        let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let named = entries.iter().filter(|entry| is_name(&entry.key));
+        let keys = named.map(|entry| (&entry.key, entry.key_span())).collect();
         Self {
             cluster: view.receiver.to_string().into(),
             object,

@@ -7,7 +7,7 @@ use super::listing::{Listing, kind_print, print};
 use super::makers::Makers;
 use super::scope::settled_namespace;
 use crate::config;
-use crate::flux::{Applied, Applier, ApplierKind, Brought, Producers, Receiver, Tenancy};
+use crate::flux::{Applied, Applier, ApplierKind, Brought, Installation, Producers, Receiver, Tenancy};
 use crate::kube::Object;
 use crate::rbac::{Kinds, Rbac};
 use crate::text::Index;
@@ -21,6 +21,8 @@ pub struct View<'a> {
     /// What rules on single objects may ask too.
     pub context: Context<'a>,
     pub(super) lists: Vec<(&'a Brought, Arc<Listing>)>,
+    /// The kustomizations that bring its Flux.
+    pub(super) installations: Vec<&'a Installation>,
     pub(super) external: &'a [config::Declared],
     by_id: OnceLock<ById>,
     producers: OnceLock<Producers>,
@@ -45,11 +47,12 @@ impl<'a> View<'a> {
         receiver: Receiver<'a>,
         context: Context<'a>,
         lists: Vec<(&'a Brought, Arc<Listing>)>,
+        installations: Vec<&'a Installation>,
         external: &'a [config::Declared],
     ) -> Self {
         let (by_id, producers, makers) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (rbac, kinds) = (OnceLock::new(), OnceLock::new());
-        Self { receiver, context, lists, external, by_id, producers, makers, rbac, kinds }
+        Self { receiver, context, lists, installations, external, by_id, producers, makers, rbac, kinds }
     }
 
     /// Its tenants, and what they rely on.
@@ -71,6 +74,11 @@ impl<'a> View<'a> {
     /// What it receives, in the order of the appliers.
     pub fn objects(&self) -> impl Iterator<Item = Applied<'a>> {
         self.lists.iter().flat_map(|(brought, _)| brought.applied())
+    }
+
+    /// What it is brought, by each applier in their order.
+    pub fn brought(&self) -> impl Iterator<Item = &'a Brought> {
+        self.lists.iter().map(|(brought, _)| *brought)
     }
 
     /// The objects of a group and kind, of whatever version, in the order of the appliers.

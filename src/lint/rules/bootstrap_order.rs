@@ -261,9 +261,10 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>]) -> Option<Fin
         "in a cold start, {} may apply {object} before {} is there, which {} brings{more}",
         user.reference, first.what, provider.reference
     );
-    let consequence = match first.refused {
-        true => "until it is there, Flux applies nothing of what goes with the object",
-        false => "until it is there, its pods do not start",
+    let consequence = if first.refused {
+        "until it is there, Flux applies nothing of what goes with the object"
+    } else {
+        "until it is there, its pods do not start"
     };
     let help = format!("add {} to `dependsOn` of {}: {consequence}", provider.reference, user.reference);
     let mut finding = Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
@@ -286,9 +287,10 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
             (place.clone(), format!("in a cold start, {waiting} waits for ever: {what}, which {wanted} brings, and that waits for {waiting}"))
         }
         Why::Waits(place) | Why::DependsOn(place) => {
-            let message = match waiting == wanted {
-                true => format!("{waiting} waits for ever for what it brings itself"),
-                false => format!("{waiting} waits for ever for {wanted}, which waits for it in turn"),
+            let message = if waiting == wanted {
+                format!("{waiting} waits for ever for what it brings itself")
+            } else {
+                format!("{waiting} waits for ever for {wanted}, which waits for it in turn")
             };
             (place.clone(), message)
         }
@@ -309,7 +311,7 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
     Some(finding)
 }
 
-/// What ResourceSets wait for that the cluster's Flux does not install.
+/// What each ResourceSet waits for that the cluster's Flux does not install.
 fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
     let mut sets = view.of_kind("fluxcd.controlplane.io", "ResourceSet").peekable();
     if sets.peek().is_none() {

@@ -167,8 +167,8 @@ fn maker_of<'a>(
         Presence::Given | Presence::Unknown(_) | Presence::Missing => {}
     }
     connections.get(&(namespace, name)).copied().or_else(|| {
-        let named = NAMED_AFTER.iter();
-        named.filter_map(|(group, kind, end)| view.find(group, kind, namespace, name.strip_suffix(end)?)).next()
+        let mut named = NAMED_AFTER.iter();
+        named.find_map(|(group, kind, end)| view.find(group, kind, namespace, name.strip_suffix(end)?))
     })
 }
 

@@ -123,12 +123,11 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
     let mut all = Vec::new();
     for applied in view.of_kind(group, kind) {
         let Some(namespace) = applied.object.namespace() else { continue };
-        match by_name.get(&(namespace, applied.object.name())) {
-            Some(first) => drop(ambiguous.insert(*first)),
-            None => {
-                by_name.insert((namespace, applied.object.name()), all.len());
-                all.push(applied);
-            }
+        if let Some(first) = by_name.get(&(namespace, applied.object.name())) {
+            ambiguous.insert(*first);
+        } else {
+            by_name.insert((namespace, applied.object.name()), all.len());
+            all.push(applied);
         }
     }
     let is_known = |at: &usize| view.is_whole() || !ambiguous.contains(at);

@@ -164,7 +164,7 @@ declare! {
 /// Who needs what whom brings.
 struct Uses<'v, 'a> {
     view: &'v View<'a>,
-    before: Before<'v, 'a>,
+    before: Before,
     pairs: BTreeMap<(usize, usize), Use<'a>>,
 }
 

@@ -17,6 +17,9 @@ declare! {
     /// where the lockdown's default account is bound in that namespace, where a patch on the way sets the account, and
     /// with `kubeConfig`, whose identity acts on the other cluster.
     ///
+    /// A label `toolkit.fluxcd.io/tenant` alone makes no tenant of a namespace whose releases the platform writes, where
+    /// nothing on the cluster confines anybody: neither a lockdown nor an account with a RoleBinding.
+    ///
     /// ## How to fix it
     ///
     /// Give the tenant's namespace a ServiceAccount and a RoleBinding, and name it in `spec.serviceAccountName`.
@@ -94,12 +97,13 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     }
     let tenancy = context.tenancy;
     let namespace = applied.namespace();
-    if namespace.is_some_and(|namespace| tenancy.default_account_works(namespace)) {
+    let controller = controller(object);
+    if namespace.is_some_and(|namespace| tenancy.default_account_works(controller, namespace)) {
         return None;
     }
     let is_tenant = namespace.is_some_and(|namespace| tenancy.tenants.contains_key(namespace));
-    // The operator does not take the lockdown of a FluxInstance for itself.
-    let locked = tenancy.lockdown.is_some() && namespace.is_some() && object.kind() != "ResourceSet";
+    let default = tenancy.default_account(controller).filter(|_| namespace.is_some());
+    let locked = default.is_some();
     // What `flux bootstrap` writes is meant to act as the controller, as long as it may.
     if !locked && is_of_bootstrap(object) {
         return None;
@@ -110,8 +114,7 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
         Some(namespace) => format!("a ServiceAccount of namespace `{namespace}`"),
         None => "a ServiceAccount of its namespace".to_string(),
     };
-    let default = tenancy.lockdown.as_ref().and_then(|lockdown| lockdown.default_account.as_deref());
-    let why = match default.filter(|_| locked) {
+    let why = match default {
         Some(default) => format!("without it Flux acts as `{default}`, which no binding in that namespace serves"),
         None => "without it Flux applies with its own rights".to_string(),
     };
@@ -123,6 +126,15 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
         .about(object.reference());
     finding.severity = severity;
     Some(finding)
+}
+
+/// Who applies what an object says. The operator does not take the lockdown of a FluxInstance for itself.
+fn controller(object: &Object) -> &'static str {
+    match object.kind() {
+        "Kustomization" => "kustomize-controller",
+        "HelmRelease" => "helm-controller",
+        _ => "flux-operator",
+    }
 }
 
 /// Tells whether an object is one of the kinds that act as an account, and whole: a parent may complete one that has

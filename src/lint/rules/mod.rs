@@ -14,6 +14,7 @@ macro_rules! rules {
 rules! {
     mod automation_pushes_to_synced_branch;
     mod bootstrap_order;
+    mod cross_namespace_reference;
     mod dangling_dependency;
     mod dangling_image_policy;
     mod dangling_role_reference;
@@ -34,6 +35,7 @@ rules! {
     mod invalid_variable_name;
     mod invalid_yaml;
     mod legacy_oci_helm_repository;
+    mod lockdown_missing;
     mod missing_controller;
     mod missing_dependency;
     mod missing_drift_detection;
@@ -52,11 +54,13 @@ rules! {
     mod rbac_escalation;
     mod receiver_target;
     mod registry_without_provider;
+    mod remote_base;
     mod runtime_info_drift;
     mod shell_variable_substituted;
     mod sops_misconfigured;
     mod suspended_in_git;
     mod target_namespace_mismatch;
+    mod tenant_baseline;
     mod tenant_cluster_admin;
     mod tenant_escape;
     mod tenant_forbidden_object;

@@ -1,4 +1,4 @@
-use crate::finding::{Finding, Label};
+use crate::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, is_kustomization};
 use crate::lint::rule::{declare, missing_in_spec};
 use crate::lint::{Check, Context, Found};
@@ -13,8 +13,9 @@ declare! {
     /// what names another one is tried there, with whatever rights the account happens to have. With it, Flux puts
     /// everything into the namespace that the tenant was given.
     ///
-    /// A tenant is declared, or it is a namespace other than Flux's that holds Flux objects and is labelled
-    /// `toolkit.fluxcd.io/tenant`, or whose account has a RoleBinding there. Silent in namespaces from which a hub
+    /// Error where tenants share the cluster, pedantic elsewhere. A tenant is declared, or it is a namespace other than
+    /// Flux's that holds Flux objects and is labelled `toolkit.fluxcd.io/tenant`, or whose account has a RoleBinding
+    /// there. Silent in namespaces from which a hub
     /// reconciles other clusters (`kubeConfig`), and in platform namespaces, whose account has a ClusterRoleBinding.
     ///
     /// ## How to fix it
@@ -114,10 +115,13 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
         }
     };
     let help = format!("set it to `{namespace}`, so that what {whose} writes in its repository stays in its namespace");
-    let finding = Finding::error(RULE.id, at, message)
+    let mut finding = Finding::error(RULE.id, at, message)
         .related(object.span().clone(), "this Kustomization")
         .help(help)
         .about(object.reference());
+    if !context.tenancy.multi_tenant {
+        finding.severity = Severity::Pedantic;
+    }
     Some(finding)
 }
 

@@ -1,23 +1,27 @@
-use crate::finding::{Finding, Label, did_you_mean};
-use crate::flux::Applied;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::finding::Finding;
+use crate::flux::{Applier, State};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, Presence, View};
 use crate::yaml::Node;
 
 declare! {
-    /// `serviceAccountName` of a Flux object names an account that nothing makes in that namespace.
+    /// A `serviceAccountName` names an account that nothing makes in that namespace.
     ///
     /// ## Why
     ///
-    /// Flux acts as that account, and an account that nobody made has no rights unless something binds its name: what it
-    /// applies is refused. A source or an image repository that takes its credentials from the account fails as well.
+    /// Flux acts as the account of that name in the object's own namespace. One that is not there has no rights, so nothing
+    /// is applied; and when the object is deleted, what it applied before stays, since Flux skips that for an account which
+    /// it cannot find. Sources, image repositories and providers cannot get its credentials.
     ///
-    /// Accounts of Flux's own installation and of Flux Operator count as made. Where a chart or something that is not
-    /// built may make it, nothing is claimed. Silent with `kubeConfig`: the account is one of the other cluster.
+    /// Silent for accounts that come with Kubernetes, with Flux and with its operator, where a chart, a policy or something
+    /// that was not built may make the account, and with `kubeConfig`, where the account is another cluster's.
     ///
     /// ## How to fix it
     ///
-    /// Add the ServiceAccount to that namespace, or correct the name. An account of another namespace cannot be named.
+    /// Correct the name, or add the ServiceAccount, and the RoleBinding that it needs, to what the cluster receives.
     ///
     /// ## Bad
     ///
@@ -40,14 +44,7 @@ declare! {
     ///   serviceAccountName: fluxx
     ///   sourceRef:
     ///     kind: GitRepository
-    ///     name: flux-system
-    ///     namespace: flux-system
-    /// # /backend/settings.yaml
-    /// apiVersion: v1
-    /// kind: ConfigMap
-    /// metadata:
-    ///   name: settings
-    ///   namespace: backend
+    ///     name: apps
     /// ```
     ///
     /// ## Good
@@ -71,71 +68,125 @@ declare! {
     ///   serviceAccountName: flux
     ///   sourceRef:
     ///     kind: GitRepository
-    ///     name: flux-system
-    ///     namespace: flux-system
-    /// # /backend/settings.yaml
-    /// apiVersion: v1
-    /// kind: ConfigMap
-    /// metadata:
-    ///   name: settings
-    ///   namespace: backend
+    ///     name: apps
     /// ```
     ///
     /// ## Source
     ///
-    /// [Flux: service account name](https://fluxcd.io/flux/components/kustomize/kustomizations/#service-account-reference)
-    "unknown-service-account", Error, "a Flux object names a service account that nothing makes", Check::Cluster(check),
+    /// [Flux: role-based access control](https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control),
+    /// [fluxcd/pkg: impersonation](https://github.com/fluxcd/pkg/blob/main/runtime/client/impersonator.go)
+    "unknown-service-account", Error, "an account that Flux shall act as is made by nothing",
+    Check::Cluster(check),
 }
 
-/// The kinds of Flux's objects that name an account, by group.
-const KINDS: [(&str, &[&str]); 5] = [
-    ("kustomize.toolkit.fluxcd.io", &["Kustomization"]),
-    ("helm.toolkit.fluxcd.io", &["HelmRelease"]),
-    ("fluxcd.controlplane.io", &["ResourceSet", "ResourceSetInputProvider"]),
-    ("source.toolkit.fluxcd.io", &["GitRepository", "OCIRepository", "Bucket", "HelmRepository"]),
-    ("image.toolkit.fluxcd.io", &["ImageRepository"]),
+/// The kinds that name an account of their own namespace, and where.
+const NAMING: [(&str, &str, &[&str]); 10] = [
+    ("kustomize.toolkit.fluxcd.io", "Kustomization", &["spec", "serviceAccountName"]),
+    ("kustomize.toolkit.fluxcd.io", "Kustomization", &["spec", "decryption", "serviceAccountName"]),
+    ("helm.toolkit.fluxcd.io", "HelmRelease", &["spec", "serviceAccountName"]),
+    ("fluxcd.controlplane.io", "ResourceSet", &["spec", "serviceAccountName"]),
+    ("fluxcd.controlplane.io", "ResourceSetInputProvider", &["spec", "serviceAccountName"]),
+    ("source.toolkit.fluxcd.io", "GitRepository", &["spec", "serviceAccountName"]),
+    ("source.toolkit.fluxcd.io", "OCIRepository", &["spec", "serviceAccountName"]),
+    ("source.toolkit.fluxcd.io", "Bucket", &["spec", "serviceAccountName"]),
+    ("image.toolkit.fluxcd.io", "ImageRepository", &["spec", "serviceAccountName"]),
+    ("notification.toolkit.fluxcd.io", "Provider", &["spec", "serviceAccountName"]),
 ];
 
 fn check(view: &View<'_>, found: &mut Found) {
-    if !view.is_whole() || view.receiver.target.is_some() {
+    if !view.is_whole() {
         return;
     }
-    for (group, kinds) in KINDS {
-        for applied in kinds.iter().flat_map(|kind| view.of_kind(group, kind)) {
-            judge(view, &applied, found);
+    let mut makers: Option<Makers<'_>> = None;
+    for (group, kind, path) in NAMING {
+        for applied in view.of_kind(group, kind) {
+            let object = applied.object;
+            let Some(node) = object.node.at_keys(path) else { continue };
+            let Some(name) = node.text().filter(|name| !name.is_empty() && !name.contains('$')) else { continue };
+            let Some(namespace) = applied.namespace() else { continue };
+            let is_remote = object.node.at_keys(&["spec", "kubeConfig"]).is_some_and(Node::is_map);
+            let mut is_known = || match view.presence("", "ServiceAccount", namespace, name) {
+                Presence::Missing => false,
+                Presence::Unknown(_) => makers.get_or_insert_with(|| Makers::of(view)).may_make(namespace, name),
+                Presence::Received(_) | Presence::Made(_) | Presence::Given => true,
+            };
+            if is_remote || is_known() {
+                continue;
+            }
+            if view.generator("ServiceAccount").is_some() {
+                found.unchecked("accounts that a policy may generate");
+                continue;
+            }
+            let message = format!("nothing makes the ServiceAccount `{name}` of namespace `{namespace}`");
+            let help = "correct the name, or add the account to what this cluster receives; without it Flux has no rights \
+                        there";
+            let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).help(help);
+            let place = applied.by.place(object.span());
+            found.push(finding.related(place, format!("this {kind}")).about(object.reference()));
         }
     }
 }
 
-fn judge(view: &View<'_>, applied: &Applied<'_>, found: &mut Found) {
-    let object = applied.object;
-    let field = object.node.at_keys(&["spec", "serviceAccountName"]);
-    let named = field.and_then(|node| Some((node, node.text().filter(|name| !name.is_empty())?)));
-    let (Some((node, name)), Some(namespace)) = (named, applied.namespace()) else { return };
-    if object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
-        return;
+/// What may bring accounts that nobody sees.
+struct Makers<'a> {
+    tenants: &'a BTreeMap<String, Option<String>>,
+    all: Vec<Maker<'a>>,
+}
+
+/// A chart, or something that was not built.
+struct Maker<'a> {
+    /// The namespace it stands in, and the account of it that it acts as.
+    namespace: &'a str,
+    account: Option<&'a str>,
+    /// The namespace that it puts objects into, where that is one.
+    target: Option<&'a str>,
+    /// Who brings it.
+    by: Option<&'a Arc<Applier>>,
+}
+
+impl<'a> Makers<'a> {
+    fn of(view: &View<'a>) -> Self {
+        let unbuilt = view.appliers().filter(|applier| applier.state != State::Built);
+        let unbuilt = unbuilt.map(|applier| {
+            let said = |field: &str| applier.object.as_ref().and_then(|object| object.text_at(&["spec", field]));
+            let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
+            let (account, target) = (said("serviceAccountName"), said("targetNamespace"));
+            Maker { namespace, account, target, by: applier.brought_by.as_ref() }
+        });
+        let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+        let releases = releases.filter(|applied| applied.object.node.at_keys(&["spec", "kubeConfig"]).is_none());
+        let releases = releases.map(|applied| {
+            let said = |field: &str| applied.object.text_at(&["spec", field]);
+            let namespace = applied.namespace().unwrap_or_default();
+            let target = said("targetNamespace").or(Some(namespace));
+            Maker { namespace, account: said("serviceAccountName"), target, by: Some(applied.by) }
+        });
+        Self { tenants: &view.tenancy().tenants, all: unbuilt.chain(releases).collect() }
     }
-    match view.presence("", "ServiceAccount", namespace, name) {
-        Presence::Missing => found.push(finding(view, applied, node, namespace, name)),
-        Presence::Unknown(_) => found.unchecked("service accounts that charts, or what is not built, may make"),
-        Presence::Received(_) | Presence::Made(_) | Presence::Given => {}
+
+    /// Tells whether any of them may make an account. What acts as that account cannot, nor can what such a one brings, and
+    /// tenants make nothing in namespaces that are not theirs.
+    fn may_make(&self, namespace: &str, account: &str) -> bool {
+        let tenant = |namespace: &str| self.tenants.get(namespace);
+        self.all.iter().any(|maker| {
+            let is_other_tenant = tenant(maker.namespace).is_some_and(|own| {
+                maker.namespace != namespace && (own.is_none() || tenant(namespace) != Some(own))
+            });
+            let reaches = maker.target.is_none_or(|target| target == namespace);
+            reaches && !is_other_tenant && !maker.needs(namespace, account)
+        })
     }
 }
 
-fn finding(view: &View<'_>, applied: &Applied<'_>, node: &Node, namespace: &str, name: &str) -> Finding {
-    let object = applied.object;
-    let at = Label::new(applied.by.place(node.span()), "nothing makes it");
-    let message = format!("{} names ServiceAccount `{namespace}/{name}`, which nothing makes", object.reference());
-    let accounts: Vec<Applied<'_>> = view.of_kind("", "ServiceAccount").collect();
-    let near = accounts.iter().filter(|account| account.namespace() == Some(namespace));
-    let near: Vec<&str> = near.map(|account| account.object.name()).collect();
-    let elsewhere = accounts.iter().find(|account| account.object.name() == name);
-    let help = match (did_you_mean(name, near), elsewhere) {
-        (Some(meant), _) => format!("did you mean `{meant}`?"),
-        (None, Some(other)) => {
-            format!("{} is in another namespace, and Flux takes those of the object's own", other.object.reference())
-        }
-        (None, None) => format!("add the ServiceAccount to namespace `{namespace}`, or correct the name"),
-    };
-    Finding::error(RULE.id, at, message).help(help).about(object.reference())
+impl Maker<'_> {
+    /// Tells whether it is not there without an account: it acts as that one, or somebody who brings it does.
+    fn needs(&self, namespace: &str, account: &str) -> bool {
+        let above = std::iter::successors(self.by, |applier| applier.brought_by.as_ref());
+        let acts = |applier: &Arc<Applier>| {
+            let object = applier.object.as_ref();
+            applier.reference.namespace.as_deref() == Some(namespace)
+                && object.and_then(|object| object.text_at(&["spec", "serviceAccountName"])) == Some(account)
+        };
+        (self.namespace == namespace && self.account == Some(account)) || above.into_iter().any(acts)
+    }
 }

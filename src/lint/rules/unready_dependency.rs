@@ -109,24 +109,20 @@ struct Awaited<'a> {
 }
 
 fn check(view: &View<'_>, found: &mut Found) {
-    let mut awaited: BTreeMap<Wanted<'_>, Awaited<'_>> = BTreeMap::new();
-    let mut healthy: BTreeSet<Wanted<'_>> = BTreeSet::new();
+    let mut awaited: BTreeMap<Wanted<'_>, Option<Awaited<'_>>> = BTreeMap::new();
     for (group, kind) in DEPENDENTS.into_iter().filter(|(_, kind)| *kind != "HelmRelease") {
         for applied in view.of_kind(group, kind) {
             for dependency in dependencies(applied.object).filter(|dependency| dependency.is_ready_needed) {
                 let wanted = dependency.wanted;
-                if !matches!(wanted.kind, "Kustomization" | "ResourceSet") || healthy.contains(&wanted) {
+                if !matches!(wanted.kind, "Kustomization" | "ResourceSet") {
                     continue;
                 }
-                if !awaited.contains_key(&wanted) {
+                let known = awaited.entry(wanted).or_insert_with(|| {
                     let there = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name);
-                    let Some(there) = there.filter(is_unready) else {
-                        healthy.insert(wanted);
-                        continue;
-                    };
-                    awaited.insert(wanted, Awaited { applied: there, by: Vec::new(), count: 0 });
-                }
-                let Some(awaited) = awaited.get_mut(&wanted) else { continue };
+                    let unready = there.filter(is_unready);
+                    unready.map(|applied| Awaited { applied, by: Vec::new(), count: 0 })
+                });
+                let Some(awaited) = known else { continue };
                 awaited.count += 1;
                 if awaited.by.len() < MAX_SHOWN {
                     awaited.by.push((applied.by.place(dependency.node.span()), applied));
@@ -135,11 +131,10 @@ fn check(view: &View<'_>, found: &mut Found) {
         }
     }
     // Without a root, objects of one name may belong to different clusters.
-    let ambiguous: BTreeSet<Wanted<'_>> = match view.is_whole() {
-        true => BTreeSet::new(),
-        false => view.twice().filter_map(|(first, _)| identity(first.object)).collect(),
-    };
-    found.extend(awaited.iter().filter(|(wanted, _)| !ambiguous.contains(wanted)).map(|(_, awaited)| finding(awaited)));
+    let twice = view.twice().filter(|_| !view.is_whole());
+    let ambiguous: BTreeSet<Wanted<'_>> = twice.filter_map(|(first, _)| identity(first.object)).collect();
+    let unready = awaited.iter().filter(|(wanted, _)| !ambiguous.contains(wanted));
+    found.extend(unready.filter_map(|(_, awaited)| awaited.as_ref()).map(finding));
 }
 
 fn identity(object: &Object) -> Option<Wanted<'_>> {

@@ -1,0 +1,228 @@
+use std::collections::BTreeMap;
+
+use crate::finding::{Finding, Label};
+use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, locks_of_instance};
+use crate::kube::Object;
+use crate::lint::rule::{declare, missing_in_spec};
+use crate::lint::{Check, Found, View};
+use crate::text::Span;
+use crate::yaml::{Entry, Node};
+
+declare! {
+    /// Tenants share a cluster whose Flux is not locked down.
+    ///
+    /// ## Why
+    ///
+    /// A tenant that may create Flux objects in its namespace then needs only to leave `serviceAccountName` out, and Flux
+    /// applies its repository with the rights of a cluster admin; or to name a source of another namespace, and it reads with
+    /// that one's credentials.
+    ///
+    /// The lockdown is `multitenant: true` of a FluxInstance. Without the operator it is three flags:
+    /// `--no-cross-namespace-refs` on all controllers but source-controller, `--no-remote-bases` on kustomize-controller, and
+    /// `--default-service-account` on kustomize-controller and helm-controller.
+    ///
+    /// Silent where no tenants are known, and where the configuration says why it is not locked down:
+    /// `lint.tenancy.lockdown: {mode: none, reason: …}`. Where nothing says how Flux is installed, it cannot be checked.
+    ///
+    /// ## How to fix it
+    ///
+    /// Set `spec.cluster.multitenant: true`, or patch the flags onto the controllers, and give the platform's own
+    /// Kustomizations a `serviceAccountName`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: backend
+    ///   labels:
+    ///     toolkit.fluxcd.io/tenant: apps
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: backend
+    ///   namespace: backend
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./backend
+    ///   prune: true
+    ///   serviceAccountName: flux
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: apps
+    ///   targetNamespace: backend
+    /// # flux-system/flux.yaml
+    /// apiVersion: fluxcd.controlplane.io/v1
+    /// kind: FluxInstance
+    /// metadata:
+    ///   name: flux
+    ///   namespace: flux-system
+    /// spec:
+    ///   distribution:
+    ///     registry: ghcr.io/fluxcd
+    ///     version: 2.x
+    ///   sync:
+    ///     kind: GitRepository
+    ///     path: clusters/example
+    ///     ref: refs/heads/main
+    ///     url: https://git.example.com/acme/fleet.git
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: backend
+    ///   labels:
+    ///     toolkit.fluxcd.io/tenant: apps
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: backend
+    ///   namespace: backend
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./backend
+    ///   prune: true
+    ///   serviceAccountName: flux
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: apps
+    ///   targetNamespace: backend
+    /// # flux-system/flux.yaml
+    /// apiVersion: fluxcd.controlplane.io/v1
+    /// kind: FluxInstance
+    /// metadata:
+    ///   name: flux
+    ///   namespace: flux-system
+    /// spec:
+    ///   cluster:
+    ///     multitenant: true
+    ///   distribution:
+    ///     registry: ghcr.io/fluxcd
+    ///     version: 2.x
+    ///   sync:
+    ///     kind: GitRepository
+    ///     path: clusters/example
+    ///     ref: refs/heads/main
+    ///     url: https://git.example.com/acme/fleet.git
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: multi-tenancy lockdown](https://fluxcd.io/flux/installation/configuration/multitenancy/),
+    /// [Flux Operator: cluster configuration](https://fluxoperator.dev/docs/crd/fluxinstance/#cluster-configuration)
+    "lockdown-missing", Error, "tenants share a cluster whose Flux is not locked down",
+    Check::Cluster(check),
+}
+
+/// The flags that controllers lack, each with the controllers.
+type Lacking = BTreeMap<&'static str, Vec<String>>;
+
+fn check(view: &View<'_>, found: &mut Found) {
+    let tenancy = view.tenancy();
+    let is_shared = tenancy.multi_tenant && !tenancy.tenants.is_empty() && view.receiver.target.is_none();
+    if !is_shared || tenancy.unlocked.is_some() {
+        return;
+    }
+    let instances: Vec<Applied<'_>> = view.of_kind("fluxcd.controlplane.io", "FluxInstance").collect();
+    if !instances.is_empty() {
+        found.extend(instances.iter().filter_map(|instance| judge_instance(view, instance)));
+        return;
+    }
+    let deployments = deployments(view);
+    let brought = view.installations.iter().find(|installation| installation.brings_controllers);
+    let lacking = if let Some(first) = deployments.first() {
+        let lacking = deployments.iter().map(|applied| (applied.object.name(), Locks::of(applied.object)));
+        let place = brought.map(|installation| installation.place.clone());
+        Some((lacking_of(lacking), place.unwrap_or_else(|| arguments(first))))
+    } else {
+        // The images' controllers are installed where they are asked for, which nothing says here.
+        let names = DEFAULT_CONTROLLERS.iter().copied();
+        brought.map(|brought| (lacking_of(names.map(|name| (name, brought.locks(name)))), brought.place.clone()))
+    };
+    match lacking {
+        Some((lacking, place)) if !lacking.is_empty() => found.push(finding(view, place, &lacking)),
+        Some(_) => {}
+        None if view.is_whole() => found.unchecked("with which arguments Flux's controllers run"),
+        None => {}
+    }
+}
+
+fn judge_instance(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
+    let instance = applied.object;
+    let said = instance.node.at_keys(&["spec", "cluster", "multitenant"]);
+    let is_unknown = said.and_then(Node::text).is_some_and(|text| text.contains('$'));
+    if is_unknown || applied.completion.mentions("multitenant") {
+        return None;
+    }
+    let locks = locks_of_instance(instance);
+    let listed = instance.node.at_keys(&["spec", "components"]).map_or(&[][..], Node::items);
+    let listed: Vec<&str> = listed.iter().filter_map(Node::text).collect();
+    let names: &[&str] = if listed.is_empty() { &DEFAULT_CONTROLLERS } else { &listed };
+    let all = names.iter().map(|name| (*name, locks.get(*name).cloned().unwrap_or_default()));
+    let lacking = lacking_of(all);
+    if lacking.is_empty() {
+        return None;
+    }
+    let cluster = instance.node.at_keys(&["spec"]).and_then(|spec| spec.entry("cluster"));
+    let label = match (said, cluster) {
+        (Some(said), _) => Label::new(applied.by.place(said.span()), "not `true`"),
+        (None, Some(cluster)) => Label::new(applied.by.place(&cluster.key_span()), "no `multitenant` here"),
+        (None, None) => missing_in_spec(instance, "cluster.multitenant"),
+    };
+    let message = format!("{} does not lock Flux down, and {} there", instance.reference(), tenants(view));
+    let help = "set `spec.cluster.multitenant` to `true`: otherwise a tenant whose object names no account acts as Flux \
+                itself; where that is meant, say why in `lint.tenancy.lockdown` of .fleetwright.yaml";
+    Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
+}
+
+fn finding(view: &View<'_>, place: Span, lacking: &Lacking) -> Finding {
+    let flags = lacking.iter().map(|(flag, names)| format!("`{flag}` ({})", names.join(", ")));
+    let flags: Vec<String> = flags.collect();
+    let message = format!("Flux's controllers lack {}, and {} there", flags.join(", "), tenants(view));
+    let help = "add the arguments by a patch of the Deployments: otherwise a tenant whose object names no account acts as \
+                Flux itself; where that is meant, say why in `lint.tenancy.lockdown` of .fleetwright.yaml";
+    Finding::error(RULE.id, place, message).help(help)
+}
+
+/// Who is there, in words; the first one stands for many.
+fn tenants(view: &View<'_>) -> String {
+    let tenants = &view.tenancy().tenants;
+    let first = tenants.keys().next().map(String::as_str).unwrap_or_default();
+    match tenants.len() {
+        1 => format!("a tenant has namespace `{first}`"),
+        2 => format!("tenants have namespace `{first}` and another one"),
+        count => format!("tenants have namespace `{first}` and {} others", count - 1),
+    }
+}
+
+/// The Deployments of Flux's controllers that the cluster receives.
+fn deployments<'a>(view: &View<'a>) -> Vec<Applied<'a>> {
+    let homes = view.tenancy().flux_namespaces.iter();
+    let names = homes.flat_map(|home| CONTROLLERS.iter().map(move |name| (home, *name)));
+    names.filter_map(|(home, name)| view.find("apps", "Deployment", home, name)).collect()
+}
+
+fn lacking_of<'a>(controllers: impl Iterator<Item = (&'a str, Locks)>) -> Lacking {
+    let mut lacking = Lacking::new();
+    for (name, locks) in controllers {
+        for flag in locks.lacking(name) {
+            lacking.entry(flag).or_default().push(name.to_string());
+        }
+    }
+    lacking
+}
+
+/// The place of a controller's arguments.
+fn arguments(applied: &Applied<'_>) -> Span {
+    let object: &Object = applied.object;
+    let containers = object.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
+    let place = containers.first().and_then(|container| container.entry("args")).map(Entry::key_span);
+    applied.by.place(&place.unwrap_or_else(|| object.span().clone()))
+}
