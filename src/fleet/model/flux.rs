@@ -152,6 +152,18 @@ pub struct Operator {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"provider": "cosign"}))]
     pub verify: Option<Verify>,
+    /// What follows a failed install or upgrade of the chart; without it, helm-controller tries once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"RetryOnFailure")]
+    pub failure_strategy: Option<FailureStrategy>,
+}
+
+/// What follows a failed install or upgrade of a chart, as a HelmRelease names it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are Flux's")]
+pub enum FailureStrategy {
+    RetryOnFailure,
+    RemediateOnFailure,
 }
 
 /// Settings of the controllers.

@@ -103,6 +103,10 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Found) {
+    // Without a root nobody knows who applies it.
+    if !view.is_whole() {
+        return;
+    }
     // What is decrypted has no trace of SOPS any more.
     for applied in view.encrypted() {
         let (object, applier) = (applied.object, applied.by);
