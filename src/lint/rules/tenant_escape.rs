@@ -187,7 +187,7 @@ fn check(view: &View<'_>, found: &mut Found) {
                 continue;
             }
             said.push((at.clone(), kind));
-            found.push(finding(rbac, tenant, &escape, at));
+            found.push(finding(rbac, tenant, &escape, &at));
         }
     }
 }
@@ -214,7 +214,7 @@ fn kind(escape: &Escape<'_>, tenant: &Tenant) -> Option<String> {
     })
 }
 
-fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: Span) -> Finding {
+fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Finding {
     let reach = reach(rbac, &escape.reach);
     let through: Vec<String> = escape.steps.iter().map(|step| called(&step.to)).collect();
     let message =
@@ -223,14 +223,14 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: Span) -> Findi
     for step in &escape.steps {
         let by = how(step);
         for grant in &step.by.grants {
-            if let Some(span) = grant.binding.place.written().filter(|span| **span != at) {
+            if let Some(span) = grant.binding.place.written().filter(|span| *span != at) {
                 finding = finding.related(span.clone(), format!("`{}` is bound here", step.who));
             }
             let said = format!("{} lets `{}` act as {}: {by}", grant.from.reference(), step.who, called(&step.to));
             match (&grant.rule.place, &grant.role.place) {
                 (Some(span), _) | (None, Place::Written(span)) => finding = finding.related(span.clone(), said),
                 (None, Place::Shipped(_)) => {
-                    finding = finding.related(grant.binding.role.place.written().unwrap_or(&at).clone(), said);
+                    finding = finding.related(grant.binding.role.place.written().unwrap_or(at).clone(), said);
                 }
             }
         }
