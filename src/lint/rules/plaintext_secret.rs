@@ -104,10 +104,9 @@ fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
     }
     let key = key.to_ascii_lowercase();
     // What cannot be decoded is binary: a key store is private, whatever it looks like.
-    let Some(text) = text else { return !key.ends_with(".crt") && !key.ends_with(".pub") };
-    let text = text.trim();
-    let is_public_key = PUBLIC_KEYS.contains(&key.as_str()) || key.ends_with(".pub") || key.ends_with(".crt");
-    !(is_public_key || is_nothing(text) || is_public(text))
+    let is_certificate = [".crt", ".pub"].iter().any(|end| key.ends_with(end));
+    let Some(text) = text.map(str::trim) else { return !is_certificate };
+    !(is_certificate || PUBLIC_KEYS.contains(&key.as_str()) || is_nothing(text) || is_public(text))
 }
 
 /// Whether a value is left to be filled in: empty, a variable, an encrypted one, or a placeholder in angle brackets.

@@ -165,7 +165,7 @@ fn check(view: &View<'_>, found: &mut Found) {
                 continue;
             }
             said.push((at.clone(), kind));
-            found.push(finding(rbac, tenant, &escape, at));
+            found.push(finding(rbac, tenant, &escape, &at));
         }
     }
 }
@@ -188,7 +188,7 @@ fn kind(escape: &Escape<'_>, tenant: &Tenant) -> Option<String> {
     })
 }
 
-fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: Span) -> Finding {
+fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Finding {
     let reach = reach(rbac, &escape.reach);
     let through: Vec<String> = escape.steps.iter().map(|step| called(&step.to)).collect();
     let message =
@@ -197,7 +197,7 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: Span) -> Findi
     for step in &escape.steps {
         let by = how(step);
         for grant in &step.by.grants {
-            if let Some(span) = grant.binding.place.written().filter(|span| **span != at) {
+            if let Some(span) = grant.binding.place.written().filter(|span| *span != at) {
                 finding = finding.related(span.clone(), format!("`{}` is bound here", step.who));
             }
             let said = format!("{} lets `{}` act as {}: {by}", grant.from.reference(), step.who, called(&step.to));
