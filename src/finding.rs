@@ -67,6 +67,13 @@ pub struct ObjectRef {
     pub name: Arc<str>,
 }
 
+impl ObjectRef {
+    /// The group of `apiVersion`; empty for the core group.
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+}
+
 impl fmt::Display for ObjectRef {
     /// Writes ``Kind `namespace/name` ``, as messages name objects.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

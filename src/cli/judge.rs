@@ -122,17 +122,23 @@ pub(super) fn say_not_built(not_built: &BTreeMap<Arc<str>, usize>, streams: &mut
     }
 }
 
-/// Lints what was rendered and shows what it finds; tells whether there are errors.
+/// Lints what was rendered, shows the errors, and counts the warnings; tells whether there are errors.
 pub(super) fn rendered(tree: &Tree, options: &Options, folder: &str, streams: &mut Streams) -> Result<bool, Error> {
-    let outcome = crate::lint::run(tree, options);
-    let failed = has_errors(&outcome.findings);
+    let mut outcome = crate::lint::run(tree, options);
     say_unused(&outcome.unused, streams);
+    let all = outcome.findings.len();
+    outcome.findings.retain(|finding| finding.severity == Severity::Error);
+    let warnings = all - outcome.findings.len();
     let report = report(outcome, tree, folder);
     if !report.findings.is_empty() {
         streams.say(text(&report)?);
         streams.say(&report.summary);
     }
-    Ok(failed)
+    if warnings > 0 {
+        let warnings = crate::report::counted(warnings, "warning");
+        streams.say(format_args!("{warnings} in what is rendered: `fleetwright lint` shows them"));
+    }
+    Ok(!report.findings.is_empty())
 }
 
 /// Says what was not judged, and why.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::decode;
 use super::exception::reason_schema;
-use super::words::NAMESPACE;
+use super::words::{ACCOUNT, NAMESPACE};
 use crate::finding::Finding;
 use crate::text::Span;
 use crate::yaml::Node;
@@ -47,6 +47,10 @@ pub struct DeclaredTenant {
     /// The namespaces that are its own.
     #[schemars(schema_with = "namespaces_schema", example = serde_json::json!(["team-a", "team-a-staging"]))]
     pub namespaces: Vec<String>,
+    /// The service accounts that Flux acts as for it outside these, as `namespace/name`.
+    #[serde(default)]
+    #[schemars(schema_with = "accounts_schema", example = serde_json::json!(["flux-system/team-a"]))]
+    pub accounts: Vec<String>,
 }
 
 /// What is said of Flux's lockdown.
@@ -78,12 +82,19 @@ impl Tenancy {
         })
     }
 
+    /// The tenants' accounts outside their namespaces, as `namespace/name`, and whose they are.
+    pub fn accounts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let tenants = self.tenants.iter();
+        tenants.flat_map(|(name, tenant)| tenant.accounts.iter().map(move |account| (account.as_str(), name.as_str())))
+    }
+
     /// Reads it, as far as it is right.
     pub(super) fn read(section: &Node) -> Self {
         let tenants = section.get("tenants").map_or(&[][..], Node::entries).iter();
         let tenants = tenants.filter_map(|entry| {
             let namespaces = decode(namespaces_of(&entry.node)?)?;
-            Some((entry.key.to_string(), DeclaredTenant { namespaces }))
+            let accounts = entry.node.get("accounts").and_then(decode).unwrap_or_default();
+            Some((entry.key.to_string(), DeclaredTenant { namespaces, accounts }))
         });
         let lockdown = section.get("lockdown").and_then(decode);
         Self {
@@ -135,6 +146,10 @@ pub(super) fn check(section: &Node, rule: &'static str) -> Vec<Finding> {
 fn namespaces_schema(_: &mut SchemaGenerator) -> Schema {
     let namespace = json_schema!({ "type": "string", "maxLength": 63, "pattern": NAMESPACE });
     json_schema!({ "type": "array", "minItems": 1, "items": namespace })
+}
+
+fn accounts_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": { "type": "string", "pattern": ACCOUNT } })
 }
 
 fn tenants_schema(generator: &mut SchemaGenerator) -> Schema {

@@ -10,6 +10,8 @@ pub(super) const SAID: &str = r"\S";
 pub(super) const GLOB: &str = "glob";
 /// The pattern of a namespace's name.
 pub(super) const NAMESPACE: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+/// The pattern of a service account, as `namespace/name`.
+pub(super) const ACCOUNT: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
 /// The pattern of a version of Flux.
 pub(super) const FLUX_VERSION: &str = r"^v?[0-9]+(\.[0-9]+){0,2}(\.x)?$";
 /// The format of the path of a copy.
@@ -21,6 +23,7 @@ pub const WORDS: &[Word] = &[
     Word { mark: SAID, fault: said },
     Word { mark: GLOB, fault: super::glob::fault },
     Word { mark: NAMESPACE, fault: namespace },
+    Word { mark: ACCOUNT, fault: account },
 ];
 
 /// What those of the whole file mean.
@@ -29,6 +32,7 @@ pub(super) const ALL_WORDS: &[Word] = &[
     WORDS[1],
     WORDS[2],
     WORDS[3],
+    WORDS[4],
     Word { mark: FLUX_VERSION, fault: flux_version },
     Word { mark: COPY_PATH, fault: copy_path },
 ];
@@ -54,6 +58,12 @@ fn namespace(text: &str) -> Option<Fault> {
     let message = format!("is `{text}`, which is no name of a namespace");
     let help = "names have lower-case letters, digits and `-`, begin and end with a letter or digit";
     Some(Fault { rule: None, message, help: help.into() })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
+fn account(text: &str) -> Option<Fault> {
+    let message = format!("is `{text}`, which is no service account");
+    Some(Fault { rule: None, message, help: "say it with its namespace, as `flux-system/team-a`".into() })
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]

@@ -10,7 +10,7 @@ use super::source::SourceRef;
 use super::sync::FLUX_NAMESPACE;
 use crate::finding::ObjectRef;
 use crate::kube::Object;
-use crate::yaml::{Name, Node};
+use crate::yaml::{Name, Node, Style, Value};
 
 /// What an object that applies others asks for.
 #[derive(Debug)]
@@ -60,6 +60,12 @@ impl Asks {
             variables: OnceLock::new(),
             metadata: OnceLock::new(),
         }
+    }
+
+    /// Whether the folder of a Kustomization is known: a Secret's value may be a part of it.
+    pub(super) fn is_folder_known(&self) -> bool {
+        let path = self.object.node.at_keys(&["spec", "path"]);
+        !path.is_some_and(|path| matches!(path.value, Value::Scalar(_, Style::Unknown)))
     }
 
     /// What decides the build: of a Kustomization, that of its folder.

@@ -19,13 +19,18 @@ use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
 use crate::yaml::{Node, Value};
 
+/// The rule of paths that a source does not have.
+pub(super) const MISSING_PATH: &str = "missing-path";
+
 /// Builds the folder of a Kustomization out of what its source hands out.
 pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     let (kustomization, files) = (&asks.object, artifact.files());
     let place = kustomization.node.at_keys(&["spec", "path"]).unwrap_or(&kustomization.node);
     if !files.tree().has_folder(&asks.folder) {
         let is_file = files.tree().has_file(&asks.folder);
-        return Output::new(Vec::new(), vec![missing(kustomization, place, &asks.folder, is_file)]);
+        let finding = missing(kustomization, place, &asks.folder, is_file);
+        // It certainly brings nothing.
+        return Output { whole: true, ..Output::new(Vec::new(), vec![finding]) };
     }
     let overlay = overlay(files, &asks.folder, kustomization, place);
     let decrypts = sops::is_asked(kustomization);
@@ -47,20 +52,30 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     output
 }
 
-fn missing(kustomization: &Object, place: &Node, folder: &str, is_file: bool) -> Finding {
+/// What is said of a path that is not there.
+pub(super) fn missing(kustomization: &Object, place: &Node, folder: &str, is_file: bool) -> Finding {
     let said = kustomization.text_at(&["spec", "path"]).unwrap_or_default();
     let message = if is_file {
         format!("`spec.path` is a file: `{said}`")
     } else {
-        format!("there is no folder `{said}` in the source")
+        format!("there is no folder `{said}` in {}", source_of(kustomization))
     };
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let help = if is_file && FILE_NAMES.contains(&name) {
         format!("name its folder: `./{}`", folder_of(folder))
     } else {
-        "correct `spec.path`; it starts at the root of the source".to_string()
+        "correct `spec.path`, which starts at the root of the source: Flux applies nothing until it is there"
+            .to_string()
     };
-    Finding::error(FAILED_BUILD, place.span().clone(), message).help(help).about(kustomization.reference())
+    Finding::error(MISSING_PATH, place.span().clone(), message).help(help).about(kustomization.reference())
+}
+
+fn source_of(kustomization: &Object) -> String {
+    let said = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
+    match (said("kind"), said("name")) {
+        (Some(kind), Some(name)) => format!("{kind} `{name}`"),
+        _ => "the source".to_string(),
+    }
 }
 
 /// How variables are substituted.

@@ -147,6 +147,8 @@ pub struct Applier {
     pub target: Option<Name>,
     /// What it substitutes.
     pub variables: Arc<Variables>,
+    /// Whether all that it would bring is known: that of a build that fails may be too, as where the path is not there.
+    pub is_known: bool,
     /// How its build went.
     pub state: State,
 }
@@ -167,6 +169,7 @@ impl Applier {
             folder: folder.to_string(),
             target: None,
             variables: Arc::default(),
+            is_known: true,
             state: State::Built,
         }
     }

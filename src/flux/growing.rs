@@ -14,7 +14,7 @@ use super::output::Output;
 use super::received::{Id, Received, id};
 use super::root::Root;
 use super::shared_place::is_same;
-use super::source::{Resolution, SourceRef};
+use super::source::{DANGLING_SOURCE, Resolution, SourceRef};
 use super::variables::{Loaded, always, load};
 use super::version::Strictness;
 use crate::finding::Finding;
@@ -178,6 +178,7 @@ impl Growing {
         let Some(output) = slot.output.as_ref().filter(|_| !slot.expanded).cloned() else { return };
         slot.expanded = true;
         let kind = slot.asks.kind;
+        self.received.doubts.take(&slot.asks, &output);
         // What goes to another cluster is not run by the Flux of this one.
         if slot.asks.target.is_some() {
             return;
@@ -263,6 +264,9 @@ impl Growing {
             }
             ApplierKind::FluxInstance => Job::Sync(asks),
             ApplierKind::Kustomization => match self.resolve(&asks, found, ground) {
+                Resolution::Artifact(_) if !asks.is_folder_known() => {
+                    return without_artifact(&asks, Resolution::Unknown("its path is not known".into()));
+                }
                 Resolution::Artifact(artifact) => {
                     // What was built under this key is there; only what was not needs to be looked for.
                     let there = FolderKey::new(&artifact, asks.digest(), None);
@@ -368,11 +372,17 @@ fn without_artifact(asks: &Asks, resolution: Resolution) -> Step {
         Resolution::Artifact(_) => unreachable!("the caller builds it"),
         Resolution::Missing => {
             let named = asks.source.as_ref().map_or("its source".to_string(), ToString::to_string);
-            Output::not_built(format!("{named} is not among what the cluster receives"))
+            let output = Output::not_built(format!("{named} is not among what the cluster receives"));
+            Output { without: asks.source.clone(), ..output }
         }
         Resolution::NoCopy(url) => Output::not_built(format!("no copy of `{url}`")),
         Resolution::Unknown(reason) => Output::not_built(reason),
-        Resolution::Failed(findings) => Output::new(Vec::new(), findings),
+        Resolution::Failed(findings) => {
+            // What needs a source that is not there certainly brings nothing.
+            let lacks = findings.iter().any(|finding| finding.rule == DANGLING_SOURCE);
+            let output = Output::new(Vec::new(), findings);
+            Output { whole: lacks, ..output }
+        }
     };
     let said = format!("{:?} {:?}", output.state, output.findings);
     Step::Done(Key::Nothing(said.into()), Arc::new(output))

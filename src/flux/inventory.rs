@@ -1,9 +1,11 @@
 //! What others ask about the objects of a build, found once for all clusters that share it.
 
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
 use super::asks::Asks;
+use super::doubts::chart_into;
 use super::producer::makes_others;
 use super::received::{Id, id, is_looked_up};
 use super::sync::OPERATOR;
@@ -11,7 +13,7 @@ use super::tenancy::tells;
 use super::version::is_controller;
 use super::{ApplierKind, is_input_provider, is_kustomization, is_resource_set};
 use crate::kube::Object;
-use crate::yaml::Node;
+use crate::yaml::{Name, Node};
 
 /// What others ask about the objects of a build.
 #[derive(Debug, Default)]
@@ -34,6 +36,8 @@ struct Layout {
     held_by_print: Vec<(u64, usize)>,
     /// The prints of all objects, sorted.
     prints: Vec<u64>,
+    /// The namespaces that charts bring objects to.
+    charts: BTreeSet<Name>,
 }
 
 /// An object that others look up, or that applies further ones.
@@ -76,6 +80,9 @@ impl Inventory {
             if tells(object) {
                 layout.telling.push(at);
             }
+            if let Some(namespace) = chart_into(object).filter(|known| !layout.charts.contains(*known)) {
+                layout.charts.insert(namespace.into());
+            }
             if role != Role::None {
                 layout.held_by_print.push((print, held.len()));
                 layout.held.push(at);
@@ -93,7 +100,9 @@ impl Inventory {
         let layout = &self.layout;
         let is_alike = |(at, new): &(usize, Object)| {
             let tells_as_before = layout.telling.binary_search(at).is_ok() == tells(new);
-            is_same(&objects[*at], new) && tells_as_before && layout.roles[*at] == Role::of(new)
+            let old = &objects[*at];
+            let into_as_before = chart_into(old) == chart_into(new);
+            is_same(old, new) && tells_as_before && into_as_before && layout.roles[*at] == Role::of(new)
         };
         if !changed.iter().all(is_alike) {
             return None;
@@ -130,6 +139,11 @@ impl Inventory {
     /// The objects that say something about tenants, by position among all.
     pub(super) fn telling(&self) -> &[usize] {
         &self.layout.telling
+    }
+
+    /// The namespaces that charts bring objects to.
+    pub(super) fn charts(&self) -> &BTreeSet<Name> {
+        &self.layout.charts
     }
 
     /// The held object of an identity, whose print the caller knows. Of two claims of one build the first one holds.

@@ -11,9 +11,10 @@ use super::key::Key;
 use super::lookups::Lookups;
 use super::output::Output;
 use super::shared_place::is_same;
-use super::undefined::Definitions;
+use super::substitute::UNDEFINED_VARIABLE;
+use super::undefined::{Definitions, MAX_PLACES};
 use super::unmatched::Tally;
-use crate::finding::{Finding, ObjectRef, Severity};
+use crate::finding::{Finding, Label, ObjectRef, Severity};
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::Name;
@@ -131,6 +132,7 @@ fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> 
         folder: asks.folder.clone(),
         target: asks.target.clone(),
         variables: slot.variables.clone(),
+        is_known: output.is_known(),
         state: output.state.clone(),
     }
 }
@@ -181,6 +183,12 @@ fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
     for finding in findings {
         match merged.last_mut().filter(|last| key(last) == key(&finding)) {
             Some(last) => {
+                // Several Kustomizations may read a variable at one place, and each could have defined it.
+                if finding.rule == UNDEFINED_VARIABLE {
+                    let new = finding.related.into_iter().filter(|label| !last.related.contains(label));
+                    let new: Vec<Label> = new.take(MAX_PLACES.saturating_sub(last.related.len())).collect();
+                    last.related.extend(new);
+                }
                 last.clusters.extend(finding.clusters);
                 last.clusters.sort();
                 last.clusters.dedup();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::inventory::Inventory;
+use super::source::SourceRef;
 use super::substitute::Unset;
 use super::substitution::is_enabled;
 use super::{State, reads};
@@ -34,6 +35,10 @@ pub(super) struct Output {
     pub(super) unset: Arc<[Unset]>,
     /// How much memory variables made it take, in bytes.
     pub(super) grown: usize,
+    /// Whether nothing is wrong with what it is built from, so that all that it would bring is among its objects.
+    pub(super) whole: bool,
+    /// The source that is not there, if that is why nothing is brought.
+    pub(super) without: Option<SourceRef>,
 }
 
 /// What a kustomize build says of itself.
@@ -73,8 +78,21 @@ impl Output {
             controller: None,
             unset: Arc::default(),
             grown: 0,
+            whole: !findings.iter().any(|found| found.severity == Severity::Error),
+            without: None,
         };
         output.found(findings)
+    }
+
+    /// Whether all that it would bring is known: names that are still to be substituted are not.
+    pub(super) fn is_known(&self) -> bool {
+        let named =
+            |object: &Object| object.name().contains('$') || object.namespace().is_some_and(|n| n.contains('$'));
+        match self.state {
+            State::Built => true,
+            State::NotBuilt(_) => false,
+            State::Failed => self.whole && !self.objects.iter().any(named),
+        }
     }
 
     /// The same with further findings.

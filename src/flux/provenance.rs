@@ -281,6 +281,7 @@ mod tests {
             folder: String::new(),
             target: None,
             variables: Arc::new(variables),
+            is_known: true,
             state: State::Built,
         })
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::asks::Asks;
+use super::doubts::Doubts;
 use super::inventory::{Held, Print};
 use super::output::Output;
 use super::producer::{Produced, Producers, makes_others};
@@ -52,6 +53,8 @@ pub(super) struct Received {
     /// The providers of inputs of each namespace.
     providers: BTreeMap<Name, Vec<Object>>,
     producers: Producers,
+    /// What may have been brought although it is not known.
+    pub(super) doubts: Doubts,
     /// The source that is the repository itself, and its folder that is the root of it.
     own: Option<(SourceRef, String)>,
 }
@@ -165,6 +168,10 @@ impl Lookup for Received {
     fn source(&self, reference: &SourceRef) -> Option<Object> {
         let SourceRef { kind, namespace, name } = reference.clone();
         self.held(&(SOURCES.clone(), kind, namespace, name)).map(|held| held.object.clone())
+    }
+
+    fn may_bring(&self, namespace: &str) -> bool {
+        self.doubts.may_bring(namespace)
     }
 
     fn own(&self, reference: &SourceRef) -> Option<String> {

@@ -11,16 +11,18 @@ use super::completion::{Applier, Appliers, Completion};
 use super::engine::run;
 use super::lockdown::Installation;
 use super::lookups::Lookups;
+use super::marker::{Marker, markers};
 use super::outcome::Gap;
 use super::root::{Root, roots};
 use super::settings::Settings;
 use super::source::{self, Sources};
 use super::sync::{OPERATOR, objects_of};
 use super::unmatched::Tally;
+use super::unreached_path::Own;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
 use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
-use crate::text::{Entry, Index, Tree, folder_of};
+use crate::text::{Entry, Index, Tree, folder_of, join};
 use crate::yaml::Parsed;
 
 /// What a repository holds.
@@ -32,6 +34,10 @@ pub struct Repo {
     pub objects: Vec<Built>,
     /// The objects of files that lie below a kustomization which names them nowhere, as they are written.
     pub aside: Vec<Object>,
+    /// The comments that name image policies.
+    pub markers: Vec<Marker>,
+    /// What kustomizations name in a line that is commented out: it is not meant to be there for now.
+    pub parked: BTreeSet<String>,
     /// What was not built although nothing is wrong, sorted by reason.
     pub gaps: Vec<Gap>,
     /// What is wrong with its files and builds; each finding names its rule.
@@ -100,13 +106,17 @@ impl Repo {
         repo.build(&builder, &named, roots.is_empty());
         repo.take_loose(&files, &named, &appliers);
         repo.complete();
+        repo.parked = parked(&files, &named);
+        repo.markers = markers(&files);
         if roots.is_empty() {
             repo.clusters.push(repo.without_root());
         } else {
             let sources = sources(&files, &builder, settings, &roots);
+            let own = Own::of(&roots);
             let outcome = run(roots, &sources, settings);
             repo.clusters = outcome.clusters;
             repo.problems.extend(outcome.findings);
+            repo.problems.extend(own.missing_paths(&repo.objects, &repo.clusters, files.tree()));
             repo.not_done = outcome.not_done;
             repo.gaps = outcome.gaps;
         }
@@ -294,6 +304,21 @@ fn named(files: &Files) -> Named {
         }
     }
     named
+}
+
+/// What lines such as `# - ./web` of kustomizations name.
+fn parked(files: &Files, named: &Named) -> BTreeSet<String> {
+    let mut parked = BTreeSet::new();
+    for folder in named.folders.keys() {
+        for parsed in file_in(files, folder).iter().filter_map(|path| files.get(path)) {
+            let comments = parsed.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+            let items = comments.filter_map(|comment| comment.trim_start_matches(['#', ' ']).strip_prefix("- "));
+            let paths =
+                items.filter_map(|item| join(folder, item.split(" #").next()?.trim().trim_matches(['"', '\''])));
+            parked.extend(paths.filter(|path| path != folder));
+        }
+    }
+    parked
 }
 
 fn kind_of(parsed: &Parsed) -> Option<String> {

@@ -192,9 +192,25 @@ fn instance(spec: &Node, namespace: Option<Node>) -> Object {
     let metadata = map(vec![("name", text("flux", place)), ("namespace", namespace)], place);
     let version = text("fluxcd.controlplane.io/v1", place);
     let kind = text("FluxInstance", place);
-    let node =
-        map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec.clone())], place);
-    Object { node }
+    let spec = with_version(spec, place);
+    Object { node: map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], place) }
+}
+
+/// The spec of an instance with the version that the chart of that name gives it when its values say none.
+fn with_version(spec: &Node, place: &Span) -> Node {
+    let known = spec.get("distribution").filter(|distribution| distribution.is_map());
+    if known.is_some_and(|distribution| distribution.get("version").is_some()) {
+        return spec.clone();
+    }
+    let made = map(vec![("version", text("2.x", place))], place);
+    let distribution = match (known, made.entries()) {
+        (Some(known), [version]) => known.with(version.clone()),
+        _ => made,
+    };
+    match map(vec![("distribution", distribution)], place).entries() {
+        [distribution] => spec.with(distribution.clone()),
+        _ => spec.clone(),
+    }
 }
 
 /// The roots in files of values for that chart, which nothing but their form tells.

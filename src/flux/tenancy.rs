@@ -26,6 +26,8 @@ pub struct Tenancy {
     pub flux_namespaces: BTreeSet<String>,
     /// The tenants' namespaces and whose they are, where that is said.
     pub tenants: BTreeMap<String, Option<String>>,
+    /// Accounts that act for tenants outside their namespaces, as `namespace/name`, and for which.
+    pub accounts: BTreeMap<String, String>,
     /// Namespaces from which a hub reconciles other clusters.
     pub hubs: BTreeSet<String>,
     /// Who is bound to roles in which namespace: namespace of the binding, namespace and name of the account.
@@ -78,6 +80,7 @@ impl Tenancy {
     pub fn apply(&mut self, said: &config::Tenancy) {
         let declared = said.namespaces();
         self.tenants.extend(declared.map(|(namespace, tenant)| (namespace.to_string(), Some(tenant.to_string()))));
+        self.accounts.extend(said.accounts().map(|(account, tenant)| (account.to_string(), tenant.to_string())));
         self.multi_tenant = match said.mode {
             Some(mode) => mode == TenancyMode::Multi,
             None => self.multi_tenant || !self.tenants.is_empty(),

@@ -9,12 +9,15 @@ use super::growing::{Growing, Slot};
 use super::output::Output;
 use super::substitute::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE, Unset, Whose};
 use super::version::Strictness;
-use crate::finding::{Finding, Severity, did_you_mean};
+use crate::finding::{Finding, ObjectRef, Severity, did_you_mean};
 use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name, Node};
 
 /// So many names or places are shown where there are more.
 const MAX_SHOWN: usize = 5;
+
+/// Says at most so many places of one variable that several Kustomizations miss.
+pub(super) const MAX_PLACES: usize = 8;
 
 /// Where clusters define variables that others miss: looked for once anything is missed.
 pub(super) struct Definitions<'a> {
@@ -26,6 +29,7 @@ pub(super) struct Definitions<'a> {
 #[derive(Clone, Copy)]
 struct Definition<'a> {
     cluster: &'a Name,
+    by: &'a ObjectRef,
     variable: &'a Variable,
 }
 
@@ -48,42 +52,48 @@ impl<'a> Definitions<'a> {
         let Some((name, place)) = unset.uses.first() else { unreachable!("what is unset is used") };
         let known = slot.variables.values.keys().map(|name| &**name);
         let fix = match did_you_mean(name, known) {
-            Some(meant) => format!("did you mean `{meant}`?"),
+            Some(meant) => format!("did you mean `{meant}`? "),
             None => format!(
                 "set it in `postBuild`, give a default as `${{{name}:=…}}`, or write `$${{{name}}}` if it is meant for \
-                 another program"
+                 another program; "
             ),
         };
         let why = match cluster.strictness {
-            Strictness::Strict => "Flux fails to build what reads it",
-            Strictness::Lax => "this Flux puts an empty text in its place, and Flux 2.9 fails",
+            Strictness::Strict => "Flux fails to build what reads it, and applies nothing of it",
+            Strictness::Lax => "Flux puts an empty text in its place here, and fails from 2.9 on",
             Strictness::Assumed => {
                 "Flux 2.9 fails to build what reads it, an older one puts an empty text in its place, and nothing says \
                  which one runs here"
             }
         };
         let mut finding = Finding::error(UNDEFINED_VARIABLE, place.clone(), format!("no variable is called `{name}`"))
-            .help(format!("{fix}; {why}"))
+            .help(format!("{fix}{why}"))
             .about(unset.object.clone());
         finding.severity = severity(unset, cluster.strictness);
         for (span, message) in sources(name, slot) {
             finding = finding.related(span, message);
         }
-        for (span, message) in self.elsewhere(name, place, &cluster.root.name) {
+        for (span, message) in self.elsewhere(name, place, cluster, slot) {
             finding = finding.related(span, message);
         }
         finding
     }
 
     /// Where it is defined for others: of this cluster first, then of other ones.
-    fn elsewhere(&self, name: &Name, used: &Span, cluster: &Name) -> Vec<(Span, String)> {
+    fn elsewhere(&self, name: &Name, used: &Span, cluster: &Growing, slot: &Slot) -> Vec<(Span, String)> {
         let by_name = self.by_name.get_or_init(|| by_name(self.clusters));
         let found = by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let cluster = &cluster.root.name;
         let here = found.iter().filter(|definition| definition.cluster == cluster);
         let there = found.iter().filter(|definition| definition.cluster != cluster);
+        // What another Kustomization sets for itself says nothing, unless it is the same one elsewhere.
+        let tells = |definition: &&Definition<'_>| {
+            let is_same = definition.cluster != cluster && *definition.by == slot.asks.reference;
+            definition.variable.from.is_some() || is_same
+        };
         let mut seen: BTreeSet<(&str, u32, u32)> = BTreeSet::new();
         let mut shown = Vec::new();
-        for definition in here.chain(there) {
+        for definition in here.chain(there).filter(tells) {
             let place = &definition.variable.place;
             // A child may hand on what its parent does not have: `X: ${X}`.
             let is_use = place.file() == used.file() && place.range().contains(&used.range().start);
@@ -92,7 +102,7 @@ impl<'a> Definitions<'a> {
             }
             let what = match &definition.variable.from {
                 Some(object) => object.to_string(),
-                None => "a Kustomization".to_owned(),
+                None => definition.by.to_string(),
             };
             let whom = if definition.cluster == cluster {
                 "others of this cluster".to_owned()
@@ -119,7 +129,11 @@ fn by_name(clusters: &[Growing]) -> BTreeMap<&Name, Vec<Definition<'_>>> {
             continue;
         }
         for (name, variable) in variables.values.iter().filter(|(name, _)| missed.contains(name)) {
-            found.entry(name).or_default().push(Definition { cluster: &cluster.root.name, variable });
+            found.entry(name).or_default().push(Definition {
+                cluster: &cluster.root.name,
+                by: &slot.asks.reference,
+                variable,
+            });
         }
     }
     found

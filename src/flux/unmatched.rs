@@ -53,7 +53,9 @@ impl Tally {
 
     /// Takes the patches of a folder in a repository without a root.
     pub(super) fn take_folder(&mut self, laid: &[Laid]) {
-        laid.iter().for_each(|laid| self.note(laid, &laid.place, None));
+        for laid in laid {
+            self.note(laid, &laid.place, None);
+        }
     }
 
     fn note(&mut self, laid: &Laid, place: &Span, cluster: Option<&Name>) {

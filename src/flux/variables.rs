@@ -7,9 +7,10 @@ use super::cluster::{Variable, VariableSource, Variables};
 use super::received::Received;
 use crate::finding::{Finding, ObjectRef};
 use crate::kube::Object;
-use crate::kustomize::FAILED_BUILD;
 use crate::yaml::{Entry, Name, Node, Style, Value};
 
+/// The rule of values that are referred to and not there.
+const DANGLING_VALUES: &str = "dangling-values";
 /// The rule of keys that are no names of variables.
 const INVALID_VARIABLE_NAME: &str = "invalid-variable-name";
 
@@ -55,12 +56,10 @@ pub(super) fn load(kustomization: &Object, received: &Received) -> Loaded {
             }
             ("ConfigMap", None) => {
                 loaded.missing = true;
-                if !optional {
-                    let message = format!("no ConfigMap `{namespace}/{name}` reaches the cluster");
-                    let help = "bring it in that namespace, or set `optional: true`; without it Flux applies nothing";
-                    let place = source.get("name").unwrap_or(source).span().clone();
-                    let finding = Finding::error(FAILED_BUILD, place, message).help(help);
-                    loaded.findings.push(finding.about(kustomization.reference()));
+                if received.doubts.may_bring(namespace) {
+                    variables.open = true;
+                } else if !optional {
+                    loaded.findings.push(missing(kustomization, source, namespace, name));
                 }
             }
             _ => {}
@@ -74,6 +73,14 @@ pub(super) fn load(kustomization: &Object, received: &Received) -> Loaded {
     loaded.findings.extend(invalid_names(&variables.values, kustomization));
     loaded.variables = Arc::new(variables);
     loaded
+}
+
+fn missing(kustomization: &Object, source: &Node, namespace: &str, name: &str) -> Finding {
+    let message = format!("no ConfigMap `{namespace}/{name}` reaches the cluster");
+    let help = "bring it in that namespace, or set `optional: true`; without it Flux applies nothing";
+    let place = source.get("name").unwrap_or(source).span().clone();
+    let finding = Finding::error(DANGLING_VALUES, place, message).help(help);
+    finding.related(kustomization.span().clone(), "for this Kustomization").about(kustomization.reference())
 }
 
 fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node) -> Option<Arc<str>>) {

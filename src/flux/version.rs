@@ -28,6 +28,20 @@ fn newest(said: &str) -> Option<(u64, u64, u64)> {
     alternatives.max()
 }
 
+/// Tells whether a range has releases that are not strict.
+fn reaches_lax(said: &str) -> bool {
+    let older = candidates().filter(|version| *version < STRICT_SINCE);
+    let mut older = older.map(|version| format!("={}.{}.{}", version.0, version.1, version.2));
+    older.any(|version| said.split("||").any(|all| newest(&format!("{all} {version}")).is_some()))
+}
+
+/// Tells whether a FluxInstance takes the manifests of Flux from an artifact of a certain day.
+fn is_pinned(instance: &Object) -> bool {
+    let artifact = instance.text_at(&["spec", "distribution", "artifact"]).unwrap_or_default();
+    let name = artifact.rsplit('/').next().unwrap_or_default();
+    name.contains('@') || name.split_once(':').is_some_and(|(_, tag)| tag != "latest")
+}
+
 /// Known releases, the newest first. A minor release has had fewer than ten patches.
 fn candidates() -> impl Iterator<Item = (u64, u64, u64)> {
     let minors = (0..=NEWEST.1).rev();
@@ -129,8 +143,15 @@ impl Strictness {
         let label = || controllers.iter().find_map(|object| object.label("app.kubernetes.io/version"));
         let version = forced.or(configured).or_else(instance).or_else(label);
         let version = version.or_else(|| settings.config.flux_version(&root.name));
+        let is_of_instance = version.is_some() && version == instance() && forced.or(configured).is_none();
         match version.and_then(newest) {
             Some(version) if version < STRICT_SINCE => Self::Lax,
+            // Manifests that are pinned end with the release of their day.
+            Some(_)
+                if is_of_instance && instances.iter().any(|one| is_pinned(one)) && version.is_some_and(reaches_lax) =>
+            {
+                Self::Assumed
+            }
             Some(_) => Self::Strict,
             None => Self::Assumed,
         }
@@ -169,5 +190,6 @@ mod tests {
         assert_eq!(newest("2.10.x"), Some((2, 10, 0)));
         assert_eq!(newest("2.7.x || 2.9.x"), Some(NEWEST));
         assert_eq!(newest("newest"), None);
+        assert!(reaches_lax("2.x") && reaches_lax(">=2.5") && reaches_lax("*") && !reaches_lax("2.9.x"));
     }
 }

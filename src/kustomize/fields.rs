@@ -209,11 +209,6 @@ pub fn fields() -> Vec<String> {
     paths
 }
 
-/// Tells whether kustomize knows a field, whatever the case of its letters.
-pub fn knows_field(name: &str) -> bool {
-    KUSTOMIZATION.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
-}
-
 /// A kustomization with its fields in kustomize's own spelling, and what kustomize refuses of it.
 ///
 /// kustomize decodes by way of JSON in Go, which takes `apiversion` for `apiVersion`, and a value of nothing for no

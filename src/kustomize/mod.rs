@@ -60,7 +60,7 @@ mod variables;
 
 pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
 pub use definition::{FILE_NAMES, file_in, references_of};
-pub use fields::{fields, knows_field, rewritten};
+pub use fields::{fields, rewritten};
 pub use files::{Files, Reading, is_yaml};
 pub use laid::Laid;
 pub use plugin_fields::plugin_fields;

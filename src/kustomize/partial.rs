@@ -25,6 +25,7 @@ const MANY_FINDINGS: usize = 1_000;
 
 /// What a folder builds to before the last steps, which are done once at the top.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Partial {
     pub(super) resources: Resources,
     pub(super) findings: Vec<Finding>,

@@ -246,6 +246,8 @@ impl Patch {
     pub(super) fn laid(&self, selected: usize, resources: &Resources, missed_before: usize) -> Option<Laid> {
         let (target, asks) = (self.target.as_ref()?, self.asks.as_ref()?);
         Some(match selected {
+            // What takes away whatever is there is content with nothing.
+            0 if self.documents.iter().all(deletes) => return None,
             0 => Laid::missed(asks, target, resources, missed_before),
             _ => Laid::found(asks),
         })
@@ -393,4 +395,9 @@ impl Patch {
         }
         new
     }
+}
+
+/// Whether a strategic merge patch does nothing but take objects away.
+fn deletes(document: &Node) -> bool {
+    document.get("$patch").and_then(Node::text) == Some("delete")
 }

@@ -162,8 +162,8 @@ impl Target {
             let all = resources.list.iter().enumerate();
             all.filter(move |(_, resource)| self.matches_but_for(field, resource)).map(|(at, _)| at)
         };
-        let sure = ["version", "group", "namespace"].into_iter();
-        let found = sure.filter_map(|field| Some((field, positions(field).next()?))).next();
+        let sure = ["version", "group", "namespace"];
+        let found = sure.into_iter().find_map(|field| Some((field, positions(field).next()?)));
         // Any other name would do for most targets, so that only one which looks like it counts.
         found.or_else(|| {
             let typed = self.literal_name()?;

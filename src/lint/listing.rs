@@ -1,7 +1,9 @@
 //! What rules ask of a list of objects: found once for all clusters that receive it.
 
 use std::hash::{Hash, Hasher};
+use std::sync::OnceLock;
 
+use super::needs::Needs;
 use super::scope::{Scope, scope_of, settled_namespace};
 use crate::kube::Object;
 use crate::text::Index;
@@ -19,6 +21,7 @@ pub(super) struct Listing {
     pub(super) namespaces: Vec<(Name, usize)>,
     /// The positions of the objects that live in a namespace and name none.
     pub(super) unplaced: Vec<usize>,
+    needs: OnceLock<Needs>,
 }
 
 impl Listing {
@@ -46,6 +49,11 @@ impl Listing {
             }
         }
         listing
+    }
+
+    /// What the objects need before them, and what they bring; `objects` are those of the list.
+    pub(super) fn needs(&self, objects: &[Object]) -> &Needs {
+        self.needs.get_or_init(|| Needs::of(objects))
     }
 
     /// The positions of the objects of a kind.

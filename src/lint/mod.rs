@@ -1,12 +1,22 @@
 //! One repository → findings.
 
+mod artifacts;
 mod automation;
+mod before;
+mod charts;
+mod circles;
+mod cold_start;
 mod controllers;
+mod dependency;
+mod descent;
 mod fields;
 mod found;
 mod generators;
 mod installation;
 mod listing;
+mod makers;
+mod missing;
+mod needs;
 mod objects;
 mod ownership;
 mod pods;
@@ -19,8 +29,12 @@ mod run;
 mod runtime_info;
 mod scope;
 mod settings;
+mod source_reference;
 mod suppress;
+mod tenants;
+mod values_reference;
 mod view;
+mod wanted;
 
 pub use found::Found;
 pub use presence::Presence;

@@ -33,10 +33,35 @@ pub(super) fn distinct<'a>(lists: impl Iterator<Item = &'a Arc<[Object]>>) -> Ve
     lists.flat_map(|list| list.iter()).filter(|object| seen.insert(address(object), ()).is_none()).collect()
 }
 
+/// Words in the names of folders whose content is not meant to be applied, unless a cluster has something from there: a
+/// cluster may be called `test`.
+const ASIDE: &[&str] = &[
+    "archive",
+    "archived",
+    "archives",
+    "attic",
+    "deprecated",
+    "disabled",
+    "doc",
+    "docs",
+    "e2e",
+    "example",
+    "examples",
+    "sample",
+    "samples",
+    "test",
+    "testdata",
+    "tests",
+    "unused",
+];
+
+/// Words in the names of folders of which others take what they need.
+const SHELVES: &[&str] = &["chart", "charts", "template", "templates"];
+
 /// What the clusters of a repository reach.
 pub(super) struct Reached<'a> {
     places: Index<Place<'a>, ()>,
-    /// The folders of files that objects were written in, and whether that is all: a folder above them is not.
+    /// The files that objects were written in, their folders, and those above: these without being one of the others.
     folders: Index<(Option<&'a str>, &'a str), bool>,
     /// The folders of appliers that were not built: what they bring is not known. They start at the root of a source,
     /// which may lie anywhere in the tree.
@@ -58,17 +83,18 @@ impl<'a> Reached<'a> {
         for object in received.into_iter().chain(own) {
             let place = place_of(object);
             reached.note_folder(place.0, folder_of(place.1));
+            reached.note_folder(place.0, place.1);
             reached.places.insert(place, ());
         }
         for applier in appliers() {
-            match &applier.state {
-                State::Built => {}
-                State::Failed | State::NotBuilt(_) if !applier.folder.is_empty() => {
-                    reached.unknown.insert(&applier.folder, ());
-                }
-                State::Failed => reached.anything = true,
-                // Another repository's root is not this one's.
-                State::NotBuilt(_) => {}
+            if applier.state == State::Built {
+                continue;
+            }
+            if !applier.folder.is_empty() {
+                reached.unknown.insert(&applier.folder, ());
+            } else if applier.state == State::Failed {
+                // What is not built since its source has no copy is another repository's root, not this one's.
+                reached.anything = true;
             }
         }
         reached
@@ -99,10 +125,23 @@ impl<'a> Reached<'a> {
         self.folders.get(&(root, folder)).is_some_and(|itself| *itself)
     }
 
-    /// Whether a cluster received something that is written in a folder or below it.
-    pub(super) fn reaches_below(&self, root: Option<&str>, folder: &str) -> bool {
-        self.folders.contains(&(root, folder))
+    /// Whether the name of a folder or of the file says that it is not meant to be applied.
+    pub(super) fn is_set_aside(&self, path: &str) -> bool {
+        above(path).any(|above| {
+            let segment = above.rsplit('/').next().unwrap_or(above);
+            let words = segment.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+            let words: Vec<String> = words.collect();
+            let says = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+            let is_reached = || self.folders.contains(&(None, above));
+            segment.starts_with('.') || says(SHELVES) || (says(ASIDE) && !is_reached())
+        })
     }
+}
+
+/// The folders that a path lies in, the outermost first, and the path itself.
+pub(super) fn above(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    ends.filter_map(|end| path.get(..end))
 }
 
 /// Counts the objects that no cluster receives, in a repository that says what its clusters receive.

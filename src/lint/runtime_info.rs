@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::fields::mentions;
 use super::{Fleet, View};
-use crate::flux::{Brought, State};
+use crate::finding::ObjectRef;
+use crate::flux::{Brought, State, reads};
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::{Name, Node};
@@ -45,6 +46,8 @@ pub(super) struct Info<'a> {
     pub(super) missed: BTreeSet<&'a Name>,
     /// Whether something that is not known may read its keys.
     pub(super) may_be_read: bool,
+    /// Who substitutes from it, of those whose objects are not known.
+    pub(super) unknown: BTreeSet<&'a ObjectRef>,
 }
 
 /// Those of a fleet by namespace and name, in the order of the clusters.
@@ -79,16 +82,21 @@ fn of_cluster<'a>(view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
     for one in brought {
         take_reads(one, &mut found, &by_place);
     }
-    let not_built = brought.iter().filter(|one| one.by.state != State::Built && one.reads().is_empty());
-    for id in not_built.flat_map(|one| named_by(view, one)) {
-        if let Some(info) = found.get_mut(&id) {
+    // What is not known may bring further ones that read any.
+    for one in brought.iter().filter(|one| one.by.state != State::Built && one.reads().is_empty()) {
+        let named = named_by(view, one);
+        for (id, info) in &mut found {
             info.may_be_read = true;
+            // Others make copies under the same name.
+            if named.iter().any(|(_, name)| *name == id.1) {
+                info.unknown.insert(&one.by.reference);
+            }
         }
     }
     found
 }
 
-/// The ConfigMaps that an applier would substitute from, or what these are copied from.
+/// The `ConfigMap`s that an applier would substitute from, or what these are copied from.
 fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)> {
     let Some(object) = &brought.by.object else { return Vec::new() };
     let Some(namespace) = object.namespace() else { return Vec::new() };
@@ -136,7 +144,10 @@ fn place(span: &Span) -> Place<'_> {
 impl<'a> Info<'a> {
     fn new(view: &View<'a>, object: &'a Object) -> Self {
         let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
-        let keys = entries.iter().map(|entry| (&entry.key, entry.key_span())).collect();
+        // What is no name of a variable is another fault.
+        let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let named = entries.iter().filter(|entry| is_name(&entry.key));
+        let keys = named.map(|entry| (&entry.key, entry.key_span())).collect();
         Self {
             cluster: view.receiver.to_string().into(),
             object,
@@ -145,8 +156,14 @@ impl<'a> Info<'a> {
             asked: BTreeSet::new(),
             missed: BTreeSet::new(),
             may_be_read: false,
+            unknown: BTreeSet::new(),
         }
     }
+}
+
+/// The variables that objects of the repository read, be they received or not.
+pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
+    fleet.repo.objects.iter().flat_map(|built| reads(&built.object).to_vec()).collect()
 }
 
 /// Tells whether something other than a Kustomization reads a ConfigMap on any cluster: a workload, a release, a set.

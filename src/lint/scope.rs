@@ -17,15 +17,10 @@ pub(super) enum Scope {
 pub(super) fn scope_of(group: &str, kind: &str) -> Scope {
     match group {
         "" => either(kind, &["ComponentStatus", "Namespace", "Node", "PersistentVolume"], CORE),
-        "apps" | "autoscaling" | "batch" | "discovery.k8s.io" | "events.k8s.io" | "extensions" => Scope::Namespaced,
-        "admissionregistration.k8s.io" | "apiextensions.k8s.io" | "apiregistration.k8s.io" | "node.k8s.io" => {
-            Scope::Cluster
-        }
-        "flowcontrol.apiserver.k8s.io" | "scheduling.k8s.io" | "storagemigration.k8s.io" => Scope::Cluster,
-        "authentication.k8s.io" => Scope::Cluster,
+        _ if NAMESPACED.contains(&group) || group.ends_with(".toolkit.fluxcd.io") => Scope::Namespaced,
+        _ if CLUSTER.contains(&group) => Scope::Cluster,
         "authorization.k8s.io" => either(kind, &[], &["LocalSubjectAccessReview"]).or(Scope::Cluster),
         "certificates.k8s.io" => either(kind, &["CertificateSigningRequest", "ClusterTrustBundle"], &[]),
-        "coordination.k8s.io" => Scope::Namespaced,
         "networking.k8s.io" => {
             either(kind, &["IngressClass", "IPAddress", "ServiceCIDR"], &["Ingress", "NetworkPolicy"])
         }
@@ -37,8 +32,6 @@ pub(super) fn scope_of(group: &str, kind: &str) -> Scope {
             &["ResourceClaim", "ResourceClaimTemplate"],
         ),
         "storage.k8s.io" => either(kind, &[], &["CSIStorageCapacity"]).or(Scope::Cluster),
-        "fluxcd.controlplane.io" | "source.extensions.fluxcd.io" | "monitoring.coreos.com" => Scope::Namespaced,
-        "bitnami.com" | "acme.cert-manager.io" => Scope::Namespaced,
         "cert-manager.io" => either(kind, &["ClusterIssuer"], &["Certificate", "CertificateRequest", "Issuer"]),
         "external-secrets.io" => match kind.strip_prefix("Cluster") {
             Some(_) => Scope::Cluster,
@@ -46,10 +39,37 @@ pub(super) fn scope_of(group: &str, kind: &str) -> Scope {
         },
         "gateway.networking.k8s.io" => either(kind, &["GatewayClass"], &[]).or(Scope::Namespaced),
         "kyverno.io" => either(kind, &["ClusterPolicy", "ClusterCleanupPolicy", "GlobalContextEntry"], &["Policy"]),
-        _ if group.ends_with(".toolkit.fluxcd.io") => Scope::Namespaced,
         _ => Scope::Unknown,
     }
 }
+
+/// Groups of which all kinds live in namespaces.
+const NAMESPACED: &[&str] = &[
+    "acme.cert-manager.io",
+    "apps",
+    "autoscaling",
+    "batch",
+    "bitnami.com",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "extensions",
+    "fluxcd.controlplane.io",
+    "monitoring.coreos.com",
+    "source.extensions.fluxcd.io",
+];
+
+/// Groups of which no kind does.
+const CLUSTER: &[&str] = &[
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "authentication.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "node.k8s.io",
+    "scheduling.k8s.io",
+    "storagemigration.k8s.io",
+];
 
 /// The kinds of the core group that live in namespaces.
 const CORE: &[&str] = &[

@@ -4,11 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use super::Context;
 use super::listing::{Listing, kind_print, print};
-use super::presence::Makers;
+use super::makers::Makers;
 use super::scope::settled_namespace;
 use crate::config;
-use crate::flux::{Applied, Applier, Brought, Installation, Producers, Receiver, Tenancy};
+use crate::flux::{Applied, Applier, ApplierKind, Brought, Installation, Producers, Receiver, Tenancy};
 use crate::kube::Object;
+use crate::rbac::{Kinds, Rbac};
 use crate::text::Index;
 use crate::yaml::Name;
 
@@ -26,6 +27,8 @@ pub struct View<'a> {
     by_id: OnceLock<ById>,
     producers: OnceLock<Producers>,
     makers: OnceLock<Makers<'a>>,
+    rbac: OnceLock<Rbac>,
+    kinds: OnceLock<Kinds>,
 }
 
 /// Where an object stands: the list, and the position in it.
@@ -48,7 +51,8 @@ impl<'a> View<'a> {
         external: &'a [config::Declared],
     ) -> Self {
         let (by_id, producers, makers) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { receiver, context, lists, installations, external, by_id, producers, makers }
+        let (rbac, kinds) = (OnceLock::new(), OnceLock::new());
+        Self { receiver, context, lists, installations, external, by_id, producers, makers, rbac, kinds }
     }
 
     /// Its tenants, and what they rely on.
@@ -88,21 +92,26 @@ impl<'a> View<'a> {
     }
 
     /// The namespaces that objects name, in the order of the appliers, each with the first object of each applier that
-    /// does.
+    /// does; without what was applied by hand.
     pub fn namespaces(&self) -> impl Iterator<Item = (&Name, Applied<'a>)> {
-        self.lists.iter().flat_map(|(brought, listing)| {
+        self.by_flux().flat_map(|(brought, listing)| {
             let brought: &'a Brought = brought;
             listing.namespaces.iter().filter_map(move |(name, at)| Some((name, brought.at(*at)?)))
         })
     }
 
-    /// The objects of each applier that live in a namespace and name none.
+    /// The objects of each applier that live in a namespace and name none; without what was applied by hand.
     pub fn unplaced(&self) -> impl Iterator<Item = Vec<Applied<'a>>> {
-        let lists = self.lists.iter().filter(|(_, listing)| !listing.unplaced.is_empty());
+        let lists = self.by_flux().filter(|(_, listing)| !listing.unplaced.is_empty());
         lists.map(|(brought, listing)| {
             let brought: &'a Brought = brought;
             listing.unplaced.iter().filter_map(|at| brought.at(*at)).collect()
         })
+    }
+
+    /// What Flux applies, by applier: nobody knows which namespace somebody names who applies by hand.
+    pub(super) fn by_flux(&self) -> impl Iterator<Item = &(&'a Brought, Arc<Listing>)> {
+        self.lists.iter().filter(|(brought, _)| brought.by.kind != ApplierKind::Bootstrap)
     }
 
     /// The object of an identity that it receives, of whatever version; of several the first one. Cluster-scoped objects
@@ -139,6 +148,19 @@ impl<'a> View<'a> {
                 brought.makers().for_each(|applied| producers.take(applied.object, brought.by.kind));
             }
             producers
+        })
+    }
+
+    /// Who may do what on it.
+    pub fn rbac(&self) -> &Rbac {
+        self.rbac.get_or_init(|| Rbac::of(&self.receiver, self.context.tenancy))
+    }
+
+    /// The kinds that it serves, as far as they are known.
+    pub fn kinds(&self) -> &Kinds {
+        self.kinds.get_or_init(|| {
+            let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
+            Kinds::of(definitions.map(|applied| applied.object))
         })
     }
 

@@ -76,12 +76,15 @@ impl Rbac {
 
     /// What is not seen and may give the accounts of namespaces more, in words.
     pub fn unseen(&self, namespaces: &BTreeSet<Name>) -> Vec<String> {
-        let bring = self.unseen.of_namespaces(namespaces).map(|who| format!("{who}; it may bring roles and bindings"));
+        let bring = self.unseen.of_namespaces(namespaces).map(|who| format!("{who} may bring roles and bindings"));
         let open = self.open.map(|at| &self.bindings[at]);
         let open = open.map(|binding| format!("{} binds subjects that are not known", binding.reference()));
         bring.chain(open).collect()
     }
 }
+
+/// What resources have in common that stand in one row: group, names, verbs.
+type Alike = (Option<Name>, Vec<Name>, Vec<Name>);
 
 /// The rules of a role by what they allow with what.
 fn rows<'a>(rules: impl Iterator<Item = &'a Rule> + Clone, namespace: &str) -> Vec<Row> {
@@ -91,14 +94,13 @@ fn rows<'a>(rules: impl Iterator<Item = &'a Rule> + Clone, namespace: &str) -> V
     if rules.clone().map(size).fold(0, usize::saturating_add) > MAX_TOGETHER {
         return rules.flat_map(apart).collect();
     }
-    type Thing = (Option<Name>, Name, Vec<Name>);
-    let mut verbs: BTreeMap<Thing, BTreeSet<Name>> = BTreeMap::new();
+    let mut verbs: BTreeMap<(Option<Name>, Name, Vec<Name>), BTreeSet<Name>> = BTreeMap::new();
     for row in rules.flat_map(apart) {
         for what in row.what {
             verbs.entry((row.group.clone(), what, row.names.clone())).or_default().extend(row.verbs.iter().cloned());
         }
     }
-    let mut together: BTreeMap<(Option<Name>, Vec<Name>, Vec<Name>), Vec<Name>> = BTreeMap::new();
+    let mut together: BTreeMap<Alike, Vec<Name>> = BTreeMap::new();
     for ((group, what, names), verbs) in verbs {
         let verbs = if verbs.contains("*") { vec![Name::from("*")] } else { ordered(verbs) };
         together.entry((group, names, verbs)).or_default().push(what);

@@ -9,7 +9,7 @@ use super::policy::Policies;
 use super::role::{Binding, GROUP, Role, Shipper};
 use super::shipped::SHIPPED;
 use super::subject::{Account, Subject};
-use super::unseen::Unseen;
+use super::unseen::{Bringer, Unseen};
 use crate::flux::{Applied, Receiver, Tenancy, is_flux};
 use crate::kube::Object;
 use crate::text::{Index, Span};
@@ -22,9 +22,9 @@ const OPERATOR: &str = "fluxcd.controlplane.io";
 #[derive(Debug, Default)]
 pub struct Rbac {
     pub(super) roles: Vec<Role>,
-    /// By namespace and name; ClusterRoles have the empty namespace.
+    /// By namespace and name; cluster-scoped ones have the empty namespace.
     role_by_name: Index<(Name, Name), usize>,
-    /// The ClusterRoles that have a label, by its key.
+    /// The roles of the whole cluster that have a label, by its key.
     pub(super) roles_by_label: Index<Name, Vec<usize>>,
     /// What the roles come to that gather others, found when it is first asked.
     pub(super) gathered: Vec<OnceLock<Vec<Held>>>,
@@ -49,20 +49,20 @@ pub struct Rbac {
 impl Rbac {
     /// Reads what a cluster receives, over what is shipped with Kubernetes and with the Flux that runs there.
     pub fn of(receiver: &Receiver<'_>, tenancy: &Tenancy) -> Self {
-        let mut rbac = Self { unseen: Unseen::of(receiver), ..Self::default() };
+        let mut rbac = Self::default();
         rbac.ship(Shipper::Kubernetes, "");
-        let mut received: Vec<Applied<'_>> = Vec::new();
+        let mut telling: Vec<Applied<'_>> = Vec::new();
         let (mut has_operator, mut rebinds) = (false, false);
         for applied in receiver.brought().flat_map(crate::flux::Brought::applied) {
             has_operator |= applied.object.group() == OPERATOR;
             rebinds |= rebinds_flux(applied.object);
             rbac.take_namespace(&applied);
             if tells(applied.object) {
-                received.push(applied);
+                telling.push(applied);
             }
             rbac.policies.take(&applied);
         }
-        rbac.acting = Acting::of(&received, tenancy, receiver.target.is_none());
+        rbac.acting = Acting::of(&telling, tenancy, receiver.target.is_none());
         if receiver.target.is_none() {
             for home in &tenancy.flux_namespaces {
                 // What the repository brings itself is all that Flux's installation has, patched or not.
@@ -70,7 +70,7 @@ impl Rbac {
                 let is_seen = |applied: &Applied<'_>| {
                     applied.object.kind() == "ClusterRoleBinding" && applied.object.name() == own
                 };
-                if !received.iter().any(is_seen) && !rebinds {
+                if !telling.iter().any(is_seen) && !rebinds {
                     rbac.ship(Shipper::Flux, home);
                 }
                 if has_operator {
@@ -79,11 +79,16 @@ impl Rbac {
             }
         }
         let default = tenancy.lockdown.as_ref().and_then(|lockdown| lockdown.default_account.as_deref());
-        for applied in &received {
+        for applied in &telling {
             rbac.take(applied);
             rbac.take_user(applied, default);
         }
         rbac.index();
+        let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target);
+        let unbuilt = appliers.filter_map(|applier| Bringer::unbuilt(applier, tenancy));
+        let releases = telling.iter().filter(|applied| applied.object.is("helm.toolkit.fluxcd.io", "HelmRelease"));
+        let bringers = unbuilt.chain(releases.filter_map(|release| Bringer::chart(release, tenancy))).collect();
+        rbac.unseen = Unseen::of(receiver, bringers, &rbac);
         rbac
     }
 
@@ -118,7 +123,6 @@ impl Rbac {
                 }
             }
             "ServiceAccount" => self.add_account(namespace, object.name()),
-            "HelmRelease" => self.unseen.take_release(applied),
             _ => {}
         }
     }
@@ -141,24 +145,22 @@ impl Rbac {
     /// Adds a role; of two with one name, the last one is what the cluster has in the end.
     fn add_role(&mut self, role: Role) {
         let key = (role.namespace.clone(), role.name.clone());
-        match self.role_by_name.get(&key) {
-            Some(at) => self.roles[*at] = role,
-            None => {
-                self.role_by_name.insert(key, self.roles.len());
-                self.roles.push(role);
-            }
+        if let Some(at) = self.role_by_name.get(&key) {
+            self.roles[*at] = role;
+            return;
         }
+        self.role_by_name.insert(key, self.roles.len());
+        self.roles.push(role);
     }
 
     fn add_binding(&mut self, binding: Binding) {
         let key = (binding.namespace.clone(), binding.name.clone());
-        match self.binding_by_name.get(&key) {
-            Some(at) => self.bindings[*at] = binding,
-            None => {
-                self.binding_by_name.insert(key, self.bindings.len());
-                self.bindings.push(binding);
-            }
+        if let Some(at) = self.binding_by_name.get(&key) {
+            self.bindings[*at] = binding;
+            return;
         }
+        self.binding_by_name.insert(key, self.bindings.len());
+        self.bindings.push(binding);
     }
 
     fn add_account(&mut self, namespace: &str, name: &str) {
@@ -255,9 +257,8 @@ impl Rbac {
 fn tells(object: &Object) -> bool {
     match object.kind() {
         "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => object.group() == GROUP,
-        "ServiceAccount" => object.group().is_empty(),
-        // The values of Flux Operator's chart, and its arguments.
-        "ConfigMap" => object.group().is_empty(),
+        // The values of Flux Operator's chart may lie in a ConfigMap.
+        "ServiceAccount" | "ConfigMap" => object.group().is_empty(),
         "Deployment" => object.name() == "flux-operator",
         _ => is_flux(object) || object.group() == OPERATOR,
     }

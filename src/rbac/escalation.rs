@@ -10,6 +10,8 @@ use super::request::Request;
 use super::role::{Binding, GROUP, Role};
 use super::rule::{Rule, covers};
 use super::subject::Account;
+use crate::flux::Applied;
+use crate::text::Span;
 use crate::yaml::Name;
 
 /// What the guard says.
@@ -53,6 +55,23 @@ impl Rbac {
         })
     }
 
+    /// Whether an account passes the guard with an object; every other kind than roles and bindings does.
+    pub fn may_write(&self, account: &Account, applied: &Applied<'_>) -> Guard {
+        let object = applied.object;
+        let place = |span: &Span| applied.by.place(span);
+        let own = applied.namespace().unwrap_or("default");
+        match (object.group(), object.kind()) {
+            (GROUP, "Role") => self.may_write_role(account, &Role::of(object, own, place)),
+            (GROUP, "ClusterRole") => self.may_write_role(account, &Role::of(object, "", place)),
+            (GROUP, kind @ ("RoleBinding" | "ClusterRoleBinding")) => {
+                let namespace = if kind == "RoleBinding" { own } else { "" };
+                let binding = Binding::of(object, namespace, place);
+                binding.map_or(Guard::Passed, |binding| self.may_write_binding(account, &binding))
+            }
+            _ => Guard::Passed,
+        }
+    }
+
     fn allowed_or(&self, account: &Account, request: &Request<'_>, otherwise: impl FnOnce() -> Guard) -> Guard {
         match (self.can(account, request), otherwise) {
             (Answer::Allowed(_), _) => Guard::Passed,
@@ -77,7 +96,7 @@ impl Rbac {
             scopes.iter().flat_map(|scope| subjects.iter().flat_map(|subject| self.bindings_in(subject, scope)));
         let bindings: Vec<&Binding> = bindings.collect();
         let own = bindings.iter().flat_map(|binding| self.rules(binding).map(|(rule, _)| rule));
-        match covers(own, wanted) {
+        match covers(&own, wanted) {
             Some(true) => Guard::Passed,
             Some(false) => {
                 let unknown = bindings.iter().find_map(|binding| self.unknown_of(binding));

@@ -83,10 +83,11 @@ impl<'a> Search<'a, '_> {
             reached.insert((*start).clone(), None);
             open.push_back((*start).clone());
         }
-        let mut ends: BTreeMap<Actor, (Step<'a>, Reach<'a>)> = BTreeMap::new();
+        let mut ends: Vec<(Step<'a>, Reach<'a>)> = Vec::new();
+        let mut known: BTreeSet<Actor> = BTreeSet::new();
         while let Some(who) = open.pop_front() {
             let mut ways = self.rbac.becomes(&who);
-            ways.sort_by_key(|way| (way.forbidden_by.is_some(), way.means));
+            ways.sort_by_key(|way| way.forbidden_by.is_some());
             for by in ways {
                 for to in self.actors(&by) {
                     let step = || Step { who: who.clone(), by: by.clone(), to: to.clone() };
@@ -106,7 +107,9 @@ impl<'a> Search<'a, '_> {
                         Actor::Raised(namespace) if !namespace.is_empty() => Reach::Namespace(namespace.clone()),
                         _ => Reach::Everything,
                     };
-                    ends.entry(to.clone()).or_insert_with(|| (step(), reach));
+                    if known.insert(to.clone()) {
+                        ends.push((step(), reach));
+                    }
                 }
             }
         }
@@ -119,7 +122,7 @@ impl<'a> Search<'a, '_> {
             let from = steps.first().map(|step| step.who.clone())?;
             Some(Escape { from, steps, reach })
         };
-        let mut chains: Vec<Escape<'a>> = ends.into_values().filter_map(chain).collect();
+        let mut chains: Vec<Escape<'a>> = ends.into_iter().filter_map(chain).collect();
         chains.sort_by_key(|chain| (chain.forbidden_by().is_some(), chain.steps.len()));
         chains
     }

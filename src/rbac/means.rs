@@ -114,6 +114,9 @@ impl Rbac {
         if let Some(grant) = may("create", "", "serviceaccounts/token") {
             push(everyone(), Means::Token, vec![grant], None);
         }
+        for (name, means, grant) in self.named_in(account, scope) {
+            push(Actor::Account(Account::new(scope.clone(), name)), means, vec![grant], None);
+        }
         let workload = WORKLOADS.iter().find_map(|named| Some((named, may("create", named.group, named.plural)?)));
         if let Some((named, grant)) = workload {
             push(everyone(), Means::Workload(named.kind), vec![grant], self.policies.forbids(*named, scope));
@@ -136,6 +139,28 @@ impl Rbac {
         if let (Some(escalate), Some(write)) = (may("escalate", GROUP, roles), write()) {
             push(raised(), Means::Escalate, vec![escalate, write], None);
         }
+    }
+
+    /// The accounts of a namespace that rules name which let somebody act as them.
+    fn named_in(&self, account: &Account, scope: &str) -> Vec<(Name, Means, Grant<'_>)> {
+        let mut found = Vec::new();
+        if scope.is_empty() {
+            return found;
+        }
+        let subjects = account.subjects();
+        for binding in subjects.iter().flat_map(|subject| self.bindings_in(subject, scope)) {
+            let Some(role) = self.role(binding) else { continue };
+            for (rule, from) in self.rules(binding) {
+                for name in &rule.names {
+                    let allows = |verb, resource| rule.allows(&Request::new(verb, "", resource).named(name));
+                    let token = allows("create", "serviceaccounts/token").then_some(Means::Token);
+                    let means =
+                        token.or_else(|| allows("impersonate", "serviceaccounts").then_some(Means::Impersonation));
+                    found.extend(means.map(|means| (name.clone(), means, Grant { binding, role, rule, from })));
+                }
+            }
+        }
+        found
     }
 
     fn become_by_flux<'a>(&'a self, account: &Account, scope: &Name, applier: &Applier, found: &mut Vec<Become<'a>>) {

@@ -149,6 +149,6 @@ fn rules_cover_what_those_of_kubernetes_cover() {
     for line in answers().covers {
         let (question, expected) = line.rsplit_once(": ").unwrap();
         let (own, wanted) = question.split_once(" => ").unwrap();
-        assert_eq!(covers(rules(own).iter(), rules(wanted).iter()), Some(expected == "x"), "{line}");
+        assert_eq!(covers(&rules(own).iter(), rules(wanted).iter()), Some(expected == "x"), "{line}");
     }
 }

@@ -12,7 +12,7 @@ const FIELD: &str = "serviceAccountName";
 /// The policies of a cluster that may decide which account an object names.
 #[derive(Debug, Default)]
 pub(super) struct Policies {
-    policies: Vec<Policy>,
+    all: Vec<Policy>,
     /// The names of policies that a binding enforces, with the kind of binding.
     enforced: Vec<(Name, Name)>,
     /// The kinds of constraints whose templates look at something else.
@@ -74,7 +74,7 @@ impl Policies {
                 }
             }
             ("kyverno.io", "ClusterPolicy") => self.add_kyverno(applied, None),
-            ("kyverno.io", "Policy") => self.add_kyverno(applied, applied.namespace().map(Name::from)),
+            ("kyverno.io", "Policy") => self.add_kyverno(applied, applied.namespace()),
             ("constraints.gatekeeper.sh", _) => {
                 let acts = text(&["spec", "enforcementAction"]).is_none_or(|action| &*action == "deny");
                 if acts {
@@ -90,7 +90,7 @@ impl Policies {
         }
     }
 
-    fn add_kyverno(&mut self, applied: &Applied<'_>, namespace: Option<Name>) {
+    fn add_kyverno(&mut self, applied: &Applied<'_>, namespace: Option<&str>) {
         let object = applied.object;
         let of_all = object.text_at(&["spec", "validationFailureAction"]).unwrap_or("Audit");
         for rule in object.node.at_keys(&["spec", "rules"]).map_or(&[][..], Node::items) {
@@ -103,7 +103,7 @@ impl Policies {
             let listed = ["any", "all"].iter().filter_map(|key| matching.get(key)).flat_map(Node::items);
             let resources = listed.chain([matching]).filter_map(|one| one.get("resources"));
             let about = resources.map(|one| (items(one.get("kinds")), items(one.get("namespaces")))).collect();
-            self.push(applied, About::Kinds(about), None, namespace.clone());
+            self.push(applied, About::Kinds(about), None, namespace.map(Name::from));
         }
     }
 
@@ -116,12 +116,12 @@ impl Policies {
 
     fn push(&mut self, applied: &Applied<'_>, about: About, needs: Option<Name>, namespace: Option<Name>) {
         let (reference, place) = (applied.object.reference(), applied.by.place(applied.object.span()));
-        self.policies.push(Policy { reference, place, namespace, about, needs });
+        self.all.push(Policy { reference, place, namespace, about, needs });
     }
 
     /// The policy that may forbid an object of a kind, in a namespace, to name an account.
     pub(super) fn forbids(&self, named: Named<'_>, namespace: &str) -> Option<&Policy> {
-        self.policies.iter().find(|policy| {
+        self.all.iter().find(|policy| {
             let reference = &policy.reference;
             let is_enforced = policy
                 .needs

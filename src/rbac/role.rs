@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::rule::Rule;
 use super::selector::Selector;
 use super::subject::{Account, Subject};
+use crate::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
@@ -21,6 +22,16 @@ pub enum Place {
     Written(Span),
     /// Nobody wrote it: it comes with a program.
     Shipped(Shipper),
+}
+
+impl Place {
+    /// The place in a file; `None` for what is shipped.
+    pub fn written(&self) -> Option<&Span> {
+        match self {
+            Self::Written(span) => Some(span),
+            Self::Shipped(_) => None,
+        }
+    }
 }
 
 /// Who brings roles and bindings that no manifest has.
@@ -72,6 +83,11 @@ impl Role {
     /// Its kind and name, as messages name it.
     pub fn reference(&self) -> String {
         referred(self.kind(), &self.namespace, &self.name)
+    }
+
+    /// The object that it is.
+    pub fn object(&self) -> ObjectRef {
+        object(self.kind(), &self.namespace, &self.name)
     }
 
     /// Reads a role that a cluster receives; `place` tells where a node stands on it.
@@ -147,6 +163,16 @@ impl Binding {
         referred(self.kind(), &self.namespace, &self.name)
     }
 
+    /// The object that it is.
+    pub fn object(&self) -> ObjectRef {
+        object(self.kind(), &self.namespace, &self.name)
+    }
+
+    /// Whether it stands in a file, and is not shipped.
+    pub fn is_written(&self) -> bool {
+        self.place.written().is_some()
+    }
+
     /// The kind and name of its role, as messages name it.
     pub fn role_name(&self) -> String {
         if self.role.is_cluster_role {
@@ -181,6 +207,11 @@ impl Binding {
             is_opaque: items.iter().any(is_unknown),
         })
     }
+}
+
+fn object(kind: &str, namespace: &Name, name: &Name) -> ObjectRef {
+    let namespace = Some(namespace.clone()).filter(|namespace| !namespace.is_empty());
+    ObjectRef { api_version: format!("{GROUP}/v1").into(), kind: kind.into(), namespace, name: name.clone() }
 }
 
 fn referred(kind: &str, namespace: &str, name: &str) -> String {

@@ -11,7 +11,8 @@ use crate::yaml::{Name, Node};
 const ALL: &str = "*";
 
 /// A rule of a role.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+#[serde(default)]
 pub struct Rule {
     /// What may be done.
     pub verbs: Vec<Name>,
@@ -24,6 +25,7 @@ pub struct Rule {
     /// With which paths that are no resources.
     pub urls: Vec<Name>,
     /// Where it is written; `None` for rules that are shipped.
+    #[serde(skip)]
     pub place: Option<Span>,
 }
 
@@ -124,7 +126,7 @@ const MAX_COMPARISONS: usize = 20_000_000;
 /// The API server asks so before it lets somebody write a role or a binding. It takes the wanted rules apart and looks
 /// for one rule that covers each piece, so that `*` is covered by `*` alone.
 pub fn covers<'a, 'b>(
-    own: impl Iterator<Item = &'a Rule> + Clone,
+    own: &(impl Iterator<Item = &'a Rule> + Clone),
     wanted: impl Iterator<Item = &'b Rule> + Clone,
 ) -> Option<bool> {
     let pieces = wanted.clone().map(Rule::size).fold(0, usize::saturating_add);

@@ -34,26 +34,13 @@ struct ShippedRole {
     labels: BTreeMap<Name, Name>,
     #[serde(default)]
     aggregate: Vec<ShippedSelector>,
-    rules: Vec<ShippedRule>,
+    rules: Vec<Arc<Rule>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ShippedSelector {
     match_labels: BTreeMap<Name, Name>,
-}
-
-#[derive(Deserialize)]
-struct ShippedRule {
-    verbs: Vec<Name>,
-    #[serde(default)]
-    groups: Vec<Name>,
-    #[serde(default)]
-    resources: Vec<Name>,
-    #[serde(default)]
-    names: Vec<Name>,
-    #[serde(default)]
-    urls: Vec<Name>,
 }
 
 #[derive(Deserialize)]
@@ -98,7 +85,7 @@ impl Shipped {
             namespace: role.namespace.clone(),
             name: named(by, &role.name, home),
             place: Place::Shipped(by),
-            rules: role.rules.iter().map(|rule| Arc::new(rule.rule())).collect(),
+            rules: role.rules.clone(),
             labels: role.labels.clone(),
             gathers: role.aggregate.iter().map(ShippedSelector::selector).collect(),
             is_opaque: false,
@@ -140,14 +127,6 @@ impl ShippedSelector {
             .map(|(key, value)| Requirement { key: key.clone(), operator: Operator::In(vec![value.clone()]) })
             .collect();
         Selector { requirements }
-    }
-}
-
-impl ShippedRule {
-    fn rule(&self) -> Rule {
-        let Self { verbs, groups, resources, names, urls } = self;
-        let (verbs, groups, resources) = (verbs.clone(), groups.clone(), resources.clone());
-        Rule { verbs, groups, resources, names: names.clone(), urls: urls.clone(), place: None }
     }
 }
 

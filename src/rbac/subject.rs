@@ -66,6 +66,12 @@ impl Subject {
         Some(Account::new(namespace, name))
     }
 
+    /// The namespace all of whose accounts it is.
+    pub fn accounts_of(&self) -> Option<&str> {
+        let Self::Group(name) = self else { return None };
+        name.strip_prefix(ALL_ACCOUNTS)?.strip_prefix(':')
+    }
+
     /// Whether it is every account there is.
     pub fn is_everybody(&self) -> bool {
         matches!(self, Self::Group(name) if [ALL_ACCOUNTS, ALL_AUTHENTICATED].contains(&&**name))

@@ -1,8 +1,14 @@
-//! What may give rights without being seen: charts, and appliers that were not built.
+//! What may give rights without being seen: charts, and appliers that were not built. Each brings no more than the
+//! account may bring that it acts as.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::flux::{Applied, Receiver, State};
+use super::cluster::Rbac;
+use super::request::Request;
+use super::role::GROUP;
+use super::subject::Account;
+use crate::flux::{Applied, Applier, Receiver, State, Tenancy};
+use crate::kube::Object;
 use crate::yaml::Name;
 
 /// Who may bring roles and bindings that nobody sees here, in words.
@@ -10,47 +16,89 @@ use crate::yaml::Name;
 pub(super) struct Unseen {
     /// Who may bring anything.
     anything: Option<String>,
-    /// Who may bring ClusterRoles and ClusterRoleBindings: some chart.
+    /// Whose chart may bring what has no namespace.
     chart: Option<String>,
-    /// Whose charts may bring what into a namespace.
-    charts: BTreeMap<Name, String>,
+    /// Who may bring what into a namespace.
+    namespaces: BTreeMap<Name, String>,
+}
+
+/// Something that brings what is not seen.
+#[derive(Debug)]
+pub(super) struct Bringer {
+    /// What it is, in words.
+    who: String,
+    /// The account that it acts as; `None` for one that may do everything.
+    account: Option<Account>,
+    /// The namespace that it brings things into, where it is a chart.
+    chart_for: Option<Name>,
+}
+
+impl Bringer {
+    /// What an applier is that was not built.
+    pub(super) fn unbuilt(applier: &Applier, tenancy: &Tenancy) -> Option<Self> {
+        let who = match &applier.state {
+            State::Built => return None,
+            State::Failed => format!("{}, which does not build,", applier.reference),
+            State::NotBuilt(why) => format!("{}, which is not built ({why}),", applier.reference),
+        };
+        let object = applier.object.as_ref();
+        let account = object.and_then(|object| account(object, object.namespace(), tenancy));
+        Some(Self { who, account, chart_for: None })
+    }
+
+    /// The chart of a HelmRelease; none for one that goes to another cluster.
+    pub(super) fn chart(release: &Applied<'_>, tenancy: &Tenancy) -> Option<Self> {
+        let object = release.object;
+        if object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
+            return None;
+        }
+        let target = object.text_at(&["spec", "targetNamespace"]).filter(|name| !name.is_empty());
+        let chart_for = target.or(release.namespace()).map(Name::from);
+        let account = account(object, release.namespace(), tenancy);
+        Some(Self { who: format!("the chart of {}", object.reference()), account, chart_for })
+    }
+}
+
+/// The account that Flux acts as for an object.
+fn account(object: &Object, namespace: Option<&str>, tenancy: &Tenancy) -> Option<Account> {
+    let named = object.text_at(&["spec", "serviceAccountName"]).filter(|name| !name.is_empty());
+    let default = tenancy.lockdown.as_ref().and_then(|lockdown| lockdown.default_account.as_deref());
+    Some(Account::new(namespace?, named.or(default)?))
 }
 
 impl Unseen {
-    pub(super) fn of(receiver: &Receiver<'_>) -> Self {
+    /// What is not seen of a cluster, where `rbac` has all that is seen.
+    pub(super) fn of(receiver: &Receiver<'_>, bringers: Vec<Bringer>, rbac: &Rbac) -> Self {
         let mut unseen = Self::default();
         if receiver.cluster.name.is_empty() {
-            unseen.anything = Some("the repository has no root, and others may bring more".to_owned());
+            unseen.anything = Some("whoever else brings something, since the repository has no root,".to_owned());
         }
-        for applier in receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target) {
-            let why = match &applier.state {
-                State::Built => continue,
-                State::Failed => format!("{} does not build", applier.reference),
-                State::NotBuilt(why) => format!("{} is not built: {why}", applier.reference),
-            };
-            unseen.anything.get_or_insert(why);
+        for bringer in bringers {
+            let scopes = bringer.account.as_ref().map(|account| rbac.may_give_rights_in(account));
+            let is_everywhere = scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.is_empty()));
+            match bringer.chart_for {
+                None if is_everywhere => {
+                    unseen.anything.get_or_insert(bringer.who);
+                }
+                // A chart may bring what has no namespace; what has one is most of all for its own.
+                Some(namespace) if is_everywhere => {
+                    unseen.namespaces.entry(namespace).or_insert_with(|| bringer.who.clone());
+                    unseen.chart.get_or_insert(bringer.who);
+                }
+                None | Some(_) => {
+                    for scope in scopes.into_iter().flatten() {
+                        unseen.namespaces.entry(scope).or_insert_with(|| bringer.who.clone());
+                    }
+                }
+            }
         }
         unseen
     }
 
-    /// Takes a HelmRelease: its chart may bring anything, most of all into its namespace.
-    pub(super) fn take_release(&mut self, release: &Applied<'_>) {
-        let object = release.object;
-        if object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
-            return;
-        }
-        let who = format!("the chart of {}", object.reference());
-        let target = object.text_at(&["spec", "targetNamespace"]).filter(|name| !name.is_empty());
-        if let Some(namespace) = target.or(release.namespace()) {
-            self.charts.entry(namespace.into()).or_insert_with(|| who.clone());
-        }
-        self.chart.get_or_insert(who);
-    }
-
     /// Who may bring a role of a namespace, or a ClusterRole for the empty one.
     pub(super) fn role(&self, namespace: &str) -> Option<&String> {
-        let chart = if namespace.is_empty() { self.chart.as_ref() } else { self.charts.get(namespace) };
-        self.anything.as_ref().or(chart)
+        let own = if namespace.is_empty() { self.chart.as_ref() } else { self.namespaces.get(namespace) };
+        self.anything.as_ref().or(own)
     }
 
     /// Who may bring a role that another one gathers. Operators come with roles for their own kinds.
@@ -60,11 +108,33 @@ impl Unseen {
 
     /// Whoever may bring something for accounts of namespaces.
     pub(super) fn of_namespaces<'a>(&'a self, namespaces: &'a BTreeSet<Name>) -> impl Iterator<Item = &'a String> {
-        self.anything.iter().chain(namespaces.iter().filter_map(|namespace| self.charts.get(namespace)))
+        self.anything.iter().chain(namespaces.iter().filter_map(|namespace| self.namespaces.get(namespace)))
     }
 
     /// Who may bring a binding of an account.
     pub(super) fn binding(&self, namespace: &str) -> Option<&String> {
-        self.anything.as_ref().or_else(|| self.charts.get(namespace))
+        self.anything.as_ref().or_else(|| self.namespaces.get(namespace))
+    }
+}
+
+impl Rbac {
+    /// Where an account may write roles or bindings, as far as is seen; the empty namespace is the whole cluster. Nobody
+    /// knows of one that nothing binds: it may be anywhere.
+    fn may_give_rights_in(&self, account: &Account) -> BTreeSet<Name> {
+        let subjects = account.subjects();
+        let own = subjects.iter().filter(|subject| !subject.is_everybody());
+        let scopes: BTreeSet<&Name> =
+            own.flat_map(|subject| self.bindings_of(subject)).map(|binding| &binding.namespace).collect();
+        if scopes.is_empty() {
+            return BTreeSet::from(["".into()]);
+        }
+        let may = |scope: &str, resource: &str| {
+            self.can(account, &Request::new("create", GROUP, resource).in_namespace(scope)).is_allowed()
+        };
+        let gives = |scope: &&&Name| match &****scope {
+            "" => may("", "clusterroles") || may("", "clusterrolebindings"),
+            scope => may(scope, "roles") || may(scope, "rolebindings"),
+        };
+        scopes.iter().filter(gives).map(|scope| (*scope).clone()).collect()
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use fleetwright::finding::Severity;
 use fleetwright::flux::{Applied, ApplierKind, Cluster, Provenance, Repo, Settings, State};
 use fleetwright::text::{File, Tree};
 use fleetwright::yaml::Value;
@@ -203,7 +204,7 @@ fn a_missing_config_map_fails_the_build_unless_it_is_optional() {
     let repo = with("");
     assert_eq!(
         lines(&repo.problems),
-        "clusters/a/apps.yaml:8:46 error[failed-build] no ConfigMap `flux-system/none` reaches the cluster\n"
+        "clusters/a/apps.yaml:8:46 error[dangling-values] no ConfigMap `flux-system/none` reaches the cluster\n"
     );
     assert_eq!(repo.problems[0].clusters, [Arc::from("a")]);
     assert_eq!(lines(&with(", optional: true").problems), "");
@@ -241,11 +242,12 @@ spec:
 "
         );
         let apps = kustomization("clusters/a/apps.yaml", "apps", "  path: apps\n  postBuild: {substitute: {A: b}}");
-        load(&[instance, apps, config_map("apps/x.yaml", "x", "{value: \"${NONE}\"}")].concat()).problems.len()
+        fate(&load(&[instance, apps, config_map("apps/x.yaml", "x", "{value: \"${NONE}\"}")].concat()))
     };
-    assert_eq!(repo("  distribution: {version: 2.8.x}"), 0);
-    assert_eq!(repo("  distribution: {version: 2.x}"), 1);
-    assert_eq!(repo(""), 1);
+    assert_eq!(repo("  distribution: {version: 2.8.x}"), (State::Built, Severity::Warning));
+    assert_eq!(repo("  distribution: {version: 2.x}"), (State::Failed, Severity::Error));
+    // The newest Flux is assumed, and that is no more than likely.
+    assert_eq!(repo(""), (State::Failed, Severity::Warning));
     let gate = |on: bool| {
         format!(
             "  kustomize:
@@ -257,8 +259,16 @@ spec:
             value: --feature-gates=StrictPostBuildSubstitutions={on}"
         )
     };
-    assert_eq!(repo(&gate(false)), 0);
-    assert_eq!(repo(&format!("  distribution: {{version: 2.8.x}}\n{}", gate(true))), 1);
+    assert_eq!(repo(&gate(false)), (State::Built, Severity::Warning));
+    let strict = repo(&format!("  distribution: {{version: 2.8.x}}\n{}", gate(true)));
+    assert_eq!(strict, (State::Failed, Severity::Error));
+}
+
+/// How the last applier of a repository with one problem went, and how bad that is.
+fn fate(repo: &Repo) -> (State, Severity) {
+    let [problem] = &*repo.problems else { panic!("{}", lines(&repo.problems)) };
+    assert_eq!(problem.rule, "undefined-variable");
+    (repo.clusters[0].appliers.last().unwrap().state.clone(), problem.severity)
 }
 
 #[test]
@@ -278,10 +288,10 @@ patches:
 "
         );
         let apps = kustomization("clusters/a/apps.yaml", "apps", "  path: apps\n  postBuild: {substitute: {A: b}}");
-        lines(&load(&[flux, apps, config_map("apps/x.yaml", "x", "{value: \"${NONE}\"}")].concat()).problems)
+        fate(&load(&[flux, apps, config_map("apps/x.yaml", "x", "{value: \"${NONE}\"}")].concat()))
     };
-    assert_eq!(repo("kustomize-controller"), "");
-    assert!(repo("helm-controller").contains("NONE"));
+    assert_eq!(repo("kustomize-controller"), (State::Built, Severity::Warning));
+    assert_eq!(repo("helm-controller"), (State::Failed, Severity::Warning));
 }
 
 #[test]

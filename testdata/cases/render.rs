@@ -364,6 +364,7 @@ fn a_lock_lists_no_path_that_could_not_be_rendered() {
 
 /// Words of fleet.yaml that no template prints, and what reads them.
 const READ_ELSEWHERE: &[(&str, &str)] = &[
+    ("accounts", "of `lint.tenancy`"),
     ("apiVersion", "says which language it is"),
     ("cluster", "`fleet` reads it: the defaults of clusters"),
     ("clusters", "its items are what templates repeat over"),

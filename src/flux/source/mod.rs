@@ -16,4 +16,5 @@ mod tests;
 mod wildcard;
 
 pub use artifact::{Artifact, Resolution};
+pub use resolve::DANGLING_SOURCE;
 pub use sources::{Copy, Lookup, SourceRef, Sources, bases};

@@ -15,6 +15,9 @@ use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::Node;
 
+/// The rule of sources that are referred to and not there.
+pub const DANGLING_SOURCE: &str = "dangling-source";
+
 /// Sources may be made of others this deep.
 const MAX_DEPTH: usize = 16;
 
@@ -64,9 +67,13 @@ impl<'a> Resolver<'a> {
         self.known.insert(reference.clone(), resolution.clone());
         match resolution {
             Resolution::Artifact(artifact) => Ok(artifact),
+            Resolution::Missing if self.lookup.may_bring(&reference.namespace) => {
+                Err(Resolution::Unknown(format!("the source `{reference}` is not known, of which it is made").into()))
+            }
             Resolution::Missing => {
                 let message = format!("the cluster has no source `{reference}`, which this one is made of");
-                Err(failed(at, message, "correct the name, or add the source"))
+                let finding = Finding::error(DANGLING_SOURCE, at.clone(), message);
+                Err(Resolution::Failed(vec![finding.help("correct the name, or add the source")]))
             }
             other => Err(other),
         }

@@ -43,6 +43,11 @@ pub trait Lookup {
     /// The ArtifactGenerators of a namespace, in order.
     fn generators(&self, namespace: &str) -> Vec<Object>;
 
+    /// Whether something that is not known may bring a source of a namespace.
+    fn may_bring(&self, _namespace: &str) -> bool {
+        false
+    }
+
     /// The folder of the repository that a source hands out whatever address it has: that of the cluster's root.
     fn own(&self, _source: &SourceRef) -> Option<String> {
         None

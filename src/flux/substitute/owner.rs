@@ -107,11 +107,11 @@ impl<'a> Passage<'a> {
         if self.form == Form::Dashboard || (is_program && is_assigned(self.text, name)) {
             return Ownership::Sure;
         }
-        if !is_program || self.place == Place::Environment {
-            return Ownership::None;
-        }
         if in_command && is_given_by(&self.object.node, name) {
             return Ownership::Sure;
+        }
+        if !is_program || self.place == Place::Environment {
+            return Ownership::None;
         }
         let has_small = name.bytes().any(|byte| byte.is_ascii_lowercase());
         if has_small || GIVEN.contains(&name) || (is_script && is_used_bare(self.text, name)) {
@@ -144,8 +144,8 @@ impl Form {
 /// What a text is, in a word, with a `${…}` that Flux cannot read, where that is another program's.
 pub(super) fn of_malformed(text: &str, said: &str) -> Option<&'static str> {
     let form = Form::of(text);
-    // Forms of shells that Flux does not know: indirection, arrays, all arguments, the last status.
-    let is_shell = ["${!", "${@", "${*", "${?", "${$", "${-"].iter().any(|start| said.starts_with(start));
+    // Forms that Flux does not know: indirection, all arguments, the last status of shells, and what other templates have.
+    let is_shell = ["${!", "${@", "${*", "${?", "${$", "${-", "${{"].iter().any(|start| said.starts_with(start));
     let is_list = said.contains('[');
     (form != Form::Other || is_shell || is_list || is_block(text)).then(|| form.noun())
 }

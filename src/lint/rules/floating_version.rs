@@ -165,13 +165,28 @@ fn is_unbounded(range: &Node) -> bool {
     text.split("||").any(|all| {
         // A range with a hyphen, ` - `, has two ends.
         let spaced = all.replace(',', " ");
-        !spaced.contains(" - ") && spaced.split_whitespace().all(is_open)
+        !spaced.contains(" - ") && constraints(&spaced).iter().all(|constraint| is_open(constraint))
     })
 }
 
-/// Whether one constraint leaves the upper end open. An operator that stands alone belongs to the version behind it.
+/// The constraints of a list: an operator that stands alone belongs to the version behind it. No constraint is any.
+fn constraints(list: &str) -> Vec<String> {
+    let mut constraints = vec![String::new()];
+    for word in list.split_whitespace() {
+        match constraints.last_mut() {
+            Some(last) if last.ends_with(OPERATORS) || last.is_empty() => last.push_str(word),
+            _ => constraints.push(word.to_string()),
+        }
+    }
+    constraints
+}
+
+/// What constraints start with.
+const OPERATORS: [char; 6] = ['<', '>', '=', '~', '^', '!'];
+
+/// Whether one constraint leaves the upper end open.
 fn is_open(constraint: &str) -> bool {
-    let version = constraint.trim_start_matches(['<', '>', '=', '~', '^', '!']);
+    let version = constraint.trim_start_matches(OPERATORS);
     let operator = constraint.strip_suffix(version).unwrap_or_default();
     let is_any = matches!(version.trim_start_matches('v'), "*" | "x" | "X" | "");
     match operator {

@@ -79,13 +79,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
 /// What is wrong with a URL, and what is probably meant.
 fn fault(url: &str) -> Option<(String, String)> {
     let Some((scheme, rest)) = url.split_once("://") else {
-        let why = "it has no scheme".to_owned();
-        // Git's short form: a path follows the colon.
-        let meant = match url.split_once(':') {
-            Some((host, path)) if !host.contains('/') => format!("ssh://{host}/{}", path.trim_start_matches('/')),
-            _ => format!("https://{}", url.trim_start_matches('/')),
-        };
-        return Some((why, meant));
+        // Git's short form: a path follows the colon. Anything else may stand for what is to be filled in.
+        let (host, path) = url.split_once(':').filter(|(host, _)| !host.contains('/'))?;
+        return Some(("it has no scheme".to_owned(), format!("ssh://{host}/{}", path.trim_start_matches('/'))));
     };
     if !SCHEMES.contains(&scheme) {
         let meant = format!("{}://{rest}", if scheme.contains("ssh") { "ssh" } else { "https" });
@@ -126,7 +122,7 @@ mod tests {
         assert_eq!(meant("https://host:org/repo").as_deref(), Some("https://host/org/repo"));
         assert_eq!(meant("git@host:org/repo.git").as_deref(), Some("ssh://git@host/org/repo.git"));
         assert_eq!(meant("git+ssh://git@host/org/repo").as_deref(), Some("ssh://git@host/org/repo"));
-        for right in ["ssh://git@host:22/org/repo", "https://host:8443/x", "ssh://git@[::1]:22/x", "https://u:p@host/x", "https://host:/x"] {
+        for right in ["ssh://git@host:22/org/repo", "https://host:8443/x", "ssh://git@[::1]:22/x", "https://u:p@host/x", "https://host:/x", "PREFIX/repo"] {
             assert_eq!(meant(right), None, "{right}");
         }
     }

@@ -1,7 +1,9 @@
 use crate::finding::Finding;
+use crate::flux::{Applied, is_resource_set};
 use crate::lint::controllers::{Installed, KINDS};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, View};
+use crate::yaml::Node;
 
 declare! {
     /// An object of Flux has no controller on its cluster.
@@ -95,7 +97,7 @@ fn check(view: &View<'_>, found: &mut Found) {
         }
         for applied in view.of_kind(group, kind) {
             let object = applied.object;
-            if installed.is_of_shard(object) {
+            if installed.is_of_shard(object) || waits_for_kind(&applied, group) {
                 continue;
             }
             let message = format!("{} has no controller: `{controller}` is not installed", object.reference());
@@ -104,4 +106,15 @@ fn check(view: &View<'_>, found: &mut Found) {
             found.push(finding.related(installed.place.clone(), "these controllers are").about(object.reference()));
         }
     }
+}
+
+/// Tells whether a ResourceSet brings an object once its kind is there, which it says by what it depends on.
+fn waits_for_kind(applied: &Applied<'_>, group: &str) -> bool {
+    let set = applied.by.object.as_ref().filter(|object| is_resource_set(object));
+    let needed = set.and_then(|set| set.node.at_keys(&["spec", "dependsOn"])).map_or(&[][..], Node::items);
+    needed.iter().any(|needed| {
+        let said = |field: &str| needed.get(field).and_then(Node::text).unwrap_or_default();
+        let of_group = said("name").strip_suffix(group).is_some_and(|plural| plural.ends_with('.'));
+        said("kind") == "CustomResourceDefinition" && of_group
+    })
 }

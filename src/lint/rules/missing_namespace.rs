@@ -2,7 +2,8 @@ use crate::finding::{Finding, Label};
 use crate::flux::Applied;
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, Presence, View};
-use crate::yaml::Node;
+use crate::text::Index;
+use crate::yaml::{Name, Node};
 
 declare! {
     /// An object's namespace is made by nothing that the cluster receives.
@@ -58,13 +59,9 @@ fn check(view: &View<'_>, found: &mut Found) {
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
-    let mut judged: Vec<&str> = Vec::new();
+    let mut judged: Index<Name, ()> = Index::default();
     for (namespace, applied) in view.namespaces() {
-        if judged.contains(&&**namespace) {
-            continue;
-        }
-        judged.push(namespace);
-        if is_platforms(namespace) {
+        if judged.insert(namespace.clone(), ()).is_some() || is_platforms(namespace) {
             continue;
         }
         match view.namespace(namespace) {

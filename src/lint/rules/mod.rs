@@ -13,12 +13,22 @@ macro_rules! rules {
 
 rules! {
     mod automation_pushes_to_synced_branch;
+    mod bootstrap_order;
     mod cross_namespace_reference;
+    mod dangling_dependency;
+    mod dangling_image_policy;
+    mod dangling_role_reference;
+    mod dangling_source;
+    mod dangling_values;
     mod default_namespace;
+    mod deletion_deadlock;
+    mod dependency_cycle;
     mod duplicate_cluster_identity;
     mod duplicate_key;
     mod failed_build;
     mod floating_version;
+    mod flux_object_on_remote;
+    mod ignored_health_checks;
     mod insecure_source;
     mod interval_out_of_range;
     mod invalid_git_url;
@@ -27,9 +37,11 @@ rules! {
     mod legacy_oci_helm_repository;
     mod lockdown_missing;
     mod missing_controller;
+    mod missing_dependency;
     mod missing_drift_detection;
     mod missing_failure_strategy;
     mod missing_namespace;
+    mod missing_path;
     mod missing_prune;
     mod missing_resource;
     mod missing_service_account;
@@ -39,6 +51,7 @@ rules! {
     mod object_owned_twice;
     mod plaintext_secret;
     mod privileged_workload;
+    mod rbac_escalation;
     mod receiver_target;
     mod registry_without_provider;
     mod remote_base;
@@ -48,12 +61,16 @@ rules! {
     mod suspended_in_git;
     mod target_namespace_mismatch;
     mod tenant_baseline;
+    mod tenant_cluster_admin;
+    mod tenant_escape;
+    mod tenant_forbidden_object;
     mod unauthenticated_receiver;
     mod undefined_variable;
     mod unfiltered_image_policy;
     mod unknown_service_account;
     mod unmatched_patch;
     mod unreachable_object;
+    mod unready_dependency;
     mod unsized_instance;
     mod unverified_artifact;
     mod watch_label_missing;

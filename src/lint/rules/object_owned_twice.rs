@@ -159,7 +159,7 @@ fn id<'a>(applied: &Applied<'a>) -> Id<'a> {
 fn judge(mut owners: Vec<Applied<'_>>) -> Option<Finding> {
     owners.retain(|owner| {
         let is_ours = matches!(owner.by.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet);
-        is_ours && !is_suspended(&owner.by)
+        is_ours && !is_suspended(owner.by)
     });
     // Two objects of one identity in one build are another fault.
     owners.sort_by_key(|owner| owner.by.at);
@@ -169,7 +169,7 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<Finding> {
     if writers < 2 || manners.iter().all(|manner| manner.keeps) {
         return None;
     }
-    let pruned = owners.iter().zip(&manners).any(|(owner, manner)| !manner.keeps && prunes(&owner.by));
+    let pruned = owners.iter().zip(&manners).any(|(owner, manner)| !manner.keeps && prunes(owner.by));
     let (first, rest) = owners.split_first()?;
     let differ = rest.iter().any(|owner| owner.object.node != first.object.node);
     Some(finding(&owners, pruned, differ))

@@ -76,6 +76,9 @@ const PUBLIC: [&str; 14] = [
     "tekton-releases",
 ];
 
+/// Hosts that everybody may read: a mirror of Docker Hub, and the charts of Giant Swarm.
+const PUBLIC_HOSTS: [&str; 3] = ["mirror.gcr.io", "gsoci.azurecr.io", "giantswarmpublic.azurecr.io"];
+
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
     let field = match (object.group(), object.kind()) {
@@ -129,11 +132,12 @@ fn cloud(address: &str) -> Option<(&'static str, &'static str)> {
         return Some(("aws", "AWS"));
     }
     if ends(&[".azurecr.io", ".azurecr.cn", ".azurecr.de", ".azurecr.us"]) {
-        return Some(("azure", "Azure"));
+        return (!PUBLIC_HOSTS.contains(&host)).then_some(("azure", "Azure"));
     }
     let project = path.split('/').next().unwrap_or_default();
-    let is_google = host == "gcr.io" || ends(&[".gcr.io", "-docker.pkg.dev"]);
-    (is_google && !PUBLIC.contains(&project) && !project.starts_with("k8s-")).then_some(("gcp", "Google Cloud"))
+    let is_google = (host == "gcr.io" || ends(&[".gcr.io", "-docker.pkg.dev"])) && !PUBLIC_HOSTS.contains(&host);
+    let is_public = PUBLIC.contains(&project) || project.starts_with("k8s-") || path.contains("public");
+    (is_google && !is_public).then_some(("gcp", "Google Cloud"))
 }
 
 #[cfg(test)]
@@ -148,7 +152,7 @@ mod tests {
         assert_eq!(of("acme.azurecr.io/x"), Some("azure"));
         assert_eq!(of("europe-docker.pkg.dev/acme/apps/x"), Some("gcp"));
         assert_eq!(of("eu.gcr.io/acme/x"), Some("gcp"));
-        for other in ["public.ecr.aws/x/y", "ghcr.io/acme/x", "gcr.io/distroless/static", "mcr.microsoft.com/x", "azurecr.io.example.com/x"] {
+        for other in ["public.ecr.aws/x/y", "ghcr.io/acme/x", "gcr.io/distroless/static", "mirror.gcr.io/envoyproxy/gateway-helm", "gsoci.azurecr.io/charts/x", "mcr.microsoft.com/x", "azurecr.io.example.com/x"] {
             assert_eq!(of(other), None, "{other}");
         }
     }

@@ -1,11 +1,12 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::finding::{Finding, did_you_mean};
+use crate::finding::{Finding, Label, did_you_mean};
 use crate::flux::Governance;
 use crate::lint::rule::declare;
-use crate::lint::runtime_info::{Info, has_other_readers, infos};
+use crate::lint::runtime_info::{Info, has_other_readers, infos, repository_reads};
 use crate::lint::{Check, Fleet, Found};
+use crate::text::Span;
 use crate::yaml::{Entry, Name};
 
 declare! {
@@ -17,8 +18,8 @@ declare! {
     /// lacks is found when its Kustomization fails, or when an empty text has come in its place. A key that nothing reads is left
     /// over, or a slip of the pen: what was meant to read it does something else.
     ///
-    /// Silent for ConfigMaps that are not written in the repository but made by others, for keys that are read nowhere without a
-    /// default, and, as to what is read, where sources without a copy may read it.
+    /// Silent for ConfigMaps that are not written in the repository but made by others, for keys that a cluster does without
+    /// or has a default for, and, as to what is read, where sources without a copy may read it.
     ///
     /// ## How to fix it
     ///
@@ -132,10 +133,12 @@ fn left_over<'a>(fleet: &Fleet<'_>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     };
     let keys = infos.iter().flat_map(|info| info.keys.keys().copied());
     let unread: BTreeSet<&Name> = keys.filter(|key| !read.contains(key) && !is_given(key)).collect();
-    if !unread.is_empty() && infos.iter().any(|info| has_other_readers(fleet, info)) {
+    if unread.is_empty() || infos.iter().any(|info| has_other_readers(fleet, info)) {
         return BTreeSet::new();
     }
-    unread
+    // What waits to be deployed reads them, too.
+    let waiting = repository_reads(fleet);
+    unread.into_iter().filter(|key| !waiting.contains(*key)).collect()
 }
 
 /// Says which clusters lack a key that others have.
@@ -144,9 +147,12 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fou
     for key in keys.difference(left_over) {
         let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) =
             infos.iter().partition(|info| info.keys.contains_key(*key));
-        // Where it is read and has a value nevertheless, clusters differ because somebody wants them to.
-        let does_well = |info: &&Info<'_>| info.asked.contains(*key) && !info.missed.contains(*key);
-        if without.is_empty() || without.iter().any(does_well) {
+        // One that does without it, or has a default, differs because somebody wants it to.
+        let lacks = |info: &&Info<'_>| {
+            info.missed.contains(*key) || with.iter().any(|other| !info.unknown.is_disjoint(&other.unknown))
+        };
+        let without: Vec<&Info<'_>> = without.into_iter().filter(lacks).collect();
+        if without.is_empty() {
             continue;
         }
         let clusters = |infos: &[&Info<'_>]| names(infos.iter().map(|info| &info.cluster));
@@ -183,21 +189,33 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fou
 /// Says which keys nothing reads on any cluster that has them.
 fn unread_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Found) {
     let known: Vec<&str> = infos.iter().flat_map(|info| info.missed.iter().map(AsRef::as_ref)).collect();
-    let mut said: BTreeMap<(&Name, (&str, u32, u32)), Finding> = BTreeMap::new();
-    for info in infos {
-        for (key, place) in info.keys.iter().filter(|(key, _)| left_over.contains(*key)) {
-            let finding = said.entry((key, place.order())).or_insert_with(|| {
-                let message = format!("nothing reads `{key}` of {}", info.object.reference());
-                let help = match did_you_mean(key, known.iter().copied()) {
-                    Some(meant) => format!("`{meant}` is read: was that meant?"),
-                    None => "take it out, or correct the name where it was meant to be read".to_owned(),
-                };
-                Finding::warning(RULE.id, place.clone(), message).help(help).about(info.object.reference())
-            });
+    for key in left_over {
+        let mut finding: Option<Finding> = None;
+        for info in infos {
+            let Some(place) = info.keys.get(key) else { continue };
+            let finding = match &mut finding {
+                Some(finding) => {
+                    let is_new = finding.at.span != *place && finding.related.iter().all(|label| label.span != *place);
+                    if is_new && finding.related.len() < MAX_SHOWN {
+                        finding.related.push(Label::new(place.clone(), format!("cluster `{}` has it too", info.cluster)));
+                    }
+                    finding
+                }
+                None => finding.insert(unread(key, place, info, &known)),
+            };
             finding.clusters.push(info.cluster.clone());
         }
+        found.extend(finding);
     }
-    found.extend(said.into_values());
+}
+
+fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str]) -> Finding {
+    let message = format!("nothing reads `{key}` of {}", info.object.reference());
+    let help = match did_you_mean(key, known.iter().copied()) {
+        Some(meant) => format!("`{meant}` is read: was that meant?"),
+        None => "take it out, or correct the name where it was meant to be read".to_owned(),
+    };
+    Finding::warning(RULE.id, place.clone(), message).help(help).about(info.object.reference())
 }
 
 /// Names of clusters in words, the first few of many.

@@ -1,25 +1,16 @@
 use std::collections::BTreeMap;
 
 use crate::finding::{Finding, Label};
-use crate::flux::is_flux;
+use crate::flux::{is_flux, is_kustomization};
 use crate::kube::Object;
-use crate::lint::reach::{Reached, has_root, place_of};
+use crate::lint::installation::runs;
+use crate::lint::reach::{Reached, above, has_root, place_of};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Fleet, Found};
-use crate::text::folder_of;
+use crate::text::{Index, folder_of, normalize};
 
 /// So many further objects of a folder are shown.
 const MAX_SHOWN: usize = 10;
-
-/// Words in the names of folders whose content is not meant to be applied, unless a cluster has something from there: a
-/// cluster may be called `test`.
-const ASIDE: &[&str] = &[
-    "archive", "archived", "archives", "attic", "deprecated", "disabled", "doc", "docs", "e2e", "example", "examples",
-    "sample", "samples", "test", "testdata", "tests", "unused",
-];
-
-/// Words in the names of folders of which others take what they need.
-const SHELVES: &[&str] = &["chart", "charts", "template", "templates"];
 
 /// Groups of what tools read in their own files: it is written as objects, and never applied.
 const OF_TOOLS: &[&str] = &[
@@ -48,9 +39,11 @@ declare! {
     /// everybody who reads the repository believes so. The same holds for a file that was added to a folder and not to
     /// the `resources` of its kustomization.yaml. Nothing says it: Flux does not know of either.
     ///
-    /// There is one finding for each folder. Silent in folders that are called as what is not meant to be applied
-    /// (examples, tests, templates, charts, documentation, archives, hidden folders), about Components, about files that
-    /// belong to other tools, about what something that could not be built may reach, and in a repository without a root.
+    /// There is one finding for each folder, and none for what only something unreached would apply. Silent about what a
+    /// kustomization.yaml names in a line that is commented out, in folders that are called as what is not meant to be
+    /// applied (examples, tests, templates, charts, documentation, archives, hidden folders), about Components, about
+    /// files that belong to other tools, about what something that could not be built may reach, and in a repository
+    /// without a root.
     ///
     /// ## How to fix it
     ///
@@ -117,6 +110,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
         return;
     }
     let reached = Reached::of(fleet.repo);
+    let parked: Index<&str, ()> = fleet.repo.parked.iter().map(|path| (path.as_str(), ())).collect();
+    let is_parked = |path: &str| above(path).any(|above| parked.contains(above));
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));
     let aside = fleet.repo.aside.iter().filter(|object| {
         let (root, path, _) = place_of(object);
@@ -124,10 +119,23 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
     });
     // By folder, and there by place: an object that several folders build is one.
     let mut folders: BTreeMap<&str, BTreeMap<(&str, usize), &Object>> = BTreeMap::new();
-    for object in built.chain(aside) {
+    // What only something unreached would apply is not said again.
+    let mut led_to: Index<String, &str> = Index::default();
+    for object in built.chain(aside).filter(|object| !reached.may_reach(object)) {
         let (root, path, offset) = place_of(object);
-        if root.is_none() && !is_set_aside(path, &reached) && !reached.may_reach(object) {
+        if is_kustomization(object)
+            && let Some(leads) = object.text_at(&["spec", "path"]).and_then(normalize)
+        {
+            led_to.insert(leads, folder_of(path));
+        }
+        if root.is_none() && !reached.is_set_aside(path) && !is_parked(path) {
             folders.entry(folder_of(path)).or_default().insert((path, offset), object);
+        }
+    }
+    for (folder, objects) in &mut folders {
+        let from_elsewhere = |run: &str| led_to.get(run).is_some_and(|from| from != folder);
+        if runs(folder).any(from_elsewhere) {
+            objects.retain(|_, object| is_kustomization(object));
         }
     }
     for (folder, objects) in folders {
@@ -138,18 +146,6 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
 
 fn is_fluxs(object: &Object) -> bool {
     is_flux(object) || object.is("fluxcd.controlplane.io", "ResourceSetInputProvider")
-}
-
-/// Whether the name of a folder or of the file says that it is not meant to be applied.
-fn is_set_aside(path: &str, reached: &Reached<'_>) -> bool {
-    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-    ends.filter_map(|end| path.get(..end)).any(|above| {
-        let segment = above.rsplit('/').next().unwrap_or(above);
-        let words = segment.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
-        let words: Vec<String> = words.collect();
-        let says = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-        segment.starts_with('.') || says(SHELVES) || (says(ASIDE) && !reached.reaches_below(None, above))
-    })
 }
 
 fn finding(folder: &str, objects: &[&Object]) -> Option<Finding> {

@@ -139,10 +139,8 @@ fn cells(row: &Row) -> [String; 3] {
 fn verbs(all: &[Name]) -> String {
     let has = |wanted: &[&str]| wanted.iter().all(|verb| all.iter().any(|own| &**own == *verb));
     let (reads, writes) = (has(&READ), has(&WRITE));
-    let rest = all
-        .iter()
-        .map(|verb| &**verb)
-        .filter(|verb| !(reads && READ.contains(verb)) && !(writes && WRITE.contains(verb)));
+    let rest =
+        all.iter().map(|verb| &**verb).filter(|verb| !(reads && READ.contains(verb) || writes && WRITE.contains(verb)));
     let words = ["read"].into_iter().filter(|_| reads).chain(["write"].into_iter().filter(|_| writes)).chain(rest);
     let words: Vec<&str> = words.map(|word| if word == "*" { "everything" } else { word }).collect();
     words.join(", ")

@@ -1,0 +1,61 @@
+//! Who brings whom among the appliers of a cluster, once what was applied by hand is applied by Flux.
+
+use std::sync::Arc;
+
+use super::View;
+use crate::finding::ObjectRef;
+use crate::flux::{Applier, ApplierKind, Brought};
+use crate::kube::Object;
+use crate::text::Index;
+
+/// Who brings whom, by the places of appliers among those of their cluster.
+pub(super) struct Descent {
+    parents: Vec<Option<usize>>,
+}
+
+impl Descent {
+    /// Looks at a cluster. `flux bootstrap` applies only the root, but the folder that it stands in is often built as a
+    /// whole, and who brings the rest of it is the root's Kustomization.
+    pub(super) fn of(view: &View<'_>) -> Self {
+        let cluster = view.receiver.cluster;
+        let is_by_hand =
+            |at: usize| cluster.appliers.get(at).is_some_and(|applier| applier.kind == ApplierKind::Bootstrap);
+        let by_hand = |applier: &Arc<Applier>| applier.parent.is_some_and(is_by_hand);
+        let (mut wanted, mut names) = (Index::<&ObjectRef, ()>::default(), Index::<&str, ()>::default());
+        for applier in cluster.appliers.iter().filter(|applier| by_hand(applier)) {
+            wanted.insert(&applier.reference, ());
+            names.insert(&applier.reference.name, ());
+        }
+        let mut brings: Index<ObjectRef, usize> = Index::default();
+        let lists = cluster.brought.iter();
+        for brought in lists.filter(|brought| !is_by_hand(brought.by.at) && brought.by.target.is_none()) {
+            let objects = brought.telling().map(|applied| applied.object);
+            for object in objects.filter(|object| names.contains(object.name())).map(Object::reference) {
+                if wanted.contains(&object) && !brings.contains(&object) {
+                    brings.insert(object, brought.by.at);
+                }
+            }
+        }
+        let parent = |applier: &Arc<Applier>| {
+            let flux = brings.get(&applier.reference).copied().filter(|at| *at != applier.at);
+            if by_hand(applier) { flux.or(applier.parent) } else { applier.parent }
+        };
+        Self { parents: cluster.appliers.iter().map(parent).collect() }
+    }
+
+    /// Who brings an applier.
+    pub(super) fn parent(&self, at: usize) -> Option<usize> {
+        self.parents.get(at).copied().flatten().filter(|parent| *parent != at)
+    }
+
+    /// An applier, who brings it, and so on.
+    pub(super) fn line(&self, at: usize) -> impl Iterator<Item = usize> {
+        // Two that bring each other would have no end.
+        std::iter::successors(Some(at), |at| self.parent(*at)).take(self.parents.len())
+    }
+
+    /// Whether an applier is the one that brings a list, or brought it.
+    pub(super) fn is_above(&self, provider: usize, brought: &Brought) -> bool {
+        self.line(brought.by.at).any(|at| at == provider)
+    }
+}

@@ -1,0 +1,204 @@
+use std::collections::BTreeSet;
+
+use crate::finding::{Finding, Label};
+use crate::flux::{Applied, Applier, ApplierKind};
+use crate::lint::cold_start::own_place;
+use crate::lint::descent::Descent;
+use crate::lint::ownership::{Manner, is_suspended, prunes};
+use crate::lint::rule::declare;
+use crate::lint::{Check, Found, Presence, View};
+use crate::text::Index;
+use crate::yaml::Node;
+
+declare! {
+    /// A Kustomization of another cluster is pruned together with the kubeconfig that it needs for that.
+    ///
+    /// ## Why
+    ///
+    /// When a Kustomization is deleted, Flux deletes what it applied, for which it has to reach the other cluster. If
+    /// the cluster goes from the repository as a whole, the Secret with its kubeconfig goes at the same time, and
+    /// `dependsOn` says nothing about the order of deletion. Without the Secret the deletion fails and is tried again for
+    /// ever: the Kustomization stays, and so does everything that waits for it to be gone.
+    ///
+    /// The kubeconfig counts as made where its Secret is brought, where an ExternalSecret, a SealedSecret or a Crossplane
+    /// `writeConnectionSecretToRef` makes it, and where Cluster API, Kamaji or k0smotron does, by their names for it.
+    ///
+    /// ## How to fix it
+    ///
+    /// Set `spec.deletionPolicy: Orphan` in the Kustomization: what it applied goes with the cluster. Or keep the Secret
+    /// out of what is pruned, by `kustomize.toolkit.fluxcd.io/prune: disabled`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: cluster.x-k8s.io/v1beta1
+    /// kind: Cluster
+    /// metadata:
+    ///   name: spoke
+    ///   namespace: flux-system
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: spoke
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   kubeConfig:
+    ///     secretRef:
+    ///       name: spoke-kubeconfig
+    ///   path: ./spoke
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: cluster.x-k8s.io/v1beta1
+    /// kind: Cluster
+    /// metadata:
+    ///   name: spoke
+    ///   namespace: flux-system
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: spoke
+    ///   namespace: flux-system
+    /// spec:
+    ///   deletionPolicy: Orphan
+    ///   interval: 1h
+    ///   kubeConfig:
+    ///     secretRef:
+    ///       name: spoke-kubeconfig
+    ///   path: ./spoke
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: deletion policy](https://fluxcd.io/flux/components/kustomize/kustomizations/#deletion-policy)
+    "deletion-deadlock", Warning, "a Kustomization is pruned together with the kubeconfig that it needs for that",
+    Check::Cluster(check),
+}
+
+/// What makes a kubeconfig and names the Secret after itself: group, kind, and what comes after its name.
+const NAMED_AFTER: &[(&str, &str, &str)] = &[
+    ("cluster.x-k8s.io", "Cluster", "-kubeconfig"),
+    ("k0smotron.io", "Cluster", "-kubeconfig"),
+    ("kamaji.clastix.io", "TenantControlPlane", "-admin-kubeconfig"),
+];
+
+fn check(view: &View<'_>, found: &mut Found) {
+    if view.receiver.target.is_some() || !view.is_whole() {
+        return;
+    }
+    let appliers = &view.receiver.cluster.appliers;
+    let remote = appliers.iter().filter(|applier| applier.target.is_some() && deletes(applier));
+    let mut remote = remote.peekable();
+    if remote.peek().is_none() {
+        return;
+    }
+    let (connections, descent) = (connections(view), Descent::of(view));
+    for applier in remote {
+        let Some(config) = config_of(applier) else { continue };
+        let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
+        let Some(maker) = maker_of(view, &connections, config, namespace) else { continue };
+        if goes_together(view, &descent, applier, &maker) {
+            found.push(finding(applier, config, &maker));
+        }
+    }
+}
+
+/// Whether Flux deletes what an applier applied when the applier itself is deleted.
+fn deletes(applier: &Applier) -> bool {
+    let Some(object) = applier.object.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization) else { return false };
+    let policy = object.text_at(&["spec", "deletionPolicy"]).unwrap_or("MirrorPrune");
+    let deletes = match policy {
+        "Delete" | "WaitForTermination" => true,
+        "MirrorPrune" => prunes(applier),
+        _ => false,
+    };
+    deletes && !is_suspended(applier)
+}
+
+/// The name of the Secret or ConfigMap that leads to the other cluster.
+fn config_of(applier: &Applier) -> Option<(&'static str, &Node)> {
+    let config = applier.object.as_ref()?.node.at_keys(&["spec", "kubeConfig"])?;
+    let secret = config.at_keys(&["secretRef", "name"]).map(|name| ("Secret", name));
+    secret.or_else(|| config.at_keys(&["configMapRef", "name"]).map(|name| ("ConfigMap", name)))
+}
+
+/// The objects that write connections into Secrets, by namespace and name of these.
+fn connections<'a>(view: &View<'a>) -> Index<(&'a str, &'a str), Applied<'a>> {
+    let mut found = Index::default();
+    for applied in view.objects() {
+        let Some(secret) = applied.object.node.at_keys(&["spec", "writeConnectionSecretToRef"]) else { continue };
+        let text = |key: &str| secret.get(key).and_then(Node::text);
+        let namespace = text("namespace").or(applied.object.namespace()).unwrap_or_default();
+        if let Some(name) = text("name") {
+            found.insert((namespace, name), applied);
+        }
+    }
+    found
+}
+
+/// The object that is the kubeconfig, or makes it.
+fn maker_of<'a>(
+    view: &View<'a>,
+    connections: &Index<(&'a str, &'a str), Applied<'a>>,
+    (kind, name): (&str, &'a Node),
+    namespace: &'a str,
+) -> Option<Applied<'a>> {
+    let name = name.text()?;
+    match view.presence("", kind, namespace, name) {
+        Presence::Received(applied) => return Some(applied),
+        Presence::Made(produced) => {
+            let by = produced.by?;
+            let group = by.api_version.split_once('/').map_or("", |(group, _)| group);
+            return view.find(group, &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name);
+        }
+        Presence::Given | Presence::Unknown(_) | Presence::Missing => {}
+    }
+    connections.get(&(namespace, name)).copied().or_else(|| {
+        let mut named = NAMED_AFTER.iter();
+        named.find_map(|(group, kind, end)| view.find(group, kind, namespace, name.strip_suffix(end)?))
+    })
+}
+
+/// Whether one prune takes both: the applier that brings both, at whatever distance, and all on the way to the maker.
+fn goes_together(view: &View<'_>, descent: &Descent, applier: &Applier, maker: &Applied<'_>) -> bool {
+    if Manner::of(maker.object, maker.by.kind).keeps {
+        return false;
+    }
+    let above: BTreeSet<usize> = descent.line(applier.at).skip(1).collect();
+    for one in descent.line(maker.by.at).filter_map(|at| view.receiver.cluster.appliers.get(at)) {
+        if !prunes(one) || is_suspended(one) {
+            return false;
+        }
+        if above.contains(&one.at) {
+            return true;
+        }
+    }
+    false
+}
+
+fn finding(applier: &Applier, (kind, name): (&str, &Node), maker: &Applied<'_>) -> Finding {
+    let place = own_place(applier, name.span());
+    let message = format!(
+        "{} is pruned together with the {kind} `{}` that it needs to delete what it applied",
+        applier.reference,
+        name.text().unwrap_or_default()
+    );
+    let help = "set `spec.deletionPolicy: Orphan`: without the kubeconfig its deletion is tried again for ever";
+    Finding::warning(RULE.id, Label::new(place, "needed for the deletion"), message)
+        .related(maker.by.place(maker.object.span()), format!("{} goes at the same time", maker.object.reference()))
+        .help(help)
+        .about(applier.reference.clone())
+}

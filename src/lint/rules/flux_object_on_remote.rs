@@ -1,0 +1,183 @@
+use crate::finding::{Finding, Label};
+use crate::flux::{Applied, Brought, State, is_flux};
+use crate::lint::cold_start::own_place;
+use crate::lint::rule::declare;
+use crate::lint::{Check, Found, View};
+use crate::yaml::{Entry, Node};
+
+/// So many objects of one Kustomization are shown.
+const MAX_SHOWN: usize = 5;
+
+declare! {
+    /// A Kustomization with `kubeConfig` applies Flux objects to a cluster that has no Flux.
+    ///
+    /// ## Why
+    ///
+    /// Everything that such a Kustomization brings goes to the other cluster, HelmReleases and sources too. Where that
+    /// cluster does not have Flux's CRDs, it refuses them (`no matches for kind`), and Flux applies nothing of that
+    /// Kustomization. What is meant is nearly always that the hub's Flux installs a chart there.
+    ///
+    /// Silent when the other cluster receives Flux as well: its CRDs or controllers, a `gotk-sync.yaml`, a FluxInstance,
+    /// or the chart that installs them; and when something that goes there could not be built.
+    ///
+    /// ## How to fix it
+    ///
+    /// Leave `kubeConfig` away from the Kustomization, and set `spec.kubeConfig` in the HelmRelease: the object stays on
+    /// the hub, and what the chart holds goes to the other cluster. Or install Flux there first.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// # sync.yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: spoke
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   kubeConfig:
+    ///     secretRef:
+    ///       name: spoke
+    ///   path: ./clusters/example/spoke
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// # kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources: [flux-system/gotk-sync.yaml, sync.yaml]
+    /// # spoke/cache.yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: cache
+    ///   namespace: apps
+    /// spec:
+    ///   interval: 1h
+    ///   chartRef:
+    ///     kind: OCIRepository
+    ///     name: cache
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// # sync.yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: spoke
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/spoke
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// # kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources: [flux-system/gotk-sync.yaml, sync.yaml]
+    /// # spoke/cache.yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: cache
+    ///   namespace: apps
+    /// spec:
+    ///   interval: 1h
+    ///   chartRef:
+    ///     kind: OCIRepository
+    ///     name: cache
+    ///   kubeConfig:
+    ///     secretRef:
+    ///       name: spoke
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [flux2#3499](https://github.com/fluxcd/flux2/issues/3499)
+    "flux-object-on-remote", Error, "a Kustomization applies Flux objects to another cluster that has no Flux",
+    Check::Cluster(check),
+}
+
+fn check(view: &View<'_>, found: &mut Found) {
+    if view.receiver.target.is_none() || !view.is_whole() {
+        return;
+    }
+    let lists = view.by_flux().map(|(brought, _)| *brought);
+    let with_flux: Vec<(&Brought, Vec<Applied<'_>>)> = lists
+        .map(|brought| (brought, brought.telling().filter(|applied| is_flux(applied.object)).collect::<Vec<_>>()))
+        .filter(|(_, objects)| !objects.is_empty())
+        .collect();
+    if with_flux.is_empty() {
+        return;
+    }
+    if view.appliers().any(|applier| applier.state != State::Built) {
+        found.unchecked("whether another cluster has Flux");
+    } else if !receives_flux(view) {
+        found.extend(with_flux.into_iter().filter_map(|(brought, objects)| finding(brought, &objects)));
+    }
+}
+
+/// Whether the other cluster receives Flux, from whoever installs it.
+fn receives_flux(view: &View<'_>) -> bool {
+    let is_fluxs = |group: &str| group.ends_with(".toolkit.fluxcd.io") || group == "fluxcd.controlplane.io";
+    let mut definitions = view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
+    if definitions.any(|definition| definition.object.text_at(&["spec", "group"]).is_some_and(is_fluxs)) {
+        return true;
+    }
+    if view.of_kind("fluxcd.controlplane.io", "FluxInstance").next().is_some() {
+        return true;
+    }
+    let mut controllers = view.of_kind("apps", "Deployment");
+    if controllers.any(|applied| matches!(applied.object.name(), "kustomize-controller" | "flux-operator")) {
+        return true;
+    }
+    let mut telling = view.by_flux().flat_map(|(brought, _)| brought.telling());
+    if telling.any(|applied| applied.object.node.origin.written().file().path().ends_with("gotk-sync.yaml")) {
+        return true;
+    }
+    // The hub's own releases may install it there.
+    let releases = view.receiver.cluster.objects();
+    let mut releases = releases.filter(|applied| applied.object.is("helm.toolkit.fluxcd.io", "HelmRelease"));
+    releases.any(|applied| {
+        let object = applied.object;
+        let reads = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
+        let config = |kind: &str| reads(&["spec", "kubeConfig", kind, "name"]);
+        let target = view.receiver.target.as_deref().unwrap_or_default();
+        let leads = |name: &str| !name.is_empty() && (target == name || target.split('/').any(|part| part == name));
+        let installs = [object.name(), reads(&["spec", "chart", "spec", "chart"]), reads(&["spec", "chartRef", "name"])];
+        (leads(config("secretRef")) || leads(config("configMapRef"))) && installs.iter().any(|name| name.contains("flux"))
+    })
+}
+
+fn finding(brought: &Brought, objects: &[Applied<'_>]) -> Option<Finding> {
+    let (first, rest) = objects.split_first()?;
+    let applier = brought.by.object.as_ref()?;
+    let config = applier.node.get("spec").and_then(|spec| spec.entry("kubeConfig"));
+    let place = own_place(&brought.by, &config.map_or_else(|| applier.span().clone(), Entry::key_span));
+    let others = match rest.len() {
+        0 => String::new(),
+        1 => " and another Flux object".to_owned(),
+        more => format!(" and {more} other Flux objects"),
+    };
+    let message = format!(
+        "{} applies {}{others} to a cluster that has no Flux",
+        brought.by.reference,
+        first.object.reference()
+    );
+    let help = "set `spec.kubeConfig` in the HelmRelease instead: its object stays here, and what the chart holds goes to \
+                the other cluster; that one refuses objects whose CRDs it does not have";
+    let finding = Finding::error(RULE.id, Label::new(place, "everything goes to the other cluster"), message)
+        .help(help)
+        .about(brought.by.reference.clone());
+    let shown = objects.iter().take(MAX_SHOWN);
+    Some(shown.fold(finding, |finding, applied| {
+        let kind = applied.object.node.get("kind").map_or(applied.object.span(), Node::span);
+        finding.related(applied.by.place(kind), applied.object.reference().to_string())
+    }))
+}

@@ -1,0 +1,91 @@
+use crate::finding::Finding;
+use crate::flux::{Applied, is_kustomization};
+use crate::lint::fields::flag;
+use crate::lint::rule::declare;
+use crate::lint::{Check, Context, Found};
+use crate::yaml::Node;
+
+declare! {
+    /// `wait: true` makes `healthChecks` dead.
+    ///
+    /// ## Why
+    ///
+    /// With `wait: true` Flux checks what the Kustomization itself applies, and only that: `healthChecks` are not read. What
+    /// they name beside it, such as the Deployment of a chart or something on another path, is not waited for, although
+    /// the manifest says so.
+    ///
+    /// ## How to fix it
+    ///
+    /// Remove `healthChecks`, or `wait` if other things are to be waited for.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   healthChecks:
+    ///     - apiVersion: apps/v1
+    ///       kind: Deployment
+    ///       name: shop
+    ///       namespace: shop
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   wait: true
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   wait: true
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
+    "ignored-health-checks", Warning, "`wait: true` makes `healthChecks` dead", Check::Object(check),
+}
+
+fn check(applied: &Applied<'_>, _context: Context<'_>, found: &mut Found) {
+    let object = applied.object;
+    if !is_kustomization(object) || ["wait", "healthChecks"].iter().any(|field| applied.completion.mentions(field)) {
+        return;
+    }
+    let (Some(wait), Some(checks)) =
+        (object.node.at_keys(&["spec", "wait"]), object.node.at_keys(&["spec"]).and_then(|spec| spec.entry("healthChecks")))
+    else {
+        return;
+    };
+    if flag(wait) != Some(true) || !is_list(&checks.node) {
+        return;
+    }
+    let message = format!("the `healthChecks` of {} are not read", object.reference());
+    let finding = Finding::warning(RULE.id, checks.key_span(), message)
+        .related(wait.span().clone(), "since it waits for what it applies itself")
+        .help("remove one of them: with `wait: true` Flux checks what it applies, and nothing else")
+        .about(object.reference());
+    found.push(finding);
+}
+
+fn is_list(checks: &Node) -> bool {
+    checks.is_seq() && !checks.items().is_empty()
+}

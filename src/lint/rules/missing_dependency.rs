@@ -1,0 +1,285 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::finding::{Finding, Label};
+use crate::flux::{Applied, Applier, ApplierKind};
+use crate::kube::Object;
+use crate::lint::before::Before;
+use crate::lint::reach::address;
+use crate::lint::rule::{declare, missing_in_spec};
+use crate::lint::source_reference::source_of;
+use crate::lint::values_reference::values_of;
+use crate::lint::wanted::{HELM, Wanted};
+use crate::lint::{Check, Found, View};
+use crate::text::Span;
+use crate::yaml::{Entry, Node};
+
+declare! {
+    /// A Kustomization uses what only another one brings, and does not depend on it.
+    ///
+    /// ## Why
+    ///
+    /// On a cluster that is set up already everything is there. On a new one the order is a matter of luck: custom
+    /// resources are refused before their CRD is there, and one that is refused stops the whole Kustomization; a
+    /// HelmRelease whose source or values come later fails first and waits for its next turn. With `wait: true` it runs into
+    /// its timeout.
+    ///
+    /// Counted are sources, the ConfigMaps and Secrets that values come from, and CRDs. Dependencies count directly and
+    /// through others, those of the Kustomizations that bring this one as well, and so does everything that these bring
+    /// themselves. Silent where both arrive in one Kustomization, and where the bringer is itself brought by the user: no
+    /// dependency helps there. One finding for each pair.
+    ///
+    /// ## How to fix it
+    ///
+    /// Add the bringer to `dependsOn`, and let it `wait`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// # sources.yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: sources
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/sources
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// # kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources:
+    ///   - sources.yaml
+    /// # sources/charts.yaml
+    /// apiVersion: source.toolkit.fluxcd.io/v1
+    /// kind: HelmRepository
+    /// metadata:
+    ///   name: charts
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   url: https://charts.example.com
+    /// # shop/shop.yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   chart:
+    ///     spec:
+    ///       chart: shop
+    ///       sourceRef:
+    ///         kind: HelmRepository
+    ///         name: charts
+    ///   interval: 1h
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// # sources.yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: sources
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/sources
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   wait: true
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   dependsOn:
+    ///     - name: sources
+    ///   interval: 1h
+    ///   path: ./clusters/example/shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// # kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources:
+    ///   - sources.yaml
+    /// # sources/charts.yaml
+    /// apiVersion: source.toolkit.fluxcd.io/v1
+    /// kind: HelmRepository
+    /// metadata:
+    ///   name: charts
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   url: https://charts.example.com
+    /// # shop/shop.yaml
+    /// apiVersion: helm.toolkit.fluxcd.io/v2
+    /// kind: HelmRelease
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   chart:
+    ///     spec:
+    ///       chart: shop
+    ///       sourceRef:
+    ///         kind: HelmRepository
+    ///         name: charts
+    ///   interval: 1h
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies)
+    "missing-dependency", Warning, "something that another Kustomization brings is used without depending on it",
+    Check::Cluster(check),
+}
+
+/// Who needs what whom brings.
+struct Uses<'v, 'a> {
+    view: &'v View<'a>,
+    before: Before,
+    pairs: BTreeMap<(usize, usize), Use<'a>>,
+}
+
+/// The first thing that one applier needs of another, and how many there are.
+struct Use<'a> {
+    by: &'a Arc<Applier>,
+    thing: Applied<'a>,
+    at: Span,
+    count: usize,
+}
+
+fn check(view: &View<'_>, found: &mut Found) {
+    if !view.is_whole() {
+        return;
+    }
+    let mut uses = Uses { view, before: Before::of(view), pairs: BTreeMap::new() };
+    if view.receiver.target.is_none() {
+        uses.by_kustomizations();
+    }
+    uses.by_releases();
+    uses.of_definitions();
+    let Uses { pairs, .. } = uses;
+    if pairs.is_empty() {
+        return;
+    }
+    // What a second one brings too does not need the first.
+    let twice: BTreeSet<usize> = view.twice().map(|(first, _)| address(first.object)).collect();
+    let single = pairs.values().filter(|one| !twice.contains(&address(one.thing.object)));
+    found.extend(single.filter_map(finding));
+}
+
+impl<'a> Uses<'_, 'a> {
+    /// The sources and variables of Kustomizations themselves.
+    fn by_kustomizations(&mut self) {
+        for applier in self.view.appliers().filter(|applier| applier.kind == ApplierKind::Kustomization) {
+            if let Some(object) = &applier.object {
+                self.references(applier, object);
+            }
+        }
+    }
+
+    /// The sources and values of releases.
+    fn by_releases(&mut self) {
+        for applied in self.view.of_kind(HELM, "HelmRelease") {
+            self.references(applied.by, applied.object);
+        }
+    }
+
+    fn references(&mut self, by: &'a Arc<Applier>, object: &'a Object) {
+        let source = source_of(object).map(|source| (source.node, source.wanted));
+        let values = values_of(object).filter(|values| !values.optional).map(|values| (values.node, values.wanted));
+        for (node, wanted) in source.into_iter().chain(values) {
+            let Wanted { group, kind, namespace, name } = wanted;
+            if let Some(thing) = self.view.find(group, kind, namespace, name) {
+                self.take(by, thing, node);
+            }
+        }
+    }
+
+    /// Custom resources whose definition comes with another one.
+    fn of_definitions(&mut self) {
+        for definition in self.view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
+            let said = |keys: &[&str]| definition.object.text_at(keys);
+            let (Some(group), Some(kind)) = (said(&["spec", "group"]), said(&["spec", "names", "kind"])) else { continue };
+            for applied in self.view.of_kind(group, kind) {
+                self.take(applied.by, definition, applied.object.node.get("kind").unwrap_or(&applied.object.node));
+            }
+        }
+    }
+
+    fn take(&mut self, by: &'a Arc<Applier>, thing: Applied<'a>, node: &Node) {
+        let (user, bringer) = (by.at, thing.by.at);
+        if let Some(known) = self.pairs.get_mut(&(user, bringer)) {
+            known.count += 1;
+            return;
+        }
+        if user == bringer || !can_wait(by, thing.by) || self.before.comes(bringer, user) {
+            return;
+        }
+        if !self.before.is_above(user, bringer) {
+            self.pairs.insert((user, bringer), Use { by, thing, at: by.place(node.span()), count: 1 });
+        }
+    }
+}
+
+/// Whether one applier can depend on another one: a Kustomization depends on Kustomizations alone.
+fn can_wait(user: &Applier, bringer: &Applier) -> bool {
+    match user.kind {
+        ApplierKind::Kustomization => bringer.kind == ApplierKind::Kustomization,
+        ApplierKind::ResourceSet => matches!(bringer.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet),
+        ApplierKind::Bootstrap | ApplierKind::FluxInstance | ApplierKind::Folder => false,
+    }
+}
+
+fn finding(one: &Use<'_>) -> Option<Finding> {
+    let Use { by, thing, at, count } = one;
+    let user = by.object.as_ref()?;
+    let (brought, bringer) = (thing.object.reference(), &thing.by.reference);
+    let others = match count - 1 {
+        0 => String::new(),
+        1 => " and one more thing".into(),
+        others => format!(" and {others} more things"),
+    };
+    let message = format!("{} uses {brought}{others} of {bringer} and does not depend on it", by.reference);
+    let listed = user.node.get("spec").and_then(|spec| spec.entry("dependsOn")).map(Entry::key_span);
+    let place = listed.map_or_else(|| missing_in_spec(user, "dependsOn"), Label::from);
+    let settled = by.brought_by.as_ref().map(|parent| parent.place(&place.span));
+    let place = Label::new(settled.unwrap_or(place.span), place.message);
+    let namespace = bringer.namespace.as_ref().filter(|namespace| Some(&***namespace) != user.namespace());
+    let namespace = namespace.map_or_else(String::new, |namespace| format!(" of namespace `{namespace}`"));
+    let help = format!(
+        "add `{}`{namespace} to `dependsOn`: on a new cluster it may come later, and this fails until then",
+        bringer.name
+    );
+    let finding = Finding::warning(RULE.id, place, message).help(help).about(by.reference.clone());
+    let finding = finding.related(at.clone(), "used here");
+    Some(finding.related(thing.by.place(thing.object.span()), format!("brought by {bringer}")))
+}

@@ -1,0 +1,212 @@
+use std::collections::BTreeMap;
+
+use crate::finding::{Finding, Label};
+use crate::lint::rule::declare;
+use crate::lint::tenants::{Tenant, Tenants};
+use crate::lint::{Check, Found, View};
+use crate::rbac::{Binding, Request, Role, Rule};
+use crate::text::Span;
+
+declare! {
+    /// A tenant's role grants what makes more of itself: to escalate, to bind, to impersonate, tokens of accounts, or
+    /// everything by a wildcard.
+    ///
+    /// ## Why
+    ///
+    /// Kubernetes lets nobody give rights that he has not himself, unless a role says `escalate` or `bind`. Who may
+    /// `impersonate`, or ask for tokens with `serviceaccounts/token`, acts as others. Who may write webhooks or admission
+    /// policies sees and changes what others apply. A wildcard grants all of these, the quotas that
+    /// bind the tenant, the Secrets of others, and whatever comes later.
+    ///
+    /// Silent about what the role `admin` grants in the tenant's own namespace, as it comes with Kubernetes, and about
+    /// roles that come with Kubernetes or Flux. A binding to `cluster-admin` is the rule `tenant-cluster-admin`'s.
+    ///
+    /// ## How to fix it
+    ///
+    /// List the groups, resources and verbs that the tenant needs.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: backend
+    /// ---
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: Role
+    /// metadata:
+    ///   name: deployer
+    ///   namespace: backend
+    /// rules:
+    ///   - apiGroups: [rbac.authorization.k8s.io]
+    ///     resources: [roles, rolebindings]
+    ///     verbs: ["*"]
+    /// ---
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: RoleBinding
+    /// metadata:
+    ///   name: flux
+    ///   namespace: backend
+    /// roleRef:
+    ///   apiGroup: rbac.authorization.k8s.io
+    ///   kind: Role
+    ///   name: deployer
+    /// subjects:
+    ///   - kind: ServiceAccount
+    ///     name: flux
+    ///     namespace: backend
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: backend
+    ///   namespace: backend
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./backend
+    ///   prune: true
+    ///   serviceAccountName: flux
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: apps
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: backend
+    /// ---
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: Role
+    /// metadata:
+    ///   name: deployer
+    ///   namespace: backend
+    /// rules:
+    ///   - apiGroups: [rbac.authorization.k8s.io]
+    ///     resources: [roles, rolebindings]
+    ///     verbs: [get, list, watch, create, update, patch, delete]
+    /// ---
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: RoleBinding
+    /// metadata:
+    ///   name: flux
+    ///   namespace: backend
+    /// roleRef:
+    ///   apiGroup: rbac.authorization.k8s.io
+    ///   kind: Role
+    ///   name: deployer
+    /// subjects:
+    ///   - kind: ServiceAccount
+    ///     name: flux
+    ///     namespace: backend
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: backend
+    ///   namespace: backend
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./backend
+    ///   prune: true
+    ///   serviceAccountName: flux
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: apps
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Kubernetes: good practices for RBAC](https://kubernetes.io/docs/concepts/security/rbac-good-practices/)
+    "rbac-escalation", Error, "a tenant's role grants what makes more of itself", Check::Cluster(check),
+}
+
+/// What makes more of itself: the verbs of it, the group and the resources, and what that is.
+const POWERS: [(&[&str], &str, &[&str], &str); 5] = [
+    (&["escalate"], "rbac.authorization.k8s.io", &["roles", "clusterroles"], "write roles with more rights than its own"),
+    (&["bind"], "rbac.authorization.k8s.io", &["roles", "clusterroles"], "bind roles with more rights than its own"),
+    (&["impersonate"], "", &["users", "groups", "serviceaccounts"], "act as others"),
+    (&["create"], "", &["serviceaccounts/token"], "ask for tokens of accounts"),
+    (
+        &["create", "update", "patch"],
+        "admissionregistration.k8s.io",
+        &[
+            "validatingwebhookconfigurations",
+            "mutatingwebhookconfigurations",
+            "validatingadmissionpolicies",
+            "mutatingadmissionpolicies",
+        ],
+        "change how objects are admitted",
+    ),
+];
+
+/// What the role `admin` has of these where it is bound.
+const OF_ADMIN: [(&str, &str); 2] = [("impersonate", "serviceaccounts"), ("create", "serviceaccounts/token")];
+
+/// What is found of a rule: the powers, the tenants' bindings.
+type Rules<'a> = BTreeMap<(Option<String>, usize), (&'a Role, &'a Span, Vec<&'static str>, &'a Binding, String)>;
+
+fn check(view: &View<'_>, found: &mut Found) {
+    let tenants = Tenants::of(view);
+    let mut rules: Rules<'_> = BTreeMap::new();
+    for (binding, _, tenant) in tenants.bound(view) {
+        for (rule, role) in view.rbac().rules(binding) {
+            let Some(place) = &rule.place else { continue };
+            let powers = powers(rule, binding, tenant);
+            if powers.is_empty() {
+                continue;
+            }
+            let file = place.file();
+            let root = file.root().map(|root| root.to_string()).unwrap_or_default();
+            let key = (Some(format!("{root}/{}", file.path())), place.range().start);
+            rules.entry(key).or_insert_with(|| (role, place, powers, binding, tenant.called()));
+        }
+    }
+    for (role, place, powers, binding, tenant) in rules.into_values() {
+        let message = format!("{} lets {tenant} {}", role.reference(), powers.join(", "));
+        let help = "list the groups, resources and verbs that it needs, without `*`, `escalate`, `bind` and `impersonate`";
+        let mut finding = Finding::error(RULE.id, Label::new(place.clone(), "this rule"), message).help(help);
+        if let Some(span) = binding.place.written() {
+            finding = finding.related(span.clone(), format!("bound by this {}", binding.kind()));
+        }
+        found.push(finding.about(role.object()));
+    }
+}
+
+/// What a rule lets its holder do where it is bound, beyond what `admin` lets a tenant do in its own namespace.
+fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> {
+    let is_own = tenant.namespaces.contains(&binding.namespace);
+    if rule.is_everything() {
+        return vec!["do everything"];
+    }
+    let is_given = |verb: &str, resource: &str| is_own && OF_ADMIN.contains(&(verb, resource));
+    let allows = |verb: &str, group: &str, resource: &str| {
+        let request = Request::new(verb, group, resource);
+        rule.allows(&request) || rule.names.iter().any(|name| rule.allows(&request.named(name)))
+    };
+    let powers = POWERS.iter().filter(|(verbs, group, resources, _)| {
+        // Webhooks, users and groups have no namespace: a RoleBinding gives nothing of them.
+        let is_possible = |resource: &str| {
+            let is_clusters = *group == "admissionregistration.k8s.io" || matches!(resource, "users" | "groups");
+            binding.namespace.is_empty() || !is_clusters
+        };
+        verbs.iter().any(|verb| {
+            let mut resources = resources.iter().filter(|resource| is_possible(resource) && !is_given(verb, resource));
+            resources.any(|resource| allows(verb, group, resource))
+        })
+    });
+    let mut powers: Vec<&'static str> = powers.map(|(_, _, _, what)| *what).collect();
+    // What is listed is meant; a wildcard takes these along.
+    let is_wild = rule.resources.iter().any(|resource| &**resource == "*");
+    if is_wild && ["update", "patch", "delete"].iter().any(|verb| allows(verb, "", "resourcequotas")) {
+        powers.push("change the quotas that bind it, by a wildcard");
+    }
+    if is_wild && !is_own && ["get", "list"].iter().any(|verb| allows(verb, "", "secrets")) {
+        powers.push("read Secrets that are not its own, by a wildcard");
+    }
+    powers
+}

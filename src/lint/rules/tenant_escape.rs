@@ -1,0 +1,309 @@
+use crate::finding::{Finding, Label, Severity};
+use crate::lint::rule::declare;
+use crate::lint::tenants::{Tenant, Tenants};
+use crate::lint::{Check, Found, View};
+use crate::rbac::{Actor, Binding, Escape, Means, Place, Rbac, Reach, Step};
+use crate::text::Span;
+
+declare! {
+    /// A chain of grants and of Flux's impersonation leads a tenant to rights outside its namespaces.
+    ///
+    /// ## Why
+    ///
+    /// Flux applies a Kustomization, HelmRelease or ResourceSet as the account that it names, whichever account of the
+    /// namespace that is. So whoever may bring such an object into a namespace acts as any account there, an operator's
+    /// among them, and has what that account has. Lockdown does not change it: it only says which account is meant where
+    /// none is named. Without lockdown, an object that names none is applied with the controller's own rights, which are
+    /// those of a cluster admin. Workloads run as any account of their namespace, too; `impersonate`, tokens, `bind` and
+    /// `escalate` do the rest.
+    ///
+    /// Each step is shown with its binding and role. Silent about chains that stay within the tenant's namespaces, about
+    /// rights that the tenant's account has anyway, and where an admission policy that the cluster receives looks at
+    /// `serviceAccountName` and may forbid a step. A warning where all that is gained is to read, Secrets excepted.
+    ///
+    /// ## How to fix it
+    ///
+    /// Move the account with the wide rights into a namespace of the platform. Or take away the right to bring such
+    /// objects, or lay an admission policy over it that says which accounts they may name. Lock Flux down.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: backend
+    /// ---
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: RoleBinding
+    /// metadata:
+    ///   name: flux
+    ///   namespace: backend
+    /// roleRef:
+    ///   apiGroup: rbac.authorization.k8s.io
+    ///   kind: ClusterRole
+    ///   name: edit
+    /// subjects:
+    ///   - kind: ServiceAccount
+    ///     name: flux
+    ///     namespace: backend
+    /// ---
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: ClusterRoleBinding
+    /// metadata:
+    ///   name: operator
+    /// roleRef:
+    ///   apiGroup: rbac.authorization.k8s.io
+    ///   kind: ClusterRole
+    ///   name: cluster-admin
+    /// subjects:
+    ///   - kind: ServiceAccount
+    ///     name: operator
+    ///     namespace: backend
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: backend
+    ///   namespace: backend
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./backend
+    ///   prune: true
+    ///   serviceAccountName: flux
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: apps
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: backend
+    /// ---
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: RoleBinding
+    /// metadata:
+    ///   name: flux
+    ///   namespace: backend
+    /// roleRef:
+    ///   apiGroup: rbac.authorization.k8s.io
+    ///   kind: ClusterRole
+    ///   name: edit
+    /// subjects:
+    ///   - kind: ServiceAccount
+    ///     name: flux
+    ///     namespace: backend
+    /// ---
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: ClusterRoleBinding
+    /// metadata:
+    ///   name: operator
+    /// roleRef:
+    ///   apiGroup: rbac.authorization.k8s.io
+    ///   kind: ClusterRole
+    ///   name: cluster-admin
+    /// subjects:
+    ///   - kind: ServiceAccount
+    ///     name: operator
+    ///     namespace: operators
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: backend
+    ///   namespace: backend
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./backend
+    ///   prune: true
+    ///   serviceAccountName: flux
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: apps
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: kustomize-controller
+    ///   namespace: flux-system
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       containers:
+    ///         - name: manager
+    ///           args:
+    ///             - --default-service-account=default
+    ///             - --no-cross-namespace-refs=true
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: role-based access control](https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control),
+    /// [flux2#1829](https://github.com/fluxcd/flux2/issues/1829),
+    /// [Kubernetes: workload creation](https://kubernetes.io/docs/concepts/security/rbac-good-practices/#workload-creation)
+    "tenant-escape", Error, "a chain of grants leads a tenant to rights outside its namespaces", Check::Cluster(check),
+}
+
+fn check(view: &View<'_>, found: &mut Found) {
+    let tenants = Tenants::of(view);
+    let rbac = view.rbac();
+    for tenant in tenants.iter() {
+        let mut said: Vec<(Span, String)> = Vec::new();
+        let mut escapes = rbac.escapes(&tenant.users, &tenant.namespaces);
+        escapes.sort_by_key(|escape| !is_everything(rbac, &escape.reach));
+        for escape in escapes {
+            if escape.forbidden_by().is_some() {
+                found.unchecked("chains of rights that an admission policy may forbid");
+                continue;
+            }
+            let Some((at, kind)) = place_of(&escape).zip(kind(&escape, tenant)) else { continue };
+            if said.contains(&(at.clone(), kind.clone())) {
+                continue;
+            }
+            said.push((at.clone(), kind));
+            found.push(finding(rbac, tenant, &escape, at));
+        }
+    }
+}
+
+/// Where a chain begins: the binding that allows its first step.
+fn place_of(escape: &Escape<'_>) -> Option<Span> {
+    let grants = &escape.steps.first()?.by.grants;
+    grants.iter().find_map(|grant| grant.binding.place.written()).cloned()
+}
+
+/// What tells faults apart that begin with one binding: in the tenant's own namespaces each account that chains lead to,
+/// elsewhere each namespace. Controllers that act as themselves are one fault: Flux is not locked down.
+fn kind(escape: &Escape<'_>, tenant: &Tenant) -> Option<String> {
+    let last = escape.steps.last()?;
+    Some(match (last.by.means, &last.to) {
+        (Means::Unnamed(_), _) => "unnamed".to_owned(),
+        (_, Actor::Account(account)) if tenant.namespaces.contains(&account.namespace) => account.to_string(),
+        (_, Actor::Account(account)) => account.namespace.to_string(),
+        (_, to) => format!("{to:?}"),
+    })
+}
+
+fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: Span) -> Finding {
+    let reach = reach(rbac, &escape.reach);
+    let through: Vec<String> = escape.steps.iter().map(|step| called(&step.to)).collect();
+    let message =
+        format!("{} of {} may act as {}, and so has {reach}", who(escape), tenant.called(), through.join(", then as "));
+    let mut finding = Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape));
+    for step in &escape.steps {
+        let by = how(step);
+        for grant in &step.by.grants {
+            if let Some(span) = grant.binding.place.written().filter(|span| **span != at) {
+                finding = finding.related(span.clone(), format!("`{}` is bound here", step.who));
+            }
+            let said = format!("{} lets `{}` act as {}: {by}", grant.from.reference(), step.who, called(&step.to));
+            match (&grant.rule.place, &grant.role.place) {
+                (Some(span), _) | (None, Place::Written(span)) => finding = finding.related(span.clone(), said),
+                (None, Place::Shipped(_)) => {
+                    finding = finding.related(grant.binding.role.place.written().unwrap_or(&at).clone(), said);
+                }
+            }
+        }
+    }
+    if let Reach::Bindings(bindings) = &escape.reach {
+        for binding in bindings {
+            if let Some(span) = binding.place.written() {
+                let last = escape.steps.last().map(|step| called(&step.to)).unwrap_or_default();
+                finding = finding.related(span.clone(), format!("{} is given to {last} here", binding.role_name()));
+            }
+        }
+    }
+    if is_harmless(rbac, &escape.reach) {
+        finding.severity = Severity::Warning;
+    }
+    finding
+}
+
+fn who(escape: &Escape<'_>) -> String {
+    format!("ServiceAccount `{}`", escape.from)
+}
+
+fn called(actor: &Actor) -> String {
+    match actor {
+        Actor::Account(account) => format!("`{account}`"),
+        Actor::AccountsOf(namespace) => format!("any account of namespace `{namespace}`"),
+        Actor::AllAccounts => "any account".to_owned(),
+        Actor::Anybody => "anybody".to_owned(),
+        Actor::Raised(namespace) if namespace.is_empty() => "itself with any rights".to_owned(),
+        Actor::Raised(namespace) => format!("itself with any rights in namespace `{namespace}`"),
+    }
+}
+
+fn how(step: &Step<'_>) -> String {
+    match step.by.means {
+        Means::Named(kind) => format!("a {kind} may name that account"),
+        Means::Unnamed(kind) => format!("for a {kind} that names no account Flux acts as itself"),
+        Means::Workload(kind) => format!("a {kind} may run as it"),
+        Means::Impersonation => "by impersonation".to_owned(),
+        Means::Token => "by a token that it may ask for".to_owned(),
+        Means::TokenSecret => "by a Secret in which Kubernetes puts a token".to_owned(),
+        Means::Bind => "by `bind`".to_owned(),
+        Means::Escalate => "by `escalate`".to_owned(),
+    }
+}
+
+fn reach(rbac: &Rbac, reach: &Reach<'_>) -> String {
+    match reach {
+        Reach::Everything => "every right on the cluster".to_owned(),
+        Reach::Namespace(namespace) => format!("every right in namespace `{namespace}`"),
+        Reach::Bindings(bindings) => {
+            let all: Vec<&&Binding> = bindings.iter().filter(|binding| gives_everything(rbac, binding)).collect();
+            let named = if all.is_empty() { bindings.iter().collect() } else { all };
+            let one = |binding: &&&Binding| match &*binding.namespace {
+                "" => format!("{} on the whole cluster", binding.role_name()),
+                namespace => format!("{} in namespace `{namespace}`", binding.role_name()),
+            };
+            named.iter().map(one).collect::<Vec<_>>().join(" and ")
+        }
+    }
+}
+
+/// Whether a chain leads to everything on the cluster.
+fn is_everything(rbac: &Rbac, reach: &Reach<'_>) -> bool {
+    match reach {
+        Reach::Everything => true,
+        Reach::Namespace(_) => false,
+        Reach::Bindings(bindings) => {
+            bindings.iter().any(|binding| binding.namespace.is_empty() && gives_everything(rbac, binding))
+        }
+    }
+}
+
+fn gives_everything(rbac: &Rbac, binding: &Binding) -> bool {
+    rbac.rules(binding).any(|(rule, _)| rule.is_everything())
+}
+
+fn help(escape: &Escape<'_>) -> &'static str {
+    match escape.steps.first().map(|step| step.by.means) {
+        Some(Means::Unnamed(_)) => {
+            "lock Flux down with `multitenant: true`, or `--default-service-account`, so that what names no account acts \
+             as one of its namespace"
+        }
+        Some(Means::Named(_)) => {
+            "move that account into a namespace of the platform, or let an admission policy say which accounts may be \
+             named in `serviceAccountName`"
+        }
+        Some(Means::Workload(_) | Means::Impersonation | Means::Token | Means::TokenSecret) => {
+            "move that account into a namespace of the platform: who works in a namespace may act as its accounts"
+        }
+        Some(Means::Bind | Means::Escalate) | None => "take the verb out of the role",
+    }
+}
+
+/// Whether all that is gained is to read, Secrets excepted.
+fn is_harmless(rbac: &Rbac, reach: &Reach<'_>) -> bool {
+    let Reach::Bindings(bindings) = reach else { return false };
+    bindings.iter().flat_map(|binding| rbac.rules(binding)).all(|(rule, _)| {
+        let reads = rule.verbs.iter().all(|verb| matches!(&**verb, "get" | "list" | "watch"));
+        reads && !rule.mentions("", "secrets")
+    })
+}

@@ -1,0 +1,176 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::Finding;
+use crate::flux::Applied;
+use crate::kube::Object;
+use crate::lint::dependency::{DEPENDENTS, dependencies};
+use crate::lint::fields::flag;
+use crate::lint::rule::{declare, missing_in_spec};
+use crate::lint::wanted::Wanted;
+use crate::lint::{Check, Found, View};
+use crate::text::Span;
+use crate::yaml::Node;
+
+declare! {
+    /// Others depend on a Kustomization that checks no health: "ready" only means that it was applied.
+    ///
+    /// ## Why
+    ///
+    /// A Kustomization without `wait`, `healthChecks` and `healthCheckExprs` is ready as soon as the API server has taken its objects.
+    /// What depends on it starts before the controller behind them runs: webhooks refuse, custom resources are
+    /// unknown, and the first installation fails and is tried again with growing delays. It works on a cluster that is
+    /// set up already, so that nobody sees it before the next one is made. The same holds for a ResourceSet without `wait`.
+    ///
+    /// Silent where the dependent says with `readyExpr` what ready means. HelmReleases wait by themselves.
+    ///
+    /// ## How to fix it
+    ///
+    /// Set `wait: true` and a `timeout`, or name what matters in `healthChecks`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: database
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./database
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   dependsOn:
+    ///     - name: database
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: database
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./database
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   timeout: 5m
+    ///   wait: true
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   dependsOn:
+    ///     - name: database
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
+    "unready-dependency", Warning, "others depend on something that checks no health", Check::Cluster(check),
+}
+
+/// So many dependents are shown.
+const MAX_SHOWN: usize = 3;
+
+struct Awaited<'a> {
+    applied: Applied<'a>,
+    by: Vec<(Span, Applied<'a>)>,
+    count: usize,
+}
+
+fn check(view: &View<'_>, found: &mut Found) {
+    let mut awaited: BTreeMap<Wanted<'_>, Option<Awaited<'_>>> = BTreeMap::new();
+    for (group, kind) in DEPENDENTS.into_iter().filter(|(_, kind)| *kind != "HelmRelease") {
+        for applied in view.of_kind(group, kind) {
+            for dependency in dependencies(applied.object).filter(|dependency| dependency.is_ready_needed) {
+                let wanted = dependency.wanted;
+                if !matches!(wanted.kind, "Kustomization" | "ResourceSet") {
+                    continue;
+                }
+                let known = awaited.entry(wanted).or_insert_with(|| {
+                    let there = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name);
+                    let unready = there.filter(is_unready);
+                    unready.map(|applied| Awaited { applied, by: Vec::new(), count: 0 })
+                });
+                let Some(awaited) = known else { continue };
+                awaited.count += 1;
+                if awaited.by.len() < MAX_SHOWN {
+                    awaited.by.push((applied.by.place(dependency.node.span()), applied));
+                }
+            }
+        }
+    }
+    // Without a root, objects of one name may belong to different clusters.
+    let twice = view.twice().filter(|_| !view.is_whole());
+    let ambiguous: BTreeSet<Wanted<'_>> = twice.filter_map(|(first, _)| identity(first.object)).collect();
+    let unready = awaited.iter().filter(|(wanted, _)| !ambiguous.contains(wanted));
+    found.extend(unready.filter_map(|(_, awaited)| awaited.as_ref()).map(finding));
+}
+
+fn identity(object: &Object) -> Option<Wanted<'_>> {
+    let namespace = object.namespace()?;
+    Some(Wanted { group: object.group(), kind: object.kind(), namespace, name: object.name() })
+}
+
+fn finding(awaited: &Awaited<'_>) -> Finding {
+    let Awaited { applied, by, count } = awaited;
+    let object = applied.object;
+    let is_set = object.kind() == "ResourceSet";
+    let checks = if is_set { "`wait`" } else { "`wait`, `healthChecks` or `healthCheckExprs`" };
+    let message = format!("{} is depended on and has no {checks}", object.reference());
+    let mut at = missing_in_spec(object, "wait");
+    at.span = applied.by.place(&at.span);
+    let mut finding = Finding::warning(RULE.id, at, message).about(object.reference());
+    for (place, dependent) in by {
+        finding = finding.related(place.clone(), format!("{} waits for it", dependent.object.reference()));
+    }
+    let others = count.saturating_sub(by.len());
+    let more = if others > 0 { format!(", and {others} more do") } else { String::new() };
+    finding.help(format!("set `wait: true`: it is ready as soon as it is applied, not when it works{more}"))
+}
+
+/// Whether an object is ready as soon as it is applied; what is not known, and what a fragment leaves to others, may be set.
+fn is_unready(applied: &Applied<'_>) -> bool {
+    let (object, completion) = (applied.object, applied.completion);
+    let is_whole = ["sourceRef", "resources", "resourcesTemplate", "steps"]
+        .iter()
+        .any(|field| object.node.at_keys(&["spec", field]).is_some());
+    let may_wait = object.node.at_keys(&["spec", "wait"]).is_some_and(|wait| !wait.is_null() && flag(wait) != Some(false));
+    let has = |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|list| !list.is_null() && !is_empty(list));
+    let is_patched = ["wait", "healthCheck"].iter().any(|field| completion.mentions(field));
+    is_whole && !may_wait && !has("healthChecks") && !has("healthCheckExprs") && !is_patched
+}
+
+fn is_empty(list: &Node) -> bool {
+    list.is_seq() && list.items().is_empty()
+}
