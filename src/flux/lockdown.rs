@@ -62,7 +62,9 @@ impl Lockdown {
         let mut controllers: BTreeMap<String, Locks> = BTreeMap::new();
         let mut take = |name: &str, locks: Locks| controllers.entry(name.to_string()).or_default().add(locks);
         for installation in installations {
-            installation.locks.iter().for_each(|(name, locks)| take(name, locks.clone()));
+            for (name, locks) in &installation.locks {
+                take(name, locks.clone());
+            }
         }
         for applied in received {
             let object = applied.object;
