@@ -19,7 +19,9 @@ declare! {
     ///
     /// Each step is shown with its binding and role. Silent about chains that stay within the tenant's namespaces, about
     /// rights that the tenant's account has anyway, and where an admission policy that the cluster receives looks at
-    /// `serviceAccountName` and may forbid a step. A warning where all that is gained is to read, Secrets excepted.
+    /// `serviceAccountName` and may forbid a step, or one may come with what is not built, or with a chart of policies.
+    /// That no lockdown is wanted (`tenancy.lockdown: none`) is accepted. A warning where all that is gained is to read,
+    /// Secrets excepted.
     ///
     /// ## How to fix it
     ///
@@ -160,6 +162,14 @@ fn check(view: &View<'_>, found: &mut Found) {
                 found.unchecked("chains of rights that an admission policy may forbid");
                 continue;
             }
+            if let Some(who) = rbac.unseen_policies().filter(|_| escape.steps.iter().any(|step| step.by.means.may_be_forbidden())) {
+                found.unchecked(format!("chains of rights that a policy may forbid, which {who} may bring"));
+                continue;
+            }
+            // That Flux is not locked down is accepted, with a reason.
+            if view.tenancy().unlocked.is_some() && escape.steps.iter().any(|step| is_unnamed(step)) {
+                continue;
+            }
             let Some((at, kind)) = place_of(&escape).zip(kind(&escape, tenant)) else { continue };
             if said.contains(&(at.clone(), kind.clone())) {
                 continue;
@@ -168,6 +178,10 @@ fn check(view: &View<'_>, found: &mut Found) {
             found.push(finding(rbac, tenant, &escape, &at));
         }
     }
+}
+
+fn is_unnamed(step: &Step<'_>) -> bool {
+    matches!(step.by.means, Means::Unnamed(_))
 }
 
 /// Where a chain begins: the binding that allows its first step.
