@@ -52,7 +52,7 @@ fn sent(brought: &[Brought]) -> BTreeMap<Option<Name>, Received> {
                 inventory: inventory.clone(),
                 ..Output::new(Vec::new(), Vec::new())
             },
-            None => Output::new(brought.objects.to_vec(), Vec::new()),
+            None => Output::new(brought.objects.iter().cloned().collect(), Vec::new()),
         };
         let kind = brought.by.kind;
         all.entry(brought.by.target.clone()).or_default().take(&Arc::new(output), kind);

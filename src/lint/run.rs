@@ -115,12 +115,22 @@ fn views<'a>(
     options: &'a Options,
 ) -> Vec<View<'a>> {
     let installations = Installations::of(repo);
-    let mut known: Index<usize, Arc<Listing>> = Index::default();
+    let mut shared: Index<usize, Arc<Listing>> = Index::default();
+    let mut own: Index<usize, Arc<Listing>> = Index::default();
     let mut views = Vec::with_capacity(receivers.len());
     for (receiver, tenancy) in receivers.iter().zip(tenancies) {
         let lists = receiver.brought().map(|brought| {
-            let listing = known.entry_or(brought.objects.as_ptr().addr(), || Arc::new(Listing::of(&brought.objects)));
-            (brought, listing.clone())
+            let objects = &brought.objects;
+            let of = || Arc::new(Listing::of(objects));
+            if objects.own().is_empty() {
+                return (brought, shared.entry_or(objects.shared().as_ptr().addr(), of).clone());
+            }
+            // The listing of whoever comes first serves all whose objects differ in nothing that it tells.
+            let known = shared.entry_or(objects.shared().as_ptr().addr(), || Arc::new(Listing::of(&objects.alike())));
+            if known.holds(objects.shared(), objects.own()) {
+                return (brought, known.clone());
+            }
+            (brought, own.entry_or(objects.own().as_ptr().addr(), of).clone())
         });
         let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
