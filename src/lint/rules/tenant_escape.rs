@@ -218,7 +218,7 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
             match (&grant.rule.place, &grant.role.place) {
                 (Some(span), _) | (None, Place::Written(span)) => finding = finding.related(span.clone(), said),
                 (None, Place::Shipped(_)) => {
-                    finding = finding.related(grant.binding.role.place.written().unwrap_or(&at).clone(), said);
+                    finding = finding.related(grant.binding.role.place.written().unwrap_or(at).clone(), said);
                 }
             }
         }
