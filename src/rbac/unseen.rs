@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::Rbac;
+use super::flux::acts_as;
 use super::request::Request;
 use super::role::GROUP;
 use super::subject::Account;
 use crate::flux::{Applied, Applier, Receiver, State, Tenancy};
-use crate::kube::Object;
 use crate::yaml::Name;
 
 /// Who may bring roles and bindings that nobody sees here, in words.
@@ -44,7 +44,7 @@ impl Bringer {
             State::NotBuilt(why) => format!("{}, which is not built ({why}),", applier.reference),
         };
         let object = applier.object.as_ref();
-        let account = object.and_then(|object| account(object, object.namespace(), tenancy));
+        let account = object.and_then(|object| acts_as(object, object.namespace(), tenancy));
         Some(Self { who, account, chart_for: None })
     }
 
@@ -56,16 +56,9 @@ impl Bringer {
         }
         let target = object.text_at(&["spec", "targetNamespace"]).filter(|name| !name.is_empty());
         let chart_for = target.or(release.namespace()).map(Name::from);
-        let account = account(object, release.namespace(), tenancy);
+        let account = acts_as(object, release.namespace(), tenancy);
         Some(Self { who: format!("the chart of {}", object.reference()), account, chart_for })
     }
-}
-
-/// The account that Flux acts as for an object.
-fn account(object: &Object, namespace: Option<&str>, tenancy: &Tenancy) -> Option<Account> {
-    let named = object.text_at(&["spec", "serviceAccountName"]).filter(|name| !name.is_empty());
-    let default = tenancy.lockdown.as_ref().and_then(|lockdown| lockdown.default_account.as_deref());
-    Some(Account::new(namespace?, named.or(default)?))
 }
 
 impl Unseen {

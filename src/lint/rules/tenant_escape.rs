@@ -139,7 +139,19 @@ declare! {
     ///         - name: manager
     ///           args:
     ///             - --default-service-account=default
-    ///             - --no-cross-namespace-refs=true
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: helm-controller
+    ///   namespace: flux-system
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       containers:
+    ///         - name: manager
+    ///           args:
+    ///             - --default-service-account=default
     /// ```
     ///
     /// ## Source
@@ -207,7 +219,7 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
     let through: Vec<String> = escape.steps.iter().map(|step| called(&step.to)).collect();
     let message =
         format!("{} of {} may act as {}, and so has {reach}", who(escape), tenant.called(), through.join(", then as "));
-    let mut finding = Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape));
+    let mut finding = Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape, tenant));
     for step in &escape.steps {
         let by = how(step);
         for grant in &step.by.grants {
@@ -296,7 +308,15 @@ fn gives_everything(rbac: &Rbac, binding: &Binding) -> bool {
     rbac.rules(binding).any(|(rule, _)| rule.is_everything())
 }
 
-fn help(escape: &Escape<'_>) -> &'static str {
+fn help(escape: &Escape<'_>, tenant: &Tenant) -> &'static str {
+    let leaves = escape.steps.iter().find(|step| match &step.to {
+        Actor::Account(account) => !tenant.namespaces.contains(&account.namespace),
+        _ => false,
+    });
+    if leaves.is_some_and(|step| !is_unnamed(step)) {
+        return "give the right in the tenant's own namespaces alone: who may bring such an object into a namespace acts as \
+                the accounts there";
+    }
     match escape.steps.first().map(|step| step.by.means) {
         Some(Means::Unnamed(_)) => {
             "lock Flux down with `multitenant: true`, or `--default-service-account`, so that what names no account acts \
