@@ -160,9 +160,10 @@ pub struct Operator {
 
 /// What follows a failed install or upgrade of a chart, as a HelmRelease names it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are Flux's")]
 pub enum FailureStrategy {
+    /// It is tried again in place, without end.
     RetryOnFailure,
+    /// What failed is taken back, and tried again as often as `remediation.retries` says.
     RemediateOnFailure,
 }
 

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::document::{
-    Account, ActorKind, Chain, Document, Entry, JsonActor, JsonGiven, JsonGrant, JsonMeans, JsonPlace, JsonRow, JsonStep,
-    JsonSubject, Thing, VERSION, Way,
+    Account, ActorKind, Chain, Document, Entry, JsonActor, JsonGiven, JsonGrant, JsonMeans, JsonPlace, JsonRow,
+    JsonStep, JsonSubject, Thing, VERSION, Way,
 };
 use super::{AccessOf, means};
 use crate::rbac::{self, Actor, Become, Binding, Escape, Given, Grant, Means, Reach, Role, Row, Subject};
