@@ -82,8 +82,11 @@ impl Rbac {
             };
         };
         let role = &self.roles[at];
-        if let Some(held) = self.rules_at(at).iter().find(|held| held.rule.allows(request)) {
-            return Answer::Allowed(Grant { binding, role, rule: &held.rule, from: &self.roles[held.from] });
+        if let Some((rule, from)) = self.rules_at(at).find(|(rule, _)| rule.allows(request)) {
+            return Answer::Allowed(Grant { binding, role, rule, from });
+        }
+        if self.gathers_too_much(at) {
+            return Answer::Unknown(format!("{} gathers too many roles", binding.role_name()));
         }
         if role.is_opaque {
             return Answer::Unknown(format!("{} has values that are not known", binding.role_name()));

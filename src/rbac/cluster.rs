@@ -1,10 +1,9 @@
 //! The rights of one cluster: its roles, and who is bound to them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
 
 use super::flux::{Acting, acts_as};
-use super::gather::Held;
+use super::gather::Gathered;
 use super::policy::Policies;
 use super::role::{Binding, GROUP, Role, Shipper};
 use super::shipped::SHIPPED;
@@ -27,7 +26,7 @@ pub struct Rbac {
     /// The roles of the whole cluster that have a label, by its key.
     pub(super) roles_by_label: Index<Name, Vec<usize>>,
     /// What the roles come to that gather others, found when it is first asked.
-    pub(super) gathered: Vec<OnceLock<Vec<Held>>>,
+    pub(super) gathered: Gathered,
     pub(super) bindings: Vec<Binding>,
     binding_by_name: Index<(Name, Name), usize>,
     /// The bindings of a subject, by the namespace that they give rights in; the empty one is the whole cluster.
@@ -162,7 +161,7 @@ impl Rbac {
     }
 
     fn index(&mut self) {
-        self.gathered = self.roles.iter().map(|_| OnceLock::new()).collect();
+        self.gathered = Gathered::of(self.roles.len());
         for (at, role) in self.roles.iter().enumerate().filter(|(_, role)| role.namespace.is_empty()) {
             for key in role.labels.keys() {
                 self.roles_by_label.entry(key.clone()).push(at);

@@ -112,7 +112,8 @@ impl Rbac {
             let who = self.unseen.role(if binding.role.is_cluster_role { "" } else { &binding.namespace })?;
             return Some(format!("{}, which {who} may bring", binding.role_name()));
         };
-        role.is_opaque.then(|| format!("{} has values that are not known", binding.role_name()))
+        let is_open = role.is_opaque || self.role_at(binding).is_some_and(|at| self.gathers_too_much(at));
+        is_open.then(|| format!("{} has values that are not known", binding.role_name()))
     }
 }
 
