@@ -45,9 +45,10 @@ impl Objects {
     /// All, in the order in which they are applied.
     pub fn iter(&self) -> impl Iterator<Item = &Object> {
         let mut own = self.own.iter().peekable();
-        self.shared.iter().enumerate().map(move |(at, shared)| {
-            own.next_if(|(position, _)| *position == at).map_or(shared, |(_, object)| object)
-        })
+        self.shared
+            .iter()
+            .enumerate()
+            .map(move |(at, shared)| own.next_if(|(position, _)| *position == at).map_or(shared, |(_, object)| object))
     }
 
     /// The list that others may share, in which objects of this one alone may look otherwise.

@@ -77,8 +77,8 @@ pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule]) -> Found {
             of_shared.iter().filter(|(at, _)| !objects.is_own(*at)).copied().chain(of_own).collect();
         all_found.sort_by_key(|(at, _)| *at);
         for (_, found) in all_found {
-            for (cluster, brought) in &list.clusters {
-                all.extend(found.findings.iter().map(|finding| concerning(finding, cluster, brought)));
+            for finding in &found.findings {
+                take(finding, &list.clusters, &mut all);
             }
             for (why, count) in &found.unchecked {
                 *all.unchecked.entry(why.clone()).or_default() += count;
@@ -115,6 +115,22 @@ fn judge(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Found 
         }
     }
     found
+}
+
+/// Takes a finding for the clusters that have it: those with the same places share one.
+fn take(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Found) {
+    let mut shared: Option<usize> = None;
+    for (cluster, brought) in clusters {
+        match shared.filter(|_| brought.by.shares_with.is_empty()) {
+            Some(at) => all.findings[at].clusters.push(cluster.clone()),
+            None => {
+                if brought.by.shares_with.is_empty() && !cluster.is_empty() {
+                    shared = Some(all.findings.len());
+                }
+                all.push(concerning(finding, cluster, brought));
+            }
+        }
+    }
 }
 
 /// A finding as it is on a cluster: an applier that shares its build with others has places of its own.
