@@ -37,6 +37,8 @@ mod render;
 mod report;
 #[path = "cases/resourceset.rs"]
 mod resourceset;
+#[path = "cases/seeds.rs"]
+mod seeds;
 #[path = "cases/variables.rs"]
 mod variables;
 #[path = "cases/yaml.rs"]

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::View;
 use super::dependency::dependencies;
+use super::descent::Descent;
 use super::fields::flag;
 use super::wanted::{Wanted, said};
-use crate::flux::{Applier, ApplierKind};
+use crate::flux::Applier;
 use crate::yaml::Node;
 
 /// The order among the appliers of a cluster. They are told by their places among [`crate::flux::Cluster::appliers`].
@@ -56,25 +57,24 @@ impl Before {
     /// That of a cluster, or of the one whose Flux applies to it.
     pub(super) fn of(view: &View<'_>) -> Self {
         let appliers = &view.receiver.cluster.appliers;
+        let descent = Descent::of(view);
         let by_identity: BTreeMap<Wanted<'_>, usize> =
             appliers.iter().rev().map(|applier| (identity(applier), applier.at)).collect();
         let mut nodes: Vec<Position> = appliers.iter().map(|_| Position::default()).collect();
         for applier in appliers {
-            let parent = applier.parent.and_then(|parent| appliers.get(parent));
-            let is_by_hand = parent.is_some_and(|parent| parent.kind == ApplierKind::Bootstrap);
-            let since = is_by_hand.then(|| applied_since(view, identity(applier))).flatten();
-            let since = since.filter(|since| *since != applier.at);
+            let parent = descent.parent(applier.at);
             let waits = applier.object.iter().flat_map(dependencies).filter_map(|dependency| {
                 let Wanted { group, kind, namespace, name } = dependency.wanted;
                 let known = by_identity.get(&dependency.wanted).map(|at| (*at, true));
                 // A ResourceSet may wait for an object of any kind, which somebody brings.
                 known.or_else(|| view.find(group, kind, namespace, name).map(|found| (found.by.at, false)))
             });
-            let needs = applier.parent.into_iter().chain(since).map(|at| (at, false)).chain(waits).collect();
-            if let Some(above) = parent.filter(|parent| awaits(parent, applier)) {
+            let needs = applier.parent.into_iter().chain(parent).map(|at| (at, false)).chain(waits).collect();
+            if let Some(above) = parent.and_then(|parent| appliers.get(parent)).filter(|parent| awaits(parent, applier))
+            {
                 nodes[above.at].awaits.push(applier.at);
             }
-            nodes[applier.at].parent = since.or(applier.parent);
+            nodes[applier.at].parent = parent;
             nodes[applier.at].needs = needs;
         }
         Self { nodes, known: RefCell::default() }
@@ -129,14 +129,4 @@ fn awaits(parent: &Arc<Applier>, child: &Applier) -> bool {
     let checks = spec.get("healthChecks").map(Node::items).unwrap_or_default();
     let is_checked = || checks.iter().any(|check| said(check, "name") == Some(&*child.reference.name));
     spec.get("wait").is_some_and(|wait| flag(wait) == Some(true)) || is_checked()
-}
-
-/// Who applies something that was applied by hand at first. On a cluster that another one's Flux applies to, that is
-/// taken to be what this Flux syncs.
-fn applied_since(view: &View<'_>, wanted: Wanted<'_>) -> Option<usize> {
-    if view.receiver.target.is_none() {
-        return view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).map(|found| found.by.at);
-    }
-    let mut appliers = view.receiver.cluster.appliers.iter();
-    appliers.find(|applier| applier.kind == ApplierKind::Kustomization).map(|applier| applier.at)
 }

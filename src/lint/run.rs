@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use super::fold::fold;
 use super::installation::Installations;
 use super::listing::Listing;
 use super::objects::judge_objects;
@@ -87,6 +88,8 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     findings.retain(|finding| !exceptions.accept(finding));
     let excepted = before - findings.len();
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
+    // Not sooner: an exception may be for one of the places only.
+    let findings = fold(findings);
     Outcome {
         findings,
         excepted,

@@ -62,7 +62,7 @@ impl Rbac {
             }
             rbac.policies.take(&applied);
         }
-        rbac.acting = Acting::of(&telling, tenancy, receiver.target.is_none());
+        rbac.acting = Acting::of(&telling, tenancy, receiver);
         if receiver.target.is_none() {
             for home in &tenancy.flux_namespaces {
                 // What the repository brings itself is all that Flux's installation has, patched or not.

@@ -61,6 +61,11 @@ impl Rbac {
         search.run()
     }
 
+    /// Who is not seen and may bring an admission policy that forbids steps of chains, in words.
+    pub fn unseen_policies(&self) -> Option<&str> {
+        self.unseen.policies().map(String::as_str)
+    }
+
     /// Whether an account may do everything in the whole cluster.
     pub fn may_do_everything(&self, account: &Account) -> bool {
         let subjects = account.subjects();
@@ -163,8 +168,8 @@ impl<'a> Search<'a, '_> {
 }
 
 impl Means {
-    /// Whether Flux does it.
-    pub fn is_by_flux(self) -> bool {
-        matches!(self, Self::Named(_) | Self::Unnamed(_))
+    /// Whether an admission policy may forbid it by looking at objects.
+    pub fn may_be_forbidden(self) -> bool {
+        matches!(self, Self::Named(_) | Self::Unnamed(_) | Self::Workload(_))
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::policy::Named;
 use super::subject::Account;
-use crate::flux::{Applied, Produced, Tenancy, helm};
+use crate::flux::{Applied, Produced, Receiver, Tenancy, helm};
 use crate::kube::Object;
 use crate::yaml::{Name, Node};
 
@@ -55,9 +55,9 @@ pub(super) enum Unnamed {
 }
 
 impl Acting {
-    pub(super) fn of(objects: &[Applied<'_>], tenancy: &Tenancy, is_hub: bool) -> Self {
+    pub(super) fn of(objects: &[Applied<'_>], tenancy: &Tenancy, receiver: &Receiver<'_>) -> Self {
         let mut acting = Self::default();
-        if !is_hub {
+        if receiver.target.is_some() {
             // Nothing of a cluster that another one's Flux applies to runs Flux, as far as is seen.
             return acting;
         }
@@ -72,6 +72,8 @@ impl Acting {
                     continue;
                 }
                 _ if locked => Some(Unnamed::Default),
+                // Nothing in a repository without a root says how Flux is installed.
+                _ if receiver.cluster.name.is_empty() => Some(Unnamed::Unknown),
                 _ => Some(Unnamed::Itself(account)),
             };
             if let Some(unnamed) = unnamed {

@@ -126,13 +126,16 @@ type Lacking = BTreeMap<&'static str, Vec<String>>;
 
 fn check(view: &View<'_>, found: &mut Found) {
     let tenancy = view.tenancy();
-    let is_shared = tenancy.multi_tenant && !tenancy.tenants.is_empty() && view.receiver.target.is_none();
-    if !is_shared || tenancy.unlocked.is_some() {
+    if !tenancy.multi_tenant || view.receiver.target.is_some() || tenancy.unlocked.is_some() {
+        return;
+    }
+    let tenants = tenants(view);
+    if tenants.is_empty() {
         return;
     }
     let instances: Vec<Applied<'_>> = view.of_kind("fluxcd.controlplane.io", "FluxInstance").collect();
     if !instances.is_empty() {
-        found.extend(instances.iter().filter_map(|instance| judge_instance(view, instance)));
+        found.extend(instances.iter().filter_map(|instance| judge_instance(&tenants, instance)));
         return;
     }
     let deployments = deployments(view);
@@ -147,14 +150,13 @@ fn check(view: &View<'_>, found: &mut Found) {
         brought.map(|brought| (lacking_of(names.map(|name| (name, brought.locks(name)))), brought.place.clone()))
     };
     match lacking {
-        Some((lacking, place)) if !lacking.is_empty() => found.push(finding(view, place, &lacking)),
-        Some(_) => {}
+        Some((lacking, place)) if !lacking.is_empty() => found.push(finding(&tenants, place, &lacking)),
         None if view.is_whole() => found.unchecked("with which arguments Flux's controllers run"),
-        None => {}
+        Some(_) | None => {}
     }
 }
 
-fn judge_instance(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
+fn judge_instance(tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
     let instance = applied.object;
     let said = instance.node.at_keys(&["spec", "cluster", "multitenant"]);
     let is_unknown = said.and_then(Node::text).is_some_and(|text| text.contains('$'));
@@ -176,25 +178,30 @@ fn judge_instance(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
         (None, Some(cluster)) => Label::new(applied.by.place(&cluster.key_span()), "no `multitenant` here"),
         (None, None) => missing_in_spec(instance, "cluster.multitenant"),
     };
-    let message = format!("{} does not lock Flux down, and {} there", instance.reference(), tenants(view));
+    let message = format!("{} does not lock Flux down, and {} there", instance.reference(), in_words(tenants));
     let help = "set `spec.cluster.multitenant` to `true`: otherwise a tenant whose object names no account acts as Flux \
                 itself; where that is meant, say why in `lint.tenancy.lockdown` of .fleetwright.yaml";
     Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
 }
 
-fn finding(view: &View<'_>, place: Span, lacking: &Lacking) -> Finding {
+fn finding(tenants: &[&str], place: Span, lacking: &Lacking) -> Finding {
     let flags = lacking.iter().map(|(flag, names)| format!("`{flag}` ({})", names.join(", ")));
     let flags: Vec<String> = flags.collect();
-    let message = format!("Flux's controllers lack {}, and {} there", flags.join(", "), tenants(view));
+    let message = format!("Flux's controllers lack {}, and {} there", flags.join(", "), in_words(tenants));
     let help = "add the arguments by a patch of the Deployments: otherwise a tenant whose object names no account acts as \
                 Flux itself; where that is meant, say why in `lint.tenancy.lockdown` of .fleetwright.yaml";
     Finding::error(RULE.id, place, message).help(help)
 }
 
+/// The tenants' namespaces that are there: the configuration names those of all clusters.
+fn tenants<'a>(view: &View<'a>) -> Vec<&'a str> {
+    let namespaces = view.tenancy().tenants.keys();
+    namespaces.map(String::as_str).filter(|namespace| !view.namespace(namespace).is_missing()).collect()
+}
+
 /// Who is there, in words; the first one stands for many.
-fn tenants(view: &View<'_>) -> String {
-    let tenants = &view.tenancy().tenants;
-    let first = tenants.keys().next().map(String::as_str).unwrap_or_default();
+fn in_words(tenants: &[&str]) -> String {
+    let first = tenants.first().copied().unwrap_or_default();
     match tenants.len() {
         1 => format!("a tenant has namespace `{first}`"),
         2 => format!("tenants have namespace `{first}` and another one"),

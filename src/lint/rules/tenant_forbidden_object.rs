@@ -239,8 +239,8 @@ fn finding(account: &Account, tenant: &Tenant, applied: &Applied<'_>, verb: &str
     let place = applied.by.place(object.span());
     let message = format!("ServiceAccount `{account}` of {} {verb} {}", tenant.called(), object.reference());
     let mut finding = Finding::error(RULE.id, Label::new(place, "this object"), message).help(help);
-    let applier = applied.by.object.as_ref();
-    if let Some(node) = applier.and_then(|applier| applier.node.at_keys(&["spec", "serviceAccountName"])) {
+    let by = applied.by.object.as_ref();
+    if let Some(node) = by.and_then(|by| by.node.at_keys(&["spec", "serviceAccountName"])) {
         let at = applied.by.brought_by.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));
         finding = finding.related(at, format!("{} applies as this account", applied.by.reference));
     }
