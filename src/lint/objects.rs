@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::reach::{Unseen, address};
-use super::{Check, Context, Found, Rule, View};
+use super::{Check, Context, Found, Options, Rule, View};
 use crate::finding::Finding;
 use crate::flux::{Applied, Brought, Completion};
 use crate::kube::Object;
@@ -27,7 +27,7 @@ struct Judged<'a> {
 }
 
 /// Judges what clusters receive. Costs as many steps as there are distinct objects, and one for each list of a cluster.
-pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule]) -> Found {
+pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule], options: &Options) -> Found {
     let mut facts = Facts::default();
     let mut places: Index<ListKey, usize> = Index::default();
     let mut lists: Vec<Judged<'_>> = Vec::new();
@@ -55,7 +55,8 @@ pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule]) -> Found {
         }
     }
     let judged = wanted.into_par_iter().filter_map(|(key, applied, context)| {
-        let found = judge(&applied, context, rules);
+        let mut found = judge(&applied, context, rules);
+        found.findings.retain(|finding| !options.hides(finding));
         (!found.is_empty()).then_some((key, found))
     });
     let judged: Vec<(Key, Found)> = judged.collect();
@@ -121,15 +122,15 @@ fn judge(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Found 
 fn take(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Found) {
     let mut shared: Option<usize> = None;
     for (cluster, brought) in clusters {
-        match shared.filter(|_| brought.by.shares_with.is_empty()) {
-            Some(at) => all.findings[at].clusters.push(cluster.clone()),
-            None => {
-                if brought.by.shares_with.is_empty() && !cluster.is_empty() {
-                    shared = Some(all.findings.len());
-                }
-                all.push(concerning(finding, cluster, brought));
-            }
+        let is_shared = brought.by.shares_with.is_empty() && !cluster.is_empty();
+        if let Some(at) = shared.filter(|_| is_shared) {
+            all.findings[at].clusters.push(cluster.clone());
+            continue;
         }
+        if is_shared {
+            shared = Some(all.findings.len());
+        }
+        all.push(concerning(finding, cluster, brought));
     }
 }
 
