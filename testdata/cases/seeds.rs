@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use fleetwright::address::Location;
 use fleetwright::config;
+use fleetwright::disk;
 use fleetwright::finding::{Finding, Severity};
-use fleetwright::flux::{ApplierKind, Cluster, Copy, Repo, Settings};
+use fleetwright::flux::source::Copy;
+use fleetwright::flux::{ApplierKind, Cluster, Repo, Settings};
 use fleetwright::kube::Object;
 use fleetwright::lint::{Options, judge};
 
@@ -66,7 +68,7 @@ fn rows(name: &str, sources: &[(&str, &str)]) -> String {
     assert!(mistakes.is_empty(), "{}", lines(&mistakes));
     let copies = sources.iter().map(|(url, copy)| {
         let location = Location::parse(&format!("{url}={copy}")).unwrap();
-        Copy::new(&location, tree_of(&folder().join(copy)))
+        Copy::new(&location, disk::read_copy(&folder().join(copy)).unwrap())
     });
     let lint = config.lint.clone();
     let settings = Settings { copies: copies.collect(), config, ..Settings::default() };
@@ -77,7 +79,8 @@ fn rows(name: &str, sources: &[(&str, &str)]) -> String {
     let with = if sources.is_empty() { "none" } else { "all" };
     let mut row = |cluster: &str, held: &Held, findings: &str| {
         let Held { kustomizations, objects, written } = held;
-        writeln!(rows, "| {name} | {with} | {cluster} | {kustomizations} | {objects} | {written} | {findings} |").unwrap();
+        writeln!(rows, "| {name} | {with} | {cluster} | {kustomizations} | {objects} | {written} | {findings} |")
+            .unwrap();
     };
     for cluster in &repo.clusters {
         let findings = counted(found.iter().filter(|finding| concerns(finding, &cluster.name)));
@@ -117,8 +120,10 @@ fn received(cluster: &Cluster) -> Held {
 
 /// What no cluster has of the objects that the repository would apply.
 fn missed(repo: &Repo) -> Held {
-    let received: BTreeSet<_> = repo.clusters.iter().flat_map(Cluster::objects).map(|applied| place(applied.object)).collect();
-    let roots = repo.clusters.iter().flat_map(|cluster| &cluster.appliers).filter_map(|applier| applier.object.as_ref());
+    let received: BTreeSet<_> =
+        repo.clusters.iter().flat_map(Cluster::objects).map(|applied| place(applied.object)).collect();
+    let roots =
+        repo.clusters.iter().flat_map(|cluster| &cluster.appliers).filter_map(|applier| applier.object.as_ref());
     let roots: BTreeSet<_> = roots.map(place).collect();
     let objects = repo.objects.iter().map(|built| &built.object);
     let missed = objects.filter(|object| !received.contains(&place(object)) && !roots.contains(&place(object)));
@@ -129,15 +134,16 @@ fn missed(repo: &Repo) -> Held {
     Held { kustomizations, objects: missed.len(), written }
 }
 
-/// Where an object was written, whatever moved it since.
-fn place(object: &Object) -> (String, usize) {
+/// Where an object was written, whatever moved it since: the copy of a source, the file, and how far into it.
+fn place(object: &Object) -> (Option<String>, String, usize) {
     let span = object.node.get("kind").unwrap_or(&object.node).origin.written();
-    (span.file().path().to_string(), span.range().start)
+    (span.file().root().map(ToString::to_string), span.file().path().to_string(), span.range().start)
 }
 
 /// Whether a finding concerns a cluster, or another one that its Flux applies to.
 fn concerns(finding: &Finding, cluster: &str) -> bool {
-    let applies_to = |name: &str| name.strip_prefix(cluster).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let applies_to =
+        |name: &str| name.strip_prefix(cluster).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     finding.clusters.iter().any(|name| applies_to(name))
 }
 
