@@ -1,12 +1,14 @@
 //! What building costs: one large kustomization, many small ones, and clusters that share their components.
 //!
 //! `cargo test --bench engine -- write deployments 1000 DIR` writes the input instead, for measuring whole processes
-//! (`benches/kustomize`).
+//! (`benches/kustomize`). `REPOSITORY=DIR cargo bench --bench engine -- repository` compares linting a folder with parsing
+//! its files; with `RAYON_NUM_THREADS=1` it compares what the processor does.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
+use fleetwright::disk;
 use fleetwright::kustomize::{Builder, Files};
 use fleetwright::lint::{self, Options};
 use fleetwright::text::Tree;
@@ -56,6 +58,14 @@ fn bench(criterion: &mut Criterion) {
             });
         }
     }
+    group.finish();
+
+    let Some(folder) = std::env::var_os("REPOSITORY") else { return };
+    let tree = disk::read(Path::new(&folder)).expect("the folder can be read");
+    let mut group = criterion.benchmark_group("repository");
+    group.sample_size(10).sampling_mode(SamplingMode::Flat);
+    group.bench_function("parse", |bencher| bencher.iter(|| Files::read(&tree, |_| true)));
+    group.bench_function("lint", |bencher| bencher.iter(|| lint::run(&tree, &Options::default())));
     group.finish();
 }
 

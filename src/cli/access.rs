@@ -14,6 +14,7 @@ use crate::finding::did_you_mean;
 use crate::flux::{Receiver, Tenancy};
 use crate::rbac::Rbac;
 use crate::report::access::{AccessFormat, AccessOf, write};
+use crate::text::Index;
 use crate::yaml::Name;
 
 /// Says what the accounts of a tenant or a namespace may do, by which binding and role, and as whom they may act.
@@ -135,18 +136,21 @@ impl Ground<'_> {
 
 /// Clusters on which accounts may do the same, put together: what is printed of them is equal.
 fn together<'a>(all: Vec<AccessOf<'a>>, root: &str) -> Vec<AccessOf<'a>> {
-    let mut kept: Vec<(String, AccessOf<'a>)> = Vec::new();
+    let mut kept: Vec<AccessOf<'a>> = Vec::new();
+    let mut known: Index<Vec<u8>, usize> = Index::default();
     for one in all {
-        let mut text = Vec::new();
+        let mut print = Vec::new();
         let nameless = AccessOf { clusters: Vec::new(), ..one.clone() };
-        let is_written = write(&[nameless], AccessFormat::Json, root, &mut text).is_ok();
-        let print = String::from_utf8(text).unwrap_or_default();
-        match kept.iter_mut().find(|(known, _)| is_written && *known == print) {
-            Some((_, first)) => first.clusters.extend(one.clusters),
-            None => kept.push((print, one)),
+        if write(&[nameless], AccessFormat::Json, root, &mut print).is_err() {
+            print.clear();
+        }
+        let at = *known.entry_or(print, || kept.len());
+        match kept.get_mut(at) {
+            Some(first) => first.clusters.extend(one.clusters),
+            None => kept.push(one),
         }
     }
-    kept.into_iter().map(|(_, one)| one).collect()
+    kept
 }
 
 fn unknown(typed: &str, whose: &str, account: Option<&str>, grounds: &[Ground<'_>]) -> Error {

@@ -7,6 +7,7 @@ use super::asks::Asks;
 use super::cluster::{State, Variables};
 use super::inventory::Inventory;
 use super::metadata::set_common_metadata;
+use super::objects::Objects;
 use super::output::{Facts, Output};
 use super::overlay::overlay;
 use super::sops;
@@ -94,7 +95,7 @@ pub(super) struct Substitution<'a> {
 pub(super) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitution<'_>>, shared: &Shared) -> Output {
     let mut output = substitution.map_or_else(|| built.clone(), |with| substituted(asks, built, with, shared));
     if asks.metadata().is_some() {
-        let mut objects = output.objects.to_vec();
+        let mut objects = output.objects.iter().cloned().collect::<Vec<Object>>();
         for object in &mut objects {
             set_common_metadata(object, &asks.object);
         }
@@ -188,7 +189,7 @@ fn weight(node: &Node) -> usize {
 }
 
 /// Two objects that substitution gave one name: Flux cannot tell which one it is to replace.
-fn twice(objects: &[Object]) -> Vec<Finding> {
+fn twice(objects: &Objects) -> Vec<Finding> {
     let mut seen: Index<super::received::Id, usize> = Index::default();
     let mut findings = Vec::new();
     for (at, object) in objects.iter().enumerate() {

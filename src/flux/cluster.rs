@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Completion;
 use super::inventory::Inventory;
 use super::lookups::Lookups;
+use super::objects::Objects;
 use super::output::Facts;
 use super::producer::makes_others;
 use super::substitute::{Unset, Whose};
@@ -34,7 +35,7 @@ pub struct Brought {
     /// Who applies it.
     pub by: Arc<Applier>,
     /// The objects as they reach the API server.
-    pub objects: Arc<[Object]>,
+    pub objects: Objects,
     /// What appliers of other repositories may still do to them: only in repositories without a root, where nobody knows.
     pub completion: Completion,
     /// What is known of the objects, if anybody looked.
@@ -105,7 +106,8 @@ impl Brought {
         known.map(|held| &held.object).chain(unknown).map(|object| self.with(object))
     }
 
-    fn with<'a>(&'a self, object: &'a Object) -> Applied<'a> {
+    /// One of the objects with who applies it.
+    pub(crate) fn with<'a>(&'a self, object: &'a Object) -> Applied<'a> {
         Applied { object, by: &self.by, completion: &self.completion }
     }
 }

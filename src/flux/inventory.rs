@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::asks::Asks;
 use super::doubts::chart_into;
+use super::objects::Objects;
 use super::producer::makes_others;
 use super::received::{Id, id, is_looked_up};
 use super::sync::OPERATOR;
@@ -71,9 +72,9 @@ pub(super) struct Print(u64);
 
 impl Inventory {
     /// Looks through the objects of a build.
-    pub(super) fn of(objects: &[Object]) -> Self {
+    pub(super) fn of<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Self {
         let (mut layout, mut held) = (Layout::default(), Vec::new());
-        for (at, object) in objects.iter().enumerate() {
+        for (at, object) in objects.into_iter().enumerate() {
             let (role, print) = (Role::of(object), print(object));
             layout.roles.push(role);
             layout.prints.push(print);
@@ -96,7 +97,7 @@ impl Inventory {
 
     /// The same after some of the objects became others, by position; `None` when it has to be made anew, since one
     /// is not to others what it was, or has another identity.
-    pub(super) fn changed(self: &Arc<Self>, objects: &[Object], changed: &[(usize, Object)]) -> Option<Arc<Self>> {
+    pub(super) fn changed(self: &Arc<Self>, objects: &Objects, changed: &[(usize, Object)]) -> Option<Arc<Self>> {
         let layout = &self.layout;
         let is_alike = |(at, new): &(usize, Object)| {
             let tells_as_before = layout.telling.binary_search(at).is_ok() == tells(new);
@@ -155,7 +156,7 @@ impl Inventory {
     }
 
     /// Tells whether an object of the same identity is among all objects, which `objects` are.
-    pub(super) fn has(&self, object: &Object, objects: &[Object]) -> bool {
+    pub(super) fn has(&self, object: &Object, objects: &Objects) -> bool {
         let found = self.layout.prints.binary_search(&print(object)).is_ok();
         found && objects.iter().any(|own| id(own) == id(object))
     }

@@ -62,12 +62,16 @@ impl Lockdown {
         let mut controllers: BTreeMap<String, Locks> = BTreeMap::new();
         let mut take = |name: &str, locks: Locks| controllers.entry(name.to_string()).or_default().add(locks);
         for installation in installations {
-            installation.locks.iter().for_each(|(name, locks)| take(name, locks.clone()));
+            for (name, locks) in &installation.locks {
+                take(name, locks.clone());
+            }
         }
         for applied in received {
             let object = applied.object;
             if object.is("fluxcd.controlplane.io", "FluxInstance") {
-                locks_of_instance(object).into_iter().for_each(|(name, locks)| take(&name, locks));
+                for (name, locks) in locks_of_instance(object) {
+                    take(&name, locks);
+                }
             }
             let is_home = applied.namespace().is_none_or(|namespace| homes.contains(namespace));
             if is_home && object.is("apps", "Deployment") && CONTROLLERS.contains(&object.name()) {

@@ -1,4 +1,4 @@
-//! What rules look ConfigMaps and Secrets of a cluster up in.
+//! What rules look `ConfigMaps` and Secrets of a cluster up in.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -30,14 +30,14 @@ impl Lookups {
     pub(super) fn find(
         &self,
         (kind, namespace, name): (&str, &str, &str),
-        target: &Option<Name>,
+        target: Option<&Name>,
         brought: &[Brought],
         (place, by): (&Span, &ObjectRef),
     ) -> Option<Produced> {
         if let Some(received) = self.received.as_ref().filter(|_| target.is_none()) {
             return received.find(kind, namespace, name);
         }
-        let sent = self.sent.get_or_init(|| sent(brought)).get(target);
+        let sent = self.sent.get_or_init(|| sent(brought)).get(&target.cloned());
         let found = sent.and_then(|received| received.find(kind, namespace, name));
         found.or_else(|| Some(Produced::unknown(kind, namespace, name, place, by)))
     }
@@ -52,7 +52,7 @@ fn sent(brought: &[Brought]) -> BTreeMap<Option<Name>, Received> {
                 inventory: inventory.clone(),
                 ..Output::new(Vec::new(), Vec::new())
             },
-            None => Output::new(brought.objects.to_vec(), Vec::new()),
+            None => Output::new(brought.objects.iter().cloned().collect(), Vec::new()),
         };
         let kind = brought.by.kind;
         all.entry(brought.by.target.clone()).or_default().take(&Arc::new(output), kind);

@@ -9,6 +9,7 @@ use super::growing::{Growing, Slot};
 use super::inventory::Inventory;
 use super::key::Key;
 use super::lookups::Lookups;
+use super::objects::Objects;
 use super::output::Output;
 use super::shared_place::is_same;
 use super::substitute::UNDEFINED_VARIABLE;
@@ -165,9 +166,9 @@ fn drop_overtaken(brought: &mut [Brought]) {
         brought.inventory.as_ref().is_some_and(|inventory| inventory.has(object, &brought.objects))
     };
     let kept = by_hand.objects.iter().filter(|object| !by_flux().any(|brought| has(brought, object)));
-    let kept: Arc<[Object]> = kept.cloned().collect();
+    let kept: Objects = kept.cloned().collect();
     if kept.len() < by_hand.objects.len() {
-        by_hand.inventory = Some(Arc::new(Inventory::of(&kept)));
+        by_hand.inventory = Some(Arc::new(Inventory::of(kept.iter())));
         by_hand.objects = kept;
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::inventory::Inventory;
+use super::objects::Objects;
 use super::source::SourceRef;
 use super::substitute::Unset;
 use super::substitution::is_enabled;
@@ -18,7 +19,7 @@ use crate::yaml::Name;
 pub(super) struct Output {
     /// The objects in the order in which they are applied. Of a build that fails, those that were built nevertheless:
     /// Flux applies none of them, but what else is wrong with them can be said.
-    pub(super) objects: Arc<[Object]>,
+    pub(super) objects: Objects,
     /// What is wrong.
     pub(super) findings: Vec<Finding>,
     /// How it went.
@@ -115,13 +116,8 @@ impl Output {
             return self.clone();
         }
         let alike = self.inventory.changed(&self.objects, &changed);
-        let mut changed = changed.into_iter().peekable();
-        let objects = self.objects.iter().enumerate().map(|(at, object)| {
-            let new = changed.next_if(|(position, _)| *position == at);
-            new.map_or_else(|| object.clone(), |(_, new)| new)
-        });
-        let objects: Arc<[Object]> = objects.collect();
-        let inventory = alike.unwrap_or_else(|| Arc::new(Inventory::of(&objects)));
+        let objects = self.objects.with(changed);
+        let inventory = alike.unwrap_or_else(|| Arc::new(Inventory::of(objects.iter())));
         Self { objects, inventory, ..self.clone() }
     }
 }

@@ -245,7 +245,7 @@ impl Repo {
                 cluster.appliers.push(applier.clone());
                 applier
             });
-            let (objects, by) = (Arc::new([built.object.clone()]), by.clone());
+            let (objects, by) = (vec![built.object.clone()].into(), by.clone());
             let mut completion = built.completion.clone();
             completion.open = !built.settled;
             cluster.brought.push(Brought {

@@ -1,7 +1,8 @@
 //! The roots of a repository: what somebody installs on a cluster by hand, from which Flux finds the rest.
 //!
 //! A FluxInstance says so, the chart that makes one, or the `gotk-sync.yaml` of `flux bootstrap`. Each is taken as its
-//! folder builds, since clusters often patch a shared one.
+//! folder builds, since clusters often patch a shared one. Where a repository has none of them, a source beside a
+//! Kustomization that applies the very file they stand in was applied by hand too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,7 +102,8 @@ pub(super) fn roots(builder: &Builder) -> Vec<Root> {
         if holds {
             let above = includers.tops(path);
             if above.is_empty() {
-                candidates.extend(take(objects(parsed).collect(), Vec::new(), is_sync));
+                candidates
+                    .extend(take(objects(parsed).collect(), Vec::new(), |object| is_sync || stands_in_sync(object)));
             }
             tops.extend(above);
         }
@@ -112,7 +114,10 @@ pub(super) fn roots(builder: &Builder) -> Vec<Root> {
     }
     for folder in &tops {
         let build = builder.build(folder);
-        candidates.extend(take(build.objects, build.findings, false));
+        candidates.extend(take(build.objects, build.findings, stands_in_sync));
+    }
+    if candidates.is_empty() {
+        candidates.extend(by_hand(builder, &includers));
     }
     candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
     for candidate in &mut candidates {
@@ -139,12 +144,47 @@ fn sync_of(release: &Object) -> Option<&Node> {
     release.node.at_keys(&["spec", "values", "instance", "sync"]).filter(|sync| sync.get("path").is_some())
 }
 
-/// Takes what makes roots out of the objects of one build or file. Those of `flux bootstrap` are told by their file.
-fn take(objects: Vec<Object>, findings: Vec<Finding>, sync_file: bool) -> Vec<Candidate> {
-    let is_sync = |object: &Object| {
-        let written = object.node.origin.written().file().path();
-        sync_file || written.rsplit('/').next() == Some(SYNC_FILE)
+/// Tells whether an object was written by `flux bootstrap`, which its file tells.
+fn stands_in_sync(object: &Object) -> bool {
+    object.node.origin.written().file().path().rsplit('/').next() == Some(SYNC_FILE)
+}
+
+/// Tells whether a Kustomization applies a part of its repository in which it stands itself. One that applies the whole
+/// of a repository says nothing: that of a tenant does so with another repository.
+fn applies_itself(object: &Object) -> bool {
+    let path = object.text_at(&["spec", "path"]).map(clamp).unwrap_or_default();
+    is_kustomization(object) && !path.is_empty() && is_inside(object.node.origin.written().file().path(), &path)
+}
+
+/// The roots that somebody wrote without any of Flux's tools: a source and a Kustomization in one file.
+fn by_hand(builder: &Builder, includers: &Includers) -> Vec<Candidate> {
+    let makes_root = |objects: &[Object]| {
+        let mut syncs = objects.iter().filter(|object| applies_itself(object));
+        syncs.any(|sync| objects.iter().any(|source| is_source(source) && is_of(sync, source)))
     };
+    let is_sync = |object: &Object| !is_kustomization(object) || applies_itself(object);
+    let mut candidates = Vec::new();
+    let mut tops: BTreeSet<String> = BTreeSet::new();
+    for (path, parsed) in builder.files().parsed() {
+        let objects: Vec<Object> = objects(parsed).collect();
+        if !makes_root(&objects) {
+            continue;
+        }
+        let above = includers.tops(path);
+        if above.is_empty() {
+            candidates.extend(take(objects, Vec::new(), is_sync));
+        }
+        tops.extend(above);
+    }
+    for folder in &tops {
+        let build = builder.build(folder);
+        candidates.extend(take(build.objects, build.findings, is_sync));
+    }
+    candidates
+}
+
+/// Takes what makes roots out of the objects of one build or file. `is_sync` tells those that are applied by hand.
+fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) -> bool) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for object in &objects {
         let file = object.node.origin.written().file();

@@ -119,10 +119,9 @@ fn data(kind: Kind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
     let (mut texts, mut binary) = (Vec::new(), Vec::new());
     for pair in pairs {
         let (list, text): (&mut Vec<Entry>, String) = match (kind, &pair.value) {
-            (_, Content::Unknown(text)) => (&mut texts, text.to_string()),
+            (_, Content::Unknown(text)) | (Kind::ConfigMap, Content::Text(text)) => (&mut texts, text.to_string()),
             (Kind::Secret, Content::Text(text)) => (&mut texts, base64(text.as_bytes())),
             (Kind::Secret, Content::Bytes(bytes)) => (&mut texts, base64(bytes)),
-            (Kind::ConfigMap, Content::Text(text)) => (&mut texts, text.to_string()),
             (Kind::ConfigMap, Content::Bytes(bytes)) => match std::str::from_utf8(bytes) {
                 Ok(text) => (&mut texts, text.to_string()),
                 Err(_) => (&mut binary, base64(bytes)),

@@ -66,8 +66,8 @@ mod tests {
     fn lengths_of_time_are_read_as_go_reads_them() {
         let file = File::new("a.yaml", "");
         let read = |text: &str| go_duration(&Node::scalar(text, Style::Plain, file.span(0..0)));
-        assert_eq!(read("1h30m"), Some(Duration::from_secs(5400)));
-        assert_eq!(read("1.5h"), Some(Duration::from_secs(5400)));
+        assert_eq!(read("1h30m"), Some(Duration::from_mins(90)));
+        assert_eq!(read("1.5h"), Some(Duration::from_mins(90)));
         assert_eq!(read("250ms"), Some(Duration::from_millis(250)));
         assert_eq!(read("0"), Some(Duration::ZERO));
         for wrong in ["", "60", "1d", "1m x", "h", "-1m", "1..5s", "${interval}"] {

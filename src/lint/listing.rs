@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use super::needs::Needs;
 use super::scope::{Scope, scope_of, settled_namespace};
+use crate::flux::Objects;
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::{Name, Node};
@@ -25,7 +26,7 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    pub(super) fn of(objects: &[Object]) -> Self {
+    pub(super) fn of(objects: &Objects) -> Self {
         let mut seen: Index<Name, ()> = Index::default();
         let mut listing = Self { prints: Vec::with_capacity(objects.len()), ..Self::default() };
         for (at, object) in objects.iter().enumerate() {
@@ -51,8 +52,22 @@ impl Listing {
         listing
     }
 
+    /// Whether all of it is true of a list with other objects at some positions, too. `shared` are its own objects.
+    pub(super) fn holds(&self, shared: &[Object], own: &[(usize, Object)]) -> bool {
+        let is_alike = |(at, new): &(usize, Object)| {
+            let Some(old) = shared.get(*at) else { return false };
+            let same_name = self.prints.get(*at) == Some(&print_of(new)) && old.namespace() == new.namespace();
+            same_name
+                && !self.encrypted.contains(at)
+                && new.node.get("sops").is_none()
+                && !Needs::looks_into(old)
+                && !Needs::looks_into(new)
+        };
+        own.iter().all(is_alike)
+    }
+
     /// What the objects need before them, and what they bring; `objects` are those of the list.
-    pub(super) fn needs(&self, objects: &[Object]) -> &Needs {
+    pub(super) fn needs(&self, objects: &Objects) -> &Needs {
         self.needs.get_or_init(|| Needs::of(objects))
     }
 
@@ -65,6 +80,10 @@ impl Listing {
 /// A hash of an identity, whatever the version. What names no namespace is what names the default one.
 pub(super) fn print(group: &str, kind: &str, namespace: &str, name: &str) -> u64 {
     hash(&(group, kind, settled_namespace(group, kind, namespace), name))
+}
+
+fn print_of(object: &Object) -> u64 {
+    print(object.group(), object.kind(), object.namespace().unwrap_or_default(), object.name())
 }
 
 /// A hash of a group and kind.

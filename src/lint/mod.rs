@@ -10,6 +10,7 @@ mod controllers;
 mod dependency;
 mod descent;
 mod fields;
+mod fold;
 mod found;
 mod generators;
 mod installation;

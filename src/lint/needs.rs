@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::listing::kind_print;
 use super::pods::{containers, pod};
+use crate::flux::Objects;
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::{Name, Node};
@@ -25,7 +26,7 @@ pub(super) struct Needs {
 
 impl Needs {
     /// Looks through a list.
-    pub(super) fn of(objects: &[Object]) -> Self {
+    pub(super) fn of(objects: &Objects) -> Self {
         let (mut needs, mut kinds) = (Self::default(), Index::default());
         for (at, object) in objects.iter().enumerate() {
             match (object.group(), object.kind()) {
@@ -50,6 +51,11 @@ impl Needs {
             }
         }
         needs
+    }
+
+    /// Whether more counts of an object than its identity.
+    pub(super) fn looks_into(object: &Object) -> bool {
+        object.kind() == "CustomResourceDefinition" || pod(object).is_some()
     }
 
     fn take_pod(&mut self, object: &Object, pod: &Node, at: usize) {

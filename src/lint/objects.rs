@@ -5,14 +5,18 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::reach::address;
+use super::reach::{Unseen, address};
 use super::{Check, Context, Found, Rule, View};
 use crate::finding::Finding;
 use crate::flux::{Applied, Brought, Completion};
+use crate::kube::Object;
 use crate::text::Index;
 
-/// An object or a list of them, by its place in memory, and the number of the facts that it is judged by.
+/// An object by its place in memory, and the number of the facts that it is judged by.
 type Key = (usize, usize);
+
+/// A list of objects by the places of what it shares and of what is its own, and the number of the facts.
+type ListKey = (usize, usize, usize);
 
 /// A list of objects that is judged, and the clusters that receive it.
 struct Judged<'a> {
@@ -25,14 +29,17 @@ struct Judged<'a> {
 /// Judges what clusters receive. Costs as many steps as there are distinct objects, and one for each list of a cluster.
 pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule]) -> Found {
     let mut facts = Facts::default();
-    let mut places: Index<Key, usize> = Index::default();
+    let mut places: Index<ListKey, usize> = Index::default();
     let mut lists: Vec<Judged<'_>> = Vec::new();
     for view in views {
         let name: Arc<str> = view.receiver.to_string().into();
         let around = facts.of_view(&view.context);
         for (brought, _) in &view.lists {
             let number = facts.of_list(around, &brought.completion);
-            let place = *places.entry_or((brought.objects.as_ptr().addr(), number), || {
+            let objects = &brought.objects;
+            // An empty list has no place of its own.
+            let own = if objects.own().is_empty() { 0 } else { objects.own().as_ptr().addr() };
+            let place = *places.entry_or((objects.shared().as_ptr().addr(), own, number), || {
                 lists.push(Judged { brought, context: view.context, facts: number, clusters: Vec::new() });
                 lists.len() - 1
             });
@@ -40,14 +47,11 @@ pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule]) -> Found {
         }
     }
     // Lists that differ in a few objects share the others.
-    let mut seen: Index<Key, ()> = Index::default();
+    let mut unseen = Unseen::default();
     let mut wanted: Vec<(Key, Applied<'_>, Context<'_>)> = Vec::new();
     for list in &lists {
-        for applied in list.brought.applied() {
-            let key = (address(applied.object), list.facts);
-            if seen.insert(key, ()).is_none() {
-                wanted.push((key, applied, list.context));
-            }
+        for object in unseen.of(&list.brought.objects, list.facts) {
+            wanted.push(((address(object), list.facts), list.brought.with(object), list.context));
         }
     }
     let judged = wanted.into_par_iter().filter_map(|(key, applied, context)| {
@@ -60,9 +64,19 @@ pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule]) -> Found {
     if judged.is_empty() {
         return all;
     }
+    // What is found of shared lists, by position.
+    let mut shared: Index<Key, Vec<(usize, &Found)>> = Index::default();
     for list in &lists {
-        let keys = list.brought.objects.iter().map(|object| (address(object), list.facts));
-        for found in keys.filter_map(|key| judged.get(&key)) {
+        let objects = &list.brought.objects;
+        let found_of = |(at, object): (usize, &Object)| Some((at, judged.get(&(address(object), list.facts))?));
+        let of_shared = shared.entry_or((objects.shared().as_ptr().addr(), list.facts), || {
+            objects.shared().iter().enumerate().filter_map(found_of).collect()
+        });
+        let of_own = objects.own().iter().filter_map(|(at, object)| found_of((*at, object)));
+        let mut all_found: Vec<(usize, &Found)> =
+            of_shared.iter().filter(|(at, _)| !objects.is_own(*at)).copied().chain(of_own).collect();
+        all_found.sort_by_key(|(at, _)| *at);
+        for (_, found) in all_found {
             for (cluster, brought) in &list.clusters {
                 all.extend(found.findings.iter().map(|finding| concerning(finding, cluster, brought)));
             }

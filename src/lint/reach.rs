@@ -1,9 +1,7 @@
 //! What the roots of a repository reach.
 
-use std::sync::Arc;
-
 use super::installation::runs;
-use crate::flux::{Repo, State};
+use crate::flux::{Objects, Repo, State};
 use crate::kube::Object;
 use crate::text::{Index, folder_of};
 use crate::yaml::Value;
@@ -26,11 +24,41 @@ pub(super) fn address(object: &Object) -> usize {
 }
 
 /// The objects of lists, each list and each object once however many clusters share it.
-pub(super) fn distinct<'a>(lists: impl Iterator<Item = &'a Arc<[Object]>>) -> Vec<&'a Object> {
-    let mut seen_lists: Index<usize, ()> = Index::default();
-    let mut seen: Index<usize, ()> = Index::default();
-    let lists = lists.filter(|list| seen_lists.insert(list.as_ptr().addr(), ()).is_none());
-    lists.flat_map(|list| list.iter()).filter(|object| seen.insert(address(object), ()).is_none()).collect()
+pub(super) fn distinct<'a>(lists: impl Iterator<Item = &'a Objects>) -> Vec<&'a Object> {
+    let mut unseen = Unseen::default();
+    lists.flat_map(|list| unseen.of(list, 0)).collect()
+}
+
+/// Goes through lists that share objects so that each object comes once for each group of lists.
+#[derive(Default)]
+pub(super) struct Unseen {
+    /// The positions of shared lists of which every list so far had an object of its own, by list and group.
+    missing: Index<(usize, usize), Option<Vec<usize>>>,
+    seen: Index<(usize, usize), ()>,
+}
+
+impl Unseen {
+    /// The objects of a list that did not come before in its group.
+    pub(super) fn of<'a>(&mut self, list: &'a Objects, group: usize) -> Vec<&'a Object> {
+        let (shared, own) = (list.shared(), list.own());
+        let mut found: Vec<&'a Object> = Vec::new();
+        match self.missing.entry((shared.as_ptr().addr(), group)) {
+            Some(missing) => {
+                found.extend(own.iter().map(|(_, object)| object));
+                missing.retain(|at| {
+                    let is_own = list.is_own(*at);
+                    found.extend(shared.get(*at).filter(|_| !is_own));
+                    is_own
+                });
+            }
+            missing => {
+                *missing = Some(own.iter().map(|(at, _)| *at).collect());
+                found.extend(list.iter());
+            }
+        }
+        found.retain(|object| self.seen.insert((address(object), group), ()).is_none());
+        found
+    }
 }
 
 /// Words in the names of folders whose content is not meant to be applied, unless a cluster has something from there: a

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use super::fold::fold;
 use super::installation::Installations;
 use super::listing::Listing;
 use super::objects::judge_objects;
@@ -87,6 +88,8 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     findings.retain(|finding| !exceptions.accept(finding));
     let excepted = before - findings.len();
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
+    // Not sooner: an exception may be for one of the places only.
+    let findings = fold(findings);
     Outcome {
         findings,
         excepted,
@@ -115,12 +118,22 @@ fn views<'a>(
     options: &'a Options,
 ) -> Vec<View<'a>> {
     let installations = Installations::of(repo);
-    let mut known: Index<usize, Arc<Listing>> = Index::default();
+    let mut shared: Index<usize, Arc<Listing>> = Index::default();
+    let mut own: Index<usize, Arc<Listing>> = Index::default();
     let mut views = Vec::with_capacity(receivers.len());
     for (receiver, tenancy) in receivers.iter().zip(tenancies) {
         let lists = receiver.brought().map(|brought| {
-            let listing = known.entry_or(brought.objects.as_ptr().addr(), || Arc::new(Listing::of(&brought.objects)));
-            (brought, listing.clone())
+            let objects = &brought.objects;
+            let of = || Arc::new(Listing::of(objects));
+            if objects.own().is_empty() {
+                return (brought, shared.entry_or(objects.shared().as_ptr().addr(), of).clone());
+            }
+            // The listing of whoever comes first serves all whose objects differ in nothing that it tells.
+            let known = shared.entry_or(objects.shared().as_ptr().addr(), || Arc::new(Listing::of(&objects.alike())));
+            if known.holds(objects.shared(), objects.own()) {
+                return (brought, known.clone());
+            }
+            (brought, own.entry_or(objects.own().as_ptr().addr(), of).clone())
         });
         let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };

@@ -5,7 +5,7 @@ use super::kinds::is_shipped;
 use super::request::{Request, Target};
 use super::role::{Binding, Role};
 use super::rule::Rule;
-use super::subject::{Account, Subject};
+use super::subject::Account;
 
 /// By what somebody may do something.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +65,7 @@ impl Rbac {
                 }
             }
         }
-        match unknown.or_else(|| self.doubt(account, &subjects)) {
+        match unknown.or_else(|| self.doubt(account)) {
             Some(why) => Answer::Unknown(why),
             None => Answer::Denied,
         }
@@ -96,12 +96,11 @@ impl Rbac {
     }
 
     /// Why an account may have rights that are not seen.
-    fn doubt(&self, account: &Account, subjects: &[Subject]) -> Option<String> {
+    fn doubt(&self, account: &Account) -> Option<String> {
         if let Some(open) = self.open.map(|at| &self.bindings[at]) {
             return Some(format!("{} `{}` binds subjects that are not known", open.kind(), open.name));
         }
-        let own = subjects.iter().filter(|subject| !subject.is_everybody());
-        if own.flat_map(|subject| self.bindings_of(subject)).next().is_some() {
+        if self.is_bound(account) {
             return None;
         }
         let who = self.unseen.binding(&account.namespace)?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use super::flux::{APPLIERS, Acting};
+use super::flux::{Acting, acts_as};
 use super::gather::Held;
 use super::policy::Policies;
 use super::role::{Binding, GROUP, Role, Shipper};
@@ -62,7 +62,7 @@ impl Rbac {
             }
             rbac.policies.take(&applied);
         }
-        rbac.acting = Acting::of(&telling, tenancy, receiver.target.is_none());
+        rbac.acting = Acting::of(&telling, tenancy, receiver);
         if receiver.target.is_none() {
             for home in &tenancy.flux_namespaces {
                 // What the repository brings itself is all that Flux's installation has, patched or not.
@@ -78,10 +78,9 @@ impl Rbac {
                 }
             }
         }
-        let default = tenancy.lockdown.as_ref().and_then(|lockdown| lockdown.default_account.as_deref());
         for applied in &telling {
             rbac.take(applied);
-            rbac.take_user(applied, default);
+            rbac.take_user(applied, tenancy);
         }
         rbac.index();
         let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target);
@@ -128,17 +127,10 @@ impl Rbac {
     }
 
     /// Takes the account that Flux acts as for an object.
-    fn take_user(&mut self, applied: &Applied<'_>, default: Option<&str>) {
-        let object = applied.object;
-        let Some(namespace) = applied.namespace() else { return };
-        let is_applier = APPLIERS.iter().any(|one| object.is(one.named.group, one.named.kind));
-        if !is_applier || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
-            return;
-        }
-        let named = object.text_at(&["spec", "serviceAccountName"]).filter(|name| !name.is_empty());
-        if let Some(name) = named.or(default).filter(|name| is_known(name)) {
-            self.add_account(namespace, name);
-            self.users.entry(namespace.into()).or_default().insert(name.into());
+    fn take_user(&mut self, applied: &Applied<'_>, tenancy: &Tenancy) {
+        if let Some(account) = acts_as(applied.object, applied.namespace(), tenancy) {
+            self.add_account(&account.namespace, &account.name);
+            self.users.entry(account.namespace).or_default().insert(account.name);
         }
     }
 

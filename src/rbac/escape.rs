@@ -57,8 +57,19 @@ impl Rbac {
     /// Of chains of one length the one goes first that no policy may forbid.
     pub fn escapes<'a>(&'a self, from: &[Account], namespaces: &BTreeSet<Name>) -> Vec<Escape<'a>> {
         let starts: Vec<&Account> = from.iter().filter(|account| !self.may_do_everything(account)).collect();
-        let search = Search { rbac: self, starts: &starts, namespaces };
-        search.run()
+        let mut holders: BTreeMap<Name, Vec<&Account>> = BTreeMap::new();
+        for start in &starts {
+            let scopes: BTreeSet<Name> = start.subjects().iter().flat_map(|subject| self.scopes_of(subject)).collect();
+            for scope in scopes {
+                holders.entry(scope).or_default().push(start);
+            }
+        }
+        Search { rbac: self, starts: &starts, holders: &holders, namespaces }.run()
+    }
+
+    /// Who is not seen and may bring an admission policy that forbids steps of chains, in words.
+    pub fn unseen_policies(&self) -> Option<&str> {
+        self.unseen.policies().map(String::as_str)
     }
 
     /// Whether an account may do everything in the whole cluster.
@@ -72,6 +83,8 @@ impl Rbac {
 struct Search<'a, 'b> {
     rbac: &'a Rbac,
     starts: &'b [&'b Account],
+    /// Those who begin, by the namespaces that they have rights in.
+    holders: &'b BTreeMap<Name, Vec<&'b Account>>,
     namespaces: &'b BTreeSet<Name>,
 }
 
@@ -153,18 +166,23 @@ impl<'a> Search<'a, '_> {
         let own = subjects.iter().filter(|subject| !subject.is_everybody());
         let bindings = own.flat_map(|subject| self.rbac.bindings_of(subject));
         let outside = bindings.filter(|binding| !self.namespaces.contains(&binding.namespace));
+        let holders = |binding: &Binding| {
+            let wide = self.holders.get("").into_iter().flatten();
+            let narrow = self.holders.get(&binding.namespace).filter(|_| !binding.namespace.is_empty());
+            wide.chain(narrow.into_iter().flatten())
+        };
         let is_new = |binding: &&Binding| {
             let rules = || self.rbac.rules(binding).map(|(rule, _)| rule);
             rules().next().is_some()
-                && !self.starts.iter().any(|start| self.rbac.has(start, &binding.namespace, rules()) == Guard::Passed)
+                && !holders(binding).any(|start| self.rbac.has(start, &binding.namespace, rules()) == Guard::Passed)
         };
         outside.filter(is_new).collect()
     }
 }
 
 impl Means {
-    /// Whether Flux does it.
-    pub fn is_by_flux(self) -> bool {
-        matches!(self, Self::Named(_) | Self::Unnamed(_))
+    /// Whether an admission policy may forbid it by looking at objects.
+    pub fn may_be_forbidden(self) -> bool {
+        matches!(self, Self::Named(_) | Self::Unnamed(_) | Self::Workload(_))
     }
 }

@@ -3,11 +3,11 @@
 //! An object names an account of its own namespace in `serviceAccountName`. Where it names none, the controller takes
 //! the account that `--default-service-account` says, or acts as itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::policy::Named;
 use super::subject::Account;
-use crate::flux::{Applied, Produced, Tenancy, helm};
+use crate::flux::{Applied, Produced, Receiver, Tenancy, helm};
 use crate::kube::Object;
 use crate::yaml::{Name, Node};
 
@@ -40,7 +40,7 @@ pub(super) struct Acting {
     /// The programs that run, each with what it does for an object that names no account.
     programs: BTreeMap<&'static str, Unnamed>,
     /// The objects of these kinds, by kind and namespace.
-    objects: BTreeMap<(&'static str, Name), Vec<Name>>,
+    objects: BTreeMap<(&'static str, Name), BTreeSet<Name>>,
 }
 
 /// What Flux does for an object that names no account.
@@ -55,15 +55,14 @@ pub(super) enum Unnamed {
 }
 
 impl Acting {
-    pub(super) fn of(objects: &[Applied<'_>], tenancy: &Tenancy, is_hub: bool) -> Self {
+    pub(super) fn of(objects: &[Applied<'_>], tenancy: &Tenancy, receiver: &Receiver<'_>) -> Self {
         let mut acting = Self::default();
-        if !is_hub {
+        if receiver.target.is_some() {
             // Nothing of a cluster that another one's Flux applies to runs Flux, as far as is seen.
             return acting;
         }
         let components = objects.iter().find_map(|applied| components(applied.object));
         let home = home(objects, tenancy);
-        let locked = tenancy.lockdown.as_ref().is_some_and(|lockdown| lockdown.default_account.is_some());
         for applier in &APPLIERS {
             let account = Account::new(home.clone(), applier.controller);
             let unnamed = match applier.controller {
@@ -71,7 +70,9 @@ impl Acting {
                 _ if components.as_ref().is_some_and(|all| !all.iter().any(|name| &**name == applier.controller)) => {
                     continue;
                 }
-                _ if locked => Some(Unnamed::Default),
+                controller if tenancy.default_account(controller).is_some() => Some(Unnamed::Default),
+                // Nothing in a repository without a root says how Flux is installed.
+                _ if receiver.cluster.name.is_empty() => Some(Unnamed::Unknown),
                 _ => Some(Unnamed::Itself(account)),
             };
             if let Some(unnamed) = unnamed {
@@ -84,7 +85,7 @@ impl Acting {
             };
             let Some(namespace) = applied.namespace() else { continue };
             let known = acting.objects.entry((applier.named.kind, namespace.into())).or_default();
-            known.push(applied.object.name().into());
+            known.insert(applied.object.name().into());
         }
         acting
     }
@@ -99,10 +100,22 @@ impl Acting {
         self.programs.values()
     }
 
-    /// The objects of a kind in a namespace.
-    pub(super) fn objects(&self, applier: &Applier, namespace: &str) -> &[Name] {
-        self.objects.get(&(applier.named.kind, namespace.into())).map_or(&[], Vec::as_slice)
+    /// The objects of a kind in a namespace, where there are any.
+    pub(super) fn objects(&self, applier: &Applier, namespace: &str) -> Option<&BTreeSet<Name>> {
+        self.objects.get(&(applier.named.kind, namespace.into()))
     }
+}
+
+/// The account that Flux acts as for an object of a namespace: the one that it names, else the one that its controller
+/// falls back on. `None` for objects that Flux does not apply, or to another cluster, or as itself.
+pub fn acts_as(object: &Object, namespace: Option<&str>, tenancy: &Tenancy) -> Option<Account> {
+    let applier = APPLIERS.iter().find(|one| object.is(one.named.group, one.named.kind))?;
+    if object.node.at_keys(&["spec", "kubeConfig"]).is_some_and(|node| !node.is_null()) {
+        return None;
+    }
+    let named = object.text_at(&["spec", "serviceAccountName"]).filter(|name| !name.is_empty());
+    let name = named.or_else(|| tenancy.default_account(applier.controller));
+    Some(Account::new(namespace?, name.filter(|name| !name.contains("${"))?))
 }
 
 /// The components that a FluxInstance installs, when it says so.

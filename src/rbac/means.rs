@@ -183,15 +183,20 @@ impl Rbac {
         if let Answer::Allowed(grant) = self.can(account, &request("create")) {
             return Some(grant);
         }
-        let objects = self.acting.objects(applier, scope);
-        let changes = |name: &Name| {
+        let objects = self.acting.objects(applier, scope)?;
+        let changes = |name: &str| {
             ["patch", "update"].iter().find_map(|verb| self.can(account, &request(verb).named(name)).grant())
         };
-        objects.iter().find_map(changes)
+        let allowed = account.subjects().into_iter().flat_map(|subject| {
+            let rules = self.bindings_in(&subject, scope).flat_map(|binding| self.rules(binding));
+            let about = rules.filter(|(rule, _)| rule.mentions(named.group, named.plural));
+            about.flat_map(|(rule, _)| &rule.names).filter(|name| objects.contains(*name)).collect::<Vec<_>>()
+        });
+        changes("").or_else(|| allowed.into_iter().find_map(|name| changes(name)))
     }
 
     /// Where a subject has rights; what everybody has is nobody's way to act as others.
-    fn scopes_of<'a>(&'a self, subject: &'a super::Subject) -> impl Iterator<Item = Name> + 'a {
+    pub(super) fn scopes_of<'a>(&'a self, subject: &'a super::Subject) -> impl Iterator<Item = Name> + 'a {
         let is_shipped = |place: &super::Place| matches!(place, super::Place::Shipped(_));
         let of_everybody = subject.is_everybody();
         let bindings = self.bindings_of(subject);

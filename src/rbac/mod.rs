@@ -25,6 +25,7 @@ pub use answer::{Answer, Grant};
 pub use cluster::Rbac;
 pub use escalation::Guard;
 pub use escape::{Escape, Reach, Step};
+pub use flux::acts_as;
 pub use kinds::{Kind, Kinds};
 pub use means::{Actor, Become, Means};
 pub use policy::Policy;

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::Rbac;
+use super::flux::acts_as;
 use super::request::Request;
 use super::role::GROUP;
 use super::subject::Account;
 use crate::flux::{Applied, Applier, Receiver, State, Tenancy};
-use crate::kube::Object;
 use crate::yaml::Name;
 
 /// Who may bring roles and bindings that nobody sees here, in words.
@@ -20,6 +20,8 @@ pub(super) struct Unseen {
     chart: Option<String>,
     /// Who may bring what into a namespace.
     namespaces: BTreeMap<Name, String>,
+    /// Whose chart may bring admission policies, as its name says.
+    policies: Option<String>,
 }
 
 /// Something that brings what is not seen.
@@ -42,7 +44,7 @@ impl Bringer {
             State::NotBuilt(why) => format!("{}, which is not built ({why}),", applier.reference),
         };
         let object = applier.object.as_ref();
-        let account = object.and_then(|object| account(object, object.namespace(), tenancy));
+        let account = object.and_then(|object| acts_as(object, object.namespace(), tenancy));
         Some(Self { who, account, chart_for: None })
     }
 
@@ -54,16 +56,9 @@ impl Bringer {
         }
         let target = object.text_at(&["spec", "targetNamespace"]).filter(|name| !name.is_empty());
         let chart_for = target.or(release.namespace()).map(Name::from);
-        let account = account(object, release.namespace(), tenancy);
+        let account = acts_as(object, release.namespace(), tenancy);
         Some(Self { who: format!("the chart of {}", object.reference()), account, chart_for })
     }
-}
-
-/// The account that Flux acts as for an object.
-fn account(object: &Object, namespace: Option<&str>, tenancy: &Tenancy) -> Option<Account> {
-    let named = object.text_at(&["spec", "serviceAccountName"]).filter(|name| !name.is_empty());
-    let default = tenancy.lockdown.as_ref().and_then(|lockdown| lockdown.default_account.as_deref());
-    Some(Account::new(namespace?, named.or(default)?))
 }
 
 impl Unseen {
@@ -73,9 +68,20 @@ impl Unseen {
         if receiver.cluster.name.is_empty() {
             unseen.anything = Some("whoever else brings something, since the repository has no root,".to_owned());
         }
-        for bringer in bringers {
+        // What an account may bring that nothing seen binds depends on who may bind it unseen: these come last.
+        let is_unbound = |bringer: &Bringer| bringer.account.as_ref().is_some_and(|account| !rbac.is_bound(account));
+        let (unbound, bound): (Vec<Bringer>, Vec<Bringer>) = bringers.into_iter().partition(is_unbound);
+        for bringer in bound.into_iter().chain(unbound) {
+            let is_doubtful = bringer
+                .account
+                .as_ref()
+                .is_some_and(|account| !rbac.is_bound(account) && unseen.binding(&account.namespace).is_some());
+            if ["polic", "constraint"].iter().any(|word| bringer.who.contains(word)) {
+                unseen.policies.get_or_insert_with(|| bringer.who.clone());
+            }
             let scopes = bringer.account.as_ref().map(|account| rbac.may_give_rights_in(account));
-            let is_everywhere = scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.is_empty()));
+            let is_everywhere =
+                is_doubtful || scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.is_empty()));
             match bringer.chart_for {
                 None if is_everywhere => {
                     unseen.anything.get_or_insert(bringer.who);
@@ -106,6 +112,11 @@ impl Unseen {
         self.anything.as_ref().or(self.chart.as_ref())
     }
 
+    /// Who may bring admission policies.
+    pub(super) fn policies(&self) -> Option<&String> {
+        self.anything.as_ref().or(self.policies.as_ref())
+    }
+
     /// Whoever may bring something for accounts of namespaces.
     pub(super) fn of_namespaces<'a>(&'a self, namespaces: &'a BTreeSet<Name>) -> impl Iterator<Item = &'a String> {
         self.anything.iter().chain(namespaces.iter().filter_map(|namespace| self.namespaces.get(namespace)))
@@ -118,16 +129,19 @@ impl Unseen {
 }
 
 impl Rbac {
-    /// Where an account may write roles or bindings, as far as is seen; the empty namespace is the whole cluster. Nobody
-    /// knows of one that nothing binds: it may be anywhere.
+    /// Whether something that is seen binds an account, or the accounts of its namespace.
+    pub(super) fn is_bound(&self, account: &Account) -> bool {
+        let subjects = account.subjects();
+        let mut own = subjects.iter().filter(|subject| !subject.is_everybody());
+        own.any(|subject| self.bindings_of(subject).next().is_some())
+    }
+
+    /// Where an account may write roles or bindings, as far as is seen; the empty namespace is the whole cluster.
     fn may_give_rights_in(&self, account: &Account) -> BTreeSet<Name> {
         let subjects = account.subjects();
         let own = subjects.iter().filter(|subject| !subject.is_everybody());
         let scopes: BTreeSet<&Name> =
             own.flat_map(|subject| self.bindings_of(subject)).map(|binding| &binding.namespace).collect();
-        if scopes.is_empty() {
-            return BTreeSet::from(["".into()]);
-        }
         let may = |scope: &str, resource: &str| {
             self.can(account, &Request::new("create", GROUP, resource).in_namespace(scope)).is_allowed()
         };

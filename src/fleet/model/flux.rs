@@ -152,6 +152,19 @@ pub struct Operator {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"provider": "cosign"}))]
     pub verify: Option<Verify>,
+    /// What follows a failed install or upgrade of the chart; without it, helm-controller tries once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"RetryOnFailure")]
+    pub failure_strategy: Option<FailureStrategy>,
+}
+
+/// What follows a failed install or upgrade of a chart, as a HelmRelease names it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+pub enum FailureStrategy {
+    /// It is tried again in place, without end.
+    RetryOnFailure,
+    /// What failed is taken back, and tried again as often as `remediation.retries` says.
+    RemediateOnFailure,
 }
 
 /// Settings of the controllers.

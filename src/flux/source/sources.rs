@@ -109,6 +109,9 @@ impl Copies {
     }
 }
 
+/// What sources of one object fetch, by its place in memory and the folder that is its own.
+type Simple = Index<(usize, Option<String>), (Node, Fetched)>;
+
 /// What the sources of all clusters hand out, each made once. Threads may share it.
 #[derive(Debug)]
 pub struct Sources {
@@ -124,7 +127,7 @@ pub struct Sources {
     generated: Mutex<BTreeMap<Arc<str>, Arc<Made>>>,
     /// What sources that are made of no others hand out, by the place in memory of their nodes, which are kept so that no
     /// other one gets it, and the folder of the repository that they hand out. Nobody waits while holding it.
-    simple: Mutex<Index<(usize, Option<String>), (Node, Fetched)>>,
+    simple: Mutex<Simple>,
     /// What generators say, by the place in memory of their nodes, which are kept so that no other one gets it.
     names: Mutex<BTreeMap<usize, (Node, Arc<Names>)>>,
 }

@@ -168,6 +168,6 @@ fn syncs_here(view: &View<'_>, automation: &Applied<'_>) -> bool {
         let is_same = Some(&*source.name) == said("name")
             && Some(&*source.kind) == said("kind")
             && source.namespace.as_deref() == namespace;
-        is_same && brought.objects.first().is_some_and(|object| place_of(object).0.is_none())
+        is_same && brought.objects.get(0).is_some_and(|object| place_of(object).0.is_none())
     })
 }

@@ -148,12 +148,9 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
     if source != Some("HelmRepository") || applied.completion.mentions("version") {
         return None;
     }
-    match chart.get("version").filter(|version| version.text().is_some_and(|text| !text.is_empty())) {
-        Some(version) => is_unbounded(version).then(|| Floating::Said(version, takes(version))),
-        None => {
-            let place = chart.entry("chart").map_or_else(|| object.span().clone(), Entry::key_span);
-            Some(Floating::Silent(Label::new(place, "no `version` here"), "takes the newest version of its chart".into()))
-        }
+    if let Some(version) = chart.get("version").filter(|version| version.text().is_some_and(|text| !text.is_empty())) { is_unbounded(version).then(|| Floating::Said(version, takes(version))) } else {
+        let place = chart.entry("chart").map_or_else(|| object.span().clone(), Entry::key_span);
+        Some(Floating::Silent(Label::new(place, "no `version` here"), "takes the newest version of its chart".into()))
     }
 }
 
@@ -174,7 +171,7 @@ fn constraints(list: &str) -> Vec<String> {
     let mut constraints = vec![String::new()];
     for word in list.split_whitespace() {
         match constraints.last_mut() {
-            Some(last) if last.ends_with(OPERATORS) || last.is_empty() => last.push_str(word),
+            Some(open) if open.ends_with(OPERATORS) || open.is_empty() => open.push_str(word),
             _ => constraints.push(word.to_string()),
         }
     }

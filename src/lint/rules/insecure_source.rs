@@ -113,7 +113,8 @@ fn host(address: &str) -> &str {
 /// Whether a host is in the cluster or on the same machine: a Service, or the loopback.
 fn is_near(host: &str) -> bool {
     let host = host.trim_end_matches('.');
-    let is_service = host.ends_with(".svc") || host.ends_with(".cluster.local") || !host.contains(['.', ':']);
+    let ends = |end: &str| host.ends_with(end);
+    let is_service = ends(".svc") || ends(".cluster.local") || !host.contains(['.', ':']);
     let is_loopback = host.starts_with("127.") || host == "::1";
-    is_service || is_loopback || host.ends_with(".localhost")
+    is_service || is_loopback || ends(".localhost")
 }

@@ -66,7 +66,7 @@ declare! {
 }
 
 /// What is asked more often than this is throttled sooner or later.
-const SHORTEST: Duration = Duration::from_secs(60);
+const SHORTEST: Duration = Duration::from_mins(1);
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;

@@ -151,9 +151,8 @@ fn check(view: &View<'_>, found: &mut Found) {
     };
     match lacking {
         Some((lacking, place)) if !lacking.is_empty() => found.push(finding(&tenants, place, &lacking)),
-        Some(_) => {}
         None if view.is_whole() => found.unchecked("with which arguments Flux's controllers run"),
-        None => {}
+        Some(_) | None => {}
     }
 }
 

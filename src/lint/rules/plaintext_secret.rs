@@ -97,17 +97,43 @@ const PUBLIC_KEYS: [&str; 24] = [
     "project",
 ];
 
+/// The words in keys that say of anything that it is private, be it as short as a number.
+const PRIVATE_WORDS: [&str; 7] = ["pass", "token", "secret", "key", "pin", "auth", "cred"];
+
 /// Whether a value of a Secret is private, as far as it can be read. `text` is the value, decoded.
 fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
     if matches!(node.value, Value::Scalar(_, Style::Unknown)) {
         return false;
     }
+    let is_identifier = is_identifier(key);
     let key = key.to_ascii_lowercase();
     // What cannot be decoded is binary: a key store is private, whatever it looks like.
-    let Some(text) = text else { return !key.ends_with(".crt") && !key.ends_with(".pub") };
-    let text = text.trim();
-    let is_public_key = PUBLIC_KEYS.contains(&key.as_str()) || key.ends_with(".pub") || key.ends_with(".crt");
-    !(is_public_key || is_nothing(text) || is_public(text))
+    let is_certificate = [".crt", ".pub"].iter().any(|end| key.ends_with(end));
+    let Some(text) = text.map(str::trim) else { return !is_certificate };
+    let is_setting = is_setting(text) && !PRIVATE_WORDS.iter().any(|word| key.contains(word));
+    let is_public_key = is_certificate || is_identifier || is_setting || PUBLIC_KEYS.contains(&key.as_str());
+    let is_switch = text == "true" || text == "false";
+    !(is_public_key || is_switch || is_nothing(text) || is_public(text) || is_encrypted(text))
+}
+
+/// Whether a key says that its value is the identifier of something: of a client, a tenant, a subscription. The
+/// identifiers of secrets and sessions are as good as these.
+fn is_identifier(key: &str) -> bool {
+    let ends = ["_ID", "_id", "-id", ".id", "Id"].iter().any(|end| key.ends_with(end));
+    let ends = ends || key.strip_suffix("ID").is_some_and(|rest| rest.ends_with(|last: char| last.is_ascii_lowercase()));
+    let key = key.to_ascii_lowercase();
+    ends && !["secret", "session"].iter().any(|word| key.contains(word))
+}
+
+/// Whether a value is a number or a duration, such as a limit or a period.
+fn is_setting(text: &str) -> bool {
+    let unit = text.trim_start_matches(|each: char| each.is_ascii_digit() || each == '.');
+    unit.len() < text.len() && matches!(unit, "" | "ms" | "s" | "m" | "h")
+}
+
+/// Whether a file was encrypted with SOPS as a whole: each of its formats ends with a code over the rest.
+fn is_encrypted(text: &str) -> bool {
+    ["\"mac\": \"ENC[", "mac: ENC[", "sops_mac=ENC["].iter().any(|mark| text.contains(mark))
 }
 
 /// Whether a value is left to be filled in: empty, a variable, an encrypted one, or a placeholder in angle brackets.
@@ -144,7 +170,7 @@ fn find_telling<'a>(node: &'a Node, depth: usize, telling: &mut Vec<&'a Entry>) 
     for entry in node.entries() {
         let value = entry.node.text().filter(|_| is_string(&entry.node)).map(str::trim);
         match value {
-            Some(value) if tells(&entry.key) && !is_nothing(value) && !is_public(value) && !is_reference(value) => {
+            Some(value) if tells(&entry.key) && !is_key_of_secret(&entry.key, node) && !is_nothing(value) && !is_public(value) && !is_reference(value) => {
                 telling.push(entry);
             }
             _ => find_telling(&entry.node, depth + 1, telling),
@@ -159,6 +185,16 @@ fn tells(key: &str) -> bool {
         "authtoken", "apitoken", "secretkeybase", "encryptionkey", "adminpassword", "rootpassword"];
     let is_place = ["existing", "ref", "file", "path", "name"].iter().any(|word| key.contains(word));
     !is_place && ends.iter().any(|end| key.ends_with(end))
+}
+
+/// Whether a value is the key of a Secret that is named beside it, as `secretKey` is beside `existingSecret`.
+fn is_key_of_secret(key: &str, among: &Node) -> bool {
+    let names_secret = |other: &str| {
+        let other = other.to_ascii_lowercase();
+        ["secret", "secretname", "secretref"].iter().any(|end| other.ends_with(end))
+    };
+    let is_key = key.to_ascii_lowercase().ends_with("secretkey");
+    is_key && among.entries().iter().any(|entry| *entry.key != *key && names_secret(&entry.key))
 }
 
 fn is_string(node: &Node) -> bool {

@@ -86,7 +86,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
         said.extend(pod.get(field).filter(|node| flag(node) == Some(true)).map(|node| (node, format!("`{field}: true`"))));
     }
     let of_pod = pod.get("securityContext");
-    said.extend(of_pod.into_iter().flat_map(root));
+    said.extend(of_pod.into_iter().filter_map(root));
     let mut open: Vec<&str> = Vec::new();
     for container in containers(object) {
         let own = container.get("securityContext");

@@ -103,7 +103,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let Some((cloud, name)) = address(object.kind(), node).and_then(cloud) else { return };
     let reference = object.reference();
     let message = format!("{reference} asks a registry of {name} without `provider`");
-    let help = format!("set `provider: {cloud}`; Flux asks as nobody otherwise, and the registry refuses");
+    let help = format!("set `provider: {cloud}`; Flux asks as nobody otherwise, and a registry that is not open to everybody refuses");
     let place = provider.unwrap_or(node).span().clone();
     found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
 }

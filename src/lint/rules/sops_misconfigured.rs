@@ -12,6 +12,8 @@ declare! {
     /// The API server gets the object as it stands in the repository: the encrypted text becomes the password, or the whole
     /// Kustomization fails at the field `sops` that no schema knows. Nothing else of it is applied then.
     ///
+    /// In a repository without a root nobody knows who applies a folder, and whether that decrypts.
+    ///
     /// ## How to fix it
     ///
     /// Set `spec.decryption` with `provider: sops` and the Secret of the key, or take the object to a Kustomization that has it.
@@ -106,6 +108,10 @@ fn check(view: &View<'_>, found: &mut Found) {
     // What is decrypted has no trace of SOPS any more.
     for applied in view.encrypted() {
         let (object, applier) = (applied.object, applied.by);
+        if applier.kind == ApplierKind::Folder {
+            found.unchecked("who decrypts what is encrypted in a repository without a root");
+            continue;
+        }
         let message = format!("{} is encrypted, and {} does not decrypt it", object.reference(), applier.reference);
         let place = object.node.entry("sops").map_or_else(|| object.span().clone(), Entry::key_span);
         let decrypts = applier.kind == ApplierKind::Kustomization;

@@ -19,7 +19,9 @@ declare! {
     ///
     /// Each step is shown with its binding and role. Silent about chains that stay within the tenant's namespaces, about
     /// rights that the tenant's account has anyway, and where an admission policy that the cluster receives looks at
-    /// `serviceAccountName` and may forbid a step. A warning where all that is gained is to read, Secrets excepted.
+    /// `serviceAccountName` and may forbid a step, or one may come with what is not built, or with a chart of policies.
+    /// That no lockdown is wanted (`tenancy.lockdown: none`) is accepted. A warning where all that is gained is to read,
+    /// Secrets excepted.
     ///
     /// ## How to fix it
     ///
@@ -137,7 +139,19 @@ declare! {
     ///         - name: manager
     ///           args:
     ///             - --default-service-account=default
-    ///             - --no-cross-namespace-refs=true
+    /// ---
+    /// apiVersion: apps/v1
+    /// kind: Deployment
+    /// metadata:
+    ///   name: helm-controller
+    ///   namespace: flux-system
+    /// spec:
+    ///   template:
+    ///     spec:
+    ///       containers:
+    ///         - name: manager
+    ///           args:
+    ///             - --default-service-account=default
     /// ```
     ///
     /// ## Source
@@ -160,14 +174,26 @@ fn check(view: &View<'_>, found: &mut Found) {
                 found.unchecked("chains of rights that an admission policy may forbid");
                 continue;
             }
+            if let Some(who) = rbac.unseen_policies().filter(|_| escape.steps.iter().any(|step| step.by.means.may_be_forbidden())) {
+                found.unchecked(format!("chains of rights that a policy may forbid, which {who} may bring"));
+                continue;
+            }
+            // That Flux is not locked down is accepted, with a reason.
+            if view.tenancy().unlocked.is_some() && escape.steps.iter().any(|step| is_unnamed(step)) {
+                continue;
+            }
             let Some((at, kind)) = place_of(&escape).zip(kind(&escape, tenant)) else { continue };
             if said.contains(&(at.clone(), kind.clone())) {
                 continue;
             }
             said.push((at.clone(), kind));
-            found.push(finding(rbac, tenant, &escape, at));
+            found.push(finding(rbac, tenant, &escape, &at));
         }
     }
+}
+
+fn is_unnamed(step: &Step<'_>) -> bool {
+    matches!(step.by.means, Means::Unnamed(_))
 }
 
 /// Where a chain begins: the binding that allows its first step.
@@ -188,23 +214,23 @@ fn kind(escape: &Escape<'_>, tenant: &Tenant) -> Option<String> {
     })
 }
 
-fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: Span) -> Finding {
+fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Finding {
     let reach = reach(rbac, &escape.reach);
     let through: Vec<String> = escape.steps.iter().map(|step| called(&step.to)).collect();
     let message =
         format!("{} of {} may act as {}, and so has {reach}", who(escape), tenant.called(), through.join(", then as "));
-    let mut finding = Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape));
+    let mut finding = Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape, tenant));
     for step in &escape.steps {
         let by = how(step);
         for grant in &step.by.grants {
-            if let Some(span) = grant.binding.place.written().filter(|span| **span != at) {
+            if let Some(span) = grant.binding.place.written().filter(|span| *span != at) {
                 finding = finding.related(span.clone(), format!("`{}` is bound here", step.who));
             }
             let said = format!("{} lets `{}` act as {}: {by}", grant.from.reference(), step.who, called(&step.to));
             match (&grant.rule.place, &grant.role.place) {
                 (Some(span), _) | (None, Place::Written(span)) => finding = finding.related(span.clone(), said),
                 (None, Place::Shipped(_)) => {
-                    finding = finding.related(grant.binding.role.place.written().unwrap_or(&at).clone(), said);
+                    finding = finding.related(grant.binding.role.place.written().unwrap_or(at).clone(), said);
                 }
             }
         }
@@ -282,7 +308,15 @@ fn gives_everything(rbac: &Rbac, binding: &Binding) -> bool {
     rbac.rules(binding).any(|(rule, _)| rule.is_everything())
 }
 
-fn help(escape: &Escape<'_>) -> &'static str {
+fn help(escape: &Escape<'_>, tenant: &Tenant) -> &'static str {
+    let leaves = escape.steps.iter().find(|step| match &step.to {
+        Actor::Account(account) => !tenant.namespaces.contains(&account.namespace),
+        _ => false,
+    });
+    if leaves.is_some_and(|step| !is_unnamed(step)) {
+        return "give the right in the tenant's own namespaces alone: who may bring such an object into a namespace acts as \
+                the accounts there";
+    }
     match escape.steps.first().map(|step| step.by.means) {
         Some(Means::Unnamed(_)) => {
             "lock Flux down with `multitenant: true`, or `--default-service-account`, so that what names no account acts \

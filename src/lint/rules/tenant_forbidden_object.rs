@@ -1,9 +1,9 @@
 use crate::finding::{Finding, Label};
-use crate::flux::{Applied, Applier, ApplierKind};
+use crate::flux::{Applied, Applier};
 use crate::lint::rule::declare;
 use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::{Check, Found, View};
-use crate::rbac::{Account, Answer, Guard, Request};
+use crate::rbac::{Account, Answer, Guard, Request, acts_as};
 use crate::yaml::Node;
 
 declare! {
@@ -171,15 +171,7 @@ fn check(view: &View<'_>, found: &mut Found) {
 /// The account that Flux acts as for an applier; `None` where it acts as itself, or on another cluster.
 fn account(view: &View<'_>, applier: &Applier) -> Option<Account> {
     let object = applier.object.as_ref()?;
-    let named = object.text_at(&["spec", "serviceAccountName"]).filter(|name| !name.is_empty());
-    let lockdown = view.tenancy().lockdown.as_ref();
-    let default = lockdown.and_then(|lockdown| lockdown.default_account.as_deref());
-    let name = match applier.kind {
-        ApplierKind::Kustomization => named.or(default),
-        ApplierKind::ResourceSet => named,
-        ApplierKind::Bootstrap | ApplierKind::FluxInstance | ApplierKind::Folder => None,
-    };
-    Some(Account::new(object.namespace()?, name?))
+    acts_as(object, object.namespace(), view.tenancy())
 }
 
 /// Whether Flux does not apply an object at all.
@@ -239,8 +231,8 @@ fn finding(account: &Account, tenant: &Tenant, applied: &Applied<'_>, verb: &str
     let place = applied.by.place(object.span());
     let message = format!("ServiceAccount `{account}` of {} {verb} {}", tenant.called(), object.reference());
     let mut finding = Finding::error(RULE.id, Label::new(place, "this object"), message).help(help);
-    let applier = applied.by.object.as_ref();
-    if let Some(node) = applier.and_then(|applier| applier.node.at_keys(&["spec", "serviceAccountName"])) {
+    let kustomization = applied.by.object.as_ref();
+    if let Some(node) = kustomization.and_then(|object| object.node.at_keys(&["spec", "serviceAccountName"])) {
         let at = applied.by.brought_by.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));
         finding = finding.related(at, format!("{} applies as this account", applied.by.reference));
     }

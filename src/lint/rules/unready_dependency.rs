@@ -155,7 +155,7 @@ fn finding(awaited: &Awaited<'_>) -> Finding {
         finding = finding.related(place.clone(), format!("{} waits for it", dependent.object.reference()));
     }
     let others = count.saturating_sub(by.len());
-    let more = if others > 0 { format!(", and {others} more do") } else { String::new() };
+    let more = if others > 0 { format!("; {others} more wait for it") } else { String::new() };
     finding.help(format!("set `wait: true`: it is ready as soon as it is applied, not when it works{more}"))
 }
 
