@@ -153,7 +153,7 @@ fn check(view: &View<'_>, found: &mut Found) {
         return;
     }
     found.extend(absent_definitions(view));
-    let descent = Descent::of(view);
+    let descent = Descent::from_nothing(view);
     let mut order = ColdStart::of(view, &descent);
     let appliers = &view.receiver.cluster.appliers;
     let mut open: BTreeMap<(usize, usize), Vec<Need<'_>>> = BTreeMap::new();
