@@ -46,8 +46,8 @@ pub struct Row {
     pub verbs: Vec<Name>,
 }
 
-/// Resources of a role that are put together; a role with more of them is listed rule by rule.
-const MAX_TOGETHER: usize = 20_000;
+/// What of a role is put together, counted by resources with their verbs and names; a role with more is listed rule by rule.
+const MAX_TOGETHER: usize = 200_000;
 
 /// The usual verbs in their usual order; others follow by name.
 const VERBS: [&str; 9] = ["*", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
@@ -90,7 +90,8 @@ type Alike = (Option<Name>, Vec<Name>, Vec<Name>);
 fn rows<'a>(rules: impl Iterator<Item = &'a Rule> + Clone, namespace: &str) -> Vec<Row> {
     // Requests for paths are of no namespace: a binding of one gives none.
     let apart = |rule| by_group(rule).into_iter().filter(|row| row.group.is_some() || namespace.is_empty());
-    let size = |rule: &Rule| rule.groups.len().saturating_mul(rule.resources.len());
+    let each = |rule: &Rule| rule.verbs.len() + rule.names.len() + 1;
+    let size = |rule: &Rule| rule.groups.len().saturating_mul(rule.resources.len()).saturating_mul(each(rule));
     if rules.clone().map(size).fold(0, usize::saturating_add) > MAX_TOGETHER {
         return rules.flat_map(apart).collect();
     }

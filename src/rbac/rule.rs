@@ -119,7 +119,7 @@ enum What<'a> {
 }
 
 /// How many comparisons are made to find out whether rules cover others. More than that is nobody's role.
-const MAX_COMPARISONS: usize = 20_000_000;
+const MAX_COMPARISONS: usize = 5_000_000;
 
 /// Whether rules allow everything that others allow; `None` where these are too many to compare.
 ///

@@ -125,7 +125,8 @@ fn check(view: &View<'_>, found: &mut Found) {
         if name.contains("${") || PLATFORMS.iter().any(|begin| name.starts_with(begin)) {
             continue;
         }
-        let (namespace, kind) = if binding.role.is_cluster_role { ("", "ClusterRole") } else { (&*binding.namespace, "Role") };
+        let (namespace, kind) =
+            if binding.role.is_cluster_role { ("", "ClusterRole") } else { (&*binding.namespace, "Role") };
         match view.presence("rbac.authorization.k8s.io", kind, namespace, name) {
             Presence::Unknown(_) if may_be_made(view, name) => {
                 found.unchecked("roles that charts, or what is not built, may bring");

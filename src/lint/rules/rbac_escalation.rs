@@ -161,7 +161,7 @@ fn check(view: &View<'_>, found: &mut Found) {
                 continue;
             }
             let file = place.file();
-            let root = file.root().map(std::string::ToString::to_string).unwrap_or_default();
+            let root = file.root().map(ToString::to_string).unwrap_or_default();
             let key = (Some(format!("{root}/{}", file.path())), place.range().start);
             rules.entry(key).or_insert_with(|| (role, place, powers, binding, tenant.called()));
         }

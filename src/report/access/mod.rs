@@ -1,5 +1,6 @@
 //! What accounts may do where, for people and for programs.
 
+mod document;
 mod json;
 mod text;
 
