@@ -84,7 +84,9 @@ impl Walk<'_> {
             }
             Some("HelmRelease") => {
                 let values = node.at_keys(&["spec", "values"]).map(private_values).unwrap_or_default();
-                values.iter().for_each(|entry| self.hide(&entry.node));
+                for entry in values {
+                    self.hide(&entry.node);
+                }
             }
             _ => {}
         }
