@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::Span;
+use crate::text::{Index, Span};
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -158,6 +158,27 @@ pub fn sort(findings: &mut Vec<Finding>) {
     fn manner(finding: &Finding) -> (Reverse<Severity>, &Option<String>, bool) {
         (Reverse(finding.severity), &finding.help, finding.clusters.is_empty())
     }
+    // Most of what is said often is said alike: those become one first, since to sort takes more.
+    let mut known: Index<_, usize> = Index::default();
+    let mut same: Vec<(usize, usize)> = Vec::new();
+    for (at, finding) in findings.iter().enumerate() {
+        let first = *known.entry_or((key(finding), manner(finding)), || at);
+        if first != at {
+            same.push((first, at));
+        }
+    }
+    drop(known);
+    for (first, at) in &same {
+        let clusters = std::mem::take(&mut findings[*at].clusters);
+        findings[*first].clusters.extend(clusters);
+    }
+    let mut later = same.iter().map(|(_, at)| *at).peekable();
+    let mut at = 0;
+    findings.retain(|_| {
+        let is_kept = later.next_if_eq(&at).is_none();
+        at += 1;
+        is_kept
+    });
     findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| manner(a).cmp(&manner(b))));
     findings.dedup_by(|later, kept| {
         let is_manner_shared = later.severity == kept.severity && later.help == kept.help;

@@ -57,6 +57,7 @@ impl Objects {
     }
 
     /// The list that others may share, without what is this one's own.
+    #[must_use]
     pub fn alike(&self) -> Self {
         Self { shared: self.shared.clone(), own: Arc::default() }
     }

@@ -77,7 +77,8 @@ pub(super) fn load(kustomization: &Object, received: &Received) -> Loaded {
 
 fn missing(kustomization: &Object, source: &Node, namespace: &str, name: &str) -> Finding {
     let message = format!("no ConfigMap `{namespace}/{name}` reaches the cluster");
-    let help = "bring it in that namespace, or set `optional: true`; without it Flux applies nothing";
+    let help = "bring it in that namespace, or set `optional: true`; if it is made elsewhere, name it below `external` in \
+                `.fleetwright.yaml`";
     let place = source.get("name").unwrap_or(source).span().clone();
     let finding = Finding::error(DANGLING_VALUES, place, message).help(help);
     finding.related(kustomization.span().clone(), "for this Kustomization").about(kustomization.reference())

@@ -32,7 +32,7 @@ pub(super) enum Why {
     /// What is ready was applied before.
     Applied,
     /// What is applied was brought by something that was applied before: its place.
-    Brought(Span),
+    Brought,
     /// `dependsOn`, at its place.
     DependsOn(Span),
     /// `wait` or a health check, at its place.
@@ -103,8 +103,8 @@ impl<'a> ColdStart<'a> {
         let at = applier.at;
         self.add(ready(at), applied(at), Why::Applied);
         if let Some(parent) = parent {
-            let place = applier.object.as_ref().map(|object| own_place(applier, object.span()));
-            self.add(applied(at), applied(parent), place.map_or(Why::Applied, Why::Brought));
+            let why = if applier.object.is_some() { Why::Brought } else { Why::Applied };
+            self.add(applied(at), applied(parent), why);
             if let Some(place) = self.appliers.get(parent).and_then(|parent| waits(parent)) {
                 self.add(ready(parent), ready(at), Why::Waits(place));
             }
@@ -160,6 +160,10 @@ impl<'a> ColdStart<'a> {
     /// Circles in which everything waits for ever. Circles of `dependsOn` alone are left out.
     pub(super) fn circles(&self) -> Vec<Circle> {
         let mut told = vec![false; self.edges.len()];
+        // Who brings whom alone makes a tree.
+        if self.edges.iter().flatten().all(|edge| matches!(edge.why, Why::Applied | Why::Brought)) {
+            return Vec::new();
+        }
         let alone = components(&self.edges, |edge| matches!(edge.why, Why::Applied | Why::DependsOn(_)));
         alone.iter().flatten().for_each(|event| told[*event] = true);
         // A circle of waits is there whatever else is needed, and what is needed may lead through it.
@@ -175,7 +179,7 @@ impl<'a> ColdStart<'a> {
                 Why::Needs(..) => 0,
                 Why::Waits(_) => 1,
                 Why::DependsOn(_) => 2,
-                Why::Brought(_) | Why::Applied => 3,
+                Why::Brought | Why::Applied => 3,
             };
             let Some((from, first)) = inner.min_by_key(|(from, edge)| (rank(edge), *from, edge.to)) else { continue };
             let mut steps = vec![(from, first.clone())];
@@ -209,6 +213,12 @@ impl<'a> ColdStart<'a> {
         }
         path.reverse();
         path
+    }
+
+    /// The place of an applier that another one brings.
+    pub(super) fn place(&self, event: usize) -> Option<Span> {
+        let applier = self.appliers.get(event / 2)?;
+        applier.object.as_ref().map(|object| own_place(applier, object.span()))
     }
 
     /// What an event is about, in words.

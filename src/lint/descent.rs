@@ -17,12 +17,24 @@ impl Descent {
     /// Looks at a cluster. `flux bootstrap` applies only the root, but the folder that it stands in is often built as a
     /// whole, and who brings the rest of it is the root's Kustomization.
     pub(super) fn of(view: &View<'_>) -> Self {
+        Self::with(view, |_| true)
+    }
+
+    /// Looks at a cluster that is brought up from nothing. Whoever wrote its root without Flux's tools applies all that
+    /// stands beside it, and Flux brings none of that.
+    pub(super) fn from_nothing(view: &View<'_>) -> Self {
+        Self::with(view, |by_hand| by_hand.iter().any(|applier| is_of_tool(applier)))
+    }
+
+    fn with(view: &View<'_>, brings_the_rest: impl Fn(&[&Arc<Applier>]) -> bool) -> Self {
         let cluster = view.receiver.cluster;
         let is_by_hand =
             |at: usize| cluster.appliers.get(at).is_some_and(|applier| applier.kind == ApplierKind::Bootstrap);
         let by_hand = |applier: &Arc<Applier>| applier.parent.is_some_and(is_by_hand);
         let (mut wanted, mut names) = (Index::<&ObjectRef, ()>::default(), Index::<&str, ()>::default());
-        for applier in cluster.appliers.iter().filter(|applier| by_hand(applier)) {
+        let all: Vec<&Arc<Applier>> = cluster.appliers.iter().filter(|applier| by_hand(applier)).collect();
+        let all = if brings_the_rest(&all) { all } else { Vec::new() };
+        for applier in all {
             wanted.insert(&applier.reference, ());
             names.insert(&applier.reference.name, ());
         }
@@ -58,4 +70,11 @@ impl Descent {
     pub(super) fn is_above(&self, provider: usize, brought: &Brought) -> bool {
         self.line(brought.by.at).any(|at| at == provider)
     }
+}
+
+/// Whether an applier is a root that the operator or `flux bootstrap` makes.
+fn is_of_tool(applier: &Applier) -> bool {
+    let written = applier.object.as_ref().map(|object| object.node.origin.written().file().path());
+    let is_sync = written.is_some_and(|path| path.rsplit('/').next() == Some("gotk-sync.yaml"));
+    applier.kind == ApplierKind::FluxInstance || is_sync
 }

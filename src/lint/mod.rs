@@ -22,6 +22,7 @@ mod objects;
 mod ownership;
 mod pods;
 mod presence;
+mod private_values;
 mod reach;
 mod receiver_events;
 mod rule;
@@ -39,6 +40,7 @@ mod wanted;
 
 pub use found::Found;
 pub use presence::Presence;
+pub use private_values::private_values;
 pub use rule::{Check, Context, Fleet, Rule};
 pub use rules::RULES;
 pub use run::{Options, Outcome, judge, run, tenancies};

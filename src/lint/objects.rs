@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::reach::{Unseen, address};
-use super::{Check, Context, Found, Rule, View};
+use super::{Check, Context, Found, Options, Rule, View};
 use crate::finding::Finding;
 use crate::flux::{Applied, Brought, Completion};
 use crate::kube::Object;
@@ -27,7 +27,7 @@ struct Judged<'a> {
 }
 
 /// Judges what clusters receive. Costs as many steps as there are distinct objects, and one for each list of a cluster.
-pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule]) -> Found {
+pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule], options: &Options) -> Found {
     let mut facts = Facts::default();
     let mut places: Index<ListKey, usize> = Index::default();
     let mut lists: Vec<Judged<'_>> = Vec::new();
@@ -55,7 +55,8 @@ pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule]) -> Found {
         }
     }
     let judged = wanted.into_par_iter().filter_map(|(key, applied, context)| {
-        let found = judge(&applied, context, rules);
+        let mut found = judge(&applied, context, rules);
+        found.findings.retain(|finding| !options.hides(finding));
         (!found.is_empty()).then_some((key, found))
     });
     let judged: Vec<(Key, Found)> = judged.collect();
@@ -77,8 +78,8 @@ pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule]) -> Found {
             of_shared.iter().filter(|(at, _)| !objects.is_own(*at)).copied().chain(of_own).collect();
         all_found.sort_by_key(|(at, _)| *at);
         for (_, found) in all_found {
-            for (cluster, brought) in &list.clusters {
-                all.extend(found.findings.iter().map(|finding| concerning(finding, cluster, brought)));
+            for finding in &found.findings {
+                take(finding, &list.clusters, &mut all);
             }
             for (why, count) in &found.unchecked {
                 *all.unchecked.entry(why.clone()).or_default() += count;
@@ -115,6 +116,22 @@ fn judge(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Found 
         }
     }
     found
+}
+
+/// Takes a finding for the clusters that have it: those with the same places share one.
+fn take(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Found) {
+    let mut shared: Option<usize> = None;
+    for (cluster, brought) in clusters {
+        let is_shared = brought.by.shares_with.is_empty() && !cluster.is_empty();
+        if let Some(at) = shared.filter(|_| is_shared) {
+            all.findings[at].clusters.push(cluster.clone());
+            continue;
+        }
+        if is_shared {
+            shared = Some(all.findings.len());
+        }
+        all.push(concerning(finding, cluster, brought));
+    }
 }
 
 /// A finding as it is on a cluster: an applier that shares its build with others has places of its own.

@@ -1,5 +1,6 @@
 //! What the roots of a repository reach.
 
+use super::Fleet;
 use super::installation::runs;
 use crate::flux::{Objects, Repo, State};
 use crate::kube::Object;
@@ -173,12 +174,12 @@ pub(super) fn above(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Counts the objects that no cluster receives, in a repository that says what its clusters receive.
-pub(super) fn unreached(repo: &Repo) -> usize {
-    if !has_root(repo) {
+pub(super) fn unreached(fleet: &Fleet<'_>) -> usize {
+    if !has_root(fleet.repo) {
         return 0;
     }
-    let reached = Reached::of(repo);
-    let places = repo.objects.iter().map(|built| place_of(&built.object));
+    let reached = fleet.reached();
+    let places = fleet.repo.objects.iter().map(|built| place_of(&built.object));
     let missed: Index<Place<'_>, ()> =
         places.filter(|place| !reached.places.contains(place)).map(|place| (place, ())).collect();
     missed.len()

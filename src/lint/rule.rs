@@ -1,5 +1,8 @@
 //! What a rule is, and what it may ask.
 
+use std::sync::OnceLock;
+
+use super::reach::Reached;
 use super::{Found, View};
 use crate::config::Lint;
 use crate::finding::{Finding, Label, Severity};
@@ -57,6 +60,18 @@ pub struct Fleet<'a> {
     pub repo: &'a Repo,
     /// Whether a fleet.yaml governs it.
     pub governance: Governance,
+    reached: OnceLock<Reached<'a>>,
+}
+
+impl<'a> Fleet<'a> {
+    pub(super) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance) -> Self {
+        Self { views, repo, governance, reached: OnceLock::new() }
+    }
+
+    /// What its clusters reach, of all those that the repository describes.
+    pub(super) fn reached(&self) -> &Reached<'a> {
+        self.reached.get_or_init(|| Reached::of(self.repo))
+    }
 }
 
 impl Rule {

@@ -76,9 +76,10 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id) && options.shows(rule)).collect();
     let tenancies = tenancies(repo, &receivers, options);
     let views = views(repo, &receivers, &tenancies, options);
-    let mut found = judge_objects(&views, &rules);
+    let mut found = judge_objects(&views, &rules, options);
     found.merge(judge_clusters(&views, &rules));
-    found.merge(judge_fleet(&Fleet { views: &views, repo, governance: options.governance }, &rules));
+    let fleet = Fleet::new(&views, repo, options.governance);
+    found.merge(judge_fleet(&fleet, &rules));
     found.extend(problems(repo, &receivers, options));
     let Found { mut findings, unchecked } = found;
     let unwanted = apply(&mut findings, &options.lint, &options.only);
@@ -97,7 +98,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
         unused: exceptions.unused(|rule| options.runs(rule)),
         unchecked,
         objects: count_objects(&receivers),
-        unreached: unreached(repo),
+        unreached: unreached(&fleet),
         not_built: not_built(&receivers),
         skipped: repo.skipped.clone(),
         not_done: repo.not_done.clone(),
@@ -224,6 +225,14 @@ impl Options {
         let severity = self.lint.rules.level(rule.id).and_then(Level::severity).unwrap_or(rule.severity);
         let is_excepted = || self.lint.exceptions.iter().any(|exception| exception.rule == rule.id);
         self.pedantic || severity > Severity::Pedantic || is_excepted()
+    }
+
+    /// Whether a finding is neither shown nor counted, whatever comes after.
+    pub(super) fn hides(&self, finding: &Finding) -> bool {
+        let is_said = || self.lint.rules.level(finding.rule).and_then(Level::severity).is_some();
+        let is_excepted = || self.lint.exceptions.iter().any(|exception| exception.rule == finding.rule);
+        let is_shown = self.pedantic || finding.severity > Severity::Pedantic || !self.lint.skip.is_empty();
+        !is_shown && !is_said() && !is_excepted()
     }
 
     fn runs(&self, rule: &str) -> bool {

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::fields::mentions;
+use super::reach::address;
 use super::{Fleet, View};
 use crate::finding::ObjectRef;
-use crate::flux::{Brought, State, reads};
+use crate::flux::{Brought, State, Variable, Variables, reads};
 use crate::kube::Object;
-use crate::text::Span;
+use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
 /// Flux Operator fills such a ConfigMap from another one.
@@ -27,11 +28,16 @@ const READERS: [(&str, &str); 9] = [
     ("helm.toolkit.fluxcd.io", "HelmRelease"),
 ];
 
+/// A namespace and a name.
+type Id<'a> = (&'a str, &'a str);
+
 /// What tells a place from others.
 type Place<'a> = (Option<&'a str>, (&'a str, u32, u32));
 
 /// Such a ConfigMap on one cluster.
 pub(super) struct Info<'a> {
+    /// The position of its view.
+    view: usize,
     /// The cluster.
     pub(super) cluster: Arc<str>,
     /// The ConfigMap.
@@ -53,22 +59,23 @@ pub(super) struct Info<'a> {
 /// Those of a fleet by namespace and name, in the order of the clusters.
 pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<Info<'a>>> {
     let mut all: BTreeMap<(&str, &str), Vec<Info<'_>>> = BTreeMap::new();
-    for view in fleet.views.iter().filter(|view| view.is_whole() && view.receiver.target.is_none()) {
-        for (id, info) in of_cluster(view) {
+    let views = fleet.views.iter().enumerate();
+    for (at, view) in views.filter(|(_, view)| view.is_whole() && view.receiver.target.is_none()) {
+        for (id, info) in of_cluster(at, view) {
             all.entry(id).or_default().push(info);
         }
     }
     all
 }
 
-fn of_cluster<'a>(view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
+fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
     let brought = &view.receiver.cluster.brought;
     let mut found: BTreeMap<(&str, &str), Info<'_>> = BTreeMap::new();
     for (namespace, name) in brought.iter().flat_map(|one| named_by(view, one)) {
         let Some(applied) = view.find("", "ConfigMap", namespace, name) else { continue };
         let object = applied.object;
         if object.text_at(&["metadata", "annotations", COPY_FROM]).is_none() {
-            found.entry((namespace, name)).or_insert_with(|| Info::new(view, object));
+            found.entry((namespace, name)).or_insert_with(|| Info::new(at, view, object));
         }
     }
     if found.is_empty() {
@@ -79,8 +86,12 @@ fn of_cluster<'a>(view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
         let entries = info.object.node.get("data").map_or(&[][..], |data| data.entries());
         by_place.extend(entries.iter().map(|entry| (place(entry.node.span()), *id)));
     }
-    for one in brought {
-        take_reads(one, &mut found, &by_place);
+    let mut known: Index<(usize, Option<&'a str>), Origins<'a>> = Index::default();
+    for one in brought.iter().filter(|one| !one.reads().is_empty()) {
+        let namespace = one.by.reference.namespace.as_deref();
+        let key = (Arc::as_ptr(&one.by.variables).addr(), namespace);
+        let origins = known.entry_or(key, || Origins::of(&one.by.variables, namespace, &found, &by_place));
+        take_reads(one, origins, &mut found);
     }
     // What is not known may bring further ones that read any.
     for one in brought.iter().filter(|one| one.by.state != State::Built && one.reads().is_empty()) {
@@ -112,28 +123,40 @@ fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)
     ids.collect()
 }
 
-/// Notes what the objects of an applier read, in those `ConfigMap`s that it substitutes from, be it through a copy.
-fn take_reads<'a>(
-    brought: &'a Brought,
-    found: &mut BTreeMap<(&'a str, &'a str), Info<'a>>,
-    by_place: &BTreeMap<Place<'a>, (&'a str, &'a str)>,
-) {
-    let variables = &brought.by.variables;
-    let named = variables.sources.iter().filter_map(|source| {
-        let namespace = brought.by.reference.namespace.as_deref()?;
-        found.keys().find(|(of, name)| *of == namespace && *name == &*source.name).copied()
-    });
-    let copied = variables.values.values().filter_map(|variable| by_place.get(&place(&variable.place)).copied());
-    let sources: BTreeSet<(&str, &str)> = named.chain(copied).collect();
-    for id in &sources {
+/// Where variables come from, as far as they come from such `ConfigMap`s.
+struct Origins<'a> {
+    /// All that are substituted from, be it through a copy.
+    sources: BTreeSet<Id<'a>>,
+    by_name: BTreeMap<&'a Name, Id<'a>>,
+}
+
+impl<'a> Origins<'a> {
+    fn of(
+        variables: &'a Variables,
+        namespace: Option<&str>,
+        found: &BTreeMap<Id<'a>, Info<'a>>,
+        by_place: &BTreeMap<Place<'a>, Id<'a>>,
+    ) -> Self {
+        let named = variables.sources.iter().filter_map(|source| {
+            found.keys().find(|(of, name)| Some(*of) == namespace && *name == &*source.name).copied()
+        });
+        let copied = |(name, variable): (&'a Name, &'a Variable)| Some((name, *by_place.get(&place(&variable.place))?));
+        let by_name: BTreeMap<&Name, Id<'a>> = variables.values.iter().filter_map(copied).collect();
+        Self { sources: named.chain(by_name.values().copied()).collect(), by_name }
+    }
+}
+
+/// Notes what the objects of an applier read, in those `ConfigMap`s that it substitutes from.
+fn take_reads<'a>(brought: &'a Brought, origins: &Origins<'a>, found: &mut BTreeMap<Id<'a>, Info<'a>>) {
+    for id in &origins.sources {
         let Some(info) = found.get_mut(id) else { continue };
         info.asked.extend(brought.reads());
         info.missed.extend(brought.misses());
     }
     for name in brought.reads() {
-        let Some(variable) = variables.values.get(name) else { continue };
-        let Some(info) = by_place.get(&place(&variable.place)).and_then(|id| found.get_mut(id)) else { continue };
-        info.read.insert(name);
+        if let Some(info) = origins.by_name.get(name).and_then(|id| found.get_mut(id)) {
+            info.read.insert(name);
+        }
     }
 }
 
@@ -142,13 +165,14 @@ fn place(span: &Span) -> Place<'_> {
 }
 
 impl<'a> Info<'a> {
-    fn new(view: &View<'a>, object: &'a Object) -> Self {
+    fn new(at: usize, view: &View<'a>, object: &'a Object) -> Self {
         let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
         // What is no name of a variable is another fault.
         let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let named = entries.iter().filter(|entry| is_name(&entry.key));
         let keys = named.map(|entry| (&entry.key, entry.key_span())).collect();
         Self {
+            view: at,
             cluster: view.receiver.to_string().into(),
             object,
             keys,
@@ -166,9 +190,13 @@ pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
     fleet.repo.objects.iter().flat_map(|built| reads(&built.object).to_vec()).collect()
 }
 
-/// Tells whether something other than a Kustomization reads a ConfigMap on any cluster: a workload, a release, a set.
-pub(super) fn has_other_readers(fleet: &Fleet<'_>, info: &Info<'_>) -> bool {
-    let views = fleet.views.iter().filter(|view| view.receiver.to_string() == *info.cluster);
+/// Tells whether something other than a Kustomization reads a ConfigMap of one name on any cluster that has it: a
+/// workload, a release, a set.
+pub(super) fn has_other_readers(fleet: &Fleet<'_>, infos: &[Info<'_>]) -> bool {
+    let name = infos.first().map_or("", |info| info.object.name());
+    // Clusters share most objects, and each is looked through once.
+    let mut seen: Index<usize, ()> = Index::default();
+    let views = infos.iter().filter_map(|info| fleet.views.get(info.view));
     let mut readers = views.flat_map(|view| READERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind)));
-    readers.any(|applied| mentions(&applied.object.node, info.object.name()))
+    readers.any(|applied| seen.insert(address(applied.object), ()).is_none() && mentions(&applied.object.node, name))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fleetwright::address::Location;
 use fleetwright::config;
+use fleetwright::disk;
 use fleetwright::finding::{Finding, Severity};
 use fleetwright::flux::source::Copy;
 use fleetwright::flux::{ApplierKind, Cluster, Repo, Settings};
@@ -67,7 +68,7 @@ fn rows(name: &str, sources: &[(&str, &str)]) -> String {
     assert!(mistakes.is_empty(), "{}", lines(&mistakes));
     let copies = sources.iter().map(|(url, copy)| {
         let location = Location::parse(&format!("{url}={copy}")).unwrap();
-        Copy::new(&location, tree_of(&folder().join(copy)))
+        Copy::new(&location, disk::read_copy(&folder().join(copy)).unwrap())
     });
     let lint = config.lint.clone();
     let settings = Settings { copies: copies.collect(), config, ..Settings::default() };
@@ -133,10 +134,10 @@ fn missed(repo: &Repo) -> Held {
     Held { kustomizations, objects: missed.len(), written }
 }
 
-/// Where an object was written, whatever moved it since.
-fn place(object: &Object) -> (String, usize) {
+/// Where an object was written, whatever moved it since: the copy of a source, the file, and how far into it.
+fn place(object: &Object) -> (Option<String>, String, usize) {
     let span = object.node.get("kind").unwrap_or(&object.node).origin.written();
-    (span.file().path().to_string(), span.range().start)
+    (span.file().root().map(ToString::to_string), span.file().path().to_string(), span.range().start)
 }
 
 /// Whether a finding concerns a cluster, or another one that its Flux applies to.

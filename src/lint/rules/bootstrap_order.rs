@@ -153,7 +153,7 @@ fn check(view: &View<'_>, found: &mut Found) {
         return;
     }
     found.extend(absent_definitions(view));
-    let descent = Descent::of(view);
+    let descent = Descent::from_nothing(view);
     let mut order = ColdStart::of(view, &descent);
     let appliers = &view.receiver.cluster.appliers;
     let mut open: BTreeMap<(usize, usize), Vec<Need<'_>>> = BTreeMap::new();
@@ -294,7 +294,7 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
             };
             (place.clone(), message)
         }
-        Why::Applied | Why::Brought(_) => return None,
+        Why::Applied | Why::Brought => return None,
     };
     let help = "break one of the steps: let one not wait, or move what is needed out of what needs it";
     let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
@@ -304,7 +304,11 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
             Why::Needs(place, what) => finding = finding.related(place.clone(), format!("{what}, which {other} brings")),
             Why::Waits(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
             Why::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
-            Why::Brought(place) => finding = finding.related(place.clone(), format!("{other} brings {one}")),
+            Why::Brought => {
+                if let Some(place) = order.place(*event) {
+                    finding = finding.related(place, format!("{other} brings {one}"));
+                }
+            }
             Why::Applied => {}
         }
     }

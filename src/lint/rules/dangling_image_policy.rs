@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::finding::{Finding, Label};
 use crate::flux::{Applied, Marker, State};
 use crate::lint::installation::runs;
-use crate::lint::reach::{Reached, has_root, place_of};
+use crate::lint::reach::{has_root, place_of};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Fleet, Found, View};
 use crate::text::{Span, folder_of, normalize};
@@ -110,7 +110,7 @@ fn nameless(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
     if fleet.repo.markers.is_empty() {
         return Vec::new();
     }
-    let reached = Reached::of(fleet.repo);
+    let reached = fleet.reached();
     let mut judged: BTreeMap<(&str, &str), bool> = BTreeMap::new();
     // One value often has a marker for its name and one for its tag.
     let mut said: BTreeSet<(&str, &str, &str)> = BTreeSet::new();

@@ -107,8 +107,16 @@ const PLATFORMS: &[&str] = &[
     "cilium",
 ];
 
+/// The kinds that give rights.
+const BINDINGS: [&str; 2] = ["ClusterRoleBinding", "RoleBinding"];
+
 fn check(view: &View<'_>, found: &mut Found) {
     if !view.is_whole() || view.receiver.target.is_some() {
+        return;
+    }
+    // Roles and bindings are shipped together: without a binding of its own, a cluster misses none.
+    let mut own = BINDINGS.iter().flat_map(|kind| view.of_kind("rbac.authorization.k8s.io", kind));
+    if own.next().is_none() {
         return;
     }
     let rbac = view.rbac();

@@ -94,7 +94,8 @@ fn check(view: &View<'_>, found: &mut Found) {
                 finding.severity = Severity::Warning;
                 "bring it, or set `optional: true`; if it is made elsewhere, name it below `external` in `.fleetwright.yaml`"
             } else {
-                "bring it in that namespace, or set `optional: true`; without it Flux applies nothing"
+                "bring it in that namespace, or set `optional: true`; if it is made elsewhere, name it below `external` in \
+                 `.fleetwright.yaml`"
             };
             found.push(missing.explain(finding, help));
         }

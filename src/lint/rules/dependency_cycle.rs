@@ -107,6 +107,9 @@ struct Member<'a> {
 
 fn check(view: &View<'_>, found: &mut Found) {
     for (group, kind) in DEPENDENTS {
+        if view.of_kind(group, kind).all(|applied| dependencies(applied.object).next().is_none()) {
+            continue;
+        }
         let members = members(view, group, kind);
         if members.iter().all(|member| member.waits.is_empty()) {
             continue;

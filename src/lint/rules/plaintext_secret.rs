@@ -1,9 +1,10 @@
 use crate::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::Object;
+use crate::lint::private_values::{is_nothing, is_public, private_values};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Context, Found};
-use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{Entry, Node, Style, Value};
 
 declare! {
     /// A Secret, a secretGenerator or the values of a chart hold something private that anybody who reads the repository can read.
@@ -57,11 +58,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
         check_secret(object, found);
     } else if object.is("helm.toolkit.fluxcd.io", "HelmRelease") {
         let values = object.node.at_keys(&["spec", "values"]);
-        let mut telling = Vec::new();
-        if let Some(values) = values {
-            find_telling(values, 0, &mut telling);
-        }
-        for entry in telling {
+        for entry in values.map(private_values).unwrap_or_default() {
             let message = format!("{} has a readable `{}` among its values", object.reference(), entry.key);
             let help = "let the chart take it from a Secret, or put it into a Secret that `valuesFrom` names";
             found.push(Finding::warning(RULE.id, entry.node.span().clone(), message).help(help).about(object.reference()));
@@ -136,72 +133,9 @@ fn is_encrypted(text: &str) -> bool {
     ["\"mac\": \"ENC[", "mac: ENC[", "sops_mac=ENC["].iter().any(|mark| text.contains(mark))
 }
 
-/// Whether a value is left to be filled in: empty, a variable, an encrypted one, or a placeholder in angle brackets.
-fn is_nothing(text: &str) -> bool {
-    let is_variable = text.contains("${") || text.starts_with("{{");
-    text.is_empty() || is_variable || text.starts_with("ENC[") || (text.starts_with('<') && text.ends_with('>'))
-}
-
-/// Whether a value is made to be known: a certificate, a public key.
-fn is_public(text: &str) -> bool {
-    let public = ["ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "sk-ssh-ed25519"];
-    let is_pem = text.starts_with("-----BEGIN ") && !text.contains("PRIVATE KEY");
-    is_pem || public.iter().any(|start| text.starts_with(start))
-}
-
 /// What Kubernetes makes of a value of `data`; `None` for what is no text.
 fn decoded(text: &str) -> Option<String> {
     let text: String = text.split_whitespace().collect();
     let bytes = data_encoding::BASE64.decode(text.as_bytes()).ok()?;
     String::from_utf8(bytes).ok()
-}
-
-/// How deep values are looked through.
-const MAX_DEPTH: usize = 32;
-
-/// The entries of values whose keys say that they are private.
-fn find_telling<'a>(node: &'a Node, depth: usize, telling: &mut Vec<&'a Entry>) {
-    if depth > MAX_DEPTH {
-        return;
-    }
-    for item in node.items() {
-        find_telling(item, depth + 1, telling);
-    }
-    for entry in node.entries() {
-        let value = entry.node.text().filter(|_| is_string(&entry.node)).map(str::trim);
-        match value {
-            Some(value) if tells(&entry.key) && !is_key_of_secret(&entry.key, node) && !is_nothing(value) && !is_public(value) && !is_reference(value) => {
-                telling.push(entry);
-            }
-            _ => find_telling(&entry.node, depth + 1, telling),
-        }
-    }
-}
-
-/// Whether a key says that its value is private, and not where that is.
-fn tells(key: &str) -> bool {
-    let key: String = key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-    let ends = ["password", "passwd", "secretkey", "secretaccesskey", "apikey", "privatekey", "clientsecret", "accesstoken",
-        "authtoken", "apitoken", "secretkeybase", "encryptionkey", "adminpassword", "rootpassword"];
-    let is_place = ["existing", "ref", "file", "path", "name"].iter().any(|word| key.contains(word));
-    !is_place && ends.iter().any(|end| key.ends_with(end))
-}
-
-/// Whether a value is the key of a Secret that is named beside it, as `secretKey` is beside `existingSecret`.
-fn is_key_of_secret(key: &str, among: &Node) -> bool {
-    let names_secret = |other: &str| {
-        let other = other.to_ascii_lowercase();
-        ["secret", "secretname", "secretref"].iter().any(|end| other.ends_with(end))
-    };
-    let is_key = key.to_ascii_lowercase().ends_with("secretkey");
-    is_key && among.entries().iter().any(|entry| *entry.key != *key && names_secret(&entry.key))
-}
-
-fn is_string(node: &Node) -> bool {
-    matches!(node.resolve(Reader::Kustomize), Some(Scalar::String(_)))
-}
-
-/// Whether a value is an address of the secret rather than the secret: a path, a reference of a vault, `$(NAME)`.
-fn is_reference(value: &str) -> bool {
-    value.starts_with(['/', '$', '%']) || value.contains("://") || value.starts_with("ref+") || value.starts_with("vault:")
 }

@@ -133,7 +133,7 @@ fn left_over<'a>(fleet: &Fleet<'_>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     };
     let keys = infos.iter().flat_map(|info| info.keys.keys().copied());
     let unread: BTreeSet<&Name> = keys.filter(|key| !read.contains(key) && !is_given(key)).collect();
-    if unread.is_empty() || infos.iter().any(|info| has_other_readers(fleet, info)) {
+    if unread.is_empty() || has_other_readers(fleet, infos) {
         return BTreeSet::new();
     }
     // What waits to be deployed reads them, too.

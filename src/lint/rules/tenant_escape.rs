@@ -164,6 +164,9 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Found) {
     let tenants = Tenants::of(view);
+    if tenants.is_empty() {
+        return;
+    }
     let rbac = view.rbac();
     for tenant in tenants.iter() {
         let mut said: Vec<(Span, String)> = Vec::new();

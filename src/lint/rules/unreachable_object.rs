@@ -4,7 +4,7 @@ use crate::finding::{Finding, Label};
 use crate::flux::{is_flux, is_kustomization};
 use crate::kube::Object;
 use crate::lint::installation::runs;
-use crate::lint::reach::{Reached, above, has_root, place_of};
+use crate::lint::reach::{above, has_root, place_of};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Fleet, Found};
 use crate::text::{Index, folder_of, normalize};
@@ -109,7 +109,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
     if !has_root(fleet.repo) {
         return;
     }
-    let reached = Reached::of(fleet.repo);
+    let reached = fleet.reached();
     let parked: Index<&str, ()> = fleet.repo.parked.iter().map(|path| (path.as_str(), ())).collect();
     let is_parked = |path: &str| above(path).any(|above| parked.contains(above));
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));

@@ -95,7 +95,7 @@ fn check(view: &View<'_>, found: &mut Found) {
             if !seen.insert((kind, namespace, name)) {
                 continue;
             }
-            let Some(values) = view.find("", kind, namespace, name) else { continue };
+            let Some(values) = view.find("", kind, namespace, name).filter(|_| !is_hashed(name)) else { continue };
             if values.object.label(WATCH.0).is_some_and(|value| value == WATCH.1 || value.contains('$')) {
                 continue;
             }
@@ -106,4 +106,14 @@ fn check(view: &View<'_>, found: &mut Found) {
             found.push(finding.related(item.span().clone(), "values come from it here"));
         }
     }
+}
+
+/// Whether a name ends with the hash of a generator: other values have another name, which their reader notices by
+/// itself. A hash that is not known is written as `x`.
+///
+/// Source: the letters that kustomize writes hashes with.
+fn is_hashed(name: &str) -> bool {
+    let hash = name.rsplit_once('-').map_or("", |(_, hash)| hash);
+    let is_hash = hash.chars().all(|each| "2456789bcdfghkmt".contains(each));
+    hash.len() == 10 && (is_hash || hash.chars().all(|each| each == 'x'))
 }

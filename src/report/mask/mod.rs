@@ -21,7 +21,8 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// Finds what is secret in a file: the values of Secrets, of patches on them and of generators that make them.
+    /// Finds what is secret in a file: the values of Secrets, of patches on them and of generators that make them, and
+    /// what the keys among the values of a chart call so.
     pub fn of(file: &File) -> Self {
         Self { ranges: merged(secrets(file, 0)) }
     }
@@ -105,7 +106,7 @@ fn secrets(file: &File, depth: usize) -> Vec<Range<usize>> {
 
 /// Tells whether a text is worth reading: most files know of no Secret.
 fn may_hold_secrets(text: &str) -> bool {
-    ["Secret", "secretGenerator", "/data", "/stringData"].iter().any(|word| text.contains(word))
+    ["Secret", "secretGenerator", "/data", "/stringData", "HelmRelease"].iter().any(|word| text.contains(word))
 }
 
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
@@ -151,6 +152,13 @@ mod tests {
         let text =
             "kind: List\nitems:\n- kind: ConfigMap\n  data: {a: open}\n- kind: Secret\n  stringData: {a: shut}\n";
         assert!(masked(text).contains("{a: open}") && masked(text).contains("{a: ****}"));
+    }
+
+    #[test]
+    fn values_of_a_chart_that_their_keys_call_private_are_masked() {
+        let text = "kind: HelmRelease\nspec:\n  values:\n    adminPassword: hunter2\n    replicas: 2\n";
+        let expected = "kind: HelmRelease\nspec:\n  values:\n    adminPassword: *******\n    replicas: 2\n";
+        assert_eq!(masked(text), expected);
     }
 
     #[test]

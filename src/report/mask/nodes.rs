@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::MAX_DEPTH;
+use crate::lint::private_values;
 use crate::text::File;
 use crate::yaml::{Document, Entry, Node, Style, Value};
 
@@ -80,6 +81,12 @@ impl Walk<'_> {
             Some("SecretList") => {
                 let items = node.get("items").into_iter().flat_map(Node::items);
                 items.for_each(|item| self.fields(item));
+            }
+            Some("HelmRelease") => {
+                let values = node.at_keys(&["spec", "values"]).map(private_values).unwrap_or_default();
+                for entry in values {
+                    self.hide(&entry.node);
+                }
             }
             _ => {}
         }
