@@ -207,10 +207,14 @@ spec:
     )
 }
 
-/// The Kustomization of a component; `variables` is what it substitutes.
+/// The namespace of a component and its Kustomization; `variables` is what it substitutes.
 fn kustomization(component: usize, variables: &str) -> String {
     format!(
         "\
+---
+apiVersion: v1
+kind: Namespace
+metadata: {{name: component-{component:02}}}
 ---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
