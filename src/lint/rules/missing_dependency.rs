@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -164,7 +165,7 @@ declare! {
 /// Who needs what whom brings.
 struct Uses<'v, 'a> {
     view: &'v View<'a>,
-    before: Before,
+    before: OnceCell<Before>,
     pairs: BTreeMap<(usize, usize), Use<'a>>,
 }
 
@@ -180,7 +181,7 @@ fn check(view: &View<'_>, found: &mut Found) {
     if !view.is_whole() {
         return;
     }
-    let mut uses = Uses { view, before: Before::of(view), pairs: BTreeMap::new() };
+    let mut uses = Uses { view, before: OnceCell::new(), pairs: BTreeMap::new() };
     if view.receiver.target.is_none() {
         uses.by_kustomizations();
     }
@@ -241,13 +242,20 @@ impl<'a> Uses<'_, 'a> {
             known.count += 1;
             return;
         }
-        if user == bringer || !can_wait(by, thing.by) || self.before.comes(bringer, user) {
+        // Most of what is used comes with who brings the user, which is seen without the order of all.
+        if user == bringer || !can_wait(by, thing.by) || brings(thing.by, by) {
             return;
         }
-        if !self.before.is_above(user, bringer) {
+        let before = self.before.get_or_init(|| Before::of(self.view));
+        if !before.comes(bringer, user) && !before.is_above(user, bringer) {
             self.pairs.insert((user, bringer), Use { by, thing, at: by.place(node.span()), count: 1 });
         }
     }
+}
+
+/// Whether one applier brings another one, at whatever distance.
+fn brings(one: &Applier, other: &Applier) -> bool {
+    std::iter::successors(other.brought_by.as_ref(), |above| above.brought_by.as_ref()).any(|above| above.at == one.at)
 }
 
 /// Whether one applier can depend on another one: a Kustomization depends on Kustomizations alone.
