@@ -1,5 +1,7 @@
 //! `configMapGenerator` and `secretGenerator`: objects made of files, lines and literals.
 
+use data_encoding::BASE64;
+
 use super::definition::Definition;
 use super::field_spec::made;
 use super::key_values::{self, Content, Pair};
@@ -151,26 +153,19 @@ fn data(kind: Kind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
 
 /// Base64 in lines of seventy characters where one is not enough.
 fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const LINE: usize = 70;
-    let length = bytes.len().div_ceil(3) * 4;
-    let mut out = String::with_capacity(length + length / LINE + 1);
-    let mut column = 0;
-    for group in bytes.chunks(3) {
-        let bits = group.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-        for at in 0..4 {
-            if column == LINE {
-                out.push('\n');
-                column = 0;
-            }
-            let index = (bits >> (18 - 6 * at)) as usize & 63;
-            out.push(if at <= group.len() { char::from(LETTERS[index]) } else { '=' });
-            column += 1;
+    let text = BASE64.encode(bytes);
+    if text.len() < LINE {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + text.len() / LINE + 1);
+    for (at, symbol) in text.chars().enumerate() {
+        if at > 0 && at % LINE == 0 {
+            out.push('\n');
         }
+        out.push(symbol);
     }
-    if length >= LINE {
-        out.push('\n');
-    }
+    out.push('\n');
     out
 }
 

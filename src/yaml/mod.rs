@@ -1,5 +1,6 @@
 //! YAML with positions: nodes that know where they came from, a parser that never fails, a printer.
 
+mod base64;
 mod build;
 mod conventional;
 mod decode;
@@ -20,6 +21,7 @@ mod timestamp;
 mod token;
 mod verbatim;
 
+pub use base64::decode_base64;
 pub use conventional::conventional;
 pub use decode::{DecodeError, decode};
 pub use inside::Inside;
@@ -30,5 +32,4 @@ pub use parse::{DUPLICATE_KEY, Document, INVALID_YAML, Parsed, parse};
 pub use path::{Key, Path};
 pub use print::print;
 pub use resolve::{Reader, Scalar};
-pub use tag::decode_base64;
 pub use verbatim::{raw, text};

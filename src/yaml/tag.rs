@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use granit_parser::Tag;
 
+use super::base64::decode_base64;
 use super::resolve::resolve_plain;
 use super::{Reader, Scalar, Style};
 
@@ -51,35 +52,4 @@ pub(super) fn tagged<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> Ta
         return as_written(Style::Plain);
     }
     Tagged { fault: Some(format!("the value is tagged `!!{kind}` and is none")), ..as_written(string) }
-}
-
-/// The bytes that base64 stands for; `None` when it is none.
-pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
-    let symbols: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    if !symbols.len().is_multiple_of(4) {
-        return None;
-    }
-    let padding = symbols.iter().rev().take_while(|byte| **byte == b'=').count();
-    if padding > 2 {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let (mut bits, mut held) = (0_u32, 0);
-    for symbol in symbols.get(..symbols.len() - padding)? {
-        let value = match symbol {
-            b'A'..=b'Z' => symbol - b'A',
-            b'a'..=b'z' => symbol - b'a' + 26,
-            b'0'..=b'9' => symbol - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push(u8::try_from((bits >> held) & 0xFF).ok()?);
-        }
-    }
-    Some(bytes)
 }

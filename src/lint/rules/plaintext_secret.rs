@@ -4,7 +4,7 @@ use crate::kube::Object;
 use crate::lint::private_values::{is_nothing, is_public, private_values};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Context, Found};
-use crate::yaml::{Entry, Node, Style, Value};
+use crate::yaml::{Entry, Node, Style, Value, decode_base64};
 
 declare! {
     /// A Secret, a secretGenerator or the values of a chart hold something private that anybody who reads the repository can read.
@@ -135,7 +135,5 @@ fn is_encrypted(text: &str) -> bool {
 
 /// What Kubernetes makes of a value of `data`; `None` for what is no text.
 fn decoded(text: &str) -> Option<String> {
-    let text: String = text.split_whitespace().collect();
-    let bytes = data_encoding::BASE64.decode(text.as_bytes()).ok()?;
-    String::from_utf8(bytes).ok()
+    String::from_utf8(decode_base64(text)?).ok()
 }

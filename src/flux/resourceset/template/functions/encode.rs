@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
 use super::Parameter::{Any, Text};
@@ -11,6 +12,7 @@ use crate::flux::resourceset::template::convert::to_node;
 use crate::flux::resourceset::template::go;
 use crate::flux::resourceset::template::slug::slugify;
 use crate::flux::resourceset::template::value::{Kind, Value};
+use crate::yaml::decode_base64;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("toJson", &[Any], None, |a, budget| paid(go::json(arg(a, 0), true, None)?, budget)),
@@ -27,7 +29,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
     Function::new("toYaml", &[Any], None, to_yaml),
     Function::new("mustToYaml", &[Any], None, to_yaml),
-    Function::new("b64enc", &[Text], None, |a, budget| paid(base64(text(a, 0).as_bytes()), budget)),
+    Function::new("b64enc", &[Text], None, |a, budget| paid(BASE64.encode(text(a, 0).as_bytes()), budget)),
     Function::new("b64dec", &[Text], None, |a, budget| {
         let decoded = from_base64(text(a, 0)).and_then(|bytes| String::from_utf8(bytes).ok());
         paid(decoded.ok_or_else(|| Fault::limit(0, "what is no text in base64"))?, budget)
@@ -74,42 +76,10 @@ pub(in crate::flux::resourceset) fn adler32(text: &str) -> u32 {
     (b << 16) | a
 }
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-fn base64(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let byte = |at: usize| group.get(at).map_or(0, |byte| u32::from(*byte));
-        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
-        for digit in 0..4 {
-            let at = (bits >> (18 - 6 * digit)) & 63;
-            text.push(if digit > group.len() { '=' } else { char::from(ALPHABET[at as usize]) });
-        }
-    }
-    text
-}
-
 fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    if !text.len().is_multiple_of(4) {
-        return None;
-    }
-    let digits = text.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
-    if text.len() - digits > 2 {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0_u32, 0);
-    for byte in text.get(..digits)? {
-        let value = ALPHABET.iter().position(|digit| digit == byte)?;
-        bits = (bits << 6) | u32::try_from(value).ok()?;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from((bits >> count) & 0xFF).ok()?);
-        }
-    }
-    Some(bytes)
+    // Go skips line breaks alone.
+    let is_whole = !text.contains([' ', '\t', '\x0c']);
+    decode_base64(text).filter(|_| is_whole)
 }
 
 #[cfg(test)]
@@ -119,7 +89,7 @@ mod tests {
     #[test]
     fn base64_and_checksums_are_the_known_ones() {
         for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
-            assert_eq!(base64(plain.as_bytes()), coded);
+            assert_eq!(BASE64.encode(plain.as_bytes()), coded);
             assert_eq!(from_base64(coded).as_deref(), Some(plain.as_bytes()));
         }
         assert_eq!(from_base64("Zg="), None);
