@@ -92,67 +92,72 @@ pub(super) fn built_in() -> &'static Arc<Configuration> {
 
 /// One configuration merged into another. Most are the built-in one, which adds nothing to itself.
 pub(super) fn merged(into: &Arc<Configuration>, from: &Arc<Configuration>) -> Result<Arc<Configuration>, Conflict> {
-    let is_first = into.fields.is_empty() && into.references.is_empty() && Arc::ptr_eq(from, built_in());
+    let is_first = into.is_empty() && Arc::ptr_eq(from, built_in());
     if is_first || Arc::ptr_eq(into, from) { Ok(from.clone()) } else { into.merge(from).map(Arc::new) }
 }
 
 impl Configuration {
+    /// Whether it says nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.references.is_empty()
+    }
+
     /// Where the transformer of a topic works.
     pub(super) fn specs(&self, topic: Topic) -> &[FieldSpec] {
         self.fields.get(&topic).map_or(&[], Vec::as_slice)
     }
 
-    /// Both, sorted by kind. What is there already is not added again.
+    /// Both, sorted by kind. What is there already is not added again; this one is empty or was merged itself.
     pub(super) fn merge(&self, other: &Self) -> Result<Self, Conflict> {
-        let mut all = Self::default();
-        for (_, topic) in TOPICS {
-            let mut specs = merge_specs(self.specs(*topic), other.specs(*topic))?;
+        let mut all = self.clone();
+        for (topic, added) in &other.fields {
+            let specs = all.fields.entry(*topic).or_default();
+            merge_specs(specs, added)?;
             specs.sort_by_cached_key(|spec| order(&spec.gvk));
-            all.fields.insert(*topic, specs);
         }
-        for reference in self.references.iter().chain(&other.references) {
-            if let Some(known) = all.references.iter_mut().find(|known| known.target == reference.target) {
-                known.referrers = merge_specs(&known.referrers, &reference.referrers)?;
-            } else {
-                let referrers = merge_specs(&[], &reference.referrers)?;
-                all.references.push(NameReference { target: reference.target.clone(), referrers });
-            }
+        for NameReference { target, referrers } in &other.references {
+            all.refer(target, referrers)?;
         }
-        all.references.sort_by_cached_key(|reference| order(&reference.target));
+        if !other.references.is_empty() {
+            all.references.sort_by_cached_key(|reference| order(&reference.target));
+        }
         Ok(all)
+    }
+
+    /// Adds fields that refer to objects by name.
+    fn refer(&mut self, target: &Gvk, referrers: &[FieldSpec]) -> Result<(), Conflict> {
+        if let Some(known) = self.references.iter_mut().find(|known| known.target == *target) {
+            return merge_specs(&mut known.referrers, referrers);
+        }
+        // kustomize does not compare those that are the first of their target with each other.
+        self.references.push(NameReference { target: target.clone(), referrers: referrers.to_vec() });
+        Ok(())
     }
 
     /// Adds a specification that is not there yet.
     pub(super) fn add(&mut self, topic: Topic, spec: &FieldSpec) -> Result<(), Conflict> {
-        let list = self.fields.entry(topic).or_default();
-        *list = merge_specs(list, std::slice::from_ref(spec))?;
-        Ok(())
+        merge_specs(self.fields.entry(topic).or_default(), std::slice::from_ref(spec))
     }
 
     /// Adds a field that refers to objects by name.
     pub(super) fn add_reference(&mut self, target: Gvk, referrer: FieldSpec) -> Result<(), Conflict> {
-        match self.references.iter_mut().find(|known| known.target == target) {
-            Some(known) => known.referrers = merge_specs(&known.referrers, &[referrer])?,
-            None => self.references.push(NameReference { target, referrers: vec![referrer] }),
-        }
-        Ok(())
+        self.refer(&target, &[referrer])
     }
 }
 
-fn merge_specs(into: &[FieldSpec], from: &[FieldSpec]) -> Result<Vec<FieldSpec>, Conflict> {
-    let mut all = into.to_vec();
+fn merge_specs(into: &mut Vec<FieldSpec>, from: &[FieldSpec]) -> Result<(), Conflict> {
     for spec in from {
         // One that is wider covers what is there; kustomize asks no more.
-        match all.iter().find(|known| spec.gvk.covers(&known.gvk) && spec.path == known.path) {
+        match into.iter().find(|known| spec.path == known.path && spec.gvk.covers(&known.gvk)) {
             Some(known) if known.create != spec.create => {
                 let (place, other) = (spec.place.clone(), known.place.clone());
                 return Err(Conflict { path: spec.path.clone(), place, other });
             }
             Some(_) => {}
-            None => all.push(spec.clone()),
+            None => into.push(spec.clone()),
         }
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Kinds are ordered as objects are: which come first is known, others follow by group, version and kind.

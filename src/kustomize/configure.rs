@@ -23,7 +23,7 @@ pub(super) fn run(files: &Files, definition: &Definition, partial: &mut Partial)
             Err(conflict) => partial.fail(conflict.finding(item.span())),
         }
     }
-    if let Some(entry) = definition.entry("configurations").filter(|_| !added.fields.is_empty()) {
+    if let Some(entry) = definition.entry("configurations").filter(|_| !added.is_empty()) {
         match own.merge(&added) {
             Ok(merged) => own = Arc::new(merged),
             Err(conflict) => partial.fail(conflict.finding(entry.node.span())),

@@ -1,6 +1,6 @@
 //! Targets of patches: which objects a patch is for.
 
-use regex::Regex;
+use regex_lite::{Regex, RegexBuilder};
 
 use super::resources::{Id, Positions, Resource, Resources};
 use crate::finding::did_you_mean;
@@ -27,8 +27,6 @@ enum Pattern {
     Any,
     /// Text without the characters that regular expressions give a meaning to: found through the index.
     Literal(String),
-    /// Such texts, `a|b` or `(a|b)`.
-    Literals(Vec<String>),
     Regex(Regex),
 }
 
@@ -38,15 +36,10 @@ impl Pattern {
         if text.is_empty() || node.is_null() {
             return Ok(Self::Any);
         }
-        let is_literal = |text: &str| text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
-        if is_literal(text) {
+        if text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':')) {
             return Ok(Self::Literal(text.into()));
         }
-        let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
-        if inner.split('|').all(is_literal) {
-            return Ok(Self::Literals(inner.split('|').map(Into::into).collect()));
-        }
-        let regex = regex::RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build();
+        let regex = RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build();
         regex.map(Self::Regex).map_err(|_| Unreadable {
             node: node.clone(),
             message: format!("`{text}` is no regular expression that can be read"),
@@ -56,7 +49,7 @@ impl Pattern {
     fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
-            Self::Any | Self::Literals(_) | Self::Regex(_) => None,
+            Self::Any | Self::Regex(_) => None,
         }
     }
 
@@ -64,7 +57,6 @@ impl Pattern {
         match self {
             Self::Any => true,
             Self::Literal(literal) => literal == text,
-            Self::Literals(literals) => literals.iter().any(|literal| literal == text),
             Self::Regex(regex) => regex.is_match(text),
         }
     }
@@ -95,9 +87,7 @@ impl Target {
         let matches = |position: &usize| resources.list.get(*position).is_some_and(|one| self.matches(one));
         match &self.name {
             Pattern::Literal(name) => positions.with_name(name).iter().copied().filter(|at| matches(at)).collect(),
-            Pattern::Any | Pattern::Literals(_) | Pattern::Regex(_) => {
-                (0..resources.list.len()).filter(|at| matches(at)).collect()
-            }
+            Pattern::Any | Pattern::Regex(_) => (0..resources.list.len()).filter(|at| matches(at)).collect(),
         }
     }
 
@@ -113,11 +103,11 @@ impl Target {
 
     /// Tells whether an identity matches, with the namespace given apart.
     pub(super) fn selects_id(&self, id: &Id, namespace: &str) -> bool {
-        self.name.matches(&id.name)
+        self.kind.matches(&id.kind)
+            && self.name.matches(&id.name)
             && self.namespace.matches(namespace)
-            && self.group.matches(&id.group)
             && self.version.matches(&id.version)
-            && self.kind.matches(&id.kind)
+            && self.group.matches(&id.group)
     }
 
     /// Tells whether labels and annotations match.
@@ -148,11 +138,11 @@ impl Target {
         let (first, now) = (resource.original(), &resource.id);
         let any = |name: &str| name == field;
         !resource.node.is_null()
-            && (any("namespace") || self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
-            && (any("name") || self.name.matches(&first.name) || self.name.matches(&now.name))
-            && (any("group") || self.group.matches(&now.group))
-            && (any("version") || self.version.matches(&now.version))
             && (any("kind") || self.kind.matches(&now.kind))
+            && (any("name") || self.name.matches(&first.name) || self.name.matches(&now.name))
+            && (any("namespace") || self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
+            && (any("version") || self.version.matches(&now.version))
+            && (any("group") || self.group.matches(&now.group))
             && self.selects_metadata(&resource.node)
     }
 

@@ -127,7 +127,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn make(&mut self, reference: &SourceRef, object: &Object, names: &Names) -> Result<Arc<Made>, Resolution> {
-        let generator = Generator::read(object)?;
+        let generator = Generator::read(object, names)?;
         self.open.push(reference.clone());
         let sources = self.sources_of(&generator);
         self.open.pop();

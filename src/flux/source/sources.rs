@@ -294,7 +294,7 @@ pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
 }
 
 /// What an artifact is made of, in few bytes: artifacts are made of others.
-fn digest(recipe: &str) -> Arc<str> {
+pub(super) fn digest(recipe: &str) -> Arc<str> {
     let digest = Sha256::digest(recipe);
     let mut id = String::new();
     for byte in digest.iter().take(16) {

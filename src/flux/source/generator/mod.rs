@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::artifact::Artifact;
 use super::ignore::Ignore;
-use super::sources::SourceRef;
+use super::sources::{SourceRef, digest};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, Files};
@@ -48,12 +48,14 @@ impl Stop {
     }
 }
 
-/// The names of what an ArtifactGenerator makes, as far as they can be told without its sources. Every Kustomization
-/// that builds from one asks, so it is read once.
+/// What an ArtifactGenerator makes, as far as that can be told without its sources. Every Kustomization that builds from
+/// one asks, so it is read once.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// What it says, as one text.
-    said: String,
+    /// What it says and where, in few bytes.
+    said: Arc<str>,
+    /// Why nobody here knows what it makes, when that is so.
+    refused: Option<Stop>,
     whole: BTreeSet<Name>,
     /// What stands before and behind the captures of names that have some.
     parts: Vec<(String, String)>,
@@ -61,7 +63,15 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(object: &Object) -> Self {
-        let said = object.node.get("spec").map(|spec| to_json(spec, Reader::Core).to_string()).unwrap_or_default();
+        let spec = object.node.get("spec");
+        let said = spec.map(|spec| to_json(spec, Reader::Core).to_string()).unwrap_or_default();
+        let span = object.span();
+        let said = digest(&format!("{:?} {} {:?}\n{said}", span.file().root(), span.file().path(), span.range()));
+        let refused = if spec.is_some_and(has_unknown) {
+            Some(Stop::Unknown("its ArtifactGenerator has values that are not known".into()))
+        } else {
+            only_known(object).err()
+        };
         let has_pattern = object.text_at(&["spec", "pathPattern"]).is_some_and(|pattern| !pattern.is_empty());
         let (mut whole, mut parts) = (BTreeSet::new(), Vec::new());
         for name in items(object, &["spec", "artifacts"]).iter().filter_map(|output| output.get("name")?.shared_text())
@@ -74,7 +84,7 @@ impl Names {
                 }
             }
         }
-        Self { said, whole, parts }
+        Self { said, refused, whole, parts }
     }
 
     /// Tells whether an artifact may be one of them.
@@ -111,17 +121,16 @@ pub(super) struct Generated {
 
 impl<'a> Generator<'a> {
     /// Reads an ArtifactGenerator; an error when it does nothing or does not say what it is made of.
-    pub(super) fn read(object: &'a Object) -> Result<Self, Stop> {
+    pub(super) fn read(object: &'a Object, names: &Names) -> Result<Self, Stop> {
         let is_disabled = object.text_at(&["metadata", "annotations", RECONCILE]);
         if is_disabled.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
             return Err(Stop::Unknown(
                 "its ArtifactGenerator is disabled by annotation and keeps what it made last".into(),
             ));
         }
-        if object.node.get("spec").is_some_and(has_unknown) {
-            return Err(Stop::Unknown("its ArtifactGenerator has values that are not known".into()));
+        if let Some(refused) = &names.refused {
+            return Err(refused.clone());
         }
-        only_known(object)?;
         let mut sources: Vec<Source> = Vec::new();
         for item in items(object, &["spec", "sources"]) {
             let (alias, name) = (required(item, "alias")?, required(item, "name")?);
@@ -143,7 +152,7 @@ impl<'a> Generator<'a> {
     /// What decides what it makes: what it says and where, and what its sources hand out.
     pub(super) fn key(&self, names: &Names, sources: &BTreeMap<String, Arc<Artifact>>) -> String {
         let sources: Vec<&str> = sources.values().map(|artifact| &*artifact.id).collect();
-        format!("{:?}\n{}\n{}", self.object.span(), names.said, sources.join("\n"))
+        format!("{}\n{}", names.said, sources.join("\n"))
     }
 
     /// Makes its artifacts in order, until one fails.
