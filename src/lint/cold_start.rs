@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::View;
 use super::descent::Descent;
+use super::scope::settled_namespace;
 use crate::flux::{Applier, ApplierKind};
 use crate::kube::Object;
 use crate::text::{Index, Span};
@@ -111,11 +112,15 @@ impl<'a> ColdStart<'a> {
         }
         let Some(object) = applier.object.as_ref().filter(|_| applier.kind != ApplierKind::Bootstrap) else { return };
         self.add_dependencies(applied(at), object, by_id, view);
-        if waits(applier).is_some() {
+        // What is applied to another cluster is checked there.
+        if waits(applier).is_some() || applier.target != view.receiver.target {
             return;
         }
-        for check in items(object, "healthChecks") {
-            let found = by_id.get(&named(check, object, "")).copied();
+        for check in checks(applier) {
+            let wanted = named(check, object, "");
+            // Of what is no applier, and no release that waits for others, it is known that somebody has to apply it.
+            let brought = || view.find(wanted.0, wanted.1, wanted.2, wanted.3).map(|found| applied(found.by.at));
+            let found = by_id.get(&wanted).copied().or_else(brought);
             if let Some(to) = found.filter(|to| *to != ready(at)) {
                 self.add(ready(at), to, Why::Waits(own_place(applier, check.span())));
             }
@@ -238,6 +243,19 @@ pub(super) fn applied(at: usize) -> usize {
 /// The event that an applier is ready.
 pub(super) fn ready(at: usize) -> usize {
     2 * at + 1
+}
+
+/// The health checks of a Kustomization.
+pub(super) fn checks(applier: &Applier) -> impl Iterator<Item = &Node> {
+    let object = applier.object.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization);
+    object.map_or(&[][..], |object| items(object, "healthChecks")).iter()
+}
+
+/// Whether a health check of an applier names an object.
+pub(super) fn names(check: &Node, applier: &Applier, object: &Object) -> bool {
+    let Some(own) = &applier.object else { return false };
+    let settled = |(group, kind, namespace, name)| (group, kind, settled_namespace(group, kind, namespace), name);
+    settled(named(check, own, "")) == settled(id(object))
 }
 
 /// The place at which an applier says that it waits for all that it applies.

@@ -13,6 +13,7 @@ mod fields;
 mod fold;
 mod found;
 mod generators;
+mod inputs;
 mod installation;
 mod listing;
 mod makers;

@@ -59,9 +59,8 @@ impl Needs {
     }
 
     fn take_pod(&mut self, object: &Object, pod: &Node, at: usize) {
-        let Some(namespace) = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text) else {
-            return;
-        };
+        let named = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text);
+        let namespace = named.filter(|named| !named.is_empty()).unwrap_or_else(|| "default".into());
         let mut seen: BTreeSet<Name> = BTreeSet::new();
         let mut take = |reference: Option<&Node>, key: &str| {
             let Some(reference) = reference else { return };

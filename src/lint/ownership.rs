@@ -7,7 +7,7 @@ use crate::yaml::Node;
 /// How an applier treats one object.
 ///
 /// Source: the selectors that kustomize-controller 1.9 and Flux Operator 0.58 apply and delete with. They look for a
-/// label or an annotation, in letters of either case.
+/// label or an annotation, in letters of either case. The operator has none for what it applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Manner {
     /// Whether it leaves what is there as it is, or adds to it.
@@ -19,28 +19,26 @@ pub(super) struct Manner {
 impl Manner {
     /// What an object says to appliers of a kind.
     pub(super) fn of(object: &Object, kind: ApplierKind) -> Self {
-        let says = |key: &str, values: &[&str]| {
-            let metadata = ["labels", "annotations"].into_iter();
-            let said = metadata.filter_map(|field| object.text_at(&["metadata", field, key]));
-            said.into_iter().any(|said| values.iter().any(|value| said.eq_ignore_ascii_case(value)))
-        };
-        let yields = says("kustomize.toolkit.fluxcd.io/ssa", &["IfNotPresent", "Ignore", "Merge"])
-            || says("kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]);
-        let keeps = match kind {
-            ApplierKind::ResourceSet => says("fluxcd.controlplane.io/prune", &["disabled"]),
-            _ => {
-                says("kustomize.toolkit.fluxcd.io/prune", &["disabled"])
-                    || says("kustomize.toolkit.fluxcd.io/reconcile", &["disabled"])
-                    || says("kustomize.toolkit.fluxcd.io/ssa", &["Ignore"])
-            }
-        };
+        if kind == ApplierKind::ResourceSet {
+            return Self { yields: false, keeps: says(object, "fluxcd.controlplane.io/prune", &["disabled"]) };
+        }
+        let yields = says(object, SSA, &["IfNotPresent", "Merge"]) || sends_away(object);
+        let keeps = says(object, "kustomize.toolkit.fluxcd.io/prune", &["disabled"]) || sends_away(object);
         Self { yields, keeps }
     }
 }
 
-/// Whether an applier is suspended: then it neither applies nor deletes.
-pub(super) fn is_suspended(applier: &Applier) -> bool {
-    spec(applier, "suspend").and_then(Node::text) == Some("true")
+const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
+
+/// Whether kustomize-controller leaves an object alone that says this on the cluster, whoever put it there.
+pub(super) fn sends_away(object: &Object) -> bool {
+    says(object, "kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]) || says(object, SSA, &["Ignore"])
+}
+
+fn says(object: &Object, key: &str, values: &[&str]) -> bool {
+    let metadata = ["labels", "annotations"].into_iter();
+    let mut said = metadata.filter_map(|field| object.text_at(&["metadata", field, key]));
+    said.any(|said| values.iter().any(|value| said.eq_ignore_ascii_case(value)))
 }
 
 /// Whether an applier deletes what it does not bring any more.

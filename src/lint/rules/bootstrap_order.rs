@@ -1,11 +1,12 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::{Finding, Label};
-use crate::flux::{Applied, Brought, CONTROLLERS, DEFAULT_CONTROLLERS};
+use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_CONTROLLERS, Handling};
 use crate::kube::Object;
 use crate::lint::descent::Descent;
-use crate::lint::cold_start::{Circle, ColdStart, Why, applied, own_place, ready, waits};
-use crate::lint::ownership::is_suspended;
+use crate::lint::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
+use crate::lint::inputs::{Input, inputs};
+use crate::lint::reach::address;
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, Presence, View};
 use crate::text::{Index, Span};
@@ -20,8 +21,8 @@ declare! {
     /// new cluster, or one that is brought up again after a disaster, starts from nothing. A Kustomization that applies
     /// an object whose Namespace or CRD another one brings fails until that one was there, and with `wait` a pod whose
     /// Secret comes later runs into the timeout. Some waits never end: a parent that waits for a child which depends on
-    /// it, or a Kustomization with custom resources whose CRD is brought by another one that it brings itself: Flux
-    /// applies nothing of it as long as one object is refused.
+    /// it, a Kustomization with custom resources whose CRD is brought by another one that it brings itself: Flux applies
+    /// nothing of it as long as one object is refused. Or one that brings its own variables or its own source.
     ///
     /// Before a Kustomization comes what brought it, what it depends on, and what those wait for. Within one, Flux
     /// applies CRDs, Namespaces and ClusterRoles first. Silent about what charts bring, and about circles of `dependsOn`
@@ -169,7 +170,7 @@ fn check(view: &View<'_>, found: &mut Found) {
     for ((at, provider), needs) in &open {
         // What any of several brings is there as soon as one of them is.
         for need in needs.iter().filter(|need| need.providers.len() == 1) {
-            let is_gated = appliers.get(*at).is_some_and(|applier| waits(applier).is_some());
+            let is_gated = appliers.get(*at).is_some_and(|applier| is_waited_for(applier, need.object.object));
             let event = if need.refused { applied(*at) } else { ready(*at) };
             if need.refused || is_gated {
                 let what = format!("{} needs {}", need.object.object.reference(), need.what);
@@ -177,6 +178,7 @@ fn check(view: &View<'_>, found: &mut Found) {
             }
         }
     }
+    found.extend(take_inputs(view, &descent, &mut order));
     let circles = order.circles();
     found.extend(circles.iter().filter_map(|circle| deadlock(&order, circle)));
     for ((at, provider), needs) in &open {
@@ -185,9 +187,59 @@ fn check(view: &View<'_>, found: &mut Found) {
             has(*at) && has(*provider)
         };
         if !circles.iter().any(both) {
-            found.extend(too_early(view, *provider, needs));
+            let is_after = order.before(*provider).get(*at) == Some(&true);
+            found.extend(too_early(view, *provider, needs, is_after));
         }
     }
+}
+
+/// Notes what Kustomizations and releases take from what others bring. Of that only what never comes is told: another
+/// rule finds what comes late. Gives the findings for what takes something of its own.
+fn take_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) -> Vec<Finding> {
+    let twice: BTreeSet<usize> = view.twice().map(|(first, _)| address(first.object)).collect();
+    let mut findings = Vec::new();
+    for Input { user, by, is_itself, node, thing } in inputs(view) {
+        let provider = thing.by.at;
+        let is_above = || descent.line(by.at).skip(1).any(|at| at == provider);
+        // What any of several brings is there as soon as one of them is.
+        if is_above() || twice.contains(&address(thing.object)) || thing.by.is_suspended() {
+            continue;
+        }
+        let what = || format!("{} needs {}", user.reference(), thing.object.reference());
+        if !is_itself {
+            if provider != by.at && is_waited_for(by, user) {
+                order.need(ready(by.at), provider, by.place(node.span()), what());
+            }
+        } else if by.brought_by.as_ref().is_none_or(|parent| makes_roots(parent)) {
+            // Whoever applies a root by hand applies what it needs.
+        } else if provider == by.at {
+            findings.push(own_input(by, node, &thing));
+        } else {
+            order.need(applied(by.at), provider, own_place(by, node.span()), what());
+        }
+    }
+    findings
+}
+
+/// Whether what an applier brings is a root.
+fn makes_roots(applier: &Applier) -> bool {
+    matches!(applier.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance)
+}
+
+/// What something waits for that only itself would bring.
+fn own_input(by: &Applier, node: &Node, thing: &Applied<'_>) -> Finding {
+    let wanted = thing.object.reference();
+    let message = format!("in a cold start, {} waits for ever for {wanted}, which it brings itself", by.reference);
+    let help = "let another Kustomization bring it, or the one that brings this one: Flux needs it before it applies anything";
+    Finding::warning(RULE.id, Label::new(own_place(by, node.span()), "needs it first"), message)
+        .related(thing.by.place(thing.object.span()), "brought here")
+        .help(help)
+        .about(by.reference.clone())
+}
+
+/// Whether an applier is not ready before an object of its own is.
+fn is_waited_for(applier: &Applier, object: &Object) -> bool {
+    waits(applier).is_some() || checks(applier).any(|check| names(check, applier, object))
 }
 
 /// What objects need that neither their own applier brings nor one that brought it.
@@ -200,14 +252,14 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
         needs.makes.iter().for_each(|name| made.entry(name.clone()).push(brought.by.at));
     }
     let mut found = Vec::new();
-    for (brought, listing) in view.by_flux().filter(|(brought, _)| !is_suspended(&brought.by)) {
+    for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
         let brought: &'a Brought = brought;
         let is_above = |provider: &usize| descent.is_above(*provider, brought);
         let mut take = |at: usize, providers: &[usize], refused: bool, node: &dyn Fn(&'a Object) -> Option<&'a Node>, what: &dyn Fn() -> String| {
             if providers.is_empty() || providers.iter().any(is_above) {
                 return;
             }
-            let Some(object) = brought.at(at) else { return };
+            let Some(object) = brought.at(at).filter(|object| object.handling() != Handling::Ignored) else { return };
             let span = node(object.object).map_or_else(|| object.object.span(), Node::span);
             let (place, providers) = (object.by.place(span), providers.to_vec());
             found.push(Need { object, place, what: what(), refused, providers });
@@ -248,7 +300,7 @@ fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<us
     }
 }
 
-fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>]) -> Option<Finding> {
+fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: bool) -> Option<Finding> {
     let (first, rest) = needs.split_first()?;
     let provider = view.receiver.cluster.appliers.get(provider)?;
     let (object, user) = (first.object.object.reference(), &first.object.by);
@@ -266,7 +318,12 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>]) -> Option<Fin
     } else {
         "until it is there, its pods do not start"
     };
-    let help = format!("add {} to `dependsOn` of {}: {consequence}", provider.reference, user.reference);
+    let (it, its_user) = (&provider.reference, &user.reference);
+    let help = if is_after {
+        format!("let {its_user} or what comes before it bring it, since {it} comes after {its_user}: {consequence}")
+    } else {
+        format!("add {it} to `dependsOn` of {its_user}: {consequence}")
+    };
     let mut finding = Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
         .help(help)
         .about(object);

@@ -4,7 +4,7 @@ use crate::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::lint::cold_start::own_place;
 use crate::lint::descent::Descent;
-use crate::lint::ownership::{Manner, is_suspended, prunes};
+use crate::lint::ownership::{Manner, prunes};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, Presence, View};
 use crate::text::Index;
@@ -125,7 +125,7 @@ fn deletes(applier: &Applier) -> bool {
         "MirrorPrune" => prunes(applier),
         _ => false,
     };
-    deletes && !is_suspended(applier)
+    deletes && !applier.is_suspended()
 }
 
 /// The name of the Secret or ConfigMap that leads to the other cluster.
@@ -179,7 +179,7 @@ fn goes_together(view: &View<'_>, descent: &Descent, applier: &Applier, maker: &
     }
     let above: BTreeSet<usize> = descent.line(applier.at).skip(1).collect();
     for one in descent.line(maker.by.at).filter_map(|at| view.receiver.cluster.appliers.get(at)) {
-        if !prunes(one) || is_suspended(one) {
+        if !prunes(one) || one.is_suspended() {
             return false;
         }
         if above.contains(&one.at) {

@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use crate::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
-use crate::kube::Object;
 use crate::lint::before::Before;
+use crate::lint::inputs::{Input, inputs};
 use crate::lint::reach::address;
 use crate::lint::rule::{declare, missing_in_spec};
-use crate::lint::source_reference::source_of;
-use crate::lint::values_reference::values_of;
-use crate::lint::wanted::{HELM, Wanted};
 use crate::lint::{Check, Found, View};
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
@@ -182,10 +179,9 @@ fn check(view: &View<'_>, found: &mut Found) {
         return;
     }
     let mut uses = Uses { view, before: OnceCell::new(), pairs: BTreeMap::new() };
-    if view.receiver.target.is_none() {
-        uses.by_kustomizations();
+    for Input { by, thing, node, .. } in inputs(view) {
+        uses.take(by, thing, node);
     }
-    uses.by_releases();
     uses.of_definitions();
     let Uses { pairs, .. } = uses;
     if pairs.is_empty() {
@@ -198,33 +194,6 @@ fn check(view: &View<'_>, found: &mut Found) {
 }
 
 impl<'a> Uses<'_, 'a> {
-    /// The sources and variables of Kustomizations themselves.
-    fn by_kustomizations(&mut self) {
-        for applier in self.view.appliers().filter(|applier| applier.kind == ApplierKind::Kustomization) {
-            if let Some(object) = &applier.object {
-                self.references(applier, object);
-            }
-        }
-    }
-
-    /// The sources and values of releases.
-    fn by_releases(&mut self) {
-        for applied in self.view.of_kind(HELM, "HelmRelease") {
-            self.references(applied.by, applied.object);
-        }
-    }
-
-    fn references(&mut self, by: &'a Arc<Applier>, object: &'a Object) {
-        let source = source_of(object).map(|source| (source.node, source.wanted));
-        let values = values_of(object).filter(|values| !values.optional).map(|values| (values.node, values.wanted));
-        for (node, wanted) in source.into_iter().chain(values) {
-            let Wanted { group, kind, namespace, name } = wanted;
-            if let Some(thing) = self.view.find(group, kind, namespace, name) {
-                self.take(by, thing, node);
-            }
-        }
-    }
-
     /// Custom resources whose definition comes with another one.
     fn of_definitions(&mut self) {
         for definition in self.view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use crate::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind};
-use crate::lint::ownership::{Manner, is_suspended, prunes};
+use crate::lint::ownership::{Manner, prunes, sends_away};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, View};
 
@@ -23,8 +23,8 @@ declare! {
     /// Kustomization does.
     ///
     /// Silent when every owner says `kustomize.toolkit.fluxcd.io/prune: disabled` of it; when all but one say
-    /// `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`, `Ignore` or `Merge`, or `reconcile: disabled`; about suspended
-    /// Kustomizations; and about what bootstraps Flux: the `gotk-sync.yaml` that is applied by hand and then by itself,
+    /// `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`, `Ignore` or `Merge`, or `reconcile: disabled`, which ResourceSets
+    /// do not heed; about suspended Kustomizations; and about what bootstraps Flux: the `gotk-sync.yaml` that is applied by hand and then by itself,
     /// and the objects that Flux Operator makes and tells Flux to leave alone. Where no owner prunes it and all say the
     /// same of it, nothing breaks yet, and it is a warning.
     ///
@@ -159,13 +159,18 @@ fn id<'a>(applied: &Applied<'a>) -> Id<'a> {
 fn judge(mut owners: Vec<Applied<'_>>) -> Option<Finding> {
     owners.retain(|owner| {
         let is_ours = matches!(owner.by.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet);
-        is_ours && !is_suspended(owner.by)
+        is_ours && !owner.by.is_suspended()
     });
     // Two objects of one identity in one build are another fault.
     owners.sort_by_key(|owner| owner.by.at);
     owners.dedup_by_key(|owner| owner.by.at);
     let manners: Vec<Manner> = owners.iter().map(|owner| Manner::of(owner.object, owner.by.kind)).collect();
-    let writers = manners.iter().filter(|manner| !manner.yields).count();
+    // What a ResourceSet applies may send every Kustomization away.
+    let is_sent_away = owners.iter().any(|owner| owner.by.kind == ApplierKind::ResourceSet && sends_away(owner.object));
+    let writes = |(owner, manner): &(&Applied<'_>, &Manner)| {
+        !manner.yields && !(is_sent_away && owner.by.kind == ApplierKind::Kustomization)
+    };
+    let writers = owners.iter().zip(&manners).filter(writes).count();
     if writers < 2 || manners.iter().all(|manner| manner.keeps) {
         return None;
     }

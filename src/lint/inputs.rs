@@ -1,0 +1,53 @@
+//! What Kustomizations and releases take from objects that somebody brings: sources, variables, values.
+
+use std::sync::Arc;
+
+use super::View;
+use super::source_reference::source_of;
+use super::values_reference::values_of;
+use super::wanted::{HELM, Wanted};
+use crate::flux::{Applied, Applier, ApplierKind};
+use crate::kube::Object;
+use crate::yaml::Node;
+
+/// Something that a Kustomization or a release takes.
+pub(super) struct Input<'a> {
+    /// The object that takes it.
+    pub(super) user: &'a Object,
+    /// The applier that brings the user, or that the user is.
+    pub(super) by: &'a Arc<Applier>,
+    /// Whether the user is that applier itself.
+    pub(super) is_itself: bool,
+    /// The place that names it.
+    pub(super) node: &'a Node,
+    /// What is taken, with who brings it.
+    pub(super) thing: Applied<'a>,
+}
+
+/// What the Kustomizations and releases of a cluster take, without what may be absent.
+pub(super) fn inputs<'a>(view: &View<'a>) -> Vec<Input<'a>> {
+    let mut found = Vec::new();
+    let mut take = |user: &'a Object, by: &'a Arc<Applier>, is_itself: bool| {
+        let source = source_of(user).map(|source| (source.node, source.wanted));
+        let values = values_of(user).filter(|values| !values.optional).map(|values| (values.node, values.wanted));
+        for (node, wanted) in source.into_iter().chain(values) {
+            let Wanted { group, kind, namespace, name } = wanted;
+            if let Some(thing) = view.find(group, kind, namespace, name) {
+                found.push(Input { user, by, is_itself, node, thing });
+            }
+        }
+    };
+    // Kustomizations live where Flux does, whatever cluster they apply to.
+    if view.receiver.target.is_none() {
+        let appliers = view.receiver.cluster.appliers.iter();
+        for applier in appliers.filter(|applier| applier.kind == ApplierKind::Kustomization) {
+            if let Some(object) = &applier.object {
+                take(object, applier, true);
+            }
+        }
+    }
+    for applied in view.of_kind(HELM, "HelmRelease") {
+        take(applied.object, applied.by, false);
+    }
+    found
+}
