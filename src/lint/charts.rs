@@ -63,7 +63,7 @@ pub(super) fn may_bring_flux(view: &View<'_>, release: &Object, name: &str) -> b
 }
 
 /// Who publishes at an address where everybody may fetch; `None` elsewhere.
-fn public_owner(url: &str) -> Option<String> {
+pub(super) fn public_owner(url: &str) -> Option<String> {
     let address = Address::new(url);
     owner_at(address.key()).or_else(|| {
         // What mirrors other hosts has their names in its paths.
@@ -84,7 +84,12 @@ fn owner_at(address: &str) -> Option<String> {
 fn own_owner(view: &View<'_>) -> Option<String> {
     let source = view.appliers().find_map(|applier| applier.source.as_ref())?;
     let found = view.find(source.group(), &source.kind, source.namespace.as_deref()?, &source.name)?;
-    let address = Address::new(said(found.object.node.get("spec")?, "url")?);
+    repository_owner(said(found.object.node.get("spec")?, "url")?)
+}
+
+/// Whose a repository is, by its address.
+pub(super) fn repository_owner(url: &str) -> Option<String> {
+    let address = Address::new(url);
     let (_, path) = address.key().split_once('/')?;
     path.split('/').next().map(ToOwned::to_owned)
 }

@@ -1,7 +1,12 @@
 //! What the roots of a repository reach.
 
+use std::collections::BTreeSet;
+
 use super::Fleet;
+use super::charts::{public_owner, repository_owner};
 use super::installation::runs;
+use super::wanted::SOURCES;
+use crate::finding::ObjectRef;
 use crate::flux::{Objects, Repo, State};
 use crate::kube::Object;
 use crate::text::{Index, folder_of};
@@ -95,7 +100,7 @@ pub(super) struct Reached<'a> {
     /// The folders of appliers that were not built: what they bring is not known. They start at the root of a source,
     /// which may lie anywhere in the tree.
     unknown: Index<&'a str, ()>,
-    /// Whether an applier that was not built may bring anything.
+    /// Whether an applier that was not built may bring anything: its folder is not known, nor its source another's.
     anything: bool,
 }
 
@@ -109,6 +114,7 @@ impl<'a> Reached<'a> {
         let own = appliers().filter_map(|applier| applier.object.as_ref());
         let mut reached =
             Self { places: Index::default(), folders: Index::default(), unknown: Index::default(), anything: false };
+        reached.anything = may_be_of_here(repo, &received);
         for object in received.into_iter().chain(own) {
             let place = place_of(object);
             reached.note_folder(place.0, folder_of(place.1));
@@ -165,6 +171,32 @@ impl<'a> Reached<'a> {
             segment.starts_with('.') || says(SHELVES) || (says(ASIDE) && !is_reached())
         })
     }
+}
+
+/// Whether an artifact without a copy, of which all is applied, may be made of a folder of this repository. What a Git
+/// repository holds at its root is another one's, and so is what others publish for everybody.
+fn may_be_of_here(repo: &Repo, received: &[&Object]) -> bool {
+    let (mut whole, mut built) = (Index::<&ObjectRef, ()>::default(), Index::<&ObjectRef, ()>::default());
+    for applier in repo.clusters.iter().flat_map(|cluster| &cluster.appliers) {
+        let Some(source) = &applier.source else { continue };
+        if applier.state == State::Built {
+            built.insert(source, ());
+        } else if applier.folder.is_empty() && matches!(&*source.kind, "OCIRepository" | "Bucket") {
+            whole.insert(source, ());
+        }
+    }
+    let sources = received.iter().filter(|object| object.group() == SOURCES).map(|object| (object, object.reference()));
+    let (mut own, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for (object, reference) in sources {
+        let url = object.text_at(&["spec", "url"]);
+        if built.contains(&reference) {
+            own.extend(url.and_then(repository_owner).map(|owner| owner.to_ascii_lowercase()));
+        }
+        if whole.contains(&reference) {
+            others.insert(url.and_then(public_owner).map(|owner| owner.to_ascii_lowercase()));
+        }
+    }
+    others.iter().any(|owner| owner.as_ref().is_none_or(|owner| own.is_empty() || own.contains(owner)))
 }
 
 /// The folders that a path lies in, the outermost first, and the path itself.

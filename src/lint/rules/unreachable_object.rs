@@ -42,8 +42,8 @@ declare! {
     /// There is one finding for each folder, and none for what only something unreached would apply. Silent about what a
     /// kustomization.yaml names in a line that is commented out, in folders that are called as what is not meant to be
     /// applied (examples, tests, templates, charts, documentation, archives, hidden folders), about Components, about
-    /// files that belong to other tools, about what something that could not be built may reach, and in a repository
-    /// without a root.
+    /// files that belong to other tools, about what something that could not be built may reach, about everything where
+    /// an artifact is applied as a whole that may be made of this repository, and in a repository without a root.
     ///
     /// ## How to fix it
     ///
