@@ -1,16 +1,16 @@
-//! What Kustomizations and releases take from objects that somebody brings: sources, variables, values.
+//! What Kustomizations, releases and their like take from objects that somebody brings: sources, variables, values.
 
 use std::sync::Arc;
 
 use super::View;
-use super::source_reference::source_of;
+use super::source_reference::{BUILT_FROM_SOURCES, source_of};
 use super::values_reference::values_of;
-use super::wanted::{HELM, Wanted};
+use super::wanted::{KUSTOMIZE, Wanted};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::Object;
 use crate::yaml::Node;
 
-/// Something that a Kustomization or a release takes.
+/// Something that one of them takes.
 pub(super) struct Input<'a> {
     /// The object that takes it.
     pub(super) user: &'a Object,
@@ -24,7 +24,7 @@ pub(super) struct Input<'a> {
     pub(super) thing: Applied<'a>,
 }
 
-/// What the Kustomizations and releases of a cluster take, without what may be absent.
+/// What they take on a cluster, without what may be absent.
 pub(super) fn inputs<'a>(view: &View<'a>) -> Vec<Input<'a>> {
     let mut found = Vec::new();
     let mut take = |user: &'a Object, by: &'a Arc<Applier>, is_itself: bool| {
@@ -46,8 +46,10 @@ pub(super) fn inputs<'a>(view: &View<'a>) -> Vec<Input<'a>> {
             }
         }
     }
-    for applied in view.of_kind(HELM, "HelmRelease") {
-        take(applied.object, applied.by, false);
+    for (group, kind) in BUILT_FROM_SOURCES.into_iter().filter(|kind| *kind != (KUSTOMIZE, "Kustomization")) {
+        for applied in view.of_kind(group, kind) {
+            take(applied.object, applied.by, false);
+        }
     }
     found
 }

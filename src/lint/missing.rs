@@ -38,6 +38,8 @@ enum Slip {
     Namespace,
     Kind,
     Name,
+    /// Its generator adds a hash to the name.
+    Hash,
 }
 
 impl<'v, 'a> Search<'v, 'a> {
@@ -101,6 +103,10 @@ impl<'v, 'a> Search<'v, 'a> {
         }
         let near = alike().filter(|found| found.object.namespace().unwrap_or_default() == namespace);
         let near: Vec<Applied<'a>> = near.collect();
+        let is_generated = |found: &&Applied<'a>| found.object.name().strip_prefix(name).is_some_and(is_hash);
+        if let Some(found) = near.iter().find(is_generated).filter(|_| matches!(kind, "ConfigMap" | "Secret")) {
+            return Some((Slip::Hash, *found));
+        }
         let meant = did_you_mean(name, near.iter().map(|found| found.object.name()))?;
         // Names of programs are short and alike.
         let is_near = strsim::damerau_levenshtein(name, meant) * 3 < name.len().max(WORD);
@@ -117,10 +123,21 @@ impl Missing<'_> {
         let help = match slip {
             Slip::Namespace => format!("there is one in namespace `{namespace}`: name that, or bring one here"),
             Slip::Kind => format!("`{namespace}/{name}` is of kind {}: correct the kind", near.object.kind()),
+            Slip::Hash => "its generator adds a hash to the name: set `disableNameSuffixHash: true` there, or let kustomize \
+                           change this name too by a `nameReference` below `configurations`"
+                .to_owned(),
             Slip::Name => format!("did you mean `{name}`? Otherwise {otherwise}"),
         };
         finding.help(help).related(near.by.place(near.object.span()), "this one is there")
     }
+}
+
+/// Whether the end of a name is what kustomize adds to what it generates.
+///
+/// Source: `encode` of kustomize's hasher, whose ten letters are of an alphabet without vowels.
+fn is_hash(end: &str) -> bool {
+    let Some(hash) = end.strip_prefix('-') else { return false };
+    hash.len() == 10 && hash.bytes().all(|byte| b"bcdfghkmt2456789".contains(&byte))
 }
 
 /// Tells whether an object waits for another one: its chart cannot bring that.
