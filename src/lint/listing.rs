@@ -22,6 +22,8 @@ pub(super) struct Listing {
     pub(super) namespaces: Vec<(Name, usize)>,
     /// The positions of the objects that live in a namespace and name none.
     pub(super) unplaced: Vec<usize>,
+    /// The positions of the objects that name none and of which only their definition tells whether they need one.
+    pub(super) open: Vec<usize>,
     needs: OnceLock<Needs>,
 }
 
@@ -39,8 +41,10 @@ impl Listing {
             let named = namespace.as_deref().unwrap_or_default();
             listing.prints.push(print(group, kind, named, object.name()));
             if named.is_empty() {
-                if scope_of(group, kind) == Scope::Namespaced {
-                    listing.unplaced.push(at);
+                match scope_of(group, kind) {
+                    Scope::Namespaced => listing.unplaced.push(at),
+                    Scope::Unknown => listing.open.push(at),
+                    Scope::Cluster => {}
                 }
             } else if let Some(namespace) = namespace
                 && scope_of(group, kind) != Scope::Cluster

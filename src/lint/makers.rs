@@ -34,7 +34,8 @@ impl<'a> Makers<'a> {
             }
             let Some(namespace) = spec_text(release, "targetNamespace").or(applied.namespace()) else { continue };
             let creates = release.text_at(&["spec", "install", "createNamespace"]) == Some("true");
-            if creates {
+            // Before its own namespace is there, the release is not either.
+            if creates && Some(namespace) != applied.namespace() {
                 makers.created.insert(namespace);
             }
             makers.releases.entry(namespace).or_default().push(release);

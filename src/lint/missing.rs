@@ -123,9 +123,11 @@ impl Missing<'_> {
         let help = match slip {
             Slip::Namespace => format!("there is one in namespace `{namespace}`: name that, or bring one here"),
             Slip::Kind => format!("`{namespace}/{name}` is of kind {}: correct the kind", near.object.kind()),
-            Slip::Hash => "its generator adds a hash to the name: set `disableNameSuffixHash: true` there, or let kustomize \
+            Slip::Hash => {
+                "its generator adds a hash to the name: set `disableNameSuffixHash: true` there, or let kustomize \
                            change this name too by a `nameReference` below `configurations`"
-                .to_owned(),
+                    .to_owned()
+            }
             Slip::Name => format!("did you mean `{name}`? Otherwise {otherwise}"),
         };
         finding.help(help).related(near.by.place(near.object.span()), "this one is there")

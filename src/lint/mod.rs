@@ -18,6 +18,7 @@ mod installation;
 mod listing;
 mod makers;
 mod missing;
+mod namespace_makers;
 mod needs;
 mod objects;
 mod ownership;

@@ -1,6 +1,7 @@
 //! Whether something that is referred to is on a cluster: received, made by somebody else, or not there.
 
 use super::View;
+use super::namespace_makers::makes_namespace;
 use crate::flux::{Applied, Produced, installs};
 
 /// Whether something that is referred to is on a cluster.
@@ -56,7 +57,7 @@ impl<'a> View<'a> {
         if !is_open || !self.is_whole() || name.contains("${") {
             return presence;
         }
-        if self.makers().creates(name) {
+        if self.makers().creates(name) || makes_namespace(self, name) {
             return Presence::Given;
         }
         self.makers().namespace(name).map_or(Presence::Missing, Presence::Unknown)

@@ -1,5 +1,6 @@
 //! A cluster as rules ask it: what it receives, by identity and by kind, and what it may have from elsewhere.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use super::Context;
@@ -102,11 +103,29 @@ impl<'a> View<'a> {
 
     /// The objects of each applier that live in a namespace and name none; without what was applied by hand.
     pub fn unplaced(&self) -> impl Iterator<Item = Vec<Applied<'a>>> {
-        let lists = self.by_flux().filter(|(_, listing)| !listing.unplaced.is_empty());
-        lists.map(|(brought, listing)| {
+        let mut namespaced: BTreeSet<(&str, &str)> = BTreeSet::new();
+        if self.by_flux().any(|(_, listing)| !listing.open.is_empty()) {
+            for definition in self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
+                let said = |keys: &[&str]| definition.object.text_at(keys);
+                if let (Some("Namespaced"), Some(group), Some(kind)) =
+                    (said(&["spec", "scope"]), said(&["spec", "group"]), said(&["spec", "names", "kind"]))
+                {
+                    namespaced.insert((group, kind));
+                }
+            }
+        }
+        let of_list = move |(brought, listing): &(&'a Brought, Arc<Listing>)| {
             let brought: &'a Brought = brought;
-            listing.unplaced.iter().filter_map(|at| brought.at(*at)).collect()
-        })
+            let needs_one = |object: &Object| namespaced.contains(&(object.group(), object.kind()));
+            let open =
+                listing.open.iter().filter(|_| !namespaced.is_empty()).filter_map(|at| Some((*at, brought.at(*at)?)));
+            let open = open.filter(|(_, applied)| needs_one(applied.object));
+            let known = listing.unplaced.iter().filter_map(|at| Some((*at, brought.at(*at)?)));
+            let mut all: Vec<(usize, Applied<'a>)> = known.chain(open).collect();
+            all.sort_by_key(|(at, _)| *at);
+            all.into_iter().map(|(_, applied)| applied).collect::<Vec<_>>()
+        };
+        self.by_flux().map(of_list).filter(|objects| !objects.is_empty())
     }
 
     /// What Flux applies, by applier: nobody knows which namespace somebody names who applies by hand.

@@ -119,9 +119,10 @@ fn nameless(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
         let (namespace, name) = (marker.namespace.as_str(), marker.name.as_str());
         let path = marker.place.file().path();
         let is_missing = *judged.entry((namespace, name)).or_insert_with(|| {
-            views.iter().all(|view| view.presence(IMAGE, "ImagePolicy", namespace, name).is_missing())
+            namespace.is_empty()
+                || views.iter().all(|view| view.presence(IMAGE, "ImagePolicy", namespace, name).is_missing())
         });
-        if is_missing && !reached.is_set_aside(path) && said.insert((path, namespace, name)) {
+        if (is_missing || marker.unknown_part.is_some()) && !reached.is_set_aside(path) && said.insert((path, namespace, name)) {
             findings.push(without_policy(marker));
         }
     }
@@ -129,7 +130,16 @@ fn nameless(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
 }
 
 fn without_policy(marker: &Marker) -> Finding {
-    let message = format!("this marker names ImagePolicy `{}/{}`, which no cluster has", marker.namespace, marker.name);
+    let message = match &marker.unknown_part {
+        _ if marker.namespace.is_empty() => format!("this marker names `{}` without a namespace", marker.name),
+        Some(part) => format!("this marker asks for `{part}`, which is no part of an image"),
+        None => format!("this marker names ImagePolicy `{}/{}`, which no cluster has", marker.namespace, marker.name),
+    };
+    if let Some(part) = &marker.unknown_part {
+        let help = "say `:tag`, `:name`, `:digest` or nothing: image automation passes over what it does not know";
+        let label = Label::new(marker.place.clone(), format!("no `{part}`"));
+        return Finding::warning(RULE.id, label, message).help(help);
+    }
     let help = "correct the name, `NAMESPACE:NAME`, or add the policy: image automation passes over what it does not know";
     Finding::warning(RULE.id, Label::new(marker.place.clone(), "no such policy"), message).help(help)
 }

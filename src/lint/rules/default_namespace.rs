@@ -1,5 +1,5 @@
 use crate::finding::{Finding, Label};
-use crate::flux::Applied;
+use crate::flux::{Applied, ApplierKind};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, View};
 use crate::yaml::Entry;
@@ -16,8 +16,8 @@ declare! {
     /// namespace, `kubectl` takes `default`, which nobody has in mind, and which has no quota, policy or tenant. Flux
     /// does not guess: it refuses such an object as `namespace not specified`, and with it all of its Kustomization.
     ///
-    /// Silent where `default` is said, about kinds without namespace and about those of which nobody here knows whether
-    /// they have one, and in repositories without a root: there, whoever applies it may say the namespace.
+    /// Silent where `default` is said, about kinds without namespace and about those of which neither we
+    /// nor a CRD that the cluster receives knows whether they have one, and in repositories without a root: there, whoever applies it may say the namespace.
     ///
     /// ## How to fix it
     ///
@@ -69,8 +69,11 @@ fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
     };
     let verb = if rest.is_empty() { "names" } else { "name" };
     let message = format!("{}{others} of {} {verb} no namespace", object.reference(), first.by.reference);
-    let help = "set `namespace` in the kustomization.yaml or `spec.targetNamespace` in the Kustomization: kubectl would \
-                take `default`, and Flux fails with `namespace not specified`";
+    let where_to = match first.by.kind {
+        ApplierKind::ResourceSet => "set `metadata.namespace` in the ResourceSet's template",
+        _ => "set `namespace` in the kustomization.yaml or `spec.targetNamespace` in the Kustomization",
+    };
+    let help = format!("{where_to}: kubectl would take `default`, and Flux fails with `namespace not specified`");
     let label = Label::new(first.by.place(&place), "no `namespace` here");
     let finding = Finding::warning(RULE.id, label, message).help(help).about(object.reference());
     let shown = rest.iter().take(MAX_SHOWN);

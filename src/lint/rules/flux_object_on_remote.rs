@@ -1,9 +1,9 @@
 use crate::finding::{Finding, Label};
-use crate::flux::{Applied, Brought, State, is_flux};
+use crate::flux::{Applied, Brought, Cluster, State, is_flux};
 use crate::lint::cold_start::own_place;
 use crate::lint::rule::declare;
-use crate::lint::{Check, Found, View};
-use crate::yaml::{Entry, Node};
+use crate::lint::{Check, Fleet, Found, View};
+use crate::yaml::{Entry, Name, Node};
 
 /// So many objects of one Kustomization are shown.
 const MAX_SHOWN: usize = 5;
@@ -18,7 +18,8 @@ declare! {
     /// Kustomization. What is meant is nearly always that the hub's Flux installs a chart there.
     ///
     /// Silent when the other cluster receives Flux as well: its CRDs or controllers, a `gotk-sync.yaml`, a FluxInstance,
-    /// or the chart that installs them; and when something that goes there could not be built.
+    /// or the chart that installs them; when something that goes there could not be built; and when a cluster of the same
+    /// repository, with a Flux of its own, is called like the Secret of the kubeConfig.
     ///
     /// ## How to fix it
     ///
@@ -101,13 +102,28 @@ declare! {
     ///
     /// [flux2#3499](https://github.com/fluxcd/flux2/issues/3499)
     "flux-object-on-remote", Error, "a Kustomization applies Flux objects to another cluster that has no Flux",
-    Check::Cluster(check),
+    Check::Fleet(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
-    if view.receiver.target.is_none() || !view.is_whole() {
-        return;
+fn check(fleet: &Fleet<'_>, found: &mut Found) {
+    for view in fleet.views.iter().filter(|view| view.is_whole()) {
+        let Some(target) = &view.receiver.target else { continue };
+        let own = &view.receiver.cluster.name;
+        let is_same = |cluster: &Cluster| cluster.name != *own && leads_to(target, &cluster.name);
+        judge(view, || fleet.repo.clusters.iter().any(is_same), found);
     }
+}
+
+/// Whether a kubeConfig is probably that of a cluster, by their names.
+fn leads_to(target: &str, cluster: &str) -> bool {
+    let cluster = cluster.rsplit('/').next().unwrap_or(cluster);
+    target.split('/').any(|part| {
+        let rest = part.strip_prefix(cluster).or_else(|| part.strip_suffix(cluster));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-') || rest.ends_with('-'))
+    })
+}
+
+fn judge(view: &View<'_>, has_own_flux: impl Fn() -> bool, found: &mut Found) {
     let lists = view.by_flux().map(|(brought, _)| *brought);
     let with_flux: Vec<(&Brought, Vec<Applied<'_>>)> = lists
         .map(|brought| (brought, brought.telling().filter(|applied| is_flux(applied.object)).collect::<Vec<_>>()))
@@ -116,10 +132,12 @@ fn check(view: &View<'_>, found: &mut Found) {
     if with_flux.is_empty() {
         return;
     }
-    if view.appliers().any(|applier| applier.state != State::Built) {
+    if view.appliers().any(|applier| applier.state != State::Built) || has_own_flux() {
         found.unchecked("whether another cluster has Flux");
     } else if !receives_flux(view) {
-        found.extend(with_flux.into_iter().filter_map(|(brought, objects)| finding(brought, &objects)));
+        let findings = with_flux.into_iter().filter_map(|(brought, objects)| finding(brought, &objects));
+        let name: Name = view.receiver.to_string().into();
+        found.extend(findings.map(|finding| Finding { clusters: vec![name.clone()], ..finding }));
     }
 }
 

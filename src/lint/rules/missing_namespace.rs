@@ -13,10 +13,10 @@ declare! {
     /// The API server refuses an object whose namespace does not exist, and Flux applies nothing of a Kustomization of
     /// which one object is refused. It works as long as somebody made the namespace by hand, until the next cluster.
     ///
-    /// Silent about Kubernetes' own namespaces and those of the usual platforms, where a HelmRelease has
-    /// `createNamespace`, where a chart is called like the namespace and may bring it, where something that may bring it
-    /// could not be built, and about other clusters that are reached by `kubeConfig`, which have more than this one
-    /// sends.
+    /// Silent about Kubernetes' own namespaces and those of the usual platforms, where a HelmRelease that stands elsewhere
+    /// has `createNamespace`, where a policy, a request for a namespace or an object that holds one makes it, where a
+    /// chart is called like the namespace and may bring it, where something that may bring it could not be built, and
+    /// about other clusters that are reached by `kubeConfig`, which have more than this one sends.
     ///
     /// ## How to fix it
     ///
