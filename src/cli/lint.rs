@@ -12,7 +12,7 @@ use super::source::{self, FLEET, Source, folder_of};
 use super::streams::Streams;
 use crate::disk;
 use crate::finding::{Severity, did_you_mean};
-use crate::flux::Repo;
+use crate::flux::{Receiver, Repo};
 use crate::kustomize::is_yaml;
 use crate::lint::{self, RULES};
 use crate::report::{FORMATS, Format, Report, SummaryLine};
@@ -103,9 +103,13 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
     let outcome = lint::judge(&repo, &options);
+    let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::of).map(|one| one.to_string()).collect();
     // The process ends soon: to free a million nodes one by one would be for nothing.
     std::mem::forget(repo);
     say_unused_skips(&options, source.as_ref(), &tree, &shown, streams)?;
+    if !disk::is_file(&args.dir) {
+        say_unknown_clusters(&options, source.as_ref(), &clusters, &shown, streams)?;
+    }
     judge::say_unused(&outcome.unused, streams);
     let not_built = outcome.not_built.clone();
     let report = judge::report(outcome, &tree, &shown);
@@ -190,6 +194,24 @@ fn say_unused_skips(
     judge::show(lint::unused_skips(&options.settings.config.lint, tree), shown, streams)?;
     let Some(source) = source else { return Ok(()) };
     judge::show(lint::unused_skips(&source.loaded.lint, tree), &source.folder, streams)
+}
+
+/// Says which clusters are named that are not there, each at its line.
+fn say_unknown_clusters(
+    options: &lint::Options,
+    source: Option<&Source>,
+    clusters: &[String],
+    shown: &str,
+    streams: &mut Streams,
+) -> Result<(), Error> {
+    let config = &options.settings.config;
+    let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
+    let own = fleet.into_iter().flat_map(|fleet| &fleet.clusters).map(|cluster| cluster.name.clone());
+    let clusters: Vec<String> = clusters.iter().cloned().chain(own).collect();
+    let named = config.named_clusters.iter().chain(&config.lint.named_clusters);
+    judge::show(lint::unknown_clusters(named, &clusters), shown, streams)?;
+    let Some(source) = source else { return Ok(()) };
+    judge::show(lint::unknown_clusters(&source.loaded.lint.named_clusters, &clusters), &source.folder, streams)
 }
 
 /// Says plainly when a clean result means that there was nothing to judge.
