@@ -8,11 +8,11 @@ use super::error::Error;
 use super::exit::Exit;
 use super::judge;
 use super::repository::Options;
-use super::source::{self, FLEET, Source, folder_of};
+use super::source::{self, FLEET, Source, folder_of, or_here};
 use super::streams::Streams;
 use crate::disk;
 use crate::finding::{Severity, did_you_mean};
-use crate::flux::{Receiver, Repo};
+use crate::flux::{MISSING_PATH, Receiver, Repo};
 use crate::kustomize::is_yaml;
 use crate::lint::{self, RULES};
 use crate::report::{FORMATS, Format, Report, SummaryLine};
@@ -128,6 +128,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         judge::say_left_out(&report.summary.judged, streams);
     }
     say_nothing_to_judge(&report, &tree, &args.dir, streams);
+    say_part_of_a_repository(&report, &args.dir, &folder, streams);
     refuse_unreadable(&tree, &report)?;
     Ok(exit(&report, args.fail_on))
 }
@@ -229,6 +230,17 @@ fn say_nothing_to_judge(report: &Report, tree: &Tree, dir: &Path, streams: &mut 
         streams.say(format_args!("nothing to judge: there is no Kubernetes object in `{dir}`"));
     } else if !tree.files().any(|file| names_flux(file.text())) {
         streams.say(format_args!("there is no Flux object in `{dir}`: most rules have nothing to judge"));
+    }
+}
+
+/// Says why paths are missing when only a part of a repository is looked at.
+fn say_part_of_a_repository(report: &Report, dir: &Path, folder: &Path, streams: &mut Streams) {
+    if !report.findings.iter().any(|finding| finding.rule == MISSING_PATH) {
+        return;
+    }
+    if let Some(root) = disk::nearest(folder, ".git").filter(|root| !root.within.is_empty()) {
+        let (dir, root) = (dir.display(), or_here(&root.folder).display());
+        streams.say(format_args!("`{dir}` is a part of the repository `{root}`, where the paths start: lint that"));
     }
 }
 
