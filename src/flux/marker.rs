@@ -75,11 +75,10 @@ fn comment_of(line: &str) -> Option<&str> {
     for (at, c) in line.char_indices() {
         match (quote, c) {
             (Some(open), _) if open == c => quote = None,
-            (Some(_), _) => {}
             (None, '#') if last.is_whitespace() => return line.get(at + 1..),
             // Within a plain text they are letters.
             (None, '"' | '\'') if last.is_whitespace() || matches!(last, '[' | '{' | ',') => quote = Some(c),
-            (None, _) => {}
+            (Some(_) | None, _) => {}
         }
         last = c;
     }

@@ -167,10 +167,10 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<Finding> {
     let manners: Vec<Manner> = owners.iter().map(|owner| Manner::of(owner.object, owner.by.kind)).collect();
     // What a ResourceSet applies may send every Kustomization away.
     let is_sent_away = owners.iter().any(|owner| owner.by.kind == ApplierKind::ResourceSet && sends_away(owner.object));
-    let writes = |(owner, manner): &(&Applied<'_>, &Manner)| {
-        !manner.yields && !(is_sent_away && owner.by.kind == ApplierKind::Kustomization)
+    let leaves_it = |(owner, manner): &(&Applied<'_>, &Manner)| {
+        manner.yields || (is_sent_away && owner.by.kind == ApplierKind::Kustomization)
     };
-    let writers = owners.iter().zip(&manners).filter(writes).count();
+    let writers = owners.iter().zip(&manners).filter(|one| !leaves_it(one)).count();
     if writers < 2 || manners.iter().all(|manner| manner.keeps) {
         return None;
     }
