@@ -29,7 +29,14 @@ pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {
     let place = kustomization.node.at_keys(&["spec", "path"]).unwrap_or(&kustomization.node);
     if !files.tree().has_folder(&asks.folder) {
         let is_file = files.tree().has_file(&asks.folder);
-        let finding = missing(kustomization, place, &asks.folder, is_file);
+        let mut finding = missing(kustomization, place, &asks.folder, is_file);
+        if artifact.leaves_out(&asks.folder) {
+            finding.message.push_str(", which leaves it out");
+            finding = finding.help(
+                "correct the path, or what `.sourceignore`, `spec.ignore` or `spec.sparseCheckout` of the source leave out: \
+                 Flux applies nothing until it is there",
+            );
+        }
         // It certainly brings nothing.
         return Output { whole: true, ..Output::new(Vec::new(), vec![finding]) };
     }

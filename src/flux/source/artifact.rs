@@ -14,17 +14,29 @@ pub struct Artifact {
     pub builder: Builder,
     /// The same for who decrypts first.
     decrypting: OnceLock<Builder>,
+    /// What it was made of, where that may have more files.
+    fetched: OnceLock<Files>,
 }
 
 impl Artifact {
     /// What a source hands out under an id.
     pub(super) fn new(id: Arc<str>, files: Files) -> Self {
-        Self { id, builder: Builder::new(files), decrypting: OnceLock::new() }
+        Self { id, builder: Builder::new(files), decrypting: OnceLock::new(), fetched: OnceLock::new() }
     }
 
     /// Builds its folders as if what SOPS encrypted in them were decrypted before.
     pub fn decrypting(&self) -> &Builder {
         self.decrypting.get_or_init(|| Builder::new(self.files().clone().decrypted()))
+    }
+
+    /// Notes what it was made of.
+    pub(super) fn made_of(&self, fetched: &Files) {
+        self.fetched.get_or_init(|| fetched.clone());
+    }
+
+    /// Whether a folder was there before the source left out what it does not hand out.
+    pub fn leaves_out(&self, folder: &str) -> bool {
+        self.fetched.get().is_some_and(|files| files.tree().has_folder(folder)) && !self.files().tree().has_folder(folder)
     }
 
     /// Its files.

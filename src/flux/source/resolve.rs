@@ -98,7 +98,9 @@ impl<'a> Resolver<'a> {
         let includes = includes?;
         let parts: Vec<String> = includes.iter().map(Include::key).collect();
         let id = format!("{id}\n{}\n{}", recipe.key(), parts.join("\n"));
-        self.sources.make(&id, || recipe.pack(&files, &includes)).map_err(Resolution::Failed)
+        let artifact = self.sources.make(&id, || recipe.pack(&files, &includes)).map_err(Resolution::Failed)?;
+        artifact.made_of(&files);
+        Ok(artifact)
     }
 
     /// What the ArtifactGenerator hands out that makes an ExternalArtifact.
