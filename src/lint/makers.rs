@@ -99,6 +99,10 @@ impl<'a> Makers<'a> {
     pub(super) fn namespace(&self, name: &str) -> Option<String> {
         let called_after = |chart: &str| !chart.is_empty() && (name.starts_with(chart) || chart.starts_with(name));
         let is_named_so = |release: &&&Object| {
+            // What stands in it is not even applied before.
+            if release.namespace() == Some(name) {
+                return false;
+            }
             let chart = release.text_at(&["spec", "chart", "spec", "chart"]).and_then(|chart| chart.rsplit('/').next());
             let names = [Some(release.name()), chart, release.text_at(&["spec", "chartRef", "name"])];
             names.into_iter().flatten().any(called_after)
