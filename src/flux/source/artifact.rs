@@ -36,7 +36,8 @@ impl Artifact {
 
     /// Whether a folder was there before the source left out what it does not hand out.
     pub fn leaves_out(&self, folder: &str) -> bool {
-        self.fetched.get().is_some_and(|files| files.tree().has_folder(folder)) && !self.files().tree().has_folder(folder)
+        self.fetched.get().is_some_and(|files| files.tree().has_folder(folder))
+            && !self.files().tree().has_folder(folder)
     }
 
     /// Its files.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
+use crate::kube::Object;
 use crate::lint::before::Before;
 use crate::lint::inputs::{Input, inputs};
 use crate::lint::reach::address;
@@ -25,7 +26,8 @@ declare! {
     /// Counted are sources, the ConfigMaps and Secrets that values come from, and CRDs. Dependencies count directly and
     /// through others, those of the Kustomizations that bring this one as well, and so does everything that these bring
     /// themselves. Silent where both arrive in one Kustomization, and where the bringer is itself brought by the user: no
-    /// dependency helps there. One finding for each pair.
+    /// dependency helps there. One finding for each pair; of many users that one Kustomization brings, which could wait
+    /// for all of them, one finding in all.
     ///
     /// ## How to fix it
     ///
@@ -172,7 +174,14 @@ struct Use<'a> {
     thing: Applied<'a>,
     at: Span,
     count: usize,
+    /// The uppermost of those that bring the user and could depend on the bringer in its place.
+    above: Option<&'a Arc<Applier>>,
+    /// Whether the bringer comes after the user.
+    is_late: bool,
 }
+
+/// Of so many users of one Kustomization each is told; of more, what brings them.
+const MAX_TOLD: usize = 3;
 
 fn check(view: &View<'_>, found: &mut Found) {
     if !view.is_whole() {
@@ -189,8 +198,17 @@ fn check(view: &View<'_>, found: &mut Found) {
     }
     // What a second one brings too does not need the first.
     let twice: BTreeSet<usize> = view.twice().map(|(first, _)| address(first.object)).collect();
-    let single = pairs.values().filter(|one| !twice.contains(&address(one.thing.object)));
-    found.extend(single.filter_map(finding));
+    let single = pairs.into_values().filter(|one| !twice.contains(&address(one.thing.object)));
+    let mut together: BTreeMap<(Option<usize>, usize), Vec<Use<'_>>> = BTreeMap::new();
+    for one in single {
+        together.entry((one.above.map(|above| above.at), one.thing.by.at)).or_default().push(one);
+    }
+    for uses in together.values() {
+        match uses.first().and_then(|first| first.above).filter(|_| uses.len() > MAX_TOLD) {
+            Some(above) => found.extend(finding_of_all(above, uses)),
+            None => found.extend(uses.iter().filter_map(finding)),
+        }
+    }
 }
 
 impl<'a> Uses<'_, 'a> {
@@ -217,7 +235,15 @@ impl<'a> Uses<'_, 'a> {
         }
         let before = self.before.get_or_init(|| Before::of(self.view));
         if !before.comes(bringer, user) && !before.is_above(user, bringer) {
-            self.pairs.insert((user, bringer), Use { by, thing, at: by.place(node.span()), count: 1 });
+            let is_late = before.comes(user, bringer);
+            let could_wait = |above: &&Arc<Applier>| {
+                let at = above.at;
+                at != bringer && can_wait(above, thing.by) && !before.is_above(at, bringer) && !before.comes(at, bringer)
+            };
+            let lineage = std::iter::successors(by.brought_by.as_ref(), |above| above.brought_by.as_ref());
+            let above = lineage.take_while(could_wait).last();
+            let at = by.place(node.span());
+            self.pairs.insert((user, bringer), Use { by, thing, at, count: 1, above, is_late });
         }
     }
 }
@@ -237,7 +263,7 @@ fn can_wait(user: &Applier, bringer: &Applier) -> bool {
 }
 
 fn finding(one: &Use<'_>) -> Option<Finding> {
-    let Use { by, thing, at, count } = one;
+    let Use { by, thing, at, count, is_late, .. } = one;
     let user = by.object.as_ref()?;
     let (brought, bringer) = (thing.object.reference(), &thing.by.reference);
     let others = match count - 1 {
@@ -246,17 +272,53 @@ fn finding(one: &Use<'_>) -> Option<Finding> {
         others => format!(" and {others} more things"),
     };
     let message = format!("{} uses {brought}{others} of {bringer} and does not depend on it", by.reference);
-    let listed = user.node.get("spec").and_then(|spec| spec.entry("dependsOn")).map(Entry::key_span);
-    let place = listed.map_or_else(|| missing_in_spec(user, "dependsOn"), Label::from);
-    let settled = by.brought_by.as_ref().map(|parent| parent.place(&place.span));
-    let place = Label::new(settled.unwrap_or(place.span), place.message);
-    let namespace = bringer.namespace.as_ref().filter(|namespace| Some(&***namespace) != user.namespace());
-    let namespace = namespace.map_or_else(String::new, |namespace| format!(" of namespace `{namespace}`"));
-    let help = format!(
-        "add `{}`{namespace} to `dependsOn`: on a new cluster it may come later, and this fails until then",
-        bringer.name
-    );
-    let finding = Finding::warning(RULE.id, place, message).help(help).about(by.reference.clone());
+    let help = if *is_late {
+        format!("let {} bring it, or what comes before: {bringer} waits for {}, and this fails until then", by.reference, by.reference)
+    } else {
+        format!("add {} to `dependsOn`: on a new cluster it may come later, and this fails until then", in_words(thing.by, user))
+    };
+    let finding = Finding::warning(RULE.id, place_in(by, user), message).help(help).about(by.reference.clone());
     let finding = finding.related(at.clone(), "used here");
     Some(finding.related(thing.by.place(thing.object.span()), format!("brought by {bringer}")))
+}
+
+/// What is said of many users at what brings them.
+fn finding_of_all(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
+    let (first, user) = (uses.first()?, above.object.as_ref()?);
+    let (brought, bringer) = (first.thing.object.reference(), &first.thing.by.reference);
+    let is_one = uses.iter().all(|one| one.count == 1 && address(one.thing.object) == address(first.thing.object));
+    let is_plain = uses.iter().all(|one| one.by.kind == ApplierKind::Kustomization);
+    let kinds = if is_plain { "Kustomizations" } else { "objects" };
+    let others = if is_one { "" } else { " and more" };
+    let message = format!(
+        "{} {kinds} that {} brings use {brought}{others} of {bringer} and do not depend on it",
+        uses.len(),
+        above.reference
+    );
+    let help = format!(
+        "add {} to `dependsOn` here, or in each of them: on a new cluster it may come later, and they fail until then",
+        in_words(first.thing.by, user)
+    );
+    let mut finding = Finding::warning(RULE.id, place_in(above, user), message).help(help).about(above.reference.clone());
+    for one in uses.iter().take(MAX_TOLD) {
+        finding = finding.related(one.at.clone(), format!("used by {}", one.by.reference));
+    }
+    Some(finding.related(first.thing.by.place(first.thing.object.span()), format!("brought by {bringer}")))
+}
+
+/// The place of the dependencies of an applier.
+fn place_in(applier: &Applier, object: &Object) -> Label {
+    let listed = object.node.get("spec").and_then(|spec| spec.entry("dependsOn")).map(Entry::key_span);
+    let place = listed.map_or_else(|| missing_in_spec(object, "dependsOn"), Label::from);
+    let settled = applier.brought_by.as_ref().map(|parent| parent.place(&place.span));
+    Label::new(settled.unwrap_or(place.span), place.message)
+}
+
+/// A bringer as `dependsOn` of an object names it.
+fn in_words(bringer: &Applier, user: &Object) -> String {
+    let reference = &bringer.reference;
+    match reference.namespace.as_ref().filter(|namespace| Some(&***namespace) != user.namespace()) {
+        Some(namespace) => format!("`{}` of namespace `{namespace}`", reference.name),
+        None => format!("`{}`", reference.name),
+    }
 }
