@@ -1,5 +1,8 @@
+use std::collections::BTreeMap;
+
 use crate::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, Cluster, State, is_flux};
+use crate::kube::Object;
 use crate::lint::cold_start::own_place;
 use crate::lint::rule::declare;
 use crate::lint::{Check, Fleet, Found, View};
@@ -106,12 +109,34 @@ declare! {
 }
 
 fn check(fleet: &Fleet<'_>, found: &mut Found) {
+    let mut installers: BTreeMap<&Name, Vec<&Object>> = BTreeMap::new();
     for view in fleet.views.iter().filter(|view| view.is_whole()) {
         let Some(target) = &view.receiver.target else { continue };
         let own = &view.receiver.cluster.name;
         let is_same = |cluster: &Cluster| cluster.name != *own && leads_to(target, &cluster.name);
-        judge(view, || fleet.repo.clusters.iter().any(is_same), found);
+        let releases = installers.entry(own).or_insert_with(|| releases_of_flux(view.receiver.cluster));
+        let installed = || releases.iter().any(|release| installs_on(release, target));
+        judge(view, installed, || fleet.repo.clusters.iter().any(is_same), found);
     }
+}
+
+/// The releases of a cluster that install Flux on others.
+fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
+    let releases = cluster.brought.iter().flat_map(Brought::telling).map(|applied| applied.object);
+    let releases = releases.filter(|object| object.is("helm.toolkit.fluxcd.io", "HelmRelease"));
+    let is_fluxs = |object: &&Object| {
+        let reads = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
+        let installs = [object.name(), reads(&["spec", "chart", "spec", "chart"]), reads(&["spec", "chartRef", "name"])];
+        object.node.at_keys(&["spec", "kubeConfig"]).is_some() && installs.iter().any(|name| name.contains("flux"))
+    };
+    releases.filter(is_fluxs).collect()
+}
+
+/// Whether a release goes to a target.
+fn installs_on(release: &Object, target: &str) -> bool {
+    let config = |kind: &str| release.text_at(&["spec", "kubeConfig", kind, "name"]).unwrap_or_default();
+    let leads = |name: &str| !name.is_empty() && (target == name || target.split('/').any(|part| part == name));
+    leads(config("secretRef")) || leads(config("configMapRef"))
 }
 
 /// Whether a kubeConfig is probably that of a cluster, by their names.
@@ -123,7 +148,7 @@ fn leads_to(target: &str, cluster: &str) -> bool {
     })
 }
 
-fn judge(view: &View<'_>, has_own_flux: impl Fn() -> bool, found: &mut Found) {
+fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() -> bool, found: &mut Found) {
     let lists = view.by_flux().map(|(brought, _)| *brought);
     let with_flux: Vec<(&Brought, Vec<Applied<'_>>)> = lists
         .map(|brought| (brought, brought.telling().filter(|applied| is_flux(applied.object)).collect::<Vec<_>>()))
@@ -134,7 +159,7 @@ fn judge(view: &View<'_>, has_own_flux: impl Fn() -> bool, found: &mut Found) {
     }
     if view.appliers().any(|applier| applier.state != State::Built) || has_own_flux() {
         found.unchecked("whether another cluster has Flux");
-    } else if !receives_flux(view) {
+    } else if !receives_flux(view) && !installed() {
         let findings = with_flux.into_iter().filter_map(|(brought, objects)| finding(brought, &objects));
         let name: Name = view.receiver.to_string().into();
         found.extend(findings.map(|finding| Finding { clusters: vec![name.clone()], ..finding }));
@@ -156,21 +181,7 @@ fn receives_flux(view: &View<'_>) -> bool {
         return true;
     }
     let mut telling = view.by_flux().flat_map(|(brought, _)| brought.telling());
-    if telling.any(|applied| applied.object.node.origin.written().file().path().ends_with("gotk-sync.yaml")) {
-        return true;
-    }
-    // The hub's own releases may install it there.
-    let releases = view.receiver.cluster.objects();
-    let mut releases = releases.filter(|applied| applied.object.is("helm.toolkit.fluxcd.io", "HelmRelease"));
-    releases.any(|applied| {
-        let object = applied.object;
-        let reads = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
-        let config = |kind: &str| reads(&["spec", "kubeConfig", kind, "name"]);
-        let target = view.receiver.target.as_deref().unwrap_or_default();
-        let leads = |name: &str| !name.is_empty() && (target == name || target.split('/').any(|part| part == name));
-        let installs = [object.name(), reads(&["spec", "chart", "spec", "chart"]), reads(&["spec", "chartRef", "name"])];
-        (leads(config("secretRef")) || leads(config("configMapRef"))) && installs.iter().any(|name| name.contains("flux"))
-    })
+    telling.any(|applied| applied.object.node.origin.written().file().path().ends_with("gotk-sync.yaml"))
 }
 
 fn finding(brought: &Brought, objects: &[Applied<'_>]) -> Option<Finding> {

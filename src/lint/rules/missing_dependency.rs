@@ -273,9 +273,11 @@ fn finding(one: &Use<'_>) -> Option<Finding> {
     };
     let message = format!("{} uses {brought}{others} of {bringer} and does not depend on it", by.reference);
     let help = if *is_late {
-        format!("let {} bring it, or what comes before: {bringer} waits for {}, and this fails until then", by.reference, by.reference)
+        let own = &by.reference;
+        format!("let {own} bring it, or what comes before: {bringer} waits for {own}, and this fails until then")
     } else {
-        format!("add {} to `dependsOn`: on a new cluster it may come later, and this fails until then", in_words(thing.by, user))
+        let wanted = in_words(thing.by, user);
+        format!("add {wanted} to `dependsOn`: on a new cluster it may come later, and this fails until then")
     };
     let finding = Finding::warning(RULE.id, place_in(by, user), message).help(help).about(by.reference.clone());
     let finding = finding.related(at.clone(), "used here");
@@ -284,7 +286,7 @@ fn finding(one: &Use<'_>) -> Option<Finding> {
 
 /// What is said of many users at what brings them.
 fn finding_of_all(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
-    let (first, user) = (uses.first()?, above.object.as_ref()?);
+    let (first, parent) = (uses.first()?, above.object.as_ref()?);
     let (brought, bringer) = (first.thing.object.reference(), &first.thing.by.reference);
     let is_one = uses.iter().all(|one| one.count == 1 && address(one.thing.object) == address(first.thing.object));
     let is_plain = uses.iter().all(|one| one.by.kind == ApplierKind::Kustomization);
@@ -297,9 +299,9 @@ fn finding_of_all(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
     );
     let help = format!(
         "add {} to `dependsOn` here, or in each of them: on a new cluster it may come later, and they fail until then",
-        in_words(first.thing.by, user)
+        in_words(first.thing.by, parent)
     );
-    let mut finding = Finding::warning(RULE.id, place_in(above, user), message).help(help).about(above.reference.clone());
+    let mut finding = Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
     for one in uses.iter().take(MAX_TOLD) {
         finding = finding.related(one.at.clone(), format!("used by {}", one.by.reference));
     }
