@@ -133,25 +133,13 @@ impl Rbac {
         }
     }
 
-    /// Adds a role; of two with one name, the last one is what the cluster has in the end.
     fn add_role(&mut self, role: Role) {
-        let key = (role.namespace.clone(), role.name.clone());
-        if let Some(at) = self.role_by_name.get(&key) {
-            self.roles[*at] = role;
-            return;
-        }
-        self.role_by_name.insert(key, self.roles.len());
-        self.roles.push(role);
+        put(&mut self.roles, &mut self.role_by_name, (role.namespace.clone(), role.name.clone()), role);
     }
 
     fn add_binding(&mut self, binding: Binding) {
-        let key = (binding.namespace.clone(), binding.name.clone());
-        if let Some(at) = self.binding_by_name.get(&key) {
-            self.bindings[*at] = binding;
-            return;
-        }
-        self.binding_by_name.insert(key, self.bindings.len());
-        self.bindings.push(binding);
+        let id = (binding.namespace.clone(), binding.name.clone());
+        put(&mut self.bindings, &mut self.binding_by_name, id, binding);
     }
 
     fn add_account(&mut self, namespace: &str, name: &str) {
@@ -242,6 +230,16 @@ impl Rbac {
     pub fn role(&self, binding: &Binding) -> Option<&Role> {
         self.role_at(binding).map(|at| &self.roles[at])
     }
+}
+
+/// Puts something among others; of two with one namespace and name, the last one is what the cluster has in the end.
+fn put<T>(all: &mut Vec<T>, by_name: &mut Index<(Name, Name), usize>, id: (Name, Name), one: T) {
+    if let Some(at) = by_name.get(&id) {
+        all[*at] = one;
+        return;
+    }
+    by_name.insert(id, all.len());
+    all.push(one);
 }
 
 /// Whether an object may say something about the rights on a cluster.

@@ -1,5 +1,7 @@
 //! By what an account may come to act as another one.
 
+use std::fmt;
+
 use super::answer::{Answer, Grant};
 use super::cluster::Rbac;
 use super::escalation::{Guard, everything};
@@ -48,6 +50,19 @@ pub enum Actor {
     Anybody,
     /// Himself, with any rights in a namespace, or with the empty one in the whole cluster.
     Raised(Name),
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Account(account) => write!(f, "ServiceAccount `{account}`"),
+            Self::AccountsOf(namespace) => write!(f, "any account of namespace `{namespace}`"),
+            Self::AllAccounts => f.write_str("any account of the cluster"),
+            Self::Anybody => f.write_str("anybody"),
+            Self::Raised(namespace) if namespace.is_empty() => f.write_str("itself, with any rights"),
+            Self::Raised(namespace) => write!(f, "itself, with any rights in namespace `{namespace}`"),
+        }
+    }
 }
 
 /// By what somebody may act as somebody else.

@@ -213,13 +213,13 @@ fn kind(escape: &Escape<'_>, tenant: &Tenant) -> Option<String> {
         (Means::Unnamed(_), _) => "unnamed".to_owned(),
         (_, Actor::Account(account)) if tenant.namespaces.contains(&account.namespace) => account.to_string(),
         (_, Actor::Account(account)) => account.namespace.to_string(),
-        (_, to) => format!("{to:?}"),
+        (_, to) => to.to_string(),
     })
 }
 
 fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Finding {
     let reach = reach(rbac, &escape.reach);
-    let through: Vec<String> = escape.steps.iter().map(|step| called(&step.to)).collect();
+    let through: Vec<String> = escape.steps.iter().map(|step| step.to.to_string()).collect();
     let message =
         format!("{} of {} may act as {}, and so has {reach}", who(escape), tenant.called(), through.join(", then as "));
     let mut finding = Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape, tenant));
@@ -229,7 +229,7 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
             if let Some(span) = grant.binding.place.written().filter(|span| *span != at) {
                 finding = finding.related(span.clone(), format!("`{}` is bound here", step.who));
             }
-            let said = format!("{} lets `{}` act as {}: {by}", grant.from.reference(), step.who, called(&step.to));
+            let said = format!("{} lets `{}` act as {}: {by}", grant.from.reference(), step.who, step.to);
             match (&grant.rule.place, &grant.role.place) {
                 (Some(span), _) | (None, Place::Written(span)) => finding = finding.related(span.clone(), said),
                 (None, Place::Shipped(_)) => {
@@ -241,7 +241,7 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
     if let Reach::Bindings(bindings) = &escape.reach {
         for binding in bindings {
             if let Some(span) = binding.place.written() {
-                let last = escape.steps.last().map(|step| called(&step.to)).unwrap_or_default();
+                let last = escape.steps.last().map(|step| step.to.to_string()).unwrap_or_default();
                 finding = finding.related(span.clone(), format!("{} is given to {last} here", binding.role_name()));
             }
         }
@@ -254,17 +254,6 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
 
 fn who(escape: &Escape<'_>) -> String {
     format!("ServiceAccount `{}`", escape.from)
-}
-
-fn called(actor: &Actor) -> String {
-    match actor {
-        Actor::Account(account) => format!("`{account}`"),
-        Actor::AccountsOf(namespace) => format!("any account of namespace `{namespace}`"),
-        Actor::AllAccounts => "any account".to_owned(),
-        Actor::Anybody => "anybody".to_owned(),
-        Actor::Raised(namespace) if namespace.is_empty() => "itself with any rights".to_owned(),
-        Actor::Raised(namespace) => format!("itself with any rights in namespace `{namespace}`"),
-    }
 }
 
 fn how(step: &Step<'_>) -> String {
