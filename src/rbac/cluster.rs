@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::flux::{Acting, acts_as};
 use super::gather::Gathered;
+use super::making::Present;
 use super::policy::Policies;
 use super::role::{Binding, GROUP, Role, Shipper};
 use super::shipped::SHIPPED;
@@ -40,6 +41,8 @@ pub struct Rbac {
     pub(super) unseen: Unseen,
     /// As whom Flux acts.
     pub(super) acting: Acting,
+    /// The objects that are there and name an account.
+    pub(super) present: Present,
     pub(super) policies: Policies,
     /// A binding whose subjects are not known: it may be anybody's.
     pub(super) open: Option<usize>,
@@ -56,6 +59,7 @@ impl Rbac {
             has_operator |= applied.object.group() == OPERATOR;
             rebinds |= rebinds_flux(applied.object);
             rbac.take_namespace(&applied);
+            rbac.present.take(applied.object, applied.namespace());
             if tells(applied.object) {
                 telling.push(applied);
             }
@@ -187,11 +191,18 @@ impl Rbac {
         names.map(|name| Account::new(namespace, name.clone())).collect()
     }
 
-    /// The accounts with the most rights: those that may do everything, else those that have some in the whole cluster.
-    pub(super) fn mightiest(&self) -> Vec<Account> {
+    /// The accounts of a name, in whatever namespace.
+    pub(super) fn called(&self, name: &Name) -> Vec<Account> {
+        let having = self.accounts.iter().filter(|(_, names)| names.contains(name));
+        having.map(|(namespace, _)| Account::new(namespace.clone(), name.clone())).collect()
+    }
+
+    /// The accounts with the most rights among those that are asked for: those that may do everything, else those that
+    /// have some in the whole cluster.
+    pub(super) fn mightiest(&self, is_asked: impl Fn(&Account) -> bool) -> Vec<Account> {
         let everywhere = self.bindings.iter().filter(|binding| binding.namespace.is_empty());
         let named = everywhere.flat_map(|binding| binding.subjects.iter().filter_map(|bound| bound.subject.account()));
-        let named: BTreeSet<Account> = named.collect();
+        let named: BTreeSet<Account> = named.filter(|account| is_asked(account)).collect();
         let (all, some): (Vec<Account>, Vec<Account>) =
             named.into_iter().partition(|account| self.may_do_everything(account));
         all.into_iter().next().map_or(some, |one| vec![one])

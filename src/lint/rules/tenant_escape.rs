@@ -11,11 +11,11 @@ declare! {
     /// ## Why
     ///
     /// Flux applies a Kustomization, HelmRelease or ResourceSet as the account that it names, whichever account of the
-    /// namespace that is. So whoever may bring such an object into a namespace acts as any account there, an operator's
-    /// among them, and has what that account has. Lockdown does not change it: it only says which account is meant where
-    /// none is named. Without lockdown, an object that names none is applied with the controller's own rights, which are
-    /// those of a cluster admin. Workloads run as any account of their namespace, too; `impersonate`, tokens, `bind` and
-    /// `escalate` do the rest.
+    /// namespace that is. So whoever may bring such an object into a namespace, or change one that is there, acts as any
+    /// account there, an operator's among them, and has what that account has. Lockdown does not change it: it only says
+    /// which account is meant where none is named. Without lockdown, an object that names none is applied with the
+    /// controller's own rights, which are those of a cluster admin. Workloads run as any account of their namespace,
+    /// too; `impersonate`, tokens, `bind` and `escalate` do the rest.
     ///
     /// Each step is shown with its binding and role. Silent about chains that stay within the tenant's namespaces, about
     /// rights that the tenant's account has anyway, and where an admission policy that the cluster receives looks at
