@@ -78,7 +78,8 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Found) {
-    let locked = view.tenancy().lockdown.is_some();
+    let lockdown = view.tenancy().lockdown.as_ref();
+    let locked = lockdown.and_then(|all| all.locks("kustomize-controller")).is_some_and(|locks| locks.remote_bases);
     for brought in view.brought() {
         for remote in brought.remote() {
             let message = format!("`{}` is loaded from elsewhere each time this is built", remote.url);

@@ -1,5 +1,6 @@
 use crate::finding::Finding;
 use crate::flux::ApplierKind;
+use crate::kube::Object;
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, View};
 use crate::yaml::Entry;
@@ -108,6 +109,9 @@ fn check(view: &View<'_>, found: &mut Found) {
     // What is decrypted has no trace of SOPS any more.
     for applied in view.encrypted() {
         let (object, applier) = (applied.object, applied.by);
+        if is_meant(object) {
+            continue;
+        }
         if applier.kind == ApplierKind::Folder {
             found.unchecked("who decrypts what is encrypted in a repository without a root");
             continue;
@@ -126,4 +130,10 @@ fn check(view: &View<'_>, found: &mut Found) {
         }
         found.push(finding);
     }
+}
+
+/// Whether it is to be encrypted on the cluster, too: it says so, or its own operator decrypts it there.
+fn is_meant(object: &Object) -> bool {
+    let said = object.text_at(&["metadata", "annotations", "kustomize.toolkit.fluxcd.io/decrypt"]);
+    object.kind() == "SopsSecret" || said.is_some_and(|said| said.eq_ignore_ascii_case("disabled"))
 }
