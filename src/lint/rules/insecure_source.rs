@@ -82,7 +82,7 @@ fn address(object: &Object) -> Option<&Node> {
     object.node.at_keys(&["spec", field])
 }
 
-/// The field by which a source does without TLS, where it says so. Of HelmRepositories those in registries are asked.
+/// The field by which a source does without TLS, where it says so. A `HelmRepository` is asked if it is a registry.
 fn insecure(object: &Object) -> Option<&Node> {
     if object.kind() == "HelmRepository" && object.text_at(&["spec", "type"]) != Some("oci") {
         return None;

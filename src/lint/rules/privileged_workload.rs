@@ -137,11 +137,9 @@ const HELP: &str = "leave out what the program does not need, and set `runAsNonR
 /// What says that a container runs as root: what it says itself goes before what its pod says.
 fn root<'a>(own: Option<&'a Node>, of_pod: Option<&'a Node>) -> Option<(&'a Node, String)> {
     let said = |field: &str| [own, of_pod].into_iter().flatten().find_map(|context| context.get(field));
-    match said("runAsUser") {
-        Some(user) => (user.text() == Some("0")).then(|| (user, "`runAsUser: 0`".to_string())),
-        None => {
-            let free = said("runAsNonRoot").filter(|free| flag(free) == Some(false))?;
-            Some((free, "`runAsNonRoot: false`".to_string()))
-        }
+    if let Some(user) = said("runAsUser") {
+        return (user.text() == Some("0")).then(|| (user, "`runAsUser: 0`".to_string()));
     }
+    let free = said("runAsNonRoot").filter(|free| flag(free) == Some(false))?;
+    Some((free, "`runAsNonRoot: false`".to_string()))
 }

@@ -1,8 +1,10 @@
+use std::ptr;
+
 use crate::finding::{Finding, Label, Severity};
 use crate::lint::rule::declare;
 use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::{Check, Found, View};
-use crate::rbac::{Actor, Binding, Escape, Means, Place, Rbac, Reach, Step};
+use crate::rbac::{Actor, Binding, Escape, Grant, Means, Place, Rbac, Reach, Step};
 use crate::text::Span;
 
 declare! {
@@ -225,7 +227,11 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
     let mut finding = Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape, tenant));
     for step in &escape.steps {
         let by = how(step);
-        for grant in &step.by.grants {
+        for (at_grant, grant) in step.by.grants.iter().enumerate() {
+            let is_said = |other: &Grant<'_>| ptr::eq(other.rule, grant.rule) && ptr::eq(other.binding, grant.binding);
+            if step.by.grants.iter().take(at_grant).any(is_said) {
+                continue;
+            }
             if let Some(span) = grant.binding.place.written().filter(|span| *span != at) {
                 finding = finding.related(span.clone(), format!("`{}` is bound here", step.who));
             }
