@@ -94,7 +94,8 @@ const NAMING: [(&str, &str, &[&str]); 10] = [
 ];
 
 fn check(view: &View<'_>, found: &mut Found) {
-    if !view.is_whole() {
+    // Another cluster has what its own Flux brings, too.
+    if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
     let mut makers: Option<Makers<'_>> = None;
