@@ -54,6 +54,7 @@ mod undefined;
 mod unmatched;
 mod walk;
 
+pub use build::MISSING_PATH;
 pub use cluster::{Applied, Applier, ApplierKind, Brought, Cluster, State, Variable, VariableSource, Variables};
 pub use completion::Completion;
 pub use field::pointer;

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
 use super::classify::{
     Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
 };
 use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
-use super::engine::run;
+use super::engine::{AT_ONCE, run};
 use super::lockdown::Installation;
 use super::lookups::Lookups;
 use super::marker::{Marker, markers};
@@ -21,7 +23,7 @@ use super::unmatched::Tally;
 use super::unreached_path::Own;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
-use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
+use crate::kustomize::{Build, Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
 use crate::text::{Entry, Index, Tree, folder_of, join};
 use crate::yaml::Parsed;
 
@@ -146,14 +148,17 @@ impl Repo {
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
-        let tops = buildable().filter(|folder| !named.included.contains(*folder));
+        let tops: Vec<&String> = buildable().filter(|folder| !named.included.contains(*folder)).collect();
+        let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| builder.build(top)).collect() };
+        let tops = tops.chunks(AT_ONCE).flat_map(|some| some.iter().copied().zip(at_once(some)));
         let mut patches = Tally::default();
-        let rest: Vec<&String> = buildable().filter(|folder| named.included.contains(*folder)).collect();
-        for folder in tops.chain(rest) {
+        // One by one: what goes round in a circle is built once.
+        let rest = buildable().filter(|folder| named.included.contains(*folder)).map(|folder| (folder, None));
+        for (folder, build) in tops.map(|(folder, build)| (folder, Some(build))).chain(rest) {
             if covered.contains(folder) {
                 continue;
             }
-            let build = builder.build(folder);
+            let build = build.unwrap_or_else(|| builder.build(folder));
             covered.extend(build.folders);
             let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
             // Where there are roots, what they reach decides.
