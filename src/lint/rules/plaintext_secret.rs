@@ -76,7 +76,8 @@ fn check_secret(object: &Object, found: &mut Found) {
     let plain = entries("stringData").iter().filter(|entry| is_private(&entry.key, &entry.node, entry.node.text()));
     let encoded = entries("data").iter().filter(|entry| {
         let decoded = entry.node.text().and_then(decoded);
-        is_private(&entry.key, &entry.node, decoded.as_deref())
+        // What is filled in later stands there as it is.
+        !entry.node.text().is_some_and(is_nothing) && is_private(&entry.key, &entry.node, decoded.as_deref())
     });
     let private: Vec<&Entry> = plain.chain(encoded).collect();
     let Some(first) = private.first() else { return };

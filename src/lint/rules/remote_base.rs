@@ -80,7 +80,11 @@ declare! {
 fn check(view: &View<'_>, found: &mut Found) {
     let lockdown = view.tenancy().lockdown.as_ref();
     let locked = lockdown.and_then(|all| all.locks("kustomize-controller")).is_some_and(|locks| locks.remote_bases);
-    for brought in view.brought() {
+    // What goes to other clusters is built here, too.
+    if view.receiver.target.is_some() {
+        return;
+    }
+    for brought in &view.receiver.cluster.brought {
         for remote in brought.remote() {
             let message = format!("`{}` is loaded from elsewhere each time this is built", remote.url);
             let help = if locked {

@@ -238,7 +238,7 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
         };
         let why = format!("it may not {} {place}", verbs.join(" or "));
         let help = format!("let the platform bring it, or bind `{account}` to a role that allows it: {why}");
-        found.push(finding(actor, applied, "may not apply", &help));
+        found.push(finding(actor, applied, namespace, "", &help));
         return;
     }
     if let Some(why) = unknown {
@@ -250,18 +250,18 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
         Guard::Refused => {
             let help = "the API server lets nobody give rights that he has not himself; let the platform bring it, or \
                         give less";
-            found.push(finding(actor, applied, "has not what is given by", help));
+            found.push(finding(actor, applied, namespace, ", which gives more than it has itself", help));
         }
         Guard::Unknown(why) => found.unchecked(format!("what ServiceAccount `{account}` may give: {why}")),
     }
 }
 
-fn finding(actor: &Actor<'_>, applied: &Applied<'_>, verb: &str, help: &str) -> Finding {
+fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str, help: &str) -> Finding {
     let (object, tenant) = (applied.object, actor.tenant);
-    let message = format!("ServiceAccount `{}` of {} {verb} {}", actor.account, tenant.called(), object.reference());
+    let message = format!("ServiceAccount `{}` of {} may not apply {}{why}", actor.account, tenant.called(), object.reference());
     // What is in another one's namespace is there by what says so: an overlay, a patch, the Kustomization.
-    let elsewhere = object.node.at_keys(&["metadata", "namespace"]);
-    let elsewhere = elsewhere.filter(|node| node.text().is_some_and(|name| !tenant.namespaces.contains(name)));
+    let is_elsewhere = !namespace.is_empty() && !tenant.namespaces.contains(namespace);
+    let elsewhere = object.node.at_keys(&["metadata", "namespace"]).filter(|_| is_elsewhere);
     let place = |span: &Span| applied.by.place(span);
     let mut finding = match elsewhere {
         Some(node) => {
