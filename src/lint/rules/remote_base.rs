@@ -11,8 +11,8 @@ declare! {
     /// reconciled. Locked down, kustomize-controller refuses to clone it, and the whole Kustomization fails; single files
     /// it gets by HTTP all the same, from anywhere that a tenant names.
     ///
-    /// Error where Flux is locked down, a warning elsewhere. A copy that `--source` gives lets this program look into it; Flux
-    /// still loads it from the URL. Silent for folders that no cluster reaches.
+    /// Error where kustomize-controller has `--no-remote-bases`, a warning elsewhere. A copy that `--source` gives lets this
+    /// program look into it; Flux still loads it from the URL. Silent for folders that no cluster reaches.
     ///
     /// ## How to fix it
     ///

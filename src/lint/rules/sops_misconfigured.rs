@@ -13,7 +13,9 @@ declare! {
     /// The API server gets the object as it stands in the repository: the encrypted text becomes the password, or the whole
     /// Kustomization fails at the field `sops` that no schema knows. Nothing else of it is applied then.
     ///
-    /// In a repository without a root nobody knows who applies a folder, and whether that decrypts.
+    /// In a repository without a root nobody knows who applies a folder, and whether that decrypts. Silent for what is to
+    /// stay encrypted: with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled`, and for a `SopsSecret`, which
+    /// an operator decrypts.
     ///
     /// ## How to fix it
     ///

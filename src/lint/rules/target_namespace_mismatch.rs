@@ -15,8 +15,8 @@ declare! {
     ///
     /// Error where tenants share the cluster, pedantic elsewhere. A tenant is declared, or it is a namespace other than
     /// Flux's that holds Flux objects and is labelled `toolkit.fluxcd.io/tenant`, or whose account has a RoleBinding
-    /// there. Silent in namespaces from which a hub
-    /// reconciles other clusters (`kubeConfig`), and in platform namespaces, whose account has a ClusterRoleBinding.
+    /// there. Silent in namespaces from which a hub reconciles other clusters (`kubeConfig`), and in platform namespaces,
+    /// whose account has a ClusterRoleBinding.
     ///
     /// ## How to fix it
     ///

@@ -214,25 +214,28 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
         found.unchecked("whether tenants may apply kinds that are not known here");
         return;
     };
+    if applied.handling() == Handling::Created && is_there() {
+        return;
+    }
     let namespace = if kind.is_namespaced { applied.namespace().unwrap_or("default") } else { "" };
-    // Who changes a Namespace that is there asks within it, so that a RoleBinding there is enough.
+    // To the API server a Namespace is in itself, so that a RoleBinding in it is enough.
     let own = if object.is("", "Namespace") { object.name() } else { namespace };
     let mut missing = Vec::new();
     let mut unknown = None;
-    for (verb, namespace) in [("create", namespace), ("patch", own)] {
-        let request = Request::new(verb, object.group(), &kind.plural).in_namespace(namespace).named(object.name());
+    for verb in ["create", "patch"] {
+        let request = Request::new(verb, object.group(), &kind.plural).in_namespace(own).named(object.name());
         match view.rbac().can(account, &request) {
             Answer::Allowed(_) => {}
-            Answer::Denied => missing.push((verb, namespace)),
+            Answer::Denied => missing.push(verb),
             Answer::Unknown(why) => unknown = Some(why),
         }
     }
     if !missing.is_empty() && is_there() {
-        missing.retain(|(verb, _)| *verb != "create" && applied.handling() != Handling::Created);
+        missing.retain(|verb| *verb != "create");
     }
-    if let Some((_, scope)) = missing.first() {
-        let verbs: Vec<String> = missing.iter().map(|(verb, _)| format!("`{verb}`")).collect();
-        let place = match *scope {
+    if !missing.is_empty() {
+        let verbs: Vec<String> = missing.iter().map(|verb| format!("`{verb}`")).collect();
+        let place = match namespace {
             "" => format!("`{}` of the whole cluster", kind.plural),
             namespace => format!("`{}` in namespace `{namespace}`", kind.plural),
         };
