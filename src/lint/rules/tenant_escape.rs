@@ -23,7 +23,7 @@ declare! {
     /// rights that the tenant's account has anyway, and where an admission policy that the cluster receives looks at
     /// `serviceAccountName` and may forbid a step, or one may come with what is not built, or with a chart of policies.
     /// That no lockdown is wanted (`tenancy.lockdown: none`) is accepted. A warning where all that is gained is to read,
-    /// Secrets excepted.
+    /// Secrets excepted, or to ask who somebody is and what he may do.
     ///
     /// ## How to fix it
     ///
@@ -331,11 +331,13 @@ fn help(escape: &Escape<'_>, tenant: &Tenant) -> &'static str {
     }
 }
 
-/// Whether all that is gained is to read, Secrets excepted.
+/// Whether all that is gained is to read, Secrets excepted, or to ask the API server who somebody is and what he may do.
 fn is_harmless(rbac: &Rbac, reach: &Reach<'_>) -> bool {
     let Reach::Bindings(bindings) = reach else { return false };
     bindings.iter().flat_map(|binding| rbac.rules(binding)).all(|(rule, _)| {
         let reads = rule.verbs.iter().all(|verb| matches!(&**verb, "get" | "list" | "watch"));
-        reads && !rule.mentions("", "secrets")
+        let asks = !rule.groups.is_empty()
+            && rule.groups.iter().all(|group| matches!(&**group, "authentication.k8s.io" | "authorization.k8s.io"));
+        (reads && !["secrets", "nodes/proxy"].iter().any(|what| rule.mentions("", what))) || asks
     })
 }
