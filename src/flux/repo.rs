@@ -11,6 +11,7 @@ use super::classify::{
 use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
 use super::engine::{AT_ONCE, run};
+use super::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations};
 use super::lockdown::Installation;
 use super::lookups::Lookups;
 use super::marker::{Marker, markers};
@@ -23,9 +24,8 @@ use super::unmatched::Tally;
 use super::unreached_path::Own;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
-use crate::kustomize::{Build, Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
-use crate::text::{Entry, Index, Tree, folder_of, join};
-use crate::yaml::Parsed;
+use crate::kustomize::{Build, Builder, Files, is_yaml};
+use crate::text::{Entry, Index, Tree, folder_of};
 
 /// What a repository holds.
 #[derive(Debug, Clone, Default)]
@@ -101,14 +101,15 @@ impl Repo {
         let charts = chart_folders(tree);
         let files = Files::read(tree, |file| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts));
         repo.count_unread(tree, &charts);
-        let named = named(&files);
+        let kustomizations = kustomizations(&files);
+        let named = Named::of(&kustomizations);
         let appliers = appliers(&files);
         let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
-        let roots = roots(&builder);
+        let roots = roots(&builder, &kustomizations);
         repo.build(&builder, &named, roots.is_empty());
         repo.take_loose(&files, &named, &appliers);
         repo.complete();
-        repo.parked = parked(&files, &named);
+        repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
         repo.markers = markers(&files);
         if roots.is_empty() {
             repo.clusters.push(repo.without_root());
@@ -291,43 +292,16 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
 /// Where objects were seen: identity, path and offset → positions in the list.
 type Seen = Index<(ObjectRef, String, usize), Vec<usize>>;
 
-fn is_kustomization_name(path: &str) -> bool {
-    FILE_NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
-}
-
-fn named(files: &Files) -> Named {
-    let mut named = Named::default();
-    let folders: BTreeSet<&str> =
-        files.parsed().map(|(path, _)| path).filter(|path| is_kustomization_name(path)).map(folder_of).collect();
-    for folder in folders {
-        for path in file_in(files, folder) {
-            let component = files.get(&path).is_some_and(|parsed| kind_of(&parsed) == Some("Component".into()));
-            named.folders.insert(folder.to_string(), component);
-            let references = references_of(files, &path);
-            named.included.extend(references.included);
-            named.others.extend(references.named);
+impl Named {
+    fn of(kustomizations: &[KustomizationFile]) -> Self {
+        let mut named = Self::default();
+        for KustomizationFile { folder, is_component, references, .. } in kustomizations {
+            named.folders.insert(folder.clone(), *is_component);
+            named.included.extend(references.included.iter().cloned());
+            named.others.extend(references.named.iter().cloned());
         }
+        named
     }
-    named
-}
-
-/// What lines such as `# - ./web` of kustomizations name.
-fn parked(files: &Files, named: &Named) -> BTreeSet<String> {
-    let mut parked = BTreeSet::new();
-    for folder in named.folders.keys() {
-        for parsed in file_in(files, folder).iter().filter_map(|path| files.get(path)) {
-            let comments = parsed.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
-            let items = comments.filter_map(|comment| comment.trim_start_matches(['#', ' ']).strip_prefix("- "));
-            let paths =
-                items.filter_map(|item| join(folder, item.split(" #").next()?.trim().trim_matches(['"', '\''])));
-            parked.extend(paths.filter(|path| path != folder));
-        }
-    }
-    parked
-}
-
-fn kind_of(parsed: &Parsed) -> Option<String> {
-    parsed.documents.first()?.node.get("kind")?.text().map(ToString::to_string)
 }
 
 /// The Flux Kustomizations as written: what they apply is known well enough from that to tell loose files.
