@@ -132,10 +132,21 @@ impl Rbac {
         for (named, means, grant) in self.named_in(account, scope) {
             push(Actor::Account(named), means, vec![grant], None);
         }
-        let workload = WORKLOADS.iter().find_map(|named| Some((named, self.by_object(account, scope, *named)?)));
-        if let Some((named, (grant, actors))) = workload {
+        // Whatever makes a pod, the pod itself is admitted, too. Of several ways one is told that no policy forbids.
+        let [pod, ..] = WORKLOADS;
+        let forbids =
+            |kind: &Named<'_>| self.policies.forbids(*kind, scope).or_else(|| self.policies.forbids(pod, scope));
+        let mut ways = WORKLOADS.iter().filter_map(|kind| {
+            let (grant, actors) = self.by_object(account, scope, *kind)?;
+            Some((kind.kind, grant, actors, forbids(kind)))
+        });
+        let told = match ways.next() {
+            Some(first) if first.3.is_some() => Some(ways.find(|way| way.3.is_none()).unwrap_or(first)),
+            first => first,
+        };
+        if let Some((kind, grant, actors, forbidden_by)) = told {
             for to in actors {
-                push(to, Means::Workload(named.kind), vec![grant], self.policies.forbids(*named, scope));
+                push(to, Means::Workload(kind), vec![grant], forbidden_by);
             }
         }
         let reads = || may("get", "", "secrets").or_else(|| may("list", "", "secrets"));
