@@ -240,7 +240,12 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
             namespace => format!("`{}` in namespace `{namespace}`", kind.plural),
         };
         let why = format!("it may not {} {place}", verbs.join(" or "));
-        let help = format!("let the platform bring it, or bind `{account}` to a role that allows it: {why}");
+        let help = if kind.is_namespaced && applied.namespace().is_none() {
+            // Flux refuses it whatever the rights are; who names `default` to mend that is refused by these.
+            format!("name a namespace of the tenant's in it, or set `spec.targetNamespace`: without one Flux refuses it, and {why}")
+        } else {
+            format!("let the platform bring it, or bind `{account}` to a role that allows it: {why}")
+        };
         found.push(finding(actor, applied, namespace, "", &help));
         return;
     }
