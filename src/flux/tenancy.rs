@@ -10,6 +10,8 @@ use crate::yaml::Node;
 
 /// The label that says whose a namespace or a Flux object is.
 const TENANT_LABEL: &str = "toolkit.fluxcd.io/tenant";
+/// What stands for the name of an account where all of a namespace are bound.
+const ANY: &str = "";
 /// The namespace that Flux is installed in where nothing says otherwise.
 const FLUX_NAMESPACE: &str = "flux-system";
 
@@ -102,7 +104,9 @@ impl Tenancy {
 
     /// Tells whether a RoleBinding in a namespace serves an account of that namespace.
     fn is_bound(&self, namespace: &str, account: &str) -> bool {
-        self.bound.contains(&(namespace.to_string(), namespace.to_string(), account.to_string()))
+        let has =
+            |account: &str| self.bound.contains(&(namespace.to_string(), namespace.to_string(), account.to_string()));
+        has(account) || has(ANY)
     }
 
     /// Tells whether a RoleBinding in a namespace serves any account of it.
@@ -118,7 +122,8 @@ impl Tenancy {
     }
 
     fn is_bound_everywhere(&self, namespace: &str, account: &str) -> bool {
-        self.bound_everywhere.contains(&(namespace.to_string(), account.to_string()))
+        let has = |account: &str| self.bound_everywhere.contains(&(namespace.to_string(), account.to_string()));
+        has(account) || has(ANY)
     }
 
     fn take_binding(&mut self, object: &Object, namespace: Option<&str>) {
@@ -132,9 +137,15 @@ impl Tenancy {
         }
         for subject in object.node.get("subjects").map_or(&[][..], Node::items) {
             let text = |key: &str| subject.get(key).and_then(Node::text).filter(|text| !text.is_empty());
-            let (Some("ServiceAccount"), Some(name)) = (text("kind"), text("name")) else { continue };
-            // Without a namespace, the account is taken for one of the binding's namespace; kustomize writes it so.
-            let Some(of) = text("namespace").or(namespace) else { continue };
+            let (Some(kind), Some(name)) = (text("kind"), text("name")) else { continue };
+            let found = match kind {
+                // Without a namespace, the account is taken for one of the binding's namespace; kustomize writes it so.
+                "ServiceAccount" => text("namespace").or(namespace).map(|of| (of, name)),
+                "User" => name.strip_prefix("system:serviceaccount:").and_then(|account| account.split_once(':')),
+                "Group" => name.strip_prefix("system:serviceaccounts:").map(|of| (of, ANY)),
+                _ => None,
+            };
+            let Some((of, name)) = found else { continue };
             if everywhere {
                 self.bound_everywhere.insert((of.into(), name.into()));
             } else if let Some(namespace) = namespace {

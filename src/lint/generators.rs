@@ -40,7 +40,16 @@ fn makes(spec: &Node, says: &str) -> bool {
 }
 
 fn mentions(node: &Node, says: &str) -> bool {
-    node.text().is_some_and(|text| text.contains(says))
+    node.text().is_some_and(|text| has_word(text, says))
         || node.items().iter().any(|item| mentions(item, says))
-        || node.entries().iter().any(|entry| entry.key.contains(says) || mentions(&entry.node, says))
+        || node.entries().iter().any(|entry| has_word(&entry.key, says) || mentions(&entry.node, says))
+}
+
+/// Whether a text has a word in it: a RoleBinding is no Role.
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
+        let (before, after) = (text.get(..at), text.get(at + word.len()..));
+        is_end(before.and_then(|text| text.chars().next_back())) && is_end(after.and_then(|text| text.chars().next()))
+    })
 }

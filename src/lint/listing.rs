@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
 use super::needs::Needs;
+use super::private_values::is_encrypted;
 use super::scope::{Scope, scope_of, settled_namespace};
 use crate::flux::Objects;
 use crate::kube::Object;
@@ -34,7 +35,7 @@ impl Listing {
         for (at, object) in objects.iter().enumerate() {
             let (group, kind) = (object.group(), object.kind());
             listing.by_kind.entry(kind_print(group, kind)).push(at);
-            if object.node.get("sops").is_some() {
+            if is_encrypted(object) {
                 listing.encrypted.push(at);
             }
             let namespace = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text);
@@ -63,7 +64,7 @@ impl Listing {
             let same_name = self.prints.get(*at) == Some(&print_of(new)) && old.namespace() == new.namespace();
             same_name
                 && !self.encrypted.contains(at)
-                && new.node.get("sops").is_none()
+                && !is_encrypted(new)
                 && !Needs::looks_into(old)
                 && !Needs::looks_into(new)
         };

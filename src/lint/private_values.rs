@@ -1,6 +1,7 @@
-//! What of the values of a chart is private, as their keys tell.
+//! What is private: of the values of a chart, as their keys tell, and of Secrets.
 
-use crate::yaml::{Entry, Node, Reader, Scalar};
+use crate::kube::Object;
+use crate::yaml::{Entry, Node, Reader, Scalar, decode_base64};
 
 /// The entries among the values of a chart whose keys say that they are private, and whose values can be read.
 pub fn private_values(values: &Node) -> Vec<&Entry> {
@@ -20,6 +21,29 @@ pub(super) fn is_public(text: &str) -> bool {
     let public = ["ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "sk-ssh-ed25519"];
     let is_pem = text.starts_with("-----BEGIN ") && !text.contains("PRIVATE KEY");
     is_pem || public.iter().any(|start| text.starts_with(start))
+}
+
+/// What Kubernetes makes of a value of a Secret's `data`; `None` for what is no text.
+pub(super) fn decoded(text: &str) -> Option<String> {
+    String::from_utf8(decode_base64(text)?).ok()
+}
+
+/// Whether a file was encrypted with SOPS as a whole: each of its formats ends with a code over the rest.
+pub(super) fn is_encrypted_file(text: &str) -> bool {
+    ["\"mac\": \"ENC[", "mac: ENC[", "sops_mac=ENC["].iter().any(|mark| text.contains(mark))
+}
+
+/// Whether an object is encrypted with SOPS, or is a Secret that was generated from what is.
+pub(super) fn is_encrypted(object: &Object) -> bool {
+    let entries = |field: &str| object.node.get(field).map(Node::entries).unwrap_or_default().iter();
+    let holds = |entry: &Entry, text: Option<String>| {
+        &*entry.key == "sops_mac" || text.is_some_and(|text| is_encrypted_file(&text))
+    };
+    let is_generated = || {
+        entries("data").any(|entry| holds(entry, entry.node.text().and_then(decoded)))
+            || entries("stringData").any(|entry| holds(entry, entry.node.text().map(str::to_owned)))
+    };
+    object.node.get("sops").is_some() || (object.is("", "Secret") && is_generated())
 }
 
 /// How deep values are looked through.

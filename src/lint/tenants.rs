@@ -81,8 +81,12 @@ impl Tenants {
         at.and_then(|at| self.all.get(*at))
     }
 
-    /// The tenant of which a binding's subject is an account, or the group of its accounts.
+    /// The tenant of which a binding's subject is an account, or the group of its accounts; the first one where it is
+    /// everybody.
     fn of_subject(&self, subject: &Subject) -> Option<&Tenant> {
+        if subject.is_everybody() {
+            return self.all.first();
+        }
         match subject.account() {
             Some(account) => self.of_account(&account),
             None => self.by_namespace.get(subject.accounts_of()?).and_then(|at| self.all.get(*at)),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::flux::{Acting, acts_as};
 use super::gather::Gathered;
+use super::making::Present;
 use super::policy::Policies;
 use super::role::{Binding, GROUP, Role, Shipper};
 use super::shipped::SHIPPED;
@@ -40,6 +41,8 @@ pub struct Rbac {
     pub(super) unseen: Unseen,
     /// As whom Flux acts.
     pub(super) acting: Acting,
+    /// The objects that are there and name an account.
+    pub(super) present: Present,
     pub(super) policies: Policies,
     /// A binding whose subjects are not known: it may be anybody's.
     pub(super) open: Option<usize>,
@@ -56,6 +59,7 @@ impl Rbac {
             has_operator |= applied.object.group() == OPERATOR;
             rebinds |= rebinds_flux(applied.object);
             rbac.take_namespace(&applied);
+            rbac.present.take(applied.object, applied.namespace());
             if tells(applied.object) {
                 telling.push(applied);
             }
@@ -133,25 +137,13 @@ impl Rbac {
         }
     }
 
-    /// Adds a role; of two with one name, the last one is what the cluster has in the end.
     fn add_role(&mut self, role: Role) {
-        let key = (role.namespace.clone(), role.name.clone());
-        if let Some(at) = self.role_by_name.get(&key) {
-            self.roles[*at] = role;
-            return;
-        }
-        self.role_by_name.insert(key, self.roles.len());
-        self.roles.push(role);
+        put(&mut self.roles, &mut self.role_by_name, (role.namespace.clone(), role.name.clone()), role);
     }
 
     fn add_binding(&mut self, binding: Binding) {
-        let key = (binding.namespace.clone(), binding.name.clone());
-        if let Some(at) = self.binding_by_name.get(&key) {
-            self.bindings[*at] = binding;
-            return;
-        }
-        self.binding_by_name.insert(key, self.bindings.len());
-        self.bindings.push(binding);
+        let id = (binding.namespace.clone(), binding.name.clone());
+        put(&mut self.bindings, &mut self.binding_by_name, id, binding);
     }
 
     fn add_account(&mut self, namespace: &str, name: &str) {
@@ -199,11 +191,18 @@ impl Rbac {
         names.map(|name| Account::new(namespace, name.clone())).collect()
     }
 
-    /// The accounts with the most rights: those that may do everything, else those that have some in the whole cluster.
-    pub(super) fn mightiest(&self) -> Vec<Account> {
+    /// The accounts of a name, in whatever namespace.
+    pub(super) fn called(&self, name: &Name) -> Vec<Account> {
+        let having = self.accounts.iter().filter(|(_, names)| names.contains(name));
+        having.map(|(namespace, _)| Account::new(namespace.clone(), name.clone())).collect()
+    }
+
+    /// The accounts with the most rights among those that are asked for: those that may do everything, else those that
+    /// have some in the whole cluster.
+    pub(super) fn mightiest(&self, is_asked: impl Fn(&Account) -> bool) -> Vec<Account> {
         let everywhere = self.bindings.iter().filter(|binding| binding.namespace.is_empty());
         let named = everywhere.flat_map(|binding| binding.subjects.iter().filter_map(|bound| bound.subject.account()));
-        let named: BTreeSet<Account> = named.collect();
+        let named: BTreeSet<Account> = named.filter(|account| is_asked(account)).collect();
         let (all, some): (Vec<Account>, Vec<Account>) =
             named.into_iter().partition(|account| self.may_do_everything(account));
         all.into_iter().next().map_or(some, |one| vec![one])
@@ -242,6 +241,16 @@ impl Rbac {
     pub fn role(&self, binding: &Binding) -> Option<&Role> {
         self.role_at(binding).map(|at| &self.roles[at])
     }
+}
+
+/// Puts something among others; of two with one namespace and name, the last one is what the cluster has in the end.
+fn put<T>(all: &mut Vec<T>, by_name: &mut Index<(Name, Name), usize>, id: (Name, Name), one: T) {
+    if let Some(at) = by_name.get(&id) {
+        all[*at] = one;
+        return;
+    }
+    by_name.insert(id, all.len());
+    all.push(one);
 }
 
 /// Whether an object may say something about the rights on a cluster.

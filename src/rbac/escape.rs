@@ -146,7 +146,7 @@ impl<'a> Search<'a, '_> {
         match &by.to {
             Actor::AccountsOf(namespace) => accounts(namespace),
             // Who may act as every account may act as the mightiest.
-            Actor::AllAccounts => self.rbac.mightiest().into_iter().map(Actor::Account).collect(),
+            Actor::AllAccounts => self.rbac.mightiest(|_| true).into_iter().map(Actor::Account).collect(),
             Actor::Raised(namespace) if self.namespaces.contains(namespace) => {
                 let mut actors: Vec<Actor> = accounts(namespace);
                 let controllers = self.rbac.acting.programs().filter_map(|unnamed| match unnamed {

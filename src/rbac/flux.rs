@@ -3,7 +3,7 @@
 //! An object names an account of its own namespace in `serviceAccountName`. Where it names none, the controller takes
 //! the account that `--default-service-account` says, or acts as itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::policy::Named;
 use super::subject::Account;
@@ -39,8 +39,6 @@ pub(super) struct Applier {
 pub(super) struct Acting {
     /// The programs that run, each with what it does for an object that names no account.
     programs: BTreeMap<&'static str, Unnamed>,
-    /// The objects of these kinds, by kind and namespace.
-    objects: BTreeMap<(&'static str, Name), BTreeSet<Name>>,
 }
 
 /// What Flux does for an object that names no account.
@@ -79,14 +77,6 @@ impl Acting {
                 acting.programs.insert(applier.controller, unnamed);
             }
         }
-        for applied in objects {
-            let Some(applier) = APPLIERS.iter().find(|one| applied.object.is(one.named.group, one.named.kind)) else {
-                continue;
-            };
-            let Some(namespace) = applied.namespace() else { continue };
-            let known = acting.objects.entry((applier.named.kind, namespace.into())).or_default();
-            known.insert(applied.object.name().into());
-        }
         acting
     }
 
@@ -98,11 +88,6 @@ impl Acting {
     /// What the programs that run do for objects that name no account.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Unnamed> {
         self.programs.values()
-    }
-
-    /// The objects of a kind in a namespace, where there are any.
-    pub(super) fn objects(&self, applier: &Applier, namespace: &str) -> Option<&BTreeSet<Name>> {
-        self.objects.get(&(applier.named.kind, namespace.into()))
     }
 }
 

@@ -1,9 +1,12 @@
 //! By what an account may come to act as another one.
 
-use super::answer::{Answer, Grant};
+use std::fmt;
+
+use super::answer::Grant;
 use super::cluster::Rbac;
 use super::escalation::{Guard, everything};
 use super::flux::{APPLIERS, Applier, Unnamed};
+use super::making::everyone;
 use super::policy::{Named, Policy};
 use super::request::Request;
 use super::role::GROUP;
@@ -11,7 +14,7 @@ use super::subject::Account;
 use crate::yaml::Name;
 
 /// The kinds whose objects run as an account of their namespace, the plainest first.
-const WORKLOADS: [Named<'static>; 8] = [
+pub(super) const WORKLOADS: [Named<'static>; 8] = [
     Named { group: "", kind: "Pod", plural: "pods" },
     Named { group: "apps", kind: "Deployment", plural: "deployments" },
     Named { group: "apps", kind: "DaemonSet", plural: "daemonsets" },
@@ -48,6 +51,19 @@ pub enum Actor {
     Anybody,
     /// Himself, with any rights in a namespace, or with the empty one in the whole cluster.
     Raised(Name),
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Account(account) => write!(f, "ServiceAccount `{account}`"),
+            Self::AccountsOf(namespace) => write!(f, "any account of namespace `{namespace}`"),
+            Self::AllAccounts => f.write_str("any account of the cluster"),
+            Self::Anybody => f.write_str("anybody"),
+            Self::Raised(namespace) if namespace.is_empty() => f.write_str("itself, with any rights"),
+            Self::Raised(namespace) => write!(f, "itself, with any rights in namespace `{namespace}`"),
+        }
+    }
 }
 
 /// By what somebody may act as somebody else.
@@ -95,7 +111,6 @@ impl Rbac {
         let may = |verb: &str, group: &str, resource: &str| {
             self.can(account, &Request::new(verb, group, resource).in_namespace(scope)).grant()
         };
-        let everyone = || if scope.is_empty() { Actor::AllAccounts } else { Actor::AccountsOf(scope.clone()) };
         for applier in &APPLIERS {
             self.become_by_flux(account, scope, applier, found);
         }
@@ -107,23 +122,36 @@ impl Rbac {
             (true, Some(grant)) => push(Actor::Anybody, Means::Impersonation, vec![grant], None),
             _ => {
                 if let Some(grant) = impersonates("serviceaccounts") {
-                    push(everyone(), Means::Impersonation, vec![grant], None);
+                    push(everyone(scope), Means::Impersonation, vec![grant], None);
                 }
             }
         }
         if let Some(grant) = may("create", "", "serviceaccounts/token") {
-            push(everyone(), Means::Token, vec![grant], None);
+            push(everyone(scope), Means::Token, vec![grant], None);
         }
-        for (name, means, grant) in self.named_in(account, scope) {
-            push(Actor::Account(Account::new(scope.clone(), name)), means, vec![grant], None);
+        for (named, means, grant) in self.named_in(account, scope) {
+            push(Actor::Account(named), means, vec![grant], None);
         }
-        let workload = WORKLOADS.iter().find_map(|named| Some((named, may("create", named.group, named.plural)?)));
-        if let Some((named, grant)) = workload {
-            push(everyone(), Means::Workload(named.kind), vec![grant], self.policies.forbids(*named, scope));
+        // Whatever makes a pod, the pod itself is admitted, too. Of several ways one is told that no policy forbids.
+        let [pod, ..] = WORKLOADS;
+        let forbids =
+            |kind: &Named<'_>| self.policies.forbids(*kind, scope).or_else(|| self.policies.forbids(pod, scope));
+        let mut ways = WORKLOADS.iter().filter_map(|kind| {
+            let (grant, actors) = self.by_object(account, scope, *kind)?;
+            Some((kind.kind, grant, actors, forbids(kind)))
+        });
+        let told = match ways.next() {
+            Some(first) if first.3.is_some() => Some(ways.find(|way| way.3.is_none()).unwrap_or(first)),
+            first => first,
+        };
+        if let Some((kind, grant, actors, forbidden_by)) = told {
+            for to in actors {
+                push(to, Means::Workload(kind), vec![grant], forbidden_by);
+            }
         }
         let reads = || may("get", "", "secrets").or_else(|| may("list", "", "secrets"));
         if let (Some(create), Some(read)) = (may("create", "", "secrets"), reads()) {
-            push(everyone(), Means::TokenSecret, vec![create, read], None);
+            push(everyone(scope), Means::TokenSecret, vec![create, read], None);
         }
         if self.has(account, scope, everything()[..1].iter()) == Guard::Passed {
             return;
@@ -141,12 +169,9 @@ impl Rbac {
         }
     }
 
-    /// The accounts of a namespace that rules name which let somebody act as them.
-    fn named_in(&self, account: &Account, scope: &str) -> Vec<(Name, Means, Grant<'_>)> {
+    /// The accounts that rules name which let somebody act as them: of a namespace, or with the empty one of any.
+    fn named_in(&self, account: &Account, scope: &str) -> Vec<(Account, Means, Grant<'_>)> {
         let mut found = Vec::new();
-        if scope.is_empty() {
-            return found;
-        }
         let subjects = account.subjects();
         for binding in subjects.iter().flat_map(|subject| self.bindings_in(subject, scope)) {
             let Some(role) = self.role(binding) else { continue };
@@ -156,7 +181,13 @@ impl Rbac {
                     let token = allows("create", "serviceaccounts/token").then_some(Means::Token);
                     let means =
                         token.or_else(|| allows("impersonate", "serviceaccounts").then_some(Means::Impersonation));
-                    found.extend(means.map(|means| (name.clone(), means, Grant { binding, role, rule, from })));
+                    let Some(means) = means else { continue };
+                    let grant = Grant { binding, role, rule, from };
+                    if scope.is_empty() {
+                        found.extend(self.called(name).into_iter().map(|account| (account, means, grant)));
+                    } else {
+                        found.push((Account::new(scope, name.clone()), means, grant));
+                    }
                 }
             }
         }
@@ -165,34 +196,16 @@ impl Rbac {
 
     fn become_by_flux<'a>(&'a self, account: &Account, scope: &Name, applier: &Applier, found: &mut Vec<Become<'a>>) {
         let Some(unnamed) = self.acting.unnamed(applier) else { return };
-        let Some(grant) = self.may_apply(account, scope, applier) else { return };
         let named = applier.named;
+        let Some((grant, actors)) = self.by_object(account, scope, named) else { return };
         let forbidden_by = self.policies.forbids(named, scope);
         if let Unnamed::Itself(controller) = unnamed {
             let to = Actor::Account(controller.clone());
             found.push(Become { to, means: Means::Unnamed(named.kind), grants: vec![grant], forbidden_by });
         }
-        let to = if scope.is_empty() { Actor::AllAccounts } else { Actor::AccountsOf(scope.clone()) };
-        found.push(Become { to, means: Means::Named(named.kind), grants: vec![grant], forbidden_by });
-    }
-
-    /// By what an account may bring an object of a kind into a namespace, or change one that is there.
-    fn may_apply(&self, account: &Account, scope: &str, applier: &Applier) -> Option<Grant<'_>> {
-        let named = applier.named;
-        let request = |verb| Request::new(verb, named.group, named.plural).in_namespace(scope);
-        if let Answer::Allowed(grant) = self.can(account, &request("create")) {
-            return Some(grant);
+        for to in actors {
+            found.push(Become { to, means: Means::Named(named.kind), grants: vec![grant], forbidden_by });
         }
-        let objects = self.acting.objects(applier, scope)?;
-        let changes = |name: &str| {
-            ["patch", "update"].iter().find_map(|verb| self.can(account, &request(verb).named(name)).grant())
-        };
-        let allowed = account.subjects().into_iter().flat_map(|subject| {
-            let rules = self.bindings_in(&subject, scope).flat_map(|binding| self.rules(binding));
-            let about = rules.filter(|(rule, _)| rule.mentions(named.group, named.plural));
-            about.flat_map(|(rule, _)| &rule.names).filter(|name| objects.contains(*name)).collect::<Vec<_>>()
-        });
-        changes("").or_else(|| allowed.into_iter().find_map(|name| changes(name)))
     }
 
     /// Where a subject has rights; what everybody has is nobody's way to act as others.

@@ -8,6 +8,7 @@ mod escape;
 mod flux;
 mod gather;
 mod kinds;
+mod making;
 mod means;
 #[cfg(test)]
 mod oracle;

@@ -20,7 +20,7 @@ pub(super) struct Unseen {
     chart: Option<String>,
     /// Who may bring what into a namespace.
     namespaces: BTreeMap<Name, String>,
-    /// Whose chart may bring admission policies, as its name says.
+    /// Who may bring admission policies: what was not built, and whose name says so.
     policies: Option<String>,
 }
 
@@ -33,6 +33,8 @@ pub(super) struct Bringer {
     account: Option<Account>,
     /// The namespace that it brings things into, where it is a chart.
     chart_for: Option<Name>,
+    /// Whether it fails: of that, Flux applies nothing.
+    fails: bool,
 }
 
 impl Bringer {
@@ -45,7 +47,7 @@ impl Bringer {
         };
         let object = applier.object.as_ref();
         let account = object.and_then(|object| acts_as(object, object.namespace(), tenancy));
-        Some(Self { who, account, chart_for: None })
+        Some(Self { who, account, chart_for: None, fails: applier.state == State::Failed })
     }
 
     /// The chart of a HelmRelease; none for one that goes to another cluster.
@@ -57,7 +59,7 @@ impl Bringer {
         let target = object.text_at(&["spec", "targetNamespace"]).filter(|name| !name.is_empty());
         let chart_for = target.or(release.namespace()).map(Name::from);
         let account = acts_as(object, release.namespace(), tenancy);
-        Some(Self { who: format!("the chart of {}", object.reference()), account, chart_for })
+        Some(Self { who: format!("the chart of {}", object.reference()), account, chart_for, fails: false })
     }
 }
 
@@ -66,7 +68,8 @@ impl Unseen {
     pub(super) fn of(receiver: &Receiver<'_>, bringers: Vec<Bringer>, rbac: &Rbac) -> Self {
         let mut unseen = Self::default();
         if receiver.cluster.name.is_empty() {
-            unseen.anything = Some("whoever else brings something, since the repository has no root,".to_owned());
+            let others = "whoever else brings something, since the repository has no root,".to_owned();
+            (unseen.anything, unseen.policies) = (Some(others.clone()), Some(others));
         }
         // What an account may bring that nothing seen binds depends on who may bind it unseen: these come last.
         let is_unbound = |bringer: &Bringer| bringer.account.as_ref().is_some_and(|account| !rbac.is_bound(account));
@@ -76,12 +79,13 @@ impl Unseen {
                 .account
                 .as_ref()
                 .is_some_and(|account| !rbac.is_bound(account) && unseen.binding(&account.namespace).is_some());
-            if ["polic", "constraint"].iter().any(|word| bringer.who.contains(word)) {
-                unseen.policies.get_or_insert_with(|| bringer.who.clone());
-            }
             let scopes = bringer.account.as_ref().map(|account| rbac.may_give_rights_in(account));
             let is_everywhere =
                 is_doubtful || scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.is_empty()));
+            let is_called = ["polic", "constraint"].iter().any(|word| bringer.who.contains(word));
+            if is_called || (is_everywhere && bringer.chart_for.is_none() && !bringer.fails) {
+                unseen.policies.get_or_insert_with(|| bringer.who.clone());
+            }
             match bringer.chart_for {
                 None if is_everywhere => {
                     unseen.anything.get_or_insert(bringer.who);
@@ -114,7 +118,7 @@ impl Unseen {
 
     /// Who may bring admission policies.
     pub(super) fn policies(&self) -> Option<&String> {
-        self.anything.as_ref().or(self.policies.as_ref())
+        self.policies.as_ref()
     }
 
     /// Whoever may bring something for accounts of namespaces.

@@ -1,5 +1,6 @@
 use crate::finding::{Finding, Label, did_you_mean};
 use crate::kube::Object;
+use crate::lint::generators::has_word;
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, Presence, View};
 use crate::rbac::Binding;
@@ -132,6 +133,9 @@ fn check(view: &View<'_>, found: &mut Found) {
                 found.unchecked("roles that charts, or what is not built, may bring");
             }
             Presence::Received(_) | Presence::Made(_) | Presence::Given => {}
+            Presence::Missing | Presence::Unknown(_) if view.generator(kind).is_some() => {
+                found.unchecked("roles that a policy may generate");
+            }
             Presence::Missing | Presence::Unknown(_) => found.extend(finding(view, binding, namespace, kind)),
         }
     }
@@ -141,7 +145,7 @@ fn check(view: &View<'_>, found: &mut Found) {
 fn may_be_made(view: &View<'_>, role: &str) -> bool {
     let is_built = view.appliers().all(|applier| applier.state == crate::flux::State::Built);
     let mut releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
-    !is_built || releases.any(|release| names(release.object).iter().any(|name| speaks_of(role, name)))
+    !is_built || releases.any(|release| names(release.object).iter().any(|name| has_word(role, last(name))))
 }
 
 /// The names of a release, by which its chart calls what it brings.
@@ -157,14 +161,9 @@ fn names(release: &Object) -> Vec<&str> {
     fields.iter().filter_map(|keys| release.text_at(keys)).filter(|name| !name.is_empty()).collect()
 }
 
-/// Whether a name has another one in it, as whole words.
-fn speaks_of(name: &str, of: &str) -> bool {
-    let of = of.rsplit('/').next().unwrap_or(of);
-    name.match_indices(of).any(|(at, _)| {
-        let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
-        let (before, after) = (name.get(..at), name.get(at + of.len()..));
-        is_end(before.and_then(|text| text.chars().next_back())) && is_end(after.and_then(|text| text.chars().next()))
-    })
+/// What a chart is called that is named by a path.
+fn last(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> Option<Finding> {

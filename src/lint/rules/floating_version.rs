@@ -86,8 +86,7 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
     match (object.group(), object.kind()) {
         ("source.toolkit.fluxcd.io", "OCIRepository") => oci(applied).into_iter().for_each(tell),
         ("source.toolkit.fluxcd.io", "GitRepository") => {
-            let range = object.node.at_keys(&["spec", "ref", "semver"]).filter(|range| is_unbounded(range));
-            range.map(|range| Floating::Said(range, takes(range))).into_iter().for_each(tell);
+            git(object).into_iter().for_each(tell);
         }
         ("source.toolkit.fluxcd.io", "HelmChart") => {
             chart(object, &["spec"], applied).into_iter().for_each(tell);
@@ -118,6 +117,22 @@ enum Floating<'a> {
 
 fn takes(range: &Node) -> String {
     format!("takes any new version: `{}` has no upper bound", range.text().unwrap_or_default())
+}
+
+/// The reference of a GitRepository: a commit goes before a name, that before a range, that before a tag.
+fn git(repository: &Object) -> Option<Floating<'_>> {
+    let said = |field: &str| {
+        let node = repository.node.at_keys(&["spec", "ref", field])?;
+        node.text().is_some_and(|text| !text.is_empty()).then_some(node)
+    };
+    if said("commit").or_else(|| said("name")).is_some() {
+        return None;
+    }
+    if let Some(range) = said("semver") {
+        return is_unbounded(range).then(|| Floating::Said(range, takes(range)));
+    }
+    let tag = said("tag").filter(|tag| tag.text() == Some("latest"))?;
+    Some(Floating::Said(tag, "takes whatever `latest` is".into()))
 }
 
 /// The reference of an OCIRepository: a digest goes before a range, that before a tag, and nothing means `latest`.
@@ -185,7 +200,9 @@ const OPERATORS: [char; 6] = ['<', '>', '=', '~', '^', '!'];
 fn is_open(constraint: &str) -> bool {
     let version = constraint.trim_start_matches(OPERATORS);
     let operator = constraint.strip_suffix(version).unwrap_or_default();
-    let is_any = matches!(version.trim_start_matches('v'), "*" | "x" | "X" | "");
+    // What follows the major version, or a hyphen, narrows nothing down.
+    let major = version.trim_start_matches('v').split(['.', '-', '+']).next().unwrap_or_default();
+    let is_any = matches!(major, "*" | "x" | "X" | "");
     match operator {
         ">" | ">=" | "=>" | "!=" => true,
         "<" | "<=" | "=<" => false,
@@ -212,7 +229,7 @@ mod tests {
     fn a_range_floats_when_nothing_ends_it() {
         let file = File::new("a.yaml", "");
         let floats = |text: &str| is_unbounded(&Node::scalar(text, Style::Plain, file.span(0..0)));
-        for range in ["*", "x", ">=1.0.0", ">1", ">= 1.0", "1.x || >=3", ">=1.0.0-0", "!=2.0.0", ">=1, !=1.5"] {
+        for range in ["*", "x", ">=1.0.0", ">1", ">= 1.0", "1.x || >=3", ">=1.0.0-0", "!=2.0.0", ">=1, !=1.5", "*-0", "x.x.x", "~*"] {
             assert!(floats(range), "{range}");
         }
         for range in ["1.2.3", "1.x", "^1.2", "~1", ">=1 <2", ">= 1.0, < 2.0", "1.0 - 2.0", "1.*", "<=3", "${v}", "2.x"] {

@@ -82,8 +82,11 @@ fn address(object: &Object) -> Option<&Node> {
     object.node.at_keys(&["spec", field])
 }
 
-/// The field by which a source does without TLS, where it says so.
+/// The field by which a source does without TLS, where it says so. A `HelmRepository` is asked if it is a registry.
 fn insecure(object: &Object) -> Option<&Node> {
+    if object.kind() == "HelmRepository" && object.text_at(&["spec", "type"]) != Some("oci") {
+        return None;
+    }
     object.node.at_keys(&["spec", "insecure"]).filter(|insecure| flag(insecure) == Some(true))
 }
 

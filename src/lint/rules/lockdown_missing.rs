@@ -209,17 +209,29 @@ fn in_words(tenants: &[&str]) -> String {
     }
 }
 
-/// The Deployments of Flux's controllers that the cluster receives.
+/// The Deployments of Flux's controllers that the cluster receives, the shards of each with it.
 fn deployments<'a>(view: &View<'a>) -> Vec<Applied<'a>> {
-    let homes = view.tenancy().flux_namespaces.iter();
-    let names = homes.flat_map(|home| CONTROLLERS.iter().map(move |name| (home, *name)));
-    names.filter_map(|(home, name)| view.find("apps", "Deployment", home, name)).collect()
+    let homes = &view.tenancy().flux_namespaces;
+    let is_home = |applied: &Applied<'_>| applied.namespace().is_some_and(|namespace| homes.contains(namespace));
+    let all = view.of_kind("apps", "Deployment");
+    let mut found: Vec<(usize, Applied<'a>)> = all
+        .filter(is_home)
+        .filter_map(|applied| Some((CONTROLLERS.iter().position(|name| is_of(applied.object.name(), name))?, applied)))
+        .collect();
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, applied)| applied).collect()
+}
+
+/// Whether a Deployment is a controller, or a shard of it, which has its name with something behind it.
+fn is_of(deployment: &str, controller: &str) -> bool {
+    deployment.strip_prefix(controller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 fn lacking_of<'a>(controllers: impl Iterator<Item = (&'a str, Locks)>) -> Lacking {
     let mut lacking = Lacking::new();
     for (name, locks) in controllers {
-        for flag in locks.lacking(name) {
+        let controller = CONTROLLERS.iter().find(|controller| is_of(name, controller)).copied().unwrap_or(name);
+        for flag in locks.lacking(controller) {
             lacking.entry(flag).or_default().push(name.to_string());
         }
     }

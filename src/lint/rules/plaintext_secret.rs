@@ -1,10 +1,10 @@
 use crate::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::Object;
-use crate::lint::private_values::{is_nothing, is_public, private_values};
+use crate::lint::private_values::{decoded, is_encrypted_file, is_nothing, is_public, private_values};
 use crate::lint::rule::declare;
 use crate::lint::{Check, Context, Found};
-use crate::yaml::{Entry, Node, Style, Value, decode_base64};
+use crate::yaml::{Entry, Node, Style, Value};
 
 declare! {
     /// A Secret, a secretGenerator or the values of a chart hold something private that anybody who reads the repository can read.
@@ -76,7 +76,8 @@ fn check_secret(object: &Object, found: &mut Found) {
     let plain = entries("stringData").iter().filter(|entry| is_private(&entry.key, &entry.node, entry.node.text()));
     let encoded = entries("data").iter().filter(|entry| {
         let decoded = entry.node.text().and_then(decoded);
-        is_private(&entry.key, &entry.node, decoded.as_deref())
+        // What is filled in later stands there as it is.
+        !entry.node.text().is_some_and(is_nothing) && is_private(&entry.key, &entry.node, decoded.as_deref())
     });
     let private: Vec<&Entry> = plain.chain(encoded).collect();
     let Some(first) = private.first() else { return };
@@ -110,7 +111,11 @@ fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
     let is_setting = is_setting(text) && !PRIVATE_WORDS.iter().any(|word| key.contains(word));
     let is_public_key = is_certificate || is_identifier || is_setting || PUBLIC_KEYS.contains(&key.as_str());
     let is_switch = text == "true" || text == "false";
-    !(is_public_key || is_switch || is_nothing(text) || is_public(text) || is_encrypted(text))
+    let is_of_sops = key.starts_with("sops_");
+    if is_nothing(text) || is_public(text) || is_encrypted_file(text) || is_of_sops {
+        return false;
+    }
+    signs_in(text) || !(is_public_key || is_switch)
 }
 
 /// Whether a key says that its value is the identifier of something: of a client, a tenant, a subscription. The
@@ -128,12 +133,10 @@ fn is_setting(text: &str) -> bool {
     unit.len() < text.len() && matches!(unit, "" | "ms" | "s" | "m" | "h")
 }
 
-/// Whether a file was encrypted with SOPS as a whole: each of its formats ends with a code over the rest.
-fn is_encrypted(text: &str) -> bool {
-    ["\"mac\": \"ENC[", "mac: ENC[", "sops_mac=ENC["].iter().any(|mark| text.contains(mark))
-}
-
-/// What Kubernetes makes of a value of `data`; `None` for what is no text.
-fn decoded(text: &str) -> Option<String> {
-    String::from_utf8(decode_base64(text)?).ok()
+/// Whether a value is an address with a password in it.
+fn signs_in(text: &str) -> bool {
+    let Some((_, rest)) = text.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let user = authority.rsplit_once('@').and_then(|(user, _)| user.split_once(':'));
+    user.is_some_and(|(_, password)| !password.is_empty() && !is_nothing(password))
 }

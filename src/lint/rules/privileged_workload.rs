@@ -1,3 +1,5 @@
+use std::ptr;
+
 use crate::finding::Finding;
 use crate::flux::Applied;
 use crate::lint::fields::flag;
@@ -86,12 +88,13 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
         said.extend(pod.get(field).filter(|node| flag(node) == Some(true)).map(|node| (node, format!("`{field}: true`"))));
     }
     let of_pod = pod.get("securityContext");
-    said.extend(of_pod.into_iter().filter_map(root));
     let mut open: Vec<&str> = Vec::new();
     for container in containers(object) {
         let own = container.get("securityContext");
+        if let Some((node, words)) = root(own, of_pod).filter(|(node, _)| said.iter().all(|(other, _)| !ptr::eq(*node, *other))) {
+            said.push((node, words));
+        }
         if let Some(context) = own {
-            said.extend(root(context));
             for (field, bad) in [("privileged", true), ("readOnlyRootFilesystem", false)] {
                 let node = context.get(field).filter(|node| flag(node) == Some(bad));
                 said.extend(node.map(|node| (node, format!("`{field}: {bad}`"))));
@@ -131,10 +134,12 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
 const HELP: &str = "leave out what the program does not need, and set `runAsNonRoot` and `readOnlyRootFilesystem`; what does \
                     need it is an exception with its reason";
 
-/// What says that a container runs as root.
-fn root(context: &Node) -> Option<(&Node, String)> {
-    let user = context.get("runAsUser").filter(|user| user.text() == Some("0"));
-    let user = user.map(|user| (user, "`runAsUser: 0`".to_string()));
-    let free = context.get("runAsNonRoot").filter(|free| flag(free) == Some(false) && context.get("runAsUser").is_none());
-    user.or_else(|| free.map(|free| (free, "`runAsNonRoot: false`".to_string())))
+/// What says that a container runs as root: what it says itself goes before what its pod says.
+fn root<'a>(own: Option<&'a Node>, of_pod: Option<&'a Node>) -> Option<(&'a Node, String)> {
+    let said = |field: &str| [own, of_pod].into_iter().flatten().find_map(|context| context.get(field));
+    if let Some(user) = said("runAsUser") {
+        return (user.text() == Some("0")).then(|| (user, "`runAsUser: 0`".to_string()));
+    }
+    let free = said("runAsNonRoot").filter(|free| flag(free) == Some(false))?;
+    Some((free, "`runAsNonRoot: false`".to_string()))
 }

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::ptr;
 
 use crate::finding::{Finding, Label};
 use crate::lint::rule::declare;
@@ -18,8 +19,9 @@ declare! {
     /// policies sees and changes what others apply. A wildcard grants all of these, the quotas that
     /// bind the tenant, the Secrets of others, and whatever comes later.
     ///
-    /// Silent about what the role `admin` grants in the tenant's own namespace, as it comes with Kubernetes, and about
-    /// roles that come with Kubernetes or Flux. A binding to `cluster-admin` is the rule `tenant-cluster-admin`'s.
+    /// Silent about what the role `admin` grants in the tenant's own namespace, as it comes with Kubernetes. Bound
+    /// elsewhere, it lets its holder act as accounts of others. A binding to `cluster-admin` is the rule
+    /// `tenant-cluster-admin`'s.
     ///
     /// ## How to fix it
     ///
@@ -147,34 +149,64 @@ const POWERS: [(&[&str], &str, &[&str], &str); 5] = [
 /// What the role `admin` has of these where it is bound.
 const OF_ADMIN: [(&str, &str); 2] = [("impersonate", "serviceaccounts"), ("create", "serviceaccounts/token")];
 
-/// What is found of a rule: the powers, the tenants' bindings.
-type Rules<'a> = BTreeMap<(Option<String>, usize), (&'a Role, &'a Span, Vec<&'static str>, &'a Binding, String)>;
+/// What is found of a rule that somebody wrote, or of a binding to a shipped role.
+struct Fault<'a> {
+    at: &'a Span,
+    role: &'a Role,
+    powers: Vec<&'static str>,
+    binding: &'a Binding,
+    tenant: String,
+    is_shipped: bool,
+}
 
 fn check(view: &View<'_>, found: &mut Found) {
     let tenants = Tenants::of(view);
-    let mut rules: Rules<'_> = BTreeMap::new();
+    let mut faults: BTreeMap<(String, usize), Fault<'_>> = BTreeMap::new();
     for (binding, _, tenant) in tenants.bound(view) {
         for (rule, role) in view.rbac().rules(binding) {
-            let Some(place) = &rule.place else { continue };
+            let is_shipped = rule.place.is_none();
+            // What is bound is shipped: that is said where it is bound. That it is everything is another rule's.
+            let Some(at) = rule.place.as_ref().or(binding.role.place.written()) else { continue };
             let powers = powers(rule, binding, tenant);
-            if powers.is_empty() {
+            if powers.is_empty() || (is_shipped && rule.is_everything()) {
                 continue;
             }
-            let file = place.file();
+            let file = at.file();
             let root = file.root().map(ToString::to_string).unwrap_or_default();
-            let key = (Some(format!("{root}/{}", file.path())), place.range().start);
-            rules.entry(key).or_insert_with(|| (role, place, powers, binding, tenant.called()));
+            let key = (format!("{root}/{}", file.path()), at.range().start);
+            let fault = Fault { at, role, powers: Vec::new(), binding, tenant: tenant.called(), is_shipped };
+            let fault = faults.entry(key).or_insert(fault);
+            for power in powers {
+                if !fault.powers.contains(&power) && (is_shipped || ptr::eq(fault.binding, binding)) {
+                    fault.powers.push(power);
+                }
+            }
         }
     }
-    for (role, place, powers, binding, tenant) in rules.into_values() {
-        let message = format!("{} lets {tenant} {}", role.reference(), powers.join(", "));
-        let help = "list the groups, resources and verbs that it needs, without `*`, `escalate`, `bind` and `impersonate`";
-        let mut finding = Finding::error(RULE.id, Label::new(place.clone(), "this rule"), message).help(help);
-        if let Some(span) = binding.place.written() {
-            finding = finding.related(span.clone(), format!("bound by this {}", binding.kind()));
-        }
-        found.push(finding.about(role.object()));
+    for fault in faults.into_values() {
+        found.push(finding(&fault));
     }
+}
+
+fn finding(fault: &Fault<'_>) -> Finding {
+    let (role, binding) = (fault.role, fault.binding);
+    if fault.is_shipped {
+        let place = match &*binding.namespace {
+            "" => "of any namespace".to_owned(),
+            namespace => format!("of namespace `{namespace}`"),
+        };
+        let message = format!("{} lets {} {} {place}", binding.reference(), fault.tenant, fault.powers.join(", "));
+        let help = "bind it by a RoleBinding in the tenant's own namespaces: the role is made for whoever owns a namespace";
+        let label = format!("{} allows that", role.reference());
+        return Finding::error(RULE.id, Label::new(fault.at.clone(), label), message).help(help).about(binding.object());
+    }
+    let message = format!("{} lets {} {}", role.reference(), fault.tenant, fault.powers.join(", "));
+    let help = "list the groups, resources and verbs that it needs, without `*`, `escalate`, `bind` and `impersonate`";
+    let mut finding = Finding::error(RULE.id, Label::new(fault.at.clone(), "this rule"), message).help(help);
+    if let Some(span) = binding.place.written() {
+        finding = finding.related(span.clone(), format!("bound by this {}", binding.kind()));
+    }
+    finding.about(role.object())
 }
 
 /// What a rule lets its holder do where it is bound, beyond what `admin` lets a tenant do in its own namespace.

@@ -11,8 +11,8 @@ declare! {
     /// reconciled. Locked down, kustomize-controller refuses to clone it, and the whole Kustomization fails; single files
     /// it gets by HTTP all the same, from anywhere that a tenant names.
     ///
-    /// Error where Flux is locked down, a warning elsewhere. A copy that `--source` gives lets this program look into it; Flux
-    /// still loads it from the URL. Silent for folders that no cluster reaches.
+    /// Error where kustomize-controller has `--no-remote-bases`, a warning elsewhere. A copy that `--source` gives lets this
+    /// program look into it; Flux still loads it from the URL. Silent for folders that no cluster reaches.
     ///
     /// ## How to fix it
     ///
@@ -78,8 +78,13 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Found) {
-    let locked = view.tenancy().lockdown.is_some();
-    for brought in view.brought() {
+    let lockdown = view.tenancy().lockdown.as_ref();
+    let locked = lockdown.and_then(|all| all.locks("kustomize-controller")).is_some_and(|locks| locks.remote_bases);
+    // What goes to other clusters is built here, too.
+    if view.receiver.target.is_some() {
+        return;
+    }
+    for brought in &view.receiver.cluster.brought {
         for remote in brought.remote() {
             let message = format!("`{}` is loaded from elsewhere each time this is built", remote.url);
             let help = if locked {

@@ -1,5 +1,6 @@
 use crate::finding::Finding;
 use crate::flux::ApplierKind;
+use crate::kube::Object;
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, View};
 use crate::yaml::Entry;
@@ -12,7 +13,9 @@ declare! {
     /// The API server gets the object as it stands in the repository: the encrypted text becomes the password, or the whole
     /// Kustomization fails at the field `sops` that no schema knows. Nothing else of it is applied then.
     ///
-    /// In a repository without a root nobody knows who applies a folder, and whether that decrypts.
+    /// In a repository without a root nobody knows who applies a folder, and whether that decrypts. Silent for what is to
+    /// stay encrypted: with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled`, and for a `SopsSecret`, which
+    /// an operator decrypts.
     ///
     /// ## How to fix it
     ///
@@ -108,6 +111,9 @@ fn check(view: &View<'_>, found: &mut Found) {
     // What is decrypted has no trace of SOPS any more.
     for applied in view.encrypted() {
         let (object, applier) = (applied.object, applied.by);
+        if is_meant(object) {
+            continue;
+        }
         if applier.kind == ApplierKind::Folder {
             found.unchecked("who decrypts what is encrypted in a repository without a root");
             continue;
@@ -126,4 +132,10 @@ fn check(view: &View<'_>, found: &mut Found) {
         }
         found.push(finding);
     }
+}
+
+/// Whether it is to be encrypted on the cluster, too: it says so, or its own operator decrypts it there.
+fn is_meant(object: &Object) -> bool {
+    let said = object.text_at(&["metadata", "annotations", "kustomize.toolkit.fluxcd.io/decrypt"]);
+    object.kind() == "SopsSecret" || said.is_some_and(|said| said.eq_ignore_ascii_case("disabled"))
 }

@@ -9,14 +9,14 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Without it the tenant's repository chooses where its objects go: what names no namespace lands in `default`, and
-    /// what names another one is tried there, with whatever rights the account happens to have. With it, Flux puts
-    /// everything into the namespace that the tenant was given.
+    /// Without it the tenant's repository chooses where its objects go: what names no namespace is refused, and what names
+    /// another one is tried there, with whatever rights the account happens to have. With it, Flux puts everything into
+    /// the namespace that the tenant was given.
     ///
     /// Error where tenants share the cluster, pedantic elsewhere. A tenant is declared, or it is a namespace other than
     /// Flux's that holds Flux objects and is labelled `toolkit.fluxcd.io/tenant`, or whose account has a RoleBinding
-    /// there. Silent in namespaces from which a hub
-    /// reconciles other clusters (`kubeConfig`), and in platform namespaces, whose account has a ClusterRoleBinding.
+    /// there. Silent in namespaces from which a hub reconciles other clusters (`kubeConfig`), and in platform namespaces,
+    /// whose account has a ClusterRoleBinding.
     ///
     /// ## How to fix it
     ///

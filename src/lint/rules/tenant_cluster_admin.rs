@@ -2,7 +2,7 @@ use crate::finding::{Finding, Label, Severity};
 use crate::lint::rule::declare;
 use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::{Check, Found, View};
-use crate::rbac::{Binding, Bound};
+use crate::rbac::{Binding, Bound, Role};
 
 declare! {
     /// A tenant's account may do everything: it is bound to `cluster-admin`, or to a role that allows as much.
@@ -120,21 +120,26 @@ declare! {
 fn check(view: &View<'_>, found: &mut Found) {
     let tenants = Tenants::of(view);
     for (binding, bound, tenant) in tenants.bound(view) {
-        if view.rbac().rules(binding).any(|(rule, _)| rule.is_everything()) {
-            found.extend(finding(binding, bound, tenant));
+        if let Some((_, from)) = view.rbac().rules(binding).find(|(rule, _)| rule.is_everything()) {
+            found.extend(finding(binding, bound, tenant, from));
         }
     }
 }
 
-fn finding(binding: &Binding, bound: &Bound, tenant: &Tenant) -> Option<Finding> {
+fn finding(binding: &Binding, bound: &Bound, tenant: &Tenant, from: &Role) -> Option<Finding> {
     let at = Label::new(bound.place.written()?.clone(), format!("an account of {}", tenant.called()));
     let is_own = tenant.namespaces.contains(&binding.namespace);
     let what = match &*binding.namespace {
         "" => "on the whole cluster".to_owned(),
         namespace => format!("in namespace `{namespace}`"),
     };
-    let message = format!("{} may do everything {what}, by {}", bound.subject, binding.role_name());
-    let help = if is_own {
+    let is_gathered = from.name != binding.role.name;
+    let gathered = if is_gathered { format!(", which gathers {}", from.reference()) } else { String::new() };
+    let message = format!("{} may do everything {what}, by {}{gathered}", bound.subject, binding.role_name());
+    let help = if is_gathered {
+        "list in the gathered role what it is for, or take away the label by which it is gathered: it is added to what \
+         everybody has whom the role is bound to"
+    } else if is_own {
         "bind it to `admin`, or to a role with what it needs: now it may change the quotas and policies that bind it"
     } else {
         "bind it to `admin` by a RoleBinding in its own namespace: now it may read and change what others rely on"
@@ -143,6 +148,11 @@ fn finding(binding: &Binding, bound: &Bound, tenant: &Tenant) -> Option<Finding>
     if is_own {
         finding.severity = Severity::Warning;
     }
-    let of_role = binding.role.place.written().cloned();
-    Some(of_role.into_iter().fold(finding, |finding, place| finding.related(place, "this role")).about(binding.object()))
+    if let Some(place) = binding.role.place.written() {
+        finding = finding.related(place.clone(), "this role");
+    }
+    if let Some(place) = from.place.written().filter(|_| is_gathered) {
+        finding = finding.related(place.clone(), "it gathers this one");
+    }
+    Some(finding.about(binding.object()))
 }

@@ -1,8 +1,10 @@
+use std::ptr;
+
 use crate::finding::{Finding, Label, Severity};
 use crate::lint::rule::declare;
 use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::{Check, Found, View};
-use crate::rbac::{Actor, Binding, Escape, Means, Place, Rbac, Reach, Step};
+use crate::rbac::{Actor, Binding, Escape, Grant, Means, Place, Rbac, Reach, Step};
 use crate::text::Span;
 
 declare! {
@@ -11,17 +13,17 @@ declare! {
     /// ## Why
     ///
     /// Flux applies a Kustomization, HelmRelease or ResourceSet as the account that it names, whichever account of the
-    /// namespace that is. So whoever may bring such an object into a namespace acts as any account there, an operator's
-    /// among them, and has what that account has. Lockdown does not change it: it only says which account is meant where
-    /// none is named. Without lockdown, an object that names none is applied with the controller's own rights, which are
-    /// those of a cluster admin. Workloads run as any account of their namespace, too; `impersonate`, tokens, `bind` and
-    /// `escalate` do the rest.
+    /// namespace that is. So whoever may bring such an object into a namespace, or change one that is there, acts as any
+    /// account there, an operator's among them, and has what that account has. Lockdown does not change it: it only says
+    /// which account is meant where none is named. Without lockdown, an object that names none is applied with the
+    /// controller's own rights, which are those of a cluster admin. Workloads run as any account of their namespace,
+    /// too; `impersonate`, tokens, `bind` and `escalate` do the rest.
     ///
     /// Each step is shown with its binding and role. Silent about chains that stay within the tenant's namespaces, about
     /// rights that the tenant's account has anyway, and where an admission policy that the cluster receives looks at
     /// `serviceAccountName` and may forbid a step, or one may come with what is not built, or with a chart of policies.
     /// That no lockdown is wanted (`tenancy.lockdown: none`) is accepted. A warning where all that is gained is to read,
-    /// Secrets excepted.
+    /// Secrets excepted, or to ask who somebody is and what he may do.
     ///
     /// ## How to fix it
     ///
@@ -213,23 +215,27 @@ fn kind(escape: &Escape<'_>, tenant: &Tenant) -> Option<String> {
         (Means::Unnamed(_), _) => "unnamed".to_owned(),
         (_, Actor::Account(account)) if tenant.namespaces.contains(&account.namespace) => account.to_string(),
         (_, Actor::Account(account)) => account.namespace.to_string(),
-        (_, to) => format!("{to:?}"),
+        (_, to) => to.to_string(),
     })
 }
 
 fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Finding {
     let reach = reach(rbac, &escape.reach);
-    let through: Vec<String> = escape.steps.iter().map(|step| called(&step.to)).collect();
+    let through: Vec<String> = escape.steps.iter().map(|step| step.to.to_string()).collect();
     let message =
         format!("{} of {} may act as {}, and so has {reach}", who(escape), tenant.called(), through.join(", then as "));
     let mut finding = Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape, tenant));
     for step in &escape.steps {
         let by = how(step);
-        for grant in &step.by.grants {
+        for (at_grant, grant) in step.by.grants.iter().enumerate() {
+            let is_said = |other: &Grant<'_>| ptr::eq(other.rule, grant.rule) && ptr::eq(other.binding, grant.binding);
+            if step.by.grants.iter().take(at_grant).any(is_said) {
+                continue;
+            }
             if let Some(span) = grant.binding.place.written().filter(|span| *span != at) {
                 finding = finding.related(span.clone(), format!("`{}` is bound here", step.who));
             }
-            let said = format!("{} lets `{}` act as {}: {by}", grant.from.reference(), step.who, called(&step.to));
+            let said = format!("{} lets `{}` act as {}: {by}", grant.from.reference(), step.who, step.to);
             match (&grant.rule.place, &grant.role.place) {
                 (Some(span), _) | (None, Place::Written(span)) => finding = finding.related(span.clone(), said),
                 (None, Place::Shipped(_)) => {
@@ -241,7 +247,7 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
     if let Reach::Bindings(bindings) = &escape.reach {
         for binding in bindings {
             if let Some(span) = binding.place.written() {
-                let last = escape.steps.last().map(|step| called(&step.to)).unwrap_or_default();
+                let last = escape.steps.last().map(|step| step.to.to_string()).unwrap_or_default();
                 finding = finding.related(span.clone(), format!("{} is given to {last} here", binding.role_name()));
             }
         }
@@ -254,17 +260,6 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
 
 fn who(escape: &Escape<'_>) -> String {
     format!("ServiceAccount `{}`", escape.from)
-}
-
-fn called(actor: &Actor) -> String {
-    match actor {
-        Actor::Account(account) => format!("`{account}`"),
-        Actor::AccountsOf(namespace) => format!("any account of namespace `{namespace}`"),
-        Actor::AllAccounts => "any account".to_owned(),
-        Actor::Anybody => "anybody".to_owned(),
-        Actor::Raised(namespace) if namespace.is_empty() => "itself with any rights".to_owned(),
-        Actor::Raised(namespace) => format!("itself with any rights in namespace `{namespace}`"),
-    }
 }
 
 fn how(step: &Step<'_>) -> String {
@@ -336,11 +331,13 @@ fn help(escape: &Escape<'_>, tenant: &Tenant) -> &'static str {
     }
 }
 
-/// Whether all that is gained is to read, Secrets excepted.
+/// Whether all that is gained is to read, Secrets excepted, or to ask the API server who somebody is and what he may do.
 fn is_harmless(rbac: &Rbac, reach: &Reach<'_>) -> bool {
     let Reach::Bindings(bindings) = reach else { return false };
     bindings.iter().flat_map(|binding| rbac.rules(binding)).all(|(rule, _)| {
         let reads = rule.verbs.iter().all(|verb| matches!(&**verb, "get" | "list" | "watch"));
-        reads && !rule.mentions("", "secrets")
+        let asks = !rule.groups.is_empty()
+            && rule.groups.iter().all(|group| matches!(&**group, "authentication.k8s.io" | "authorization.k8s.io"));
+        (reads && !["secrets", "nodes/proxy"].iter().any(|what| rule.mentions("", what))) || asks
     })
 }

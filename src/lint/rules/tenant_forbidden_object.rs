@@ -1,10 +1,15 @@
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::ptr;
+
 use crate::finding::{Finding, Label};
-use crate::flux::{Applied, Applier};
+use crate::flux::{Applied, Applier, Handling};
+use crate::kube::Object;
 use crate::lint::rule::declare;
 use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::{Check, Found, View};
 use crate::rbac::{Account, Answer, Guard, Request, acts_as};
-use crate::yaml::Node;
+use crate::text::Span;
 
 declare! {
     /// A tenant's Kustomization renders an object that its account may not apply.
@@ -17,7 +22,8 @@ declare! {
     ///
     /// Rights are those of the roles and bindings that the cluster receives, with what Kubernetes and Flux ship and
     /// aggregate into `admin`, `edit` and `view`. Where a chart or something that is not built may give more, and where
-    /// a kind's definition is not known, nothing is claimed and the object is counted.
+    /// a kind's definition is not known, nothing is claimed and the object is counted. What something else brings, too,
+    /// need not be made and has only to be changed, or is left as it is with `ssa: IfNotPresent`.
     ///
     /// ## How to fix it
     ///
@@ -159,13 +165,41 @@ fn check(view: &View<'_>, found: &mut Found) {
     if tenants.is_empty() {
         return;
     }
+    let shared = OnceCell::new();
     for (brought, _) in &view.lists {
         let Some(account) = account(view, &brought.by) else { continue };
         let Some(tenant) = tenants.of_account(&account) else { continue };
-        for applied in brought.applied().filter(|applied| !is_left_alone(applied)) {
-            judge(view, &account, tenant, &applied, found);
+        for applied in brought.applied().filter(|applied| applied.handling() != Handling::Ignored) {
+            let is_there = || is_home(&applied) || shared.get_or_init(|| Shared::of(view)).has(applied.object);
+            judge(view, &Actor { account: &account, tenant }, &applied, is_there, found);
         }
     }
+}
+
+/// Who applies.
+struct Actor<'a> {
+    account: &'a Account,
+    tenant: &'a Tenant,
+}
+
+/// The objects, by their places in memory, that come from several appliers: each of them may find one there.
+struct Shared(BTreeSet<usize>);
+
+impl Shared {
+    fn of(view: &View<'_>) -> Self {
+        let twice = view.twice().filter(|(one, other)| one.by.reference != other.by.reference);
+        Self(twice.flat_map(|(one, other)| [one.object, other.object]).map(|object| ptr::from_ref(object).addr()).collect())
+    }
+
+    fn has(&self, object: &Object) -> bool {
+        self.0.contains(&ptr::from_ref(object).addr())
+    }
+}
+
+/// Whether an object is the Namespace that its applier lives in.
+fn is_home(applied: &Applied<'_>) -> bool {
+    let object = applied.object;
+    object.is("", "Namespace") && applied.by.reference.namespace.as_deref() == Some(object.name())
 }
 
 /// The account that Flux acts as for an applier; `None` where it acts as itself, or on another cluster.
@@ -174,41 +208,45 @@ fn account(view: &View<'_>, applier: &Applier) -> Option<Account> {
     acts_as(object, object.namespace(), view.tenancy())
 }
 
-/// Whether Flux does not apply an object at all.
-fn is_left_alone(applied: &Applied<'_>) -> bool {
-    let annotations = applied.object.node.at_keys(&["metadata", "annotations"]);
-    let says = |key: &str, value: &str| {
-        let said = annotations.and_then(|annotations| annotations.get(key)).and_then(Node::text);
-        said.is_some_and(|said| said.eq_ignore_ascii_case(value))
-    };
-    says("kustomize.toolkit.fluxcd.io/reconcile", "disabled") || says("kustomize.toolkit.fluxcd.io/ssa", "ignore")
-}
-
-fn judge(view: &View<'_>, account: &Account, tenant: &Tenant, applied: &Applied<'_>, found: &mut Found) {
-    let object = applied.object;
+fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: impl Fn() -> bool, found: &mut Found) {
+    let (object, account) = (applied.object, actor.account);
     let Some(kind) = view.kinds().find(object.group(), object.kind()) else {
         found.unchecked("whether tenants may apply kinds that are not known here");
         return;
     };
+    if applied.handling() == Handling::Created && is_there() {
+        return;
+    }
     let namespace = if kind.is_namespaced { applied.namespace().unwrap_or("default") } else { "" };
-    let request = |verb| Request::new(verb, object.group(), &kind.plural).in_namespace(namespace).named(object.name());
+    // To the API server a Namespace is in itself, so that a RoleBinding in it is enough.
+    let own = if object.is("", "Namespace") { object.name() } else { namespace };
     let mut missing = Vec::new();
     let mut unknown = None;
     for verb in ["create", "patch"] {
-        match view.rbac().can(account, &request(verb)) {
+        let request = Request::new(verb, object.group(), &kind.plural).in_namespace(own).named(object.name());
+        match view.rbac().can(account, &request) {
             Answer::Allowed(_) => {}
-            Answer::Denied => missing.push(format!("`{verb}`")),
+            Answer::Denied => missing.push(verb),
             Answer::Unknown(why) => unknown = Some(why),
         }
     }
-    let place = match namespace {
-        "" => format!("`{}` of the whole cluster", kind.plural),
-        namespace => format!("`{}` in namespace `{namespace}`", kind.plural),
-    };
+    if !missing.is_empty() && is_there() {
+        missing.retain(|verb| *verb != "create");
+    }
     if !missing.is_empty() {
-        let why = format!("it may not {} {place}", missing.join(" or "));
-        let help = format!("let the platform bring it, or bind `{account}` to a role that allows it: {why}");
-        found.push(finding(account, tenant, applied, "may not apply", &help));
+        let verbs: Vec<String> = missing.iter().map(|verb| format!("`{verb}`")).collect();
+        let place = match namespace {
+            "" => format!("`{}` of the whole cluster", kind.plural),
+            namespace => format!("`{}` in namespace `{namespace}`", kind.plural),
+        };
+        let why = format!("it may not {} {place}", verbs.join(" or "));
+        let help = if kind.is_namespaced && applied.namespace().is_none() {
+            // Flux refuses it whatever the rights are; who names `default` to mend that is refused by these.
+            format!("name a namespace of the tenant's in it, or set `spec.targetNamespace`: without one Flux refuses it, and {why}")
+        } else {
+            format!("let the platform bring it, or bind `{account}` to a role that allows it: {why}")
+        };
+        found.push(finding(actor, applied, namespace, "", &help));
         return;
     }
     if let Some(why) = unknown {
@@ -220,17 +258,27 @@ fn judge(view: &View<'_>, account: &Account, tenant: &Tenant, applied: &Applied<
         Guard::Refused => {
             let help = "the API server lets nobody give rights that he has not himself; let the platform bring it, or \
                         give less";
-            found.push(finding(account, tenant, applied, "has not what is given by", help));
+            found.push(finding(actor, applied, namespace, ", which gives more than it has itself", help));
         }
         Guard::Unknown(why) => found.unchecked(format!("what ServiceAccount `{account}` may give: {why}")),
     }
 }
 
-fn finding(account: &Account, tenant: &Tenant, applied: &Applied<'_>, verb: &str, help: &str) -> Finding {
-    let object = applied.object;
-    let place = applied.by.place(object.span());
-    let message = format!("ServiceAccount `{account}` of {} {verb} {}", tenant.called(), object.reference());
-    let mut finding = Finding::error(RULE.id, Label::new(place, "this object"), message).help(help);
+fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str, help: &str) -> Finding {
+    let (object, tenant) = (applied.object, actor.tenant);
+    let message = format!("ServiceAccount `{}` of {} may not apply {}{why}", actor.account, tenant.called(), object.reference());
+    // What is in another one's namespace is there by what says so: an overlay, a patch, the Kustomization.
+    let is_elsewhere = !namespace.is_empty() && !tenant.namespaces.contains(namespace);
+    let elsewhere = object.node.at_keys(&["metadata", "namespace"]).filter(|_| is_elsewhere);
+    let place = |span: &Span| applied.by.place(span);
+    let mut finding = match elsewhere {
+        Some(node) => {
+            let at = Label::new(place(node.span()), format!("not a namespace of {}", tenant.called()));
+            Finding::error(RULE.id, at, message).related(place(object.span()), "this object")
+        }
+        None => Finding::error(RULE.id, Label::new(place(object.span()), "this object"), message),
+    };
+    finding = finding.help(help);
     let kustomization = applied.by.object.as_ref();
     if let Some(node) = kustomization.and_then(|object| object.node.at_keys(&["spec", "serviceAccountName"])) {
         let at = applied.by.brought_by.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));

@@ -94,7 +94,8 @@ const NAMING: [(&str, &str, &[&str]); 10] = [
 ];
 
 fn check(view: &View<'_>, found: &mut Found) {
-    if !view.is_whole() {
+    // Another cluster has what its own Flux brings, too.
+    if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
     let mut makers: Option<Makers<'_>> = None;
@@ -104,7 +105,9 @@ fn check(view: &View<'_>, found: &mut Found) {
             let Some(node) = object.node.at_keys(path) else { continue };
             let Some(name) = node.text().filter(|name| !name.is_empty() && !name.contains('$')) else { continue };
             let Some(namespace) = applied.namespace() else { continue };
-            let is_remote = object.node.at_keys(&["spec", "kubeConfig"]).is_some_and(Node::is_map);
+            // Only what it acts as is another cluster's: the key is fetched here.
+            let acts = path == ["spec", "serviceAccountName"];
+            let is_remote = acts && object.node.at_keys(&["spec", "kubeConfig"]).is_some_and(Node::is_map);
             let mut is_known = || match view.presence("", "ServiceAccount", namespace, name) {
                 Presence::Missing => false,
                 Presence::Unknown(_) => makers.get_or_insert_with(|| Makers::of(view)).may_make(namespace, name),

@@ -7,7 +7,7 @@ mod text;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::rbac::{Access, Actor, Escape, Means, Reach};
+use crate::rbac::{Access, Escape, Means, Reach};
 use crate::yaml::Name;
 
 pub use json::schema;
@@ -43,18 +43,6 @@ pub fn write(all: &[AccessOf<'_>], format: AccessFormat, root: &str, out: &mut d
     match format {
         AccessFormat::Table => text::write(all, root, out),
         AccessFormat::Json => json::write(all, out),
-    }
-}
-
-/// As whom somebody acts, in words.
-pub fn actor(actor: &Actor) -> String {
-    match actor {
-        Actor::Account(account) => format!("ServiceAccount `{account}`"),
-        Actor::AccountsOf(namespace) => format!("any account of namespace `{namespace}`"),
-        Actor::AllAccounts => "any account of the cluster".to_owned(),
-        Actor::Anybody => "anybody".to_owned(),
-        Actor::Raised(namespace) if namespace.is_empty() => "itself, with any rights".to_owned(),
-        Actor::Raised(namespace) => format!("itself, with any rights in namespace `{namespace}`"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::{AccessOf, actor, means, reach};
+use super::{AccessOf, means, reach};
 use crate::rbac::{Access, Actor, Become, Escape, Given, Grant, Place, Row};
 use crate::report::{printable, shown_path};
 use crate::yaml::Name;
@@ -87,7 +87,7 @@ fn account(access: &Access<'_>, root: &str, out: &mut dyn Write) -> io::Result<b
     // Who may act as anybody need not be told as whom else.
     let anybody = access.becomes.iter().any(|way| way.to == Actor::Anybody);
     for way in access.becomes.iter().filter(|way| !anybody || way.to == Actor::Anybody) {
-        let who = actor(&way.to);
+        let who = way.to.to_string();
         if said.insert(who.clone()) {
             writeln!(out, "    {}", line(&who))?;
             for same in access.becomes.iter().filter(|other| other.to == way.to) {
@@ -214,7 +214,7 @@ fn chain(escape: &Escape<'_>, root: &str, out: &mut dyn Write) -> io::Result<()>
     let to = line(&reach(&escape.reach));
     writeln!(out, "\n{HEADING}{} {word} out of the namespaces, to {to}{HEADING:#}", line(&escape.from.to_string()))?;
     for step in &escape.steps {
-        writeln!(out, "  {} may act as {}", line(&step.who.to_string()), line(&actor(&step.to)))?;
+        writeln!(out, "  {} may act as {}", line(&step.who.to_string()), line(&step.to.to_string()))?;
         one_way(&step.by, root, out)?;
     }
     if let crate::rbac::Reach::Bindings(bindings) = &escape.reach {
