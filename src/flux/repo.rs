@@ -40,6 +40,8 @@ pub struct Repo {
     pub markers: Vec<Marker>,
     /// What kustomizations name in a line that is commented out: it is not meant to be there for now.
     pub parked: BTreeSet<String>,
+    /// The folders of Helm charts: what they hold is the charts'.
+    pub charts: BTreeSet<String>,
     /// What was not built although nothing is wrong, sorted by reason.
     pub gaps: Vec<Gap>,
     /// What is wrong with its files and builds; each finding names its rule.
@@ -101,6 +103,7 @@ impl Repo {
         let charts = chart_folders(tree);
         let files = Files::read(tree, |file| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts));
         repo.count_unread(tree, &charts);
+        repo.charts = charts;
         let kustomizations = kustomizations(&files);
         let named = Named::of(&kustomizations);
         let appliers = appliers(&files);

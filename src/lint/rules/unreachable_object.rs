@@ -111,7 +111,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
     }
     let reached = fleet.reached();
     let parked: Index<&str, ()> = fleet.repo.parked.iter().map(|path| (path.as_str(), ())).collect();
-    let is_parked = |path: &str| above(path).any(|above| parked.contains(above));
+    let is_parked =
+        |path: &str| above(path).any(|above| parked.contains(above) || fleet.repo.charts.contains(above));
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));
     let aside = fleet.repo.aside.iter().filter(|object| {
         let (root, path, _) = place_of(object);
