@@ -16,7 +16,7 @@ use crate::yaml::{Name, Node};
 const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
 
 /// Kinds that may read a ConfigMap by its name, beside Kustomizations.
-const READERS: [(&str, &str); 9] = [
+const READERS: [(&str, &str); 12] = [
     ("apps", "DaemonSet"),
     ("apps", "Deployment"),
     ("apps", "StatefulSet"),
@@ -26,7 +26,13 @@ const READERS: [(&str, &str); 9] = [
     ("fluxcd.controlplane.io", "ResourceSet"),
     ("fluxcd.controlplane.io", "ResourceSetInputProvider"),
     ("helm.toolkit.fluxcd.io", "HelmRelease"),
+    ("kyverno.io", "ClusterPolicy"),
+    ("kyverno.io", "Policy"),
+    ("policies.kyverno.io", "GeneratingPolicy"),
 ];
+
+/// How the annotations begin by which Reflector copies an object to other namespaces.
+const REFLECTED: &str = "reflector.v1.k8s.emberstack.com/";
 
 /// A namespace and a name.
 type Id<'a> = (&'a str, &'a str);
@@ -191,8 +197,15 @@ pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
 }
 
 /// Tells whether something other than a Kustomization reads a ConfigMap of one name on any cluster that has it: a
-/// workload, a release, a set.
+/// workload, a release, a set, or whoever reads a copy of it.
 pub(super) fn has_other_readers(fleet: &Fleet<'_>, infos: &[Info<'_>]) -> bool {
+    let is_reflected = |info: &Info<'_>| {
+        let annotations = info.object.node.at_keys(&["metadata", "annotations"]);
+        annotations.is_some_and(|all| all.entries().iter().any(|entry| entry.key.starts_with(REFLECTED)))
+    };
+    if infos.iter().any(is_reflected) {
+        return true;
+    }
     let name = infos.first().map_or("", |info| info.object.name());
     // Clusters share most objects, and each is looked through once.
     let mut seen: Index<usize, ()> = Index::default();

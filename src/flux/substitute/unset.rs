@@ -35,11 +35,11 @@ pub(in crate::flux) enum Whose {
     Other(&'static str),
 }
 
-/// The variables that an object reads, of those with these names, and that nothing defines.
+/// The variables that an object reads, of those with these names, and that nothing defines or that the object means for
+/// another program.
 pub(in crate::flux) fn unset(object: &Object, names: &[Name], variables: &Variables) -> Vec<Unset> {
     // The empty name stands for what is no variable.
-    let mut missing = names.iter().filter(|name| !name.is_empty() && !variables.values.contains_key(*name));
-    if missing.next().is_none() {
+    if names.iter().all(|name| name.is_empty()) {
         return Vec::new();
     }
     let mut search = Search { object, variables, path: Vec::new(), found: Vec::new() };
@@ -83,7 +83,11 @@ impl<'a> Search<'a> {
         // What cannot be read is told otherwise.
         let Ok(template) = Template::parse(text) else { return };
         let mut uses = template.uses();
-        uses.retain(|one| !self.variables.values.contains_key(one.name));
+        let is_known = |name: &str| self.variables.values.contains_key(name);
+        // One line sets nothing before it reads it.
+        if !text.contains('\n') {
+            uses.retain(|one| !is_known(one.name));
+        }
         if uses.is_empty() {
             return;
         }
@@ -93,6 +97,13 @@ impl<'a> Search<'a> {
         let (mut own, mut own_fails) = (Vec::new(), false);
         for one in &uses {
             if seen.contains(&one.name) {
+                continue;
+            }
+            if is_known(one.name) {
+                if passage.shadows(one.name) {
+                    own.push((Name::from(one.name), span(one)));
+                }
+                seen.push(one.name);
                 continue;
             }
             let fails = uses.iter().any(|other| other.name == one.name && !other.has_default);
