@@ -42,7 +42,8 @@ pub(in crate::flux) fn unset(object: &Object, names: &[Name], variables: &Variab
     if names.iter().all(|name| name.is_empty()) {
         return Vec::new();
     }
-    let mut search = Search { object, variables, path: Vec::new(), found: Vec::new() };
+    let misses = names.iter().any(|name| !name.is_empty() && !variables.values.contains_key(name));
+    let mut search = Search { object, variables, misses, path: Vec::new(), found: Vec::new() };
     search.node(&object.node);
     search.found.truncate(MAX_UNSET);
     search.found
@@ -51,6 +52,8 @@ pub(in crate::flux) fn unset(object: &Object, names: &[Name], variables: &Variab
 struct Search<'a> {
     object: &'a Object,
     variables: &'a Variables,
+    /// Whether it reads any that nothing defines.
+    misses: bool,
     /// The keys that lead to what is looked at.
     path: Vec<&'a str>,
     found: Vec<Unset>,
@@ -80,12 +83,16 @@ impl<'a> Search<'a> {
     }
 
     fn text(&mut self, text: &str, place: &dyn Fn(&str) -> Span) {
+        // One line sets nothing before it reads it.
+        let may_set = text.contains('\n');
+        if !self.misses && !may_set {
+            return;
+        }
         // What cannot be read is told otherwise.
         let Ok(template) = Template::parse(text) else { return };
         let mut uses = template.uses();
         let is_known = |name: &str| self.variables.values.contains_key(name);
-        // One line sets nothing before it reads it.
-        if !text.contains('\n') {
+        if !may_set {
             uses.retain(|one| !is_known(one.name));
         }
         if uses.is_empty() {
