@@ -1,5 +1,5 @@
 use crate::finding::{Finding, Severity};
-use crate::flux::{Applied, is_kustomization, is_of_bootstrap};
+use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap};
 use crate::kube::Object;
 use crate::lint::rule::{declare, missing_in_spec};
 use crate::lint::{Check, Context, Found};
@@ -83,7 +83,14 @@ declare! {
 }
 
 fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
-    found.extend(judge(applied, context));
+    let Some(finding) = judge(applied, context) else { return };
+    // Whoever applies it from elsewhere decides its namespace, and with it as whom Flux acts.
+    let is_open = applied.by.kind == ApplierKind::Folder && applied.namespace().is_none();
+    if is_open && finding.severity == Severity::Pedantic {
+        found.unchecked("as whom Flux acts where the namespace is decided elsewhere");
+    } else {
+        found.push(finding);
+    }
 }
 
 fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
@@ -104,8 +111,9 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let is_tenant = namespace.is_some_and(|namespace| tenancy.tenants.contains_key(namespace));
     let default = tenancy.default_account(controller).filter(|_| namespace.is_some());
     let locked = default.is_some();
-    // What `flux bootstrap` writes is meant to act as the controller, as long as it may.
-    if !locked && is_of_bootstrap(object) {
+    // What `flux bootstrap` and a FluxInstance write for the cluster itself is meant to act as the controller, as long as
+    // it may.
+    if !locked && (is_of_bootstrap(object) || applied.by.kind == ApplierKind::FluxInstance) {
         return None;
     }
     let severity = if tenancy.multi_tenant && (is_tenant || locked) { Severity::Error } else { Severity::Pedantic };
