@@ -198,7 +198,7 @@ pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
 
 /// Tells whether something other than a Kustomization reads a ConfigMap of one name on any cluster that has it: a
 /// workload, a release, a set, or whoever reads a copy of it.
-pub(super) fn has_other_readers(fleet: &Fleet<'_>, infos: &[Info<'_>]) -> bool {
+pub(super) fn has_other_readers<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> bool {
     let is_reflected = |info: &Info<'_>| {
         let annotations = info.object.node.at_keys(&["metadata", "annotations"]);
         annotations.is_some_and(|all| all.entries().iter().any(|entry| entry.key.starts_with(REFLECTED)))
@@ -206,10 +206,40 @@ pub(super) fn has_other_readers(fleet: &Fleet<'_>, infos: &[Info<'_>]) -> bool {
     if infos.iter().any(is_reflected) {
         return true;
     }
-    let name = infos.first().map_or("", |info| info.object.name());
+    let views: Vec<&View<'a>> = infos.iter().filter_map(|info| fleet.views.get(info.view)).collect();
+    let names = names_of(infos, &views);
     // Clusters share most objects, and each is looked through once.
     let mut seen: Index<usize, ()> = Index::default();
-    let views = infos.iter().filter_map(|info| fleet.views.get(info.view));
-    let mut readers = views.flat_map(|view| READERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind)));
-    readers.any(|applied| seen.insert(address(applied.object), ()).is_none() && mentions(&applied.object.node, name))
+    let mut readers = views.iter().flat_map(|view| READERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind)));
+    readers.any(|applied| {
+        let is_new = seen.insert(address(applied.object), ()).is_none();
+        is_new && names.iter().any(|name| reads_of(applied.object, name))
+    })
+}
+
+/// The names of a ConfigMap and of its copies.
+fn names_of<'a>(infos: &[Info<'a>], views: &[&View<'a>]) -> BTreeSet<&'a str> {
+    let own = infos.iter().map(|info| info.object.name());
+    let is_copied = |source: &str| {
+        let source = source.split_once('/');
+        infos.iter().any(|info| source == Some((info.object.namespace().unwrap_or_default(), info.object.name())))
+    };
+    let maps = views.iter().flat_map(|view| view.of_kind("", "ConfigMap"));
+    let copies = maps.filter_map(|applied| {
+        let source = applied.object.text_at(&["metadata", "annotations", COPY_FROM])?;
+        is_copied(source).then(|| applied.object.name())
+    });
+    own.chain(copies).collect()
+}
+
+/// Tells whether an object names a ConfigMap; what a ResourceSet makes is looked at by itself.
+fn reads_of(object: &Object, name: &str) -> bool {
+    let entries = object.node.get("spec").map_or(&[][..], Node::entries);
+    match object.kind() {
+        "ResourceSet" => {
+            let own = entries.iter().filter(|entry| !matches!(&*entry.key, "resources" | "resourcesTemplate"));
+            own.into_iter().any(|entry| mentions(&entry.node, name))
+        }
+        _ => mentions(&object.node, name),
+    }
 }
