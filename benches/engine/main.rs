@@ -15,6 +15,10 @@ use fleetwright::text::Tree;
 
 mod synthetic;
 
+/// That of the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [command, what, count, folder, ..] = arguments.as_slice()

@@ -8,11 +8,11 @@ use super::error::Error;
 use super::exit::Exit;
 use super::judge;
 use super::repository::Options;
-use super::source::{self, FLEET, Source, folder_of};
+use super::source::{self, FLEET, Source, folder_of, or_here};
 use super::streams::Streams;
 use crate::disk;
 use crate::finding::{Severity, did_you_mean};
-use crate::flux::Repo;
+use crate::flux::{MISSING_PATH, Receiver, Repo};
 use crate::kustomize::is_yaml;
 use crate::lint::{self, RULES};
 use crate::report::{FORMATS, Format, Report, SummaryLine};
@@ -103,9 +103,13 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
     let outcome = lint::judge(&repo, &options);
+    let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::of).map(|one| one.to_string()).collect();
     // The process ends soon: to free a million nodes one by one would be for nothing.
     std::mem::forget(repo);
     say_unused_skips(&options, source.as_ref(), &tree, &shown, streams)?;
+    if !disk::is_file(&args.dir) {
+        say_unknown_clusters(&options, source.as_ref(), &clusters, &shown, streams)?;
+    }
     judge::say_unused(&outcome.unused, streams);
     let not_built = outcome.not_built.clone();
     let report = judge::report(outcome, &tree, &shown);
@@ -124,6 +128,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         judge::say_left_out(&report.summary.judged, streams);
     }
     say_nothing_to_judge(&report, &tree, &args.dir, streams);
+    say_part_of_a_repository(&report, &args.dir, &folder, streams);
     refuse_unreadable(&tree, &report)?;
     Ok(exit(&report, args.fail_on))
 }
@@ -192,6 +197,24 @@ fn say_unused_skips(
     judge::show(lint::unused_skips(&source.loaded.lint, tree), &source.folder, streams)
 }
 
+/// Says which clusters are named that are not there, each at its line.
+fn say_unknown_clusters(
+    options: &lint::Options,
+    source: Option<&Source>,
+    clusters: &[String],
+    shown: &str,
+    streams: &mut Streams,
+) -> Result<(), Error> {
+    let config = &options.settings.config;
+    let fleet = source.and_then(|source| source.loaded.fleet.as_ref());
+    let own = fleet.into_iter().flat_map(|fleet| &fleet.clusters).map(|cluster| cluster.name.clone());
+    let clusters: Vec<String> = clusters.iter().cloned().chain(own).collect();
+    let named = config.named_clusters.iter().chain(&config.lint.named_clusters);
+    judge::show(lint::unknown_clusters(named, &clusters), shown, streams)?;
+    let Some(source) = source else { return Ok(()) };
+    judge::show(lint::unknown_clusters(&source.loaded.lint.named_clusters, &clusters), &source.folder, streams)
+}
+
 /// Says plainly when a clean result means that there was nothing to judge.
 fn say_nothing_to_judge(report: &Report, tree: &Tree, dir: &Path, streams: &mut Streams) {
     let is_file = disk::is_file(dir);
@@ -207,6 +230,17 @@ fn say_nothing_to_judge(report: &Report, tree: &Tree, dir: &Path, streams: &mut 
         streams.say(format_args!("nothing to judge: there is no Kubernetes object in `{dir}`"));
     } else if !tree.files().any(|file| names_flux(file.text())) {
         streams.say(format_args!("there is no Flux object in `{dir}`: most rules have nothing to judge"));
+    }
+}
+
+/// Says why paths are missing when only a part of a repository is looked at.
+fn say_part_of_a_repository(report: &Report, dir: &Path, folder: &Path, streams: &mut Streams) {
+    if !report.findings.iter().any(|finding| finding.rule == MISSING_PATH) {
+        return;
+    }
+    if let Some(root) = disk::nearest(folder, ".git").filter(|root| !root.within.is_empty()) {
+        let (dir, root) = (dir.display(), or_here(&root.folder).display());
+        streams.say(format_args!("`{dir}` is a part of the repository `{root}`, where the paths start: lint that"));
     }
 }
 

@@ -103,6 +103,11 @@ impl Options {
             };
             take(&location, &place)?;
         }
+        if !bearings.folder.is_empty() {
+            // Of a part of what the file speaks of, nobody can say which clusters there are not.
+            config.named_clusters.clear();
+            config.lint.named_clusters.clear();
+        }
         config.lint = config.lint.seen_from(bearings);
         Ok(Settings { copies, flux_version: self.flux_version.clone(), config, ..Settings::default() })
     }

@@ -36,7 +36,7 @@ pub fn objects(globs: &[String]) -> GlobSet {
 }
 
 /// Globs of clusters' names: `*` is any text, since the name of a remote cluster has a `/` in it.
-pub(super) fn clusters(globs: &[String]) -> GlobSet {
+pub fn clusters(globs: &[String]) -> GlobSet {
     build(globs.iter().cloned(), Separator::Matches)
 }
 

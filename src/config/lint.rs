@@ -8,6 +8,7 @@ use super::bearings::Bearings;
 use super::decode;
 use super::exception::Exception;
 use super::glob::globs_schema;
+use super::named_clusters::{self, NamedCluster};
 use super::production::Production;
 use super::rules::{Rules, rules_schema};
 use super::tenancy::{self, Tenancy};
@@ -45,6 +46,9 @@ pub struct Lint {
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"rule": "missing-prune", "reason": "the data must survive its Kustomization", "objects": ["Kustomization/db/*"]}]))]
     pub exceptions: Vec<Exception>,
+    /// The clusters that it names.
+    #[schemars(skip)]
+    pub named_clusters: Vec<NamedCluster>,
 }
 
 /// Paths whose findings are not wanted.
@@ -70,6 +74,7 @@ impl Lint {
             production: Production { globs: section.get("production").and_then(decode).unwrap_or_default() },
             tenancy: section.get("tenancy").map(Tenancy::read).unwrap_or_default(),
             exceptions: items("exceptions").iter().filter_map(Exception::read).collect(),
+            named_clusters: named_clusters::of_lint(section),
         }
     }
 
@@ -83,6 +88,7 @@ impl Lint {
             production: self.production.over(base.production),
             tenancy: self.tenancy.over(base.tenancy),
             exceptions: base.exceptions.into_iter().chain(self.exceptions).collect(),
+            named_clusters: base.named_clusters.into_iter().chain(self.named_clusters).collect(),
         }
     }
 

@@ -7,6 +7,7 @@ mod external;
 pub mod glob;
 mod identity;
 mod lint;
+mod named_clusters;
 mod production;
 mod rules;
 mod tenancy;
@@ -23,6 +24,7 @@ pub use exception::Exception;
 pub use external::{Declared, External, ExternalKind, Text};
 pub use identity::{ClusterGroup, DuplicateClusterIdentity};
 pub use lint::{Lint, Skip, check};
+pub use named_clusters::NamedCluster;
 pub use production::Production;
 pub use rules::{Level, RuleOptions, Rules};
 pub use tenancy::{DeclaredTenant, Lockdown, LockdownMode, Tenancy, TenancyMode};
@@ -115,6 +117,8 @@ pub struct Settings {
     pub sources: Vec<SourceCopy>,
     /// What clusters have from elsewhere.
     pub external: Vec<Declared>,
+    /// The clusters that it names outside of its `lint` section.
+    pub named_clusters: Vec<NamedCluster>,
 }
 
 impl Settings {
@@ -198,6 +202,7 @@ fn settings(root: &Node) -> Settings {
         clusters: clusters.filter_map(|entry| Some((entry.key.to_string(), decode(&entry.node)?))).collect(),
         sources: items("sources").iter().filter_map(decode).collect(),
         external: items("external").iter().filter_map(external).collect(),
+        named_clusters: named_clusters::of_config(root),
     }
 }
 

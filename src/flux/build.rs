@@ -21,7 +21,7 @@ use crate::text::{Index, folder_of};
 use crate::yaml::{Node, Value};
 
 /// The rule of paths that a source does not have.
-pub(super) const MISSING_PATH: &str = "missing-path";
+pub const MISSING_PATH: &str = "missing-path";
 
 /// Builds the folder of a Kustomization out of what its source hands out.
 pub(super) fn build(asks: &Asks, artifact: &Artifact) -> Output {

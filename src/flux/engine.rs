@@ -24,7 +24,7 @@ use crate::text::Index;
 const MAX_WAVES: usize = 2_500;
 
 /// How many builds go on at once before that is looked at again.
-const AT_ONCE: usize = 32;
+pub(super) const AT_ONCE: usize = 32;
 
 /// What was built already, by its input.
 pub(super) type Memo = Index<Key, Arc<Output>>;

@@ -14,7 +14,9 @@ pub mod field;
 pub mod graph;
 mod handling;
 pub mod helm;
+mod includers;
 mod installation;
+mod kustomizations;
 mod label;
 mod lockdown;
 mod lookups;
@@ -54,6 +56,7 @@ mod undefined;
 mod unmatched;
 mod walk;
 
+pub use build::MISSING_PATH;
 pub use cluster::{Applied, Applier, ApplierKind, Brought, Cluster, State, Variable, VariableSource, Variables};
 pub use completion::Completion;
 pub use field::pointer;

@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
 use super::classify::{
     Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
 };
 use super::cluster::{Brought, Cluster};
 use super::completion::{Applier, Appliers, Completion};
-use super::engine::run;
+use super::engine::{AT_ONCE, run};
+use super::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations};
 use super::lockdown::Installation;
 use super::lookups::Lookups;
 use super::marker::{Marker, markers};
@@ -21,9 +24,8 @@ use super::unmatched::Tally;
 use super::unreached_path::Own;
 use crate::finding::{Finding, ObjectRef, sort};
 use crate::kube::Object;
-use crate::kustomize::{Builder, FILE_NAMES, Files, file_in, is_yaml, references_of};
-use crate::text::{Entry, Index, Tree, folder_of, join};
-use crate::yaml::Parsed;
+use crate::kustomize::{Build, Builder, Files, is_yaml};
+use crate::text::{Entry, Index, Tree, folder_of};
 
 /// What a repository holds.
 #[derive(Debug, Clone, Default)]
@@ -99,14 +101,15 @@ impl Repo {
         let charts = chart_folders(tree);
         let files = Files::read(tree, |file| !is_hidden(file.path()) && !is_chart_template(file.path(), &charts));
         repo.count_unread(tree, &charts);
-        let named = named(&files);
+        let kustomizations = kustomizations(&files);
+        let named = Named::of(&kustomizations);
         let appliers = appliers(&files);
         let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
-        let roots = roots(&builder);
+        let roots = roots(&builder, &kustomizations);
         repo.build(&builder, &named, roots.is_empty());
         repo.take_loose(&files, &named, &appliers);
         repo.complete();
-        repo.parked = parked(&files, &named);
+        repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
         repo.markers = markers(&files);
         if roots.is_empty() {
             repo.clusters.push(repo.without_root());
@@ -146,14 +149,17 @@ impl Repo {
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
-        let tops = buildable().filter(|folder| !named.included.contains(*folder));
+        let tops: Vec<&String> = buildable().filter(|folder| !named.included.contains(*folder)).collect();
+        let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| builder.build(top)).collect() };
+        let tops = tops.chunks(AT_ONCE).flat_map(|some| some.iter().copied().zip(at_once(some)));
         let mut patches = Tally::default();
-        let rest: Vec<&String> = buildable().filter(|folder| named.included.contains(*folder)).collect();
-        for folder in tops.chain(rest) {
+        // One by one: what goes round in a circle is built once.
+        let rest = buildable().filter(|folder| named.included.contains(*folder)).map(|folder| (folder, None));
+        for (folder, build) in tops.map(|(folder, build)| (folder, Some(build))).chain(rest) {
             if covered.contains(folder) {
                 continue;
             }
-            let build = builder.build(folder);
+            let build = build.unwrap_or_else(|| builder.build(folder));
             covered.extend(build.folders);
             let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
             // Where there are roots, what they reach decides.
@@ -286,43 +292,16 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
 /// Where objects were seen: identity, path and offset → positions in the list.
 type Seen = Index<(ObjectRef, String, usize), Vec<usize>>;
 
-fn is_kustomization_name(path: &str) -> bool {
-    FILE_NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
-}
-
-fn named(files: &Files) -> Named {
-    let mut named = Named::default();
-    let folders: BTreeSet<&str> =
-        files.parsed().map(|(path, _)| path).filter(|path| is_kustomization_name(path)).map(folder_of).collect();
-    for folder in folders {
-        for path in file_in(files, folder) {
-            let component = files.get(&path).is_some_and(|parsed| kind_of(&parsed) == Some("Component".into()));
-            named.folders.insert(folder.to_string(), component);
-            let references = references_of(files, &path);
-            named.included.extend(references.included);
-            named.others.extend(references.named);
+impl Named {
+    fn of(kustomizations: &[KustomizationFile]) -> Self {
+        let mut named = Self::default();
+        for KustomizationFile { folder, is_component, references, .. } in kustomizations {
+            named.folders.insert(folder.clone(), *is_component);
+            named.included.extend(references.included.iter().cloned());
+            named.others.extend(references.named.iter().cloned());
         }
+        named
     }
-    named
-}
-
-/// What lines such as `# - ./web` of kustomizations name.
-fn parked(files: &Files, named: &Named) -> BTreeSet<String> {
-    let mut parked = BTreeSet::new();
-    for folder in named.folders.keys() {
-        for parsed in file_in(files, folder).iter().filter_map(|path| files.get(path)) {
-            let comments = parsed.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
-            let items = comments.filter_map(|comment| comment.trim_start_matches(['#', ' ']).strip_prefix("- "));
-            let paths =
-                items.filter_map(|item| join(folder, item.split(" #").next()?.trim().trim_matches(['"', '\''])));
-            parked.extend(paths.filter(|path| path != folder));
-        }
-    }
-    parked
-}
-
-fn kind_of(parsed: &Parsed) -> Option<String> {
-    parsed.documents.first()?.node.get("kind")?.text().map(ToString::to_string)
 }
 
 /// The Flux Kustomizations as written: what they apply is known well enough from that to tell loose files.

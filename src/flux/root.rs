@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::asks::Asks;
 use super::classify::objects;
 use super::deployments::{controller_in, patched_by};
+use super::includers::Includers;
+use super::kustomizations::KustomizationFile;
 use super::made::{map, text};
 use super::place::{below, clamp};
 use super::received::{Id, id};
@@ -17,15 +19,15 @@ use super::sync::{FLUX_NAMESPACE, OPERATOR};
 use super::{ApplierKind, is_kustomization, is_source};
 use crate::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::{Builder, FILE_NAMES, file_in, references_of};
+use crate::kustomize::Builder;
 use crate::text::{File, Span, Tree, folder_of, is_inside};
 use crate::yaml::{Name, Node};
 
 /// The file that `flux bootstrap` writes.
-const SYNC_FILE: &str = "gotk-sync.yaml";
+pub(super) const SYNC_FILE: &str = "gotk-sync.yaml";
 
 /// The file that it writes Flux's own manifests into.
-const COMPONENTS_FILE: &str = "gotk-components.yaml";
+pub(super) const COMPONENTS_FILE: &str = "gotk-components.yaml";
 
 /// What a cluster is bootstrapped with.
 #[derive(Debug, Clone)]
@@ -91,10 +93,10 @@ impl Candidate {
 }
 
 /// The roots of a tree, sorted by name.
-pub(super) fn roots(builder: &Builder) -> Vec<Root> {
+pub(super) fn roots(builder: &Builder, kustomizations: &[KustomizationFile]) -> Vec<Root> {
     let files = builder.files();
     let mut candidates = Vec::new();
-    let includers = Includers::of(builder);
+    let includers = Includers::of(files.tree(), kustomizations);
     let mut tops: BTreeSet<String> = BTreeSet::new();
     for (path, parsed) in files.parsed() {
         let is_sync = path.rsplit('/').next() == Some(SYNC_FILE);
@@ -378,60 +380,6 @@ fn shortest(paths: &[String]) -> Vec<String> {
         if !grew {
             return ends;
         }
-    }
-}
-
-/// Which kustomizations include what.
-struct Includers {
-    by_path: BTreeMap<String, Vec<String>>,
-    /// The `gotk-sync.yaml` that kustomizations name and that are not there, with the place that names them.
-    absent: BTreeMap<String, Span>,
-    /// The folders of those that name a `gotk-components.yaml` which is not there.
-    without_components: BTreeSet<String>,
-}
-
-impl Includers {
-    fn of(builder: &Builder) -> Self {
-        let files = builder.files();
-        let mut includers =
-            Self { by_path: BTreeMap::new(), absent: BTreeMap::new(), without_components: BTreeSet::new() };
-        for (path, parsed) in files.parsed() {
-            let name = path.rsplit('/').next().unwrap_or(path);
-            let folder = folder_of(path);
-            if !FILE_NAMES.contains(&name) || !file_in(files, folder).iter().any(|own| own == path) {
-                continue;
-            }
-            for included in references_of(files, path).included {
-                if !files.tree().has_file(&included) {
-                    match included.rsplit('/').next() {
-                        Some(SYNC_FILE) => {
-                            includers.absent.insert(included.clone(), parsed.file.first_line());
-                        }
-                        Some(COMPONENTS_FILE) => {
-                            includers.without_components.insert(folder.to_string());
-                        }
-                        _ => {}
-                    }
-                }
-                includers.by_path.entry(included).or_default().push(folder.to_string());
-            }
-        }
-        includers
-    }
-
-    /// The outermost folders that a file is built into.
-    fn tops(&self, path: &str) -> BTreeSet<String> {
-        let mut tops = BTreeSet::new();
-        let mut seen: BTreeSet<&str> = BTreeSet::new();
-        let mut open: Vec<&str> = vec![path];
-        while let Some(at) = open.pop() {
-            let above = self.by_path.get(at).map_or(&[][..], Vec::as_slice);
-            if above.is_empty() && at != path {
-                tops.insert(at.to_string());
-            }
-            open.extend(above.iter().map(String::as_str).filter(|folder| seen.insert(folder)));
-        }
-        tops
     }
 }
 

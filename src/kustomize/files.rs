@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::remote::Copy;
-use crate::text::{Entry, File, Load, LoadError, Tree};
-use crate::yaml::{Parsed, parse};
+use crate::text::{Entry, File, Index, Load, LoadError, Tree};
+use crate::yaml::{Inside, Node, Parsed, parse};
 
 /// A tree and what its YAML files say. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,9 @@ pub struct Files {
     parsed: Arc<BTreeMap<Arc<str>, Arc<Parsed>>>,
     /// What was parsed when it was asked for.
     late: Arc<Mutex<BTreeMap<Arc<str>, Arc<Parsed>>>>,
+    /// What was parsed inside scalars, by the place in memory of their texts; the scalars are kept so that no other one
+    /// gets it.
+    inside: Arc<Mutex<Index<usize, (Node, Arc<Parsed>)>>>,
     /// The copies that were added, in the order of their places.
     copies: Arc<[Copy]>,
     reading: Reading,
@@ -138,6 +141,20 @@ impl Files {
     fn late(&self) -> std::sync::MutexGuard<'_, BTreeMap<Arc<str>, Arc<Parsed>>> {
         // Each is inserted in one step: a panic elsewhere leaves no half of one.
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the text of a scalar says that an applier hands down: objects that were patched alike share their patches.
+    pub(super) fn inside(&self, scalar: &Node) -> Arc<Parsed> {
+        let key = scalar.text().unwrap_or_default().as_ptr().addr();
+        let known = || self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((same, parsed)) = known().get(&key)
+            && same.origin.is_same(&scalar.origin)
+        {
+            return parsed.clone();
+        }
+        let parsed = Arc::new(Inside::handed_down(scalar).parse());
+        known().insert(key, (scalar.clone(), parsed.clone()));
+        parsed
     }
 
     /// Every file that was parsed, sorted by path.

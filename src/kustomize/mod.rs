@@ -59,7 +59,7 @@ mod value_add;
 mod variables;
 
 pub use build::{Build, Builder, FAILED_BUILD, MISSING_RESOURCE, build};
-pub use definition::{FILE_NAMES, file_in, references_of};
+pub use definition::{FILE_NAMES, References, file_in, references_of};
 pub use fields::{fields, rewritten};
 pub use files::{Files, Reading, is_yaml};
 pub use laid::Laid;

@@ -11,7 +11,7 @@ use super::user_schema::UserSchema;
 use super::{FAILED_BUILD, Files, json_patch};
 use crate::finding::Finding;
 use crate::text::Span;
-use crate::yaml::{DUPLICATE_KEY, Document, Inside, Node, Parsed, Style, Value};
+use crate::yaml::{DUPLICATE_KEY, Document, Node, Style, Value};
 
 /// A patch as a kustomization names it.
 pub(super) struct Patch {
@@ -74,9 +74,13 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
     let read = match (inline, path) {
         (Some(node), None) => {
             // What a variable made by now, the one that brings the applier has substituted.
-            let Parsed { documents, findings: faults, .. } = Inside::handed_down(node).parse();
+            let parsed = files.inside(node);
             let text = node.text().unwrap_or_default();
-            (documents, faults, if form == Form::Json { text } else { text.trim() }.to_string())
+            (
+                parsed.documents.clone(),
+                parsed.findings.clone(),
+                if form == Form::Json { text } else { text.trim() }.to_string(),
+            )
         }
         (None, Some(path)) => match read_file(files, folder, path) {
             Ok(read) => read,

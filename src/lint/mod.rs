@@ -44,7 +44,7 @@ pub use private_values::private_values;
 pub use rule::{Check, Context, Fleet, Rule};
 pub use rules::RULES;
 pub use run::{Options, Outcome, judge, run, tenancies};
-pub use settings::{unknown_rules, unused_skips, with_rules};
+pub use settings::{unknown_clusters, unknown_rules, unused_skips, with_rules};
 pub use view::View;
 
 /// The rule of an id.

@@ -147,12 +147,18 @@ fn views<'a>(
 
 fn judge_clusters(views: &[View<'_>], rules: &[&Rule]) -> Found {
     let judge = |view: &View<'_>| {
-        let mut found = Found::default();
-        for rule in rules {
-            if let Check::Cluster(check) = rule.check {
+        // Side by side for the sake of repositories with one cluster.
+        let of_rules = rules.par_iter().filter_map(|rule| match rule.check {
+            Check::Cluster(check) => {
+                let mut found = Found::default();
                 check(view, &mut found);
+                Some(found)
             }
-        }
+            _ => None,
+        });
+        let of_rules: Vec<Found> = of_rules.collect();
+        let mut found = Found::default();
+        of_rules.into_iter().for_each(|one| found.merge(one));
         if view.is_whole() {
             let name: Arc<str> = view.receiver.to_string().into();
             found.findings.iter_mut().for_each(|finding| finding.clusters.push(name.clone()));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{RULES, rule};
-use crate::config::{INVALID_CONFIG, Level, Lint, glob};
+use crate::config::{INVALID_CONFIG, Level, Lint, NamedCluster, glob};
 use crate::finding::{Finding, did_you_mean};
 use crate::text::Tree;
 
@@ -67,6 +67,24 @@ pub fn unused_skips(lint: &Lint, tree: &Tree) -> Vec<Finding> {
     findings.collect()
 }
 
+/// The names and globs of clusters that fit none of the clusters there are.
+pub fn unknown_clusters<'a>(named: impl IntoIterator<Item = &'a NamedCluster>, clusters: &[String]) -> Vec<Finding> {
+    let fits = |named: &NamedCluster| {
+        let globs = glob::clusters(std::slice::from_ref(&named.glob));
+        clusters.iter().any(|cluster| *cluster == named.glob || globs.is_match(cluster))
+    };
+    let unknown = named.into_iter().filter(|named| !fits(named));
+    let findings = unknown.map(|NamedCluster { glob, at }| {
+        let help = match did_you_mean(glob, clusters.iter().map(String::as_str)) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if clusters.is_empty() => "nothing in this folder bootstraps one".to_owned(),
+            None => "`fleetwright graph` shows the clusters; take it out when it is not needed any longer".to_owned(),
+        };
+        Finding::warning(INVALID_CONFIG, at.clone(), format!("there is no cluster `{glob}`")).help(help)
+    });
+    findings.collect()
+}
+
 /// A schema of ours with a `lint` section, in which every rule is known: editors complete and explain their ids.
 #[must_use]
 pub fn with_rules(mut schema: Value) -> Value {
@@ -101,6 +119,19 @@ mod tests {
         let (settings, findings) = config::read(&File::new(config::PATH, text));
         assert_eq!(findings, []);
         settings.lint
+    }
+
+    #[test]
+    fn clusters_that_are_not_there_are_told_with_what_was_meant() {
+        let rules = "{duplicate-cluster-identity: {groups: [{clusters: [blue, gren], reason: r}]}}";
+        let lint = lint(&format!("{{production: [prod-*, live], rules: {rules}}}"));
+        let clusters = ["prod-eu", "blue", "green"].map(str::to_owned);
+        let found = unknown_clusters(&lint.named_clusters, &clusters);
+        let told: Vec<(&str, Option<&str>)> =
+            found.iter().map(|finding| (&*finding.message, finding.help.as_deref())).collect();
+        let [(first, _), (second, meant)] = told[..] else { panic!("{told:?}") };
+        assert_eq!((first, second), ("there is no cluster `live`", "there is no cluster `gren`"));
+        assert_eq!(meant, Some("did you mean `green`?"));
     }
 
     fn found(paths: &[&str]) -> Vec<Finding> {

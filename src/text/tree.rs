@@ -299,17 +299,19 @@ pub fn folder_of(path: &str) -> &str {
 /// A leading `/` is read as the root's, as Flux does with `spec.path`.
 pub fn join(folder: &str, path: &str) -> Option<String> {
     let folder = if path.starts_with('/') { "" } else { folder };
-    let mut segments: Vec<&str> = Vec::new();
+    let mut joined = String::with_capacity(folder.len() + path.len() + 1);
     for segment in folder.split('/').chain(path.split('/')) {
         match segment {
             "" | "." => {}
-            ".." => {
-                segments.pop()?;
+            ".." if joined.is_empty() => return None,
+            ".." => joined.truncate(joined.rfind('/').unwrap_or(0)),
+            other => {
+                joined.push_str(if joined.is_empty() { "" } else { "/" });
+                joined.push_str(other);
             }
-            other => segments.push(other),
         }
     }
-    Some(segments.join("/"))
+    Some(joined)
 }
 
 /// Resolves a path from the root; `None` when it leads out of it.

@@ -312,6 +312,15 @@ impl Origin {
             Self::Via(step) => step.was.as_ref().map_or_else(|| self.span(), Self::written),
         }
     }
+
+    /// Tells whether this is the other one, and not one that came about in the same way.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::At(span), Self::At(other)) => span == other,
+            (Self::Via(step), Self::Via(other)) => Arc::ptr_eq(step, other),
+            (Self::At(_) | Self::Via(_), _) => false,
+        }
+    }
 }
 
 /// The origin of what a patch puts in the place of something else.

@@ -68,6 +68,9 @@ fn core(text: &str) -> Scalar<'_> {
     if let Some(scalar) = word(text) {
         return scalar;
     }
+    if !may_be_number(text) {
+        return Scalar::String(text);
+    }
     let radix = |prefix: &str, radix: u32| {
         let digits = text.strip_prefix(prefix)?;
         digits.bytes().all(|byte| char::from(byte).is_digit(radix)).then(|| i128::from_str_radix(digits, radix).ok())?
@@ -101,10 +104,13 @@ fn go(text: &str) -> Scalar<'_> {
     if let Some(scalar) = word(text) {
         return scalar;
     }
+    if !may_be_number(text) {
+        return Scalar::String(text);
+    }
     // Go's reader looks at the first character, and drops every underscore of what may be a number.
     match text.as_bytes().first() {
         Some(b'.') => fraction(text).map_or(Scalar::String(text), Scalar::Float),
-        Some(b'+' | b'-' | b'0'..=b'9') => {
+        _ => {
             let plain = text.replace('_', "");
             // After `0b` Go also takes a sign, by accident.
             let signed = || plain.strip_prefix("0b").filter(|rest| rest.starts_with(['+', '-']));
@@ -115,18 +121,24 @@ fn go(text: &str) -> Scalar<'_> {
             let float = is_decimal_float(&plain).then(|| finite(&plain)).flatten();
             float.map_or(Scalar::String(text), Scalar::Float)
         }
-        _ => Scalar::String(text),
     }
+}
+
+/// Tells whether a text begins as a number does and has nothing that no number has. Nearly no text comes further.
+fn may_be_number(text: &str) -> bool {
+    let begins = |first: &u8| matches!(first, b'+' | b'-' | b'.' | b'0'..=b'9');
+    let goes_on =
+        |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b'+' | b'-' | b'.' | b'_' | b'x' | b'X' | b'o' | b'O');
+    text.as_bytes().first().is_some_and(begins) && text.as_bytes().iter().all(goes_on)
 }
 
 /// A whole number as Go writes literals: `0x1F`, `0b11`, `0o17`, and `017` for fifteen; within 64 bits.
 fn go_int(text: &str) -> Option<i128> {
     let (negative, digits) = split_sign(text);
-    let lower = digits.get(..2).unwrap_or("").to_ascii_lowercase();
-    let (digits, radix) = match &*lower {
-        "0x" => (digits.get(2..)?, 16),
-        "0b" => (digits.get(2..)?, 2),
-        "0o" => (digits.get(2..)?, 8),
+    let (digits, radix) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (digits.get(2..)?, 16),
+        [b'0', b'b' | b'B', ..] => (digits.get(2..)?, 2),
+        [b'0', b'o' | b'O', ..] => (digits.get(2..)?, 8),
         _ if digits.len() > 1 && digits.starts_with('0') => (digits.get(1..)?, 8),
         _ => (digits, 10),
     };

@@ -118,41 +118,40 @@ pub(super) enum Verdict {
 pub(super) struct Pattern {
     /// The folder that it stands in, by segments; none for the root.
     domain: Box<[Box<str>]>,
-    segments: Box<[Box<str>]>,
+    segments: Box<[Segment]>,
     verdict: Verdict,
     /// Whether a file is meant only by a folder that it lies in.
     folders_only: bool,
     /// Whether it is a path; a name otherwise, which any segment may have.
     is_path: bool,
-    form: Form,
 }
 
-/// How a name is matched: most patterns need no search.
-#[derive(Debug, Clone, Copy)]
-enum Form {
-    /// It is the name.
-    Name,
-    /// `*` and the end of the name.
-    End,
+/// What one segment of a path has to be. Most need no search.
+#[derive(Debug, Clone)]
+enum Segment {
+    /// This name.
+    Name(Box<str>),
+    /// `*` and this end of the name.
+    End(Box<str>),
     /// Anything else.
-    Wild,
+    Wild(Box<str>),
 }
 
-impl Form {
+impl Segment {
     fn of(pattern: &str) -> Self {
         let is_plain = |text: &str| !text.contains(['*', '?', '[', '\\']);
         match pattern.strip_prefix('*') {
-            Some(rest) if is_plain(rest) => Self::End,
-            None if is_plain(pattern) => Self::Name,
-            _ => Self::Wild,
+            Some(rest) if is_plain(rest) => Self::End(rest.into()),
+            None if is_plain(pattern) => Self::Name(pattern.into()),
+            _ => Self::Wild(pattern.into()),
         }
     }
 
-    fn matches(self, pattern: &str, name: &str) -> Result<bool, wildcard::BadPattern> {
+    fn matches(&self, name: &str) -> Result<bool, wildcard::BadPattern> {
         match self {
-            Self::Name => Ok(pattern == name),
-            Self::End => Ok(pattern.strip_prefix('*').is_some_and(|end| name.ends_with(end))),
-            Self::Wild => wildcard::matches(pattern, name),
+            Self::Name(is) => Ok(**is == *name),
+            Self::End(end) => Ok(name.ends_with(&**end)),
+            Self::Wild(pattern) => wildcard::matches(pattern, name),
         }
     }
 }
@@ -162,10 +161,9 @@ impl Pattern {
         let (verdict, line) = line.strip_prefix('!').map_or((Verdict::LeftOut, line), |rest| (Verdict::Included, rest));
         let line = if line.ends_with("\\ ") { line } else { line.trim_end_matches(' ') };
         let (folders_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
-        let split = |text: &str| text.split('/').map(Into::into).collect();
-        let domain = if folder.is_empty() { Box::default() } else { split(folder) };
-        let form = Form::of(line);
-        Self { domain, segments: split(line), verdict, folders_only, is_path: line.contains('/'), form }
+        let domain = if folder.is_empty() { Box::default() } else { folder.split('/').map(Into::into).collect() };
+        let segments = line.split('/').map(Segment::of).collect();
+        Self { domain, segments, verdict, folders_only, is_path: line.contains('/') }
     }
 
     /// What it says of the path of a file, by segments.
@@ -179,7 +177,7 @@ impl Pattern {
     fn matches_name(&self, path: &[&str]) -> bool {
         let [pattern] = &*self.segments else { unreachable!("a name has no `/` in it") };
         for (at, name) in path.iter().enumerate() {
-            match self.form.matches(pattern, name) {
+            match pattern.matches(name) {
                 Err(_) => return false,
                 Ok(false) => {}
                 Ok(true) => return !(self.folders_only && at + 1 == path.len()),
@@ -192,24 +190,24 @@ impl Pattern {
         let mut path = path.iter();
         let (mut matched, mut may_skip) = (false, false);
         for (at, pattern) in self.segments.iter().enumerate() {
-            match &**pattern {
-                "" => may_skip = false,
-                "**" if at + 1 == self.segments.len() => break,
-                "**" => may_skip = true,
-                other if other.contains("**") => return false,
-                other if may_skip => {
+            match pattern {
+                Segment::Name(name) if name.is_empty() => may_skip = false,
+                Segment::Wild(stars) if &**stars == "**" && at + 1 == self.segments.len() => break,
+                Segment::Wild(stars) if &**stars == "**" => may_skip = true,
+                Segment::Wild(wild) if wild.contains("**") => return false,
+                _ if may_skip => {
                     may_skip = false;
                     if path.len() == 0 {
                         return false;
                     }
-                    match path.find_map(|name| wildcard::matches(other, name).map(|is| is.then_some(())).transpose()) {
+                    match path.find_map(|name| pattern.matches(name).map(|is| is.then_some(())).transpose()) {
                         Some(Err(_)) => return false,
                         found => matched = found.is_some(),
                     }
                 }
-                other => {
+                _ => {
                     let Some(name) = path.next() else { return false };
-                    if wildcard::matches(other, name) != Ok(true) {
+                    if pattern.matches(name) != Ok(true) {
                         return false;
                     }
                     matched = true;

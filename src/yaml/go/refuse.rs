@@ -40,7 +40,7 @@ fn refused(node: &Node) -> Option<(Span, &'static str)> {
 fn key(entry: &Entry) -> Option<(Span, &'static str)> {
     let reason = if entry.key.len() > MAX_KEY {
         Some("the key is too long")
-    } else if entry.key.contains('\u{85}') {
+    } else if !entry.key.is_ascii() && entry.key.contains('\u{85}') {
         Some("the key has a line break")
     } else {
         control(&entry.key)
@@ -64,8 +64,8 @@ fn is_date(text: &str) -> bool {
 }
 
 fn control(text: &str) -> Option<&'static str> {
-    // No byte below is part of such a character.
-    if text.bytes().all(|byte| byte < 0x7F) {
+    // No byte below is part of such a character. Each is looked at, which compilers do with many at once.
+    if text.bytes().fold(true, |all, byte| all & (byte < 0x7F)) {
         return None;
     }
     let refused = |c| matches!(c, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');

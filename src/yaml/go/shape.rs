@@ -83,7 +83,7 @@ fn is_word(text: &[u8]) -> bool {
 
 /// The text as it is after the way through JSON, whose reader takes U+0085 for a line break and folds it.
 pub(super) fn settled(text: &str) -> Cow<'_, str> {
-    if !text.contains('\u{85}') {
+    if text.is_ascii() || !text.contains('\u{85}') {
         return Cow::Borrowed(text);
     }
     let mut out = String::new();
