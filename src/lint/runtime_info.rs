@@ -10,7 +10,7 @@ use crate::finding::ObjectRef;
 use crate::flux::{Brought, State, Variable, Variables, reads};
 use crate::kube::Object;
 use crate::text::{Index, Span};
-use crate::yaml::{Name, Node};
+use crate::yaml::{Entry, Name, Node};
 
 /// Flux Operator fills such a ConfigMap from another one.
 const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
@@ -31,8 +31,8 @@ const READERS: [(&str, &str); 12] = [
     ("policies.kyverno.io", "GeneratingPolicy"),
 ];
 
-/// How the annotations begin by which Reflector copies an object to other namespaces.
-const REFLECTED: &str = "reflector.v1.k8s.emberstack.com/";
+/// Reflector fills one that has this.
+const REFLECTS: &str = "reflector.v1.k8s.emberstack.com/reflects";
 
 /// A namespace and a name.
 type Id<'a> = (&'a str, &'a str);
@@ -199,13 +199,6 @@ pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
 /// Tells whether something other than a Kustomization reads a ConfigMap of one name on any cluster that has it: a
 /// workload, a release, a set, or whoever reads a copy of it.
 pub(super) fn has_other_readers<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> bool {
-    let is_reflected = |info: &Info<'_>| {
-        let annotations = info.object.node.at_keys(&["metadata", "annotations"]);
-        annotations.is_some_and(|all| all.entries().iter().any(|entry| entry.key.starts_with(REFLECTED)))
-    };
-    if infos.iter().any(is_reflected) {
-        return true;
-    }
     let views: Vec<&View<'a>> = infos.iter().filter_map(|info| fleet.views.get(info.view)).collect();
     let names = names_of(infos, &views);
     // Clusters share most objects, and each is looked through once.
@@ -226,20 +219,34 @@ fn names_of<'a>(infos: &[Info<'a>], views: &[&View<'a>]) -> BTreeSet<&'a str> {
     };
     let maps = views.iter().flat_map(|view| view.of_kind("", "ConfigMap"));
     let copies = maps.filter_map(|applied| {
-        let source = applied.object.text_at(&["metadata", "annotations", COPY_FROM])?;
-        is_copied(source).then(|| applied.object.name())
+        let said = |annotation: &str| applied.object.text_at(&["metadata", "annotations", annotation]);
+        is_copied(said(COPY_FROM).or_else(|| said(REFLECTS))?).then(|| applied.object.name())
     });
     own.chain(copies).collect()
 }
 
-/// Tells whether an object names a ConfigMap; what a ResourceSet makes is looked at by itself.
+/// Tells whether an object names a ConfigMap, other than to make objects or copies, which are looked at by themselves.
 fn reads_of(object: &Object, name: &str) -> bool {
-    let entries = object.node.get("spec").map_or(&[][..], Node::entries);
-    match object.kind() {
-        "ResourceSet" => {
-            let own = entries.iter().filter(|entry| !matches!(&*entry.key, "resources" | "resourcesTemplate"));
-            own.into_iter().any(|entry| mentions(&entry.node, name))
+    let spec = object.node.get("spec");
+    let makes = |entry: &Entry| matches!(&*entry.key, "resources" | "resourcesTemplate");
+    match object.group() {
+        "fluxcd.controlplane.io" => {
+            let entries = spec.map_or(&[][..], Node::entries);
+            entries.iter().any(|entry| !makes(entry) && mentions(&entry.node, name))
+        }
+        "kyverno.io" => {
+            let rules = spec.and_then(|spec| spec.get("rules")).map_or(&[][..], Node::items);
+            rules.iter().any(|rule| rule_reads(rule, name))
         }
         _ => mentions(&object.node, name),
     }
+}
+
+/// Tells whether a rule of a policy names a ConfigMap, unless it only makes copies of the same name.
+fn rule_reads(rule: &Node, name: &str) -> bool {
+    rule.entries().iter().any(|entry| {
+        let said = |keys: &[&str]| entry.node.at_keys(keys).and_then(Node::text);
+        let copies_it = said(&["clone", "name"]) == Some(name) && said(&["name"]) == Some(name);
+        !(&*entry.key == "generate" && copies_it) && mentions(&entry.node, name)
+    })
 }

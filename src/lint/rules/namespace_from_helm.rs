@@ -10,6 +10,8 @@ declare! {
     /// A namespace that Helm makes has no labels, no Pod Security level, no quota and no network policy, and nobody owns it:
     /// it stays when the release is removed. What else belongs into it must wait until the release was installed once.
     ///
+    /// Silent where the cluster receives that Namespace as well, or already has it, and where what is not known may bring it.
+    ///
     /// ## How to fix it
     ///
     /// Put a Namespace object into the repository, and leave `install.createNamespace` out.
