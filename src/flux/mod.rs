@@ -16,6 +16,7 @@ mod handling;
 pub mod helm;
 mod includers;
 mod installation;
+mod instance_chart;
 mod kustomizations;
 mod label;
 mod lockdown;

@@ -10,6 +10,7 @@ use super::asks::Asks;
 use super::classify::objects;
 use super::deployments::{controller_in, patched_by};
 use super::includers::Includers;
+use super::instance_chart::{instance, instance_of, sync_of};
 use super::kustomizations::KustomizationFile;
 use super::made::{map, text};
 use super::place::{below, clamp};
@@ -20,7 +21,7 @@ use super::{ApplierKind, is_kustomization, is_source};
 use crate::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::Builder;
-use crate::text::{File, Span, Tree, folder_of, is_inside};
+use crate::text::{File, Tree, folder_of, is_inside};
 use crate::yaml::{Name, Node};
 
 /// The file that `flux bootstrap` writes.
@@ -141,11 +142,6 @@ fn makes_instance(object: &Object) -> bool {
         || (object.is("helm.toolkit.fluxcd.io", "HelmRelease") && sync_of(object).is_some())
 }
 
-/// The `sync` in the values of a release.
-fn sync_of(release: &Object) -> Option<&Node> {
-    release.node.at_keys(&["spec", "values", "instance", "sync"]).filter(|sync| sync.get("path").is_some())
-}
-
 /// Tells whether an object was written by `flux bootstrap`, which its file tells.
 fn stands_in_sync(object: &Object) -> bool {
     object.node.origin.written().file().path().rsplit('/').next() == Some(SYNC_FILE)
@@ -218,41 +214,6 @@ fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) 
 fn is_of(kustomization: &Object, source: &Object) -> bool {
     let says = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
     says("name") == Some(source.name()) && says("kind") == Some(source.kind())
-}
-
-/// The FluxInstance that the chart of that name makes of a release's values.
-fn instance_of(release: &Object) -> Option<Object> {
-    let spec = release.node.at_keys(&["spec", "values", "instance"])?;
-    let namespace = release.node.at_keys(&["spec", "targetNamespace"]);
-    let namespace = namespace.or_else(|| release.node.at_keys(&["metadata", "namespace"]));
-    Some(instance(spec, namespace.cloned()))
-}
-
-fn instance(spec: &Node, namespace: Option<Node>) -> Object {
-    let place = spec.span();
-    let namespace = namespace.unwrap_or_else(|| text(FLUX_NAMESPACE, place));
-    let metadata = map(vec![("name", text("flux", place)), ("namespace", namespace)], place);
-    let version = text("fluxcd.controlplane.io/v1", place);
-    let kind = text("FluxInstance", place);
-    let spec = with_version(spec, place);
-    Object { node: map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], place) }
-}
-
-/// The spec of an instance with the version that the chart of that name gives it when its values say none.
-fn with_version(spec: &Node, place: &Span) -> Node {
-    let known = spec.get("distribution").filter(|distribution| distribution.is_map());
-    if known.is_some_and(|distribution| distribution.get("version").is_some()) {
-        return spec.clone();
-    }
-    let made = map(vec![("version", text("2.x", place))], place);
-    let distribution = match (known, made.entries()) {
-        (Some(known), [version]) => known.with(version.clone()),
-        _ => made,
-    };
-    match map(vec![("distribution", distribution)], place).entries() {
-        [distribution] => spec.with(distribution.clone()),
-        _ => spec.clone(),
-    }
 }
 
 /// The roots in files of values for that chart, which nothing but their form tells.

@@ -36,6 +36,7 @@ mod names;
 mod namespace;
 mod order;
 mod partial;
+mod patch;
 mod patches;
 mod plugin_fields;
 mod plugins;
