@@ -11,8 +11,9 @@ declare! {
     /// and the script ran without its values. Some forms of shells, such as `${list[@]}`, it cannot read in any version.
     ///
     /// An error where Flux fails, as for [undefined-variable](undefined-variable.md); a warning elsewhere, where a default
-    /// takes the variable's place, and where Flux has one of the name that a script sets before it reads it. Whether a variable is the text's own is told by the text: it sets the variable, is a dashboard,
-    /// or is a script and the name is one that no variable of Flux here looks like.
+    /// takes the variable's place, and where Flux has one of the name that a script sets before it reads it. Whether a variable
+    /// is the text's own is told by the text: it sets the variable, is a dashboard, or is a script and the name is one that no
+    /// variable of Flux here looks like.
     ///
     /// ## How to fix it
     ///
