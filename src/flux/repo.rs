@@ -106,22 +106,30 @@ impl Repo {
         let appliers = appliers(&files);
         let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
         let roots = roots(&builder, &kustomizations);
-        repo.build(&builder, &named, roots.is_empty());
-        repo.take_loose(&files, &named, &appliers);
-        repo.complete();
-        repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
-        repo.markers = markers(&files);
-        if roots.is_empty() {
-            repo.clusters.push(repo.without_root());
-        } else {
-            let sources = sources(&files, &builder, settings, &roots);
-            let own = Own::of(&roots);
-            let outcome = run(roots, &sources, settings);
-            repo.clusters = outcome.clusters;
-            repo.problems.extend(outcome.findings);
-            repo.problems.extend(own.missing_paths(&repo.objects, &repo.clusters, files.tree()));
-            repo.not_done = outcome.not_done;
-            repo.gaps = outcome.gaps;
+        let (is_rootless, own) = (roots.is_empty(), Own::of(&roots));
+        // Neither half needs the other one: what lies in the folders, and what clusters make of it.
+        let fill = || {
+            repo.build(&builder, &named, is_rootless);
+            repo.take_loose(&files, &named, &appliers);
+            repo.complete();
+            repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
+            repo.markers = markers(&files);
+        };
+        let bring = || {
+            (!is_rootless).then(|| {
+                let sources = sources(&files, &builder, settings, &roots);
+                run(roots, &sources, settings)
+            })
+        };
+        match rayon::join(fill, bring) {
+            ((), None) => repo.clusters.push(repo.without_root()),
+            ((), Some(outcome)) => {
+                repo.clusters = outcome.clusters;
+                repo.problems.extend(outcome.findings);
+                repo.problems.extend(own.missing_paths(&repo.objects, &repo.clusters, files.tree()));
+                repo.not_done = outcome.not_done;
+                repo.gaps = outcome.gaps;
+            }
         }
         sort(&mut repo.problems);
         repo
