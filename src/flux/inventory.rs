@@ -157,8 +157,18 @@ impl Inventory {
 
     /// Tells whether an object of the same identity is among all objects, which `objects` are.
     pub(super) fn has(&self, object: &Object, objects: &Objects) -> bool {
-        let found = self.layout.prints.binary_search(&print(object)).is_ok();
-        found && objects.iter().any(|own| id(own) == id(object))
+        self.has_identity(identity(object), objects)
+    }
+
+    /// Tells whether an object is among all objects, which `objects` are, when it is put into a namespace.
+    pub(super) fn has_in(&self, namespace: &str, object: &Object, objects: &Objects) -> bool {
+        let (group, kind, _, name) = identity(object);
+        self.has_identity((group, kind, namespace, name), objects)
+    }
+
+    fn has_identity(&self, wanted: (&str, &str, &str, &str), objects: &Objects) -> bool {
+        let found = self.layout.prints.binary_search(&hash(wanted)).is_ok();
+        found && objects.iter().any(|own| identity(own) == wanted)
     }
 }
 

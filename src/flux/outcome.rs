@@ -162,8 +162,15 @@ fn drop_overtaken(brought: &mut [Brought]) {
         return;
     }
     let by_flux = || by_flux.iter().filter(|brought| brought.by.target.is_none());
+    // What names no namespace is applied into the one that Flux is installed in.
+    let home = by_hand.by.reference.namespace.as_deref();
     let has = |brought: &Brought, object: &Object| {
-        brought.inventory.as_ref().is_some_and(|inventory| inventory.has(object, &brought.objects))
+        let in_home = |inventory: &Inventory| {
+            let home = home.filter(|_| object.namespace().is_none());
+            home.is_some_and(|home| inventory.has_in(home, object, &brought.objects))
+        };
+        let inventory = brought.inventory.as_deref();
+        inventory.is_some_and(|inventory| inventory.has(object, &brought.objects) || in_home(inventory))
     };
     let kept = by_hand.objects.iter().filter(|object| !by_flux().any(|brought| has(brought, object)));
     let kept: Objects = kept.cloned().collect();

@@ -183,16 +183,24 @@ fn own(unset: &Unset, what: &str, cluster: &Growing, slot: &Slot) -> Finding {
              one runs here"
         }
     };
-    let help = format!(
-        "set the label or annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` on {}, or write `$${{{first}}}`; \
-         {why}",
-        unset.object
-    );
+    let switch = "`kustomize.toolkit.fluxcd.io/substitute: disabled`";
+    let object = &unset.object;
+    let help = match &unset.generator {
+        Some(_) => {
+            format!(
+                "set {switch} below `options.annotations` of the generator of {object}, or write `$${{{first}}}`; {why}"
+            )
+        }
+        None => format!("set the label or annotation {switch} on {object}, or write `$${{{first}}}`; {why}"),
+    };
     let mut finding =
         Finding::error(SHELL_VARIABLE_SUBSTITUTED, place.clone(), message).help(help).about(unset.object.clone());
     finding.severity = severity(unset, cluster.strictness);
     for (name, place) in unset.uses.iter().skip(1).take(MAX_SHOWN) {
         finding = finding.related(place.clone(), format!("`{name}`"));
+    }
+    if let Some(place) = &unset.generator {
+        finding = finding.related(place.clone(), format!("{object} is generated here"));
     }
     let spec = slot.asks.object.node.get("spec");
     if let Some(entry) = spec.and_then(|spec| spec.entry("postBuild")) {

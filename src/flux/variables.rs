@@ -1,13 +1,12 @@
 //! What a Kustomization substitutes: `substituteFrom` in order, and `substitute` over it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::cluster::{Variable, VariableSource, Variables};
 use super::received::Received;
 use crate::finding::{Finding, ObjectRef};
 use crate::kube::Object;
-use crate::yaml::{Entry, Name, Node, Style, Value};
+use crate::yaml::{Entry, Node, Style, Value};
 
 /// The rule of values that are referred to and not there.
 const DANGLING_VALUES: &str = "dangling-values";
@@ -33,6 +32,7 @@ pub(super) fn always(kustomization: &Object) -> bool {
 pub(super) fn load(kustomization: &Object, received: &Received) -> Loaded {
     let mut loaded = Loaded::default();
     let mut variables = Variables::default();
+    let mut invalid = Vec::new();
     let namespace = kustomization.namespace().unwrap_or_default();
     let post_build = kustomization.node.at_keys(&["spec", "postBuild"]);
     let sources = post_build.and_then(|node| node.get("substituteFrom")).map_or(&[][..], Node::items);
@@ -44,10 +44,10 @@ pub(super) fn load(kustomization: &Object, received: &Received) -> Loaded {
         let place = found.as_ref().map(|found| found.object.span().clone());
         variables.sources.push(VariableSource { kind: kind.into(), name: name.into(), place });
         match (kind, found) {
-            ("ConfigMap", Some(found)) => take(&mut variables, &found.object, "data", known),
+            ("ConfigMap", Some(found)) => invalid.extend(take(&mut variables, &found.object, "data", known)),
             ("Secret", Some(found)) => {
-                take(&mut variables, &found.object, "data", |_| None);
-                take(&mut variables, &found.object, "stringData", |_| None);
+                invalid.extend(take(&mut variables, &found.object, "data", |_| None));
+                invalid.extend(take(&mut variables, &found.object, "stringData", |_| None));
             }
             // Most repositories keep no Secrets: that one is made otherwise says nothing about its keys.
             ("Secret", None) => {
@@ -67,10 +67,11 @@ pub(super) fn load(kustomization: &Object, received: &Received) -> Loaded {
     }
     if let Some(inline) = post_build.and_then(|node| node.get("substitute")) {
         for entry in inline.entries() {
+            invalid.extend(invalid_name(entry, kustomization));
             variables.values.insert(entry.key.clone(), variable(entry, None, known));
         }
     }
-    loaded.findings.extend(invalid_names(&variables.values, kustomization));
+    loaded.findings.extend(invalid);
     loaded.variables = Arc::new(variables);
     loaded
 }
@@ -84,11 +85,14 @@ fn missing(kustomization: &Object, source: &Node, namespace: &str, name: &str) -
     finding.related(kustomization.span().clone(), "for this Kustomization").about(kustomization.reference())
 }
 
-fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node) -> Option<Arc<str>>) {
+/// Takes what an object has in a field, and says which of it is no variable.
+fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node) -> Option<Arc<str>>) -> Vec<Finding> {
     let reference = object.reference();
-    for entry in object.node.get(field).map_or(&[][..], Node::entries) {
+    let entries = object.node.get(field).map_or(&[][..], Node::entries);
+    for entry in entries {
         variables.values.insert(entry.key.clone(), variable(entry, Some(&reference), value));
     }
+    entries.iter().filter_map(|entry| invalid_name(entry, object)).collect()
 }
 
 fn variable(entry: &Entry, from: Option<&ObjectRef>, value: fn(&Node) -> Option<Arc<str>>) -> Variable {
@@ -103,15 +107,13 @@ fn known(node: &Node) -> Option<Arc<str>> {
 }
 
 /// Flux substitutes nothing when one name among the variables is none.
-fn invalid_names(values: &BTreeMap<Name, Variable>, kustomization: &Object) -> Vec<Finding> {
-    let invalid = values.iter().filter(|(name, _)| !is_name(name));
-    let finding = |(name, variable): (&Name, &Variable)| {
-        let message = format!("`{name}` is no name of a variable, so Flux fails to substitute any");
-        let help = "use letters, digits and `_`, and no digit first";
-        let finding = Finding::error(INVALID_VARIABLE_NAME, variable.place.clone(), message).help(help);
-        finding.about(variable.from.clone().unwrap_or_else(|| kustomization.reference()))
-    };
-    invalid.map(finding).collect()
+fn invalid_name(entry: &Entry, object: &Object) -> Option<Finding> {
+    if is_name(&entry.key) {
+        return None;
+    }
+    let message = format!("`{}` is no name of a variable, so Flux fails to substitute any", entry.key);
+    let help = "use letters, digits and `_`, and no digit first";
+    Some(Finding::error(INVALID_VARIABLE_NAME, entry.key_span(), message).help(help).about(object.reference()))
 }
 
 /// Tells whether Flux takes a name for that of a variable.

@@ -167,7 +167,11 @@ pub(super) fn is_controller(object: &Object) -> bool {
 fn gate(deployment: &Object) -> Option<bool> {
     let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
     let arguments = containers.iter().flat_map(|one| one.get("args").map_or(&[][..], Node::items));
-    let gates = arguments.filter_map(Node::text).filter_map(|text| text.strip_prefix("--feature-gates="));
+    let arguments: Vec<&str> = arguments.filter_map(Node::text).collect();
+    // The value may be an argument of its own.
+    let after = |at: usize| arguments.get(at + 1).copied().filter(|_| arguments[at] == "--feature-gates");
+    let gates =
+        arguments.iter().enumerate().filter_map(|(at, text)| text.strip_prefix("--feature-gates=").or(after(at)));
     let said = gates.flat_map(|gates| gates.split(',')).filter_map(|one| one.split_once('='));
     said.filter(|(name, _)| name.trim() == GATE).filter_map(|(_, value)| value.trim().parse().ok()).next_back()
 }

@@ -140,8 +140,8 @@ impl Configuration {
     }
 
     /// Adds a field that refers to objects by name.
-    pub(super) fn add_reference(&mut self, target: Gvk, referrer: FieldSpec) -> Result<(), Conflict> {
-        self.refer(&target, &[referrer])
+    pub(super) fn add_reference(&mut self, target: &Gvk, referrer: FieldSpec) -> Result<(), Conflict> {
+        self.refer(target, &[referrer])
     }
 }
 

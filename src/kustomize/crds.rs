@@ -68,7 +68,7 @@ impl Reading<'_> {
             if let (Some(version), Some(kind)) = (says("object-ref-api-version"), says("object-ref-kind")) {
                 let key = says("object-ref-name-key").unwrap_or_else(|| "name".into());
                 let target = Gvk { group: "".into(), version, kind };
-                self.configuration.add_reference(target, spec(below(Some(key))))?;
+                self.configuration.add_reference(&target, spec(below(Some(key))))?;
             }
             if let Some(next) = entry.node.get("$ref").and_then(Node::text) {
                 self.walk(gvk, next, &below(None), depth + 1)?;

@@ -18,13 +18,16 @@ pub struct Files {
     late: Arc<Mutex<BTreeMap<Arc<str>, Arc<Parsed>>>>,
     /// What was parsed inside scalars, by the place in memory of their texts; the scalars are kept so that no other one
     /// gets it.
-    inside: Arc<Mutex<Index<usize, (Node, Arc<Parsed>)>>>,
+    inside: Arc<Mutex<Insides>>,
     /// The copies that were added, in the order of their places.
     copies: Arc<[Copy]>,
     reading: Reading,
     /// Whether what SOPS encrypted counts as decrypted.
     pub(super) decrypts: bool,
 }
+
+/// What was parsed inside scalars, with the scalar.
+type Insides = Index<usize, (Node, Arc<Parsed>)>;
 
 /// Who reads, which decides what may be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -64,9 +64,15 @@ impl<'a> Automation<'a> {
     }
 }
 
-/// The source by which a cluster reconciles what an automation pushes to a branch, if it does.
-pub(super) fn reconciles<'a>(view: &View<'a>, automation: &Automation<'_>, push: &Push) -> Option<&'a Object> {
-    view.of_kind("source.toolkit.fluxcd.io", "GitRepository").find_map(|applied| {
+/// The source by which a cluster reconciles what an automation pushes to a branch, if it does. `home` is where its
+/// sources are: the cluster itself, or the hub that applies to it.
+pub(super) fn reconciles<'a>(
+    view: &View<'a>,
+    home: &View<'a>,
+    automation: &Automation<'_>,
+    push: &Push,
+) -> Option<&'a Object> {
+    home.of_kind("source.toolkit.fluxcd.io", "GitRepository").find_map(|applied| {
         let source = applied.object;
         let is_it = fetches(source, automation, push) && is_applied(view, source, automation);
         is_it.then_some(source)
@@ -97,7 +103,8 @@ fn is_applied(view: &View<'_>, source: &Object, automation: &Automation<'_>) -> 
                 && reference.namespace.as_deref() == source.namespace()
         })
     };
-    let mut brought = view.receiver.cluster.brought.iter().filter(|brought| is_source(&brought.by));
+    let of_view = |by: &Applier| by.target == view.receiver.target && is_source(by);
+    let mut brought = view.receiver.cluster.brought.iter().filter(|brought| of_view(&brought.by));
     brought.any(|brought| {
         let written = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
         overlaps(&brought.by.folder, &automation.folder)

@@ -85,6 +85,11 @@ impl<'a> Makers<'a> {
         self.created.contains(namespace)
     }
 
+    /// Whether anything beside charts may bring a Namespace that is not known.
+    pub(super) fn may_bring_namespaces(&self) -> bool {
+        self.anything.or(self.cluster_scoped).is_some()
+    }
+
     /// Who may bring an object that is not known, in words; the empty namespace is that of cluster-scoped ones.
     pub(super) fn unknown(&self, namespace: &str) -> Option<String> {
         let (applier, release) = match namespace {

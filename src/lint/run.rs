@@ -158,7 +158,9 @@ fn judge_clusters(views: &[View<'_>], rules: &[&Rule]) -> Found {
         });
         let of_rules: Vec<Found> = of_rules.collect();
         let mut found = Found::default();
-        of_rules.into_iter().for_each(|one| found.merge(one));
+        for one in of_rules {
+            found.merge(one);
+        }
         if view.is_whole() {
             let name: Arc<str> = view.receiver.to_string().into();
             found.findings.iter_mut().for_each(|finding| finding.clusters.push(name.clone()));

@@ -10,13 +10,13 @@ use crate::finding::ObjectRef;
 use crate::flux::{Brought, State, Variable, Variables, reads};
 use crate::kube::Object;
 use crate::text::{Index, Span};
-use crate::yaml::{Name, Node};
+use crate::yaml::{Entry, Name, Node};
 
 /// Flux Operator fills such a ConfigMap from another one.
 const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
 
 /// Kinds that may read a ConfigMap by its name, beside Kustomizations.
-const READERS: [(&str, &str); 9] = [
+const READERS: [(&str, &str); 12] = [
     ("apps", "DaemonSet"),
     ("apps", "Deployment"),
     ("apps", "StatefulSet"),
@@ -26,7 +26,13 @@ const READERS: [(&str, &str); 9] = [
     ("fluxcd.controlplane.io", "ResourceSet"),
     ("fluxcd.controlplane.io", "ResourceSetInputProvider"),
     ("helm.toolkit.fluxcd.io", "HelmRelease"),
+    ("kyverno.io", "ClusterPolicy"),
+    ("kyverno.io", "Policy"),
+    ("policies.kyverno.io", "GeneratingPolicy"),
 ];
+
+/// Reflector fills one that has this.
+const REFLECTS: &str = "reflector.v1.k8s.emberstack.com/reflects";
 
 /// A namespace and a name.
 type Id<'a> = (&'a str, &'a str);
@@ -191,12 +197,56 @@ pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
 }
 
 /// Tells whether something other than a Kustomization reads a ConfigMap of one name on any cluster that has it: a
-/// workload, a release, a set.
-pub(super) fn has_other_readers(fleet: &Fleet<'_>, infos: &[Info<'_>]) -> bool {
-    let name = infos.first().map_or("", |info| info.object.name());
+/// workload, a release, a set, or whoever reads a copy of it.
+pub(super) fn has_other_readers<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> bool {
+    let views: Vec<&View<'a>> = infos.iter().filter_map(|info| fleet.views.get(info.view)).collect();
+    let names = names_of(infos, &views);
     // Clusters share most objects, and each is looked through once.
     let mut seen: Index<usize, ()> = Index::default();
-    let views = infos.iter().filter_map(|info| fleet.views.get(info.view));
-    let mut readers = views.flat_map(|view| READERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind)));
-    readers.any(|applied| seen.insert(address(applied.object), ()).is_none() && mentions(&applied.object.node, name))
+    let mut readers = views.iter().flat_map(|view| READERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind)));
+    readers.any(|applied| {
+        let is_new = seen.insert(address(applied.object), ()).is_none();
+        is_new && names.iter().any(|name| reads_of(applied.object, name))
+    })
+}
+
+/// The names of a ConfigMap and of its copies.
+fn names_of<'a>(infos: &[Info<'a>], views: &[&View<'a>]) -> BTreeSet<&'a str> {
+    let own = infos.iter().map(|info| info.object.name());
+    let is_copied = |source: &str| {
+        let source = source.split_once('/');
+        infos.iter().any(|info| source == Some((info.object.namespace().unwrap_or_default(), info.object.name())))
+    };
+    let maps = views.iter().flat_map(|view| view.of_kind("", "ConfigMap"));
+    let copies = maps.filter_map(|applied| {
+        let said = |annotation: &str| applied.object.text_at(&["metadata", "annotations", annotation]);
+        is_copied(said(COPY_FROM).or_else(|| said(REFLECTS))?).then(|| applied.object.name())
+    });
+    own.chain(copies).collect()
+}
+
+/// Tells whether an object names a ConfigMap, other than to make objects or copies, which are looked at by themselves.
+fn reads_of(object: &Object, name: &str) -> bool {
+    let spec = object.node.get("spec");
+    let makes = |entry: &Entry| matches!(&*entry.key, "resources" | "resourcesTemplate");
+    match object.group() {
+        "fluxcd.controlplane.io" => {
+            let entries = spec.map_or(&[][..], Node::entries);
+            entries.iter().any(|entry| !makes(entry) && mentions(&entry.node, name))
+        }
+        "kyverno.io" => {
+            let rules = spec.and_then(|spec| spec.get("rules")).map_or(&[][..], Node::items);
+            rules.iter().any(|rule| rule_reads(rule, name))
+        }
+        _ => mentions(&object.node, name),
+    }
+}
+
+/// Tells whether a rule of a policy names a ConfigMap, unless it only makes copies of the same name.
+fn rule_reads(rule: &Node, name: &str) -> bool {
+    rule.entries().iter().any(|entry| {
+        let said = |keys: &[&str]| entry.node.at_keys(keys).and_then(Node::text);
+        let copies_it = said(&["clone", "name"]) == Some(name) && said(&["name"]) == Some(name);
+        !(&*entry.key == "generate" && copies_it) && mentions(&entry.node, name)
+    })
 }

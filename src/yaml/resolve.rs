@@ -108,20 +108,18 @@ fn go(text: &str) -> Scalar<'_> {
         return Scalar::String(text);
     }
     // Go's reader looks at the first character, and drops every underscore of what may be a number.
-    match text.as_bytes().first() {
-        Some(b'.') => fraction(text).map_or(Scalar::String(text), Scalar::Float),
-        _ => {
-            let plain = text.replace('_', "");
-            // After `0b` Go also takes a sign, by accident.
-            let signed = || plain.strip_prefix("0b").filter(|rest| rest.starts_with(['+', '-']));
-            let binary = |digits: &str| i128::from(i64::from_str_radix(digits, 2).ok()?).into();
-            if let Some(int) = go_int(&plain).or_else(|| signed().and_then(binary)) {
-                return Scalar::Int(int);
-            }
-            let float = is_decimal_float(&plain).then(|| finite(&plain)).flatten();
-            float.map_or(Scalar::String(text), Scalar::Float)
-        }
+    if text.starts_with('.') {
+        return fraction(text).map_or(Scalar::String(text), Scalar::Float);
     }
+    let plain = text.replace('_', "");
+    // After `0b` Go also takes a sign, by accident.
+    let signed = || plain.strip_prefix("0b").filter(|rest| rest.starts_with(['+', '-']));
+    let binary = |digits: &str| i128::from(i64::from_str_radix(digits, 2).ok()?).into();
+    if let Some(int) = go_int(&plain).or_else(|| signed().and_then(binary)) {
+        return Scalar::Int(int);
+    }
+    let float = is_decimal_float(&plain).then(|| finite(&plain)).flatten();
+    float.map_or(Scalar::String(text), Scalar::Float)
 }
 
 /// Tells whether a text begins as a number does and has nothing that no number has. Nearly no text comes further.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use fleetwright::config;
-use fleetwright::flux::Settings;
+use fleetwright::flux::{Governance, Settings};
 use fleetwright::lint::{Options, Outcome, RULES, Rule, run};
 use fleetwright::text::{File, Tree};
 
@@ -30,7 +30,8 @@ fn judge(tree: &Tree, rule: &str) -> Outcome {
     assert!(mistakes.is_empty(), "{}", lines(&mistakes));
     let lint = config.lint.clone();
     let settings = Settings { config, ..Settings::default() };
-    run(tree, &Options { only: vec![rule.into()], pedantic: true, lint, settings, ..Options::default() })
+    let governance = if tree.has_file("fleet.yaml") { Governance::Fleet } else { Governance::None };
+    run(tree, &Options { only: vec![rule.into()], pedantic: true, lint, settings, governance, ..Options::default() })
 }
 
 /// A case is a tree, which may have a `.fleetwright.yaml`, and `expected.txt`: the findings of its rule, one a line.
@@ -83,7 +84,7 @@ fn documents(rule: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Findings with their clusters and related places, and what could not be judged.
+/// Findings with their clusters and related places, what was excepted, and what could not be judged.
 fn told(outcome: &Outcome) -> String {
     let mut told = String::new();
     for finding in &outcome.findings {
@@ -97,6 +98,12 @@ fn told(outcome: &Outcome) -> String {
             let path = label.span.file().path();
             writeln!(told, "    {path}:{}:{} {}", place.line, place.column, label.message).unwrap();
         }
+    }
+    if outcome.excepted > 0 {
+        writeln!(told, "{} excepted", outcome.excepted).unwrap();
+    }
+    for exception in &outcome.unused {
+        writeln!(told, "unused: {}", exception.reason).unwrap();
     }
     for (why, count) in &outcome.unchecked {
         writeln!(told, "cannot be checked: {why} ({count})").unwrap();

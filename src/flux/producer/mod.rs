@@ -144,7 +144,9 @@ impl Producers {
                 None => match reflector::reflects(&object) {
                     Some((from_namespace, from_name)) => {
                         let by = object.reference();
-                        copy(&from_namespace, &from_name, &by, &place).or_else(|| Some(Produced::brought(object)))
+                        // What it is a copy of may be made by whoever is not known.
+                        let open = || Produced { open: true, ..Produced::brought(object.clone()) };
+                        copy(&from_namespace, &from_name, &by, &place).or_else(|| Some(open()))
                     }
                     None => Some(Produced::brought(object)),
                 },

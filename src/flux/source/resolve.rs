@@ -134,7 +134,7 @@ impl<'a> Resolver<'a> {
         let sources = self.sources_of(&generator);
         self.open.pop();
         let sources = sources?;
-        Ok(self.sources.generate(&generator.key(names, &sources), || generator.make(&sources)))
+        Ok(self.sources.generate(&Generator::key(names, &sources), || generator.make(&sources)))
     }
 
     fn sources_of(&mut self, generator: &Generator) -> Result<BTreeMap<String, Arc<Artifact>>, Resolution> {

@@ -96,6 +96,18 @@ impl<'a> Passage<'a> {
         self.form.noun()
     }
 
+    /// Tells whether the text is a script that reads a variable only after it has given it a value of its own: then none
+    /// of Flux is meant, though Flux has one of that name.
+    pub(super) fn shadows(&self, name: &str) -> bool {
+        if self.form != Form::Script || !self.is_block || self.place == Place::Environment {
+            return false;
+        }
+        let Some(at) = assignment(self.text, name) else { return false };
+        let (before, after) = self.text.split_at(at);
+        let value = after.lines().next().unwrap_or_default();
+        !before.contains(&*format!("${{{name}")) && !value.contains(&*format!("${{{name}"))
+    }
+
     /// How sure it is that a variable of the text is not meant for Flux.
     pub(super) fn ownership(&self, name: &str) -> Ownership {
         // Flux has no variables of such names; Grafana has the latter.
@@ -173,7 +185,13 @@ fn is_script(text: &str) -> bool {
 
 /// Tells whether a text itself gives a variable a value: `x=1`, `for x in`, `read x`, `let x =`.
 fn is_assigned(text: &str, name: &str) -> bool {
-    text.match_indices(name).any(|(at, _)| {
+    assignment(text, name).is_some()
+}
+
+/// Where a text first gives a variable a value.
+fn assignment(text: &str, name: &str) -> Option<usize> {
+    let mut found = text.match_indices(name).map(|(at, _)| at);
+    found.find(|&at| {
         let (Some(before), Some(after)) = (text.get(..at), text.get(at + name.len()..)) else { return false };
         let before = before.rsplit('\n').next().unwrap_or_default();
         if before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '{' | '-' | '.' | '/' | '%'))

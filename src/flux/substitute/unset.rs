@@ -8,7 +8,7 @@ use crate::flux::envsubst::{Template, Use};
 use crate::flux::variables::is_name;
 use crate::kube::Object;
 use crate::text::Span;
-use crate::yaml::{Name, Node, Value};
+use crate::yaml::{By, Name, Node, Origin, Value};
 
 /// So many are told of one object.
 const MAX_UNSET: usize = 100;
@@ -22,6 +22,8 @@ pub(in crate::flux) struct Unset {
     pub(in crate::flux) uses: Vec<(Name, Span)>,
     /// The object that reads it.
     pub(in crate::flux) object: ObjectRef,
+    /// The generator that makes this object.
+    pub(in crate::flux) generator: Option<Span>,
     /// Whether a strict Flux fails: nothing defines it for certain, and no default is given.
     pub(in crate::flux) fails: bool,
 }
@@ -35,14 +37,15 @@ pub(in crate::flux) enum Whose {
     Other(&'static str),
 }
 
-/// The variables that an object reads, of those with these names, and that nothing defines.
+/// The variables that an object reads, of those with these names, and that nothing defines or that the object means for
+/// another program.
 pub(in crate::flux) fn unset(object: &Object, names: &[Name], variables: &Variables) -> Vec<Unset> {
     // The empty name stands for what is no variable.
-    let mut missing = names.iter().filter(|name| !name.is_empty() && !variables.values.contains_key(*name));
-    if missing.next().is_none() {
+    if names.iter().all(|name| name.is_empty()) {
         return Vec::new();
     }
-    let mut search = Search { object, variables, path: Vec::new(), found: Vec::new() };
+    let misses = names.iter().any(|name| !name.is_empty() && !variables.values.contains_key(name));
+    let mut search = Search { object, variables, misses, path: Vec::new(), found: Vec::new() };
     search.node(&object.node);
     search.found.truncate(MAX_UNSET);
     search.found
@@ -51,6 +54,8 @@ pub(in crate::flux) fn unset(object: &Object, names: &[Name], variables: &Variab
 struct Search<'a> {
     object: &'a Object,
     variables: &'a Variables,
+    /// Whether it reads any that nothing defines.
+    misses: bool,
     /// The keys that lead to what is looked at.
     path: Vec<&'a str>,
     found: Vec<Unset>,
@@ -80,10 +85,18 @@ impl<'a> Search<'a> {
     }
 
     fn text(&mut self, text: &str, place: &dyn Fn(&str) -> Span) {
+        // One line sets nothing before it reads it.
+        let may_set = text.contains('\n');
+        if !self.misses && !may_set {
+            return;
+        }
         // What cannot be read is told otherwise.
         let Ok(template) = Template::parse(text) else { return };
         let mut uses = template.uses();
-        uses.retain(|one| !self.variables.values.contains_key(one.name));
+        let is_known = |name: &str| self.variables.values.contains_key(name);
+        if !may_set {
+            uses.retain(|one| !is_known(one.name));
+        }
         if uses.is_empty() {
             return;
         }
@@ -93,6 +106,13 @@ impl<'a> Search<'a> {
         let (mut own, mut own_fails) = (Vec::new(), false);
         for one in &uses {
             if seen.contains(&one.name) {
+                continue;
+            }
+            if is_known(one.name) {
+                if passage.shadows(one.name) {
+                    own.push((Name::from(one.name), span(one)));
+                }
+                seen.push(one.name);
                 continue;
             }
             let fails = uses.iter().any(|other| other.name == one.name && !other.has_default);
@@ -109,16 +129,20 @@ impl<'a> Search<'a> {
                 _ if fails && certain => {
                     let first = uses.iter().find(|other| other.name == one.name && !other.has_default).unwrap_or(one);
                     let uses = vec![(Name::from(one.name), span(first))];
-                    self.found.push(Unset { whose: Whose::Flux, uses, object: self.object.reference(), fails });
+                    self.push(Whose::Flux, uses, fails);
                 }
                 _ => {}
             }
             seen.push(one.name);
         }
         if !own.is_empty() {
-            let whose = Whose::Other(passage.noun());
-            self.found.push(Unset { whose, uses: own, object: self.object.reference(), fails: own_fails });
+            self.push(Whose::Other(passage.noun()), own, own_fails);
         }
+    }
+
+    fn push(&mut self, whose: Whose, uses: Vec<(Name, Span)>, fails: bool) {
+        let (object, generator) = (self.object.reference(), generator(self.object));
+        self.found.push(Unset { whose, uses, object, generator, fails });
     }
 
     /// Tells whether a name is unlike those of the variables that there are: a near one is a slip of the pen, and who has
@@ -129,6 +153,18 @@ impl<'a> Search<'a> {
         let is_near = name.len() > 3 && did_you_mean(name, known()).is_some();
         !(is_near || (has_small(name) && known().any(has_small)))
     }
+}
+
+/// The generator of a ConfigMap or Secret.
+fn generator(object: &Object) -> Option<Span> {
+    let mut origin = object.node.get("kind").map(|kind| &kind.origin);
+    while let Some(Origin::Via(step)) = origin {
+        if let By::Generator(span) = &step.by {
+            return matches!(object.kind(), "ConfigMap" | "Secret").then(|| span.clone());
+        }
+        origin = step.was.as_ref();
+    }
+    None
 }
 
 /// The place of a `${…}` of a scalar: in the last file that decided the value and has it, else that of the scalar.

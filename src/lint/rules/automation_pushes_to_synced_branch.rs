@@ -101,10 +101,16 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
 }
 
 fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<Finding> {
-    let production = fleet.views.iter().filter(|view| view.context.is_production);
-    let hits: Vec<_> = production
-        .filter_map(|view| Some((view.receiver.to_string(), reconciles(view, automation, push)?)))
-        .collect();
+    // A hub comes before the clusters that it applies to.
+    let mut home = None;
+    let mut hits = Vec::new();
+    for view in fleet.views {
+        if view.receiver.target.is_none() {
+            home = Some(view);
+        }
+        let Some(home) = home.filter(|_| view.context.is_production) else { continue };
+        hits.extend(reconciles(view, home, automation, push).map(|source| (view.receiver.to_string(), source)));
+    }
     let (_, source) = hits.first()?;
     let reference = automation.object.reference();
     let message = format!("{reference} pushes to `{}`, which production reconciles", push.branch);

@@ -17,7 +17,8 @@ declare! {
     /// the same places, and each undoes what the other does.
     ///
     /// Which variables are meant says `.fleetwright.yaml`; `CLUSTER_NAME` and `CLUSTER_DOMAIN` when it says nothing. Silent for
-    /// clusters that it declares to be a group, such as blue and green, and for what a hub hands on to those that it applies to.
+    /// clusters that it declares to be a group, such as blue and green, for what a hub hands on to those that it applies to,
+    /// and for `cluster.local`, which each cluster is to itself.
     ///
     /// ## How to fix it
     ///
@@ -121,6 +122,9 @@ declare! {
 /// So many places are shown where there are more.
 const MAX_SHOWN: usize = 5;
 
+/// The domain that Services have within their own cluster, whichever it is.
+const LOCAL_DOMAIN: &str = "cluster.local";
+
 /// A value of a cluster.
 struct Claim<'a> {
     cluster: Arc<str>,
@@ -167,9 +171,8 @@ fn values<'a>(view: &View<'a>, key: &str) -> BTreeMap<&'a str, &'a Variable> {
             continue;
         }
         let Some(variable) = applier.variables.values.get(key) else { continue };
-        let Some(value) = variable.value.as_deref().filter(|value| !value.is_empty() && !value.contains("${")) else {
-            continue;
-        };
+        let tells = |value: &&str| !value.is_empty() && *value != LOCAL_DOMAIN && !value.contains("${");
+        let Some(value) = variable.value.as_deref().filter(tells) else { continue };
         values.entry(value).or_insert(variable);
     }
     values

@@ -72,7 +72,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
     let is_kustomization = is_kustomization(object);
     let is_judged = is_kustomization || object.group() == "source.toolkit.fluxcd.io" || is_repository_of_images(object);
-    if !is_judged || applied.completion.mentions("interval") {
+    // Nobody is asked for one of OCI: whoever takes a chart of it asks.
+    let is_asked = object.kind() != "HelmRepository" || object.text_at(&["spec", "type"]) != Some("oci");
+    if !is_judged || !is_asked || applied.completion.mentions("interval") {
         return;
     }
     let said = |field: &str| object.node.at_keys(&["spec", field]).filter(|node| !node.is_null());
@@ -80,7 +82,12 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let (Some(text), Some(length)) = (interval.text(), go_duration(interval)) else { return };
     if length < SHORTEST {
         let message = format!("{} has an interval of `{text}`, which is below a minute", object.reference());
-        let help = "take a minute or more: servers throttle clients that ask too often; a Receiver makes pushes arrive at once";
+        let help = if is_kustomization {
+            "take a minute or more: all of it is built and compared with the cluster each time; a change of its source \
+             arrives at once whatever the interval is"
+        } else {
+            "take a minute or more: servers throttle clients that ask too often; a Receiver makes pushes arrive at once"
+        };
         let finding = Finding::warning(RULE.id, interval.span().clone(), message);
         found.push(finding.help(help).about(object.reference()));
         return;

@@ -79,9 +79,12 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
 /// What is wrong with a URL, and what is probably meant.
 fn fault(url: &str) -> Option<(String, String)> {
     let Some((scheme, rest)) = url.split_once("://") else {
+        let why = "it has no scheme".to_owned();
         // Git's short form: a path follows the colon. Anything else may stand for what is to be filled in.
-        let (host, path) = url.split_once(':').filter(|(host, _)| !host.contains('/'))?;
-        return Some(("it has no scheme".to_owned(), format!("ssh://{host}/{}", path.trim_start_matches('/'))));
+        if let Some((host, path)) = url.split_once(':').filter(|(host, _)| !host.contains('/')) {
+            return Some((why, format!("ssh://{host}/{}", path.trim_start_matches('/'))));
+        }
+        return is_host(url.split('/').next()?).then(|| (why, format!("https://{url}")));
     };
     if !SCHEMES.contains(&scheme) {
         let meant = format!("{}://{rest}", if scheme.contains("ssh") { "ssh" } else { "https" });
@@ -98,6 +101,13 @@ fn fault(url: &str) -> Option<(String, String)> {
     }
     let before = authority.strip_suffix(port)?.strip_suffix(':')?;
     Some((format!("`{port}` stands where a port does"), format!("{scheme}://{before}/{port}{path}")))
+}
+
+/// Tells whether a word is a name of a host, of several parts and with a letter in the last one.
+fn is_host(word: &str) -> bool {
+    let of_host = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let top = word.rsplit('.').next().unwrap_or_default();
+    word.contains('.') && word.split('.').all(of_host) && top.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 /// A URL without the password that it may hold.
@@ -121,6 +131,7 @@ mod tests {
         assert_eq!(meant("ssh://git@host:org/repo").as_deref(), Some("ssh://git@host/org/repo"));
         assert_eq!(meant("https://host:org/repo").as_deref(), Some("https://host/org/repo"));
         assert_eq!(meant("git@host:org/repo.git").as_deref(), Some("ssh://git@host/org/repo.git"));
+        assert_eq!(meant("github.com/org/repo").as_deref(), Some("https://github.com/org/repo"));
         assert_eq!(meant("git+ssh://git@host/org/repo").as_deref(), Some("ssh://git@host/org/repo"));
         for right in ["ssh://git@host:22/org/repo", "https://host:8443/x", "ssh://git@[::1]:22/x", "https://u:p@host/x", "https://host:/x", "PREFIX/repo"] {
             assert_eq!(meant(right), None, "{right}");

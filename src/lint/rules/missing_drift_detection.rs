@@ -60,7 +60,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     }
     let place = match release.node.at_keys(&["spec", "driftDetection", "mode"]) {
         None => missing_in_spec(release, "driftDetection"),
-        Some(mode) if mode.text() == Some("disabled") => mode.span().clone().into(),
+        // Nothing is the default, which is the same.
+        Some(mode) if mode.is_null() || matches!(mode.text(), Some("disabled" | "")) => mode.span().clone().into(),
         Some(_) => return,
     };
     let message = format!("{} does not detect drift", release.reference());

@@ -64,16 +64,20 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Found) {
-    let mut retries_anyway = None;
+    let mut by_default = None;
     for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
         let release = applied.object;
         let is_stuck = |action: &str| !retries(release, action) && !applied.completion.mentions(action);
-        let stuck: Vec<&str> = ["install", "upgrade"].into_iter().filter(|action| is_stuck(action)).collect();
+        let mut stuck: Vec<&str> = ["install", "upgrade"].into_iter().filter(|action| is_stuck(action)).collect();
         if stuck.is_empty() || !is_whole(release) {
             continue;
         }
-        if *retries_anyway.get_or_insert_with(|| retries_by_default(view)) {
-            return;
+        // The controller's default is for what names no strategy.
+        if *by_default.get_or_insert_with(|| retries_by_default(view)) {
+            stuck.retain(|action| release.node.at_keys(&["spec", action, "strategy", "name"]).is_some());
+            if stuck.is_empty() {
+                continue;
+            }
         }
         let actions = stuck.join(" or ");
         let message = format!("{} is not tried again after a failed {actions}", release.reference());

@@ -1,5 +1,5 @@
 use crate::finding::{Finding, Severity};
-use crate::flux::{Applied, is_kustomization, is_of_bootstrap};
+use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap, is_resource_set};
 use crate::kube::Object;
 use crate::lint::rule::{declare, missing_in_spec};
 use crate::lint::{Check, Context, Found};
@@ -14,8 +14,9 @@ declare! {
     /// nothing, and the reconciliation fails.
     ///
     /// Error where tenants share the cluster, pedantic elsewhere. Platform namespaces count only under lockdown. Silent
-    /// where the lockdown's default account is bound in that namespace, where a patch on the way sets the account, and
-    /// with `kubeConfig`, whose identity acts on the other cluster.
+    /// where the lockdown's default account is bound in that namespace, where a patch on the way sets the account, with
+    /// `kubeConfig`, whose identity acts on the other cluster, and for a platform's ResourceSet under a lockdown: the
+    /// operator has a default account of its own.
     ///
     /// A label `toolkit.fluxcd.io/tenant` alone makes no tenant of a namespace whose releases the platform writes, where
     /// nothing on the cluster confines anybody: neither a lockdown nor an account with a RoleBinding.
@@ -83,7 +84,19 @@ declare! {
 }
 
 fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
-    found.extend(judge(applied, context));
+    let Some(finding) = judge(applied, context) else { return };
+    // Whoever applies it from elsewhere decides its namespace, and with it as whom Flux acts.
+    let is_open = applied.by.kind == ApplierKind::Folder && applied.namespace().is_none();
+    // Who locks Flux down mostly gives its operator an account to fall back on, which only the values of its chart tell.
+    let is_of_operator = is_resource_set(applied.object) && context.tenancy.lockdown.is_some();
+    let is_pedantic = finding.severity == Severity::Pedantic;
+    if is_pedantic && is_open {
+        found.unchecked("as whom Flux acts where the namespace is decided elsewhere");
+    } else if is_pedantic && is_of_operator {
+        found.unchecked("as whom Flux Operator applies a ResourceSet that names no account");
+    } else {
+        found.push(finding);
+    }
 }
 
 fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
@@ -104,8 +117,9 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let is_tenant = namespace.is_some_and(|namespace| tenancy.tenants.contains_key(namespace));
     let default = tenancy.default_account(controller).filter(|_| namespace.is_some());
     let locked = default.is_some();
-    // What `flux bootstrap` writes is meant to act as the controller, as long as it may.
-    if !locked && is_of_bootstrap(object) {
+    // What `flux bootstrap` and a FluxInstance write for the cluster itself is meant to act as the controller, as long as
+    // it may.
+    if !locked && (is_of_bootstrap(object) || applied.by.kind == ApplierKind::FluxInstance) {
         return None;
     }
     let severity = if tenancy.multi_tenant && (is_tenant || locked) { Severity::Error } else { Severity::Pedantic };

@@ -61,10 +61,11 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     }
     let said = |field: &str| release.node.at_keys(&["spec", field]).filter(|node| node.text().is_some_and(|text| !text.is_empty()));
     let Some(target) = said("targetNamespace").filter(|target| target.text() != applied.namespace()) else { return };
-    if said("storageNamespace").is_some() {
+    let name = target.text().unwrap_or_default();
+    // One that is not known may be its own.
+    if said("storageNamespace").is_some() || name.contains("${") {
         return;
     }
-    let name = target.text().unwrap_or_default();
     let message = format!("{} installs into `{name}` and keeps its history elsewhere", release.reference());
     let help = format!("set `spec.storageNamespace` to `{name}`, so that `helm history -n {name}` finds it");
     found.push(pedantic(RULE.id, target.span().clone(), message).help(help).about(release.reference()));

@@ -1,4 +1,5 @@
-use crate::flux::{Applied, is_kustomization, is_of_bootstrap};
+use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap};
+use crate::lint::fields::flag;
 use crate::lint::rule::{declare, missing_in_spec, pedantic};
 use crate::lint::{Check, Context, Found};
 
@@ -10,6 +11,8 @@ declare! {
     /// Without `timeout` a Kustomization may take as long as its interval, an hour for many. One that hangs, because an
     /// API server or a webhook does not answer, keeps a worker of kustomize-controller busy for so long, and its failure is
     /// told as late. Without `wait` it is ready as soon as it is applied, whether anything of it runs or not.
+    ///
+    /// Silent for the Kustomization that `flux bootstrap` or a FluxInstance writes for the cluster itself.
     ///
     /// ## How to fix it
     ///
@@ -60,13 +63,21 @@ declare! {
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
     let said = |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|node| !node.is_null());
+    // Flux and its operator write the Kustomization of the cluster itself, and an instance has no field for a timeout.
+    let is_given = || is_of_bootstrap(object) || applied.by.kind == ApplierKind::FluxInstance;
     // A fragment that a parent completes says less than it will.
-    let is_judged = is_kustomization(object) && said("sourceRef") && !is_of_bootstrap(object);
-    let may_be_said = ["timeout", "wait"].iter().any(|field| said(field) || applied.completion.mentions(field));
-    if !is_judged || may_be_said {
+    if !is_kustomization(object) || !said("sourceRef") || is_given() {
         return;
     }
-    let message = format!("{} has neither `spec.timeout` nor `spec.wait`", object.reference());
+    let wait = object.node.at_keys(&["spec", "wait"]).filter(|wait| !wait.is_null());
+    let waits = wait.is_some_and(|wait| flag(wait) != Some(false));
+    if waits || said("timeout") || ["timeout", "wait"].iter().any(|field| applied.completion.mentions(field)) {
+        return;
+    }
+    let message = match wait {
+        Some(_) => format!("{} has no `spec.timeout`, and does not wait", object.reference()),
+        None => format!("{} has neither `spec.timeout` nor `spec.wait`", object.reference()),
+    };
     let help = "set a timeout: without one it may take as long as its interval, and tells a failure as late";
     let finding = pedantic(RULE.id, missing_in_spec(object, "timeout"), message).help(help);
     found.push(finding.related(object.span().clone(), "this Kustomization").about(object.reference()));

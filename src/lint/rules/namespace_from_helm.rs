@@ -1,7 +1,6 @@
-use crate::flux::Applied;
 use crate::lint::fields::flag;
 use crate::lint::rule::{declare, pedantic};
-use crate::lint::{Check, Context, Found};
+use crate::lint::{Check, Found, Presence, View};
 
 declare! {
     /// A HelmRelease makes the namespace that it installs into.
@@ -10,6 +9,8 @@ declare! {
     ///
     /// A namespace that Helm makes has no labels, no Pod Security level, no quota and no network policy, and nobody owns it:
     /// it stays when the release is removed. What else belongs into it must wait until the release was installed once.
+    ///
+    /// Silent where the cluster receives that Namespace as well, or already has it, and where what is not known may bring it.
     ///
     /// ## How to fix it
     ///
@@ -57,18 +58,32 @@ declare! {
     /// ## Source
     ///
     /// [Flux: install configuration](https://fluxcd.io/flux/components/helm/helmreleases/#install-configuration)
-    "namespace-from-helm", Pedantic, "a HelmRelease makes its namespace by itself", Check::Object(check),
+    "namespace-from-helm", Pedantic, "a HelmRelease makes its namespace by itself", Check::Cluster(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
-    let release = applied.object;
-    if !release.is("helm.toolkit.fluxcd.io", "HelmRelease") {
-        return;
+fn check(view: &View<'_>, found: &mut Found) {
+    for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
+        let release = applied.object;
+        let Some(target) = release.text_at(&["spec", "targetNamespace"]).filter(|target| !target.is_empty()) else {
+            continue;
+        };
+        let creates = release.node.at_keys(&["spec", "install", "createNamespace"]);
+        let Some(creates) = creates.filter(|creates| flag(creates) == Some(true)) else { continue };
+        // Its own is there before it is.
+        if applied.namespace() == Some(target) || target.contains("${") {
+            continue;
+        }
+        let is_elsewhere = release.node.at_keys(&["spec", "kubeConfig"]).is_some_and(|config| !config.is_null());
+        if is_elsewhere || !view.is_whole() || view.makers().may_bring_namespaces() {
+            found.unchecked("namespaces that Helm makes, and others may make as well");
+            continue;
+        }
+        if matches!(view.presence("", "Namespace", "", target), Presence::Received(_) | Presence::Given) {
+            continue;
+        }
+        let message = format!("{} makes namespace `{target}` by itself", release.reference());
+        let help =
+            format!("add a Namespace `{target}` to the repository: one that Helm makes has no labels and no owner");
+        found.push(pedantic(RULE.id, creates.span().clone(), message).help(help).about(release.reference()));
     }
-    let Some(target) = release.text_at(&["spec", "targetNamespace"]).filter(|target| !target.is_empty()) else { return };
-    let creates = release.node.at_keys(&["spec", "install", "createNamespace"]);
-    let Some(creates) = creates.filter(|creates| flag(creates) == Some(true)) else { return };
-    let message = format!("{} makes namespace `{target}` by itself", release.reference());
-    let help = format!("add a Namespace `{target}` to the repository: one that Helm makes has no labels and no owner");
-    found.push(pedantic(RULE.id, creates.span().clone(), message).help(help).about(release.reference()));
 }

@@ -107,7 +107,7 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node) -> Option<Fi
         return Some(error("kind", message).help(help));
     };
     if name == "*" {
-        let has_labels = resource.get("matchLabels").is_some_and(|labels| !labels.entries().is_empty());
+        let has_labels = resource.get("matchLabels").is_some_and(|labels| !labels.is_null());
         let message = format!("any {kind} is meant, and `matchLabels` does not say which");
         let help = "add `matchLabels`; Flux refuses the request without them";
         return (!has_labels).then(|| error("name", message).help(help));

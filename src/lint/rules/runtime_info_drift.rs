@@ -121,7 +121,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
 }
 
 /// The keys that nothing reads on any cluster, as far as that is known.
-fn left_over<'a>(fleet: &Fleet<'_>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
+fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     // A source that is not known may read any, and serves the other clusters as well.
     if infos.iter().any(|info| info.may_be_read) {
         return BTreeSet::new();

@@ -10,9 +10,10 @@ declare! {
     /// its own: from 2.9 on it refuses to build what reads one that it does not know, before it put an empty text in its place,
     /// and the script ran without its values. Some forms of shells, such as `${list[@]}`, it cannot read in any version.
     ///
-    /// An error where Flux fails, as for [undefined-variable](undefined-variable.md); a warning elsewhere, and where a default
-    /// takes the variable's place. Whether a variable is the text's own is told by the text: it sets the variable, is a dashboard,
-    /// or is a script and the name is one that no variable of Flux here looks like.
+    /// An error where Flux fails, as for [undefined-variable](undefined-variable.md); a warning elsewhere, where a default
+    /// takes the variable's place, and where Flux has one of the name that a script sets before it reads it. Whether a variable
+    /// is the text's own is told by the text: it sets the variable, is a dashboard, or is a script and the name is one that no
+    /// variable of Flux here looks like.
     ///
     /// ## How to fix it
     ///

@@ -64,8 +64,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
         return;
     }
     let filter = object.text_at(&["spec", "filterTags", "pattern"]);
-    // This one filters nothing.
-    if filter.is_some_and(|pattern| !matches!(pattern, "" | ".*" | "^.*$" | ".+" | "^.+$")) {
+    if filter.is_some_and(|pattern| !lets_all_through(pattern)) {
         return;
     }
     let Some(policy) = object.node.at_keys(&["spec", "policy"]) else { return };
@@ -104,9 +103,28 @@ fn takes_any(range: &str) -> bool {
     })
 }
 
+/// Tells whether a pattern filters nothing: `.*`, or a group of that.
+fn lets_all_through(pattern: &str) -> bool {
+    let inner = pattern.trim_start_matches('^').trim_end_matches('$');
+    let group = inner.strip_prefix('(').and_then(|group| group.strip_suffix(')')).unwrap_or(inner);
+    let named = group.strip_prefix("?P<").or_else(|| group.strip_prefix("?<"));
+    let inner = named.and_then(|named| named.split_once('>')).map_or(group, |(_, inner)| inner);
+    matches!(inner, "" | ".*" | ".+")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_of_anything_filters_nothing() {
+        for all in ["", ".*", "^.+$", "(.*)", "^(?P<tag>.*)$", "(?<tag>.+)"] {
+            assert!(lets_all_through(all), "{all}");
+        }
+        for some in ["^v", "^main-(?P<n>.*)$", "^(?P<n>[0-9]+)$", ".*-rc", "(.*)-(.*)"] {
+            assert!(!lets_all_through(some), "{some}");
+        }
+    }
 
     #[test]
     fn a_range_without_bounds_takes_any_version() {

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use crate::lint::fields::mentions;
 use crate::lint::rule::{declare, pedantic};
 use crate::lint::{Check, Found, View};
 use crate::yaml::Node;
@@ -11,6 +12,8 @@ declare! {
     ///
     /// Flux looks at the objects of `valuesFrom` and `substituteFrom` when it reconciles whoever refers to them. A changed value
     /// waits for the interval, or for the next change of something else, and then arrives together with it.
+    ///
+    /// Silent where the controllers' `--watch-configs-label-selector` says which objects they watch.
     ///
     /// ## How to fix it
     ///
@@ -81,7 +84,11 @@ declare! {
 /// The label, and the value that switches it on.
 const WATCH: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
 
+/// The argument by which the controllers watch others.
+const SELECTOR: &str = "--watch-configs-label-selector";
+
 fn check(view: &View<'_>, found: &mut Found) {
+    let mut watches_others = None;
     let mut seen: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     let kustomizations = view.of_kind("kustomize.toolkit.fluxcd.io", "Kustomization");
     let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
@@ -99,6 +106,9 @@ fn check(view: &View<'_>, found: &mut Found) {
             if values.object.label(WATCH.0).is_some_and(|value| value == WATCH.1 || value.contains('$')) {
                 continue;
             }
+            if *watches_others.get_or_insert_with(|| selects_others(view)) {
+                return;
+            }
             let (object, by) = (values.object.reference(), applied.object.reference());
             let message = format!("{object} is not watched for {by}");
             let help = format!("label it `{}: {}`, or a change waits for the next interval", WATCH.0, WATCH.1);
@@ -106,6 +116,14 @@ fn check(view: &View<'_>, found: &mut Found) {
             found.push(finding.related(item.span().clone(), "values come from it here"));
         }
     }
+}
+
+/// Tells whether the controllers of a cluster watch what other labels say: all that no release of Helm owns, say.
+fn selects_others(view: &View<'_>) -> bool {
+    let is_controller = |name: &str| matches!(name, "kustomize-controller" | "helm-controller");
+    let controllers = view.of_kind("apps", "Deployment").filter(|applied| is_controller(applied.object.name()));
+    let instances = view.of_kind("fluxcd.controlplane.io", "FluxInstance");
+    controllers.chain(instances).any(|applied| mentions(&applied.object.node, SELECTOR))
 }
 
 /// Whether a name ends with the hash of a generator: other values have another name, which their reader notices by

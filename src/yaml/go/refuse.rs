@@ -64,8 +64,8 @@ fn is_date(text: &str) -> bool {
 }
 
 fn control(text: &str) -> Option<&'static str> {
-    // No byte below is part of such a character. Each is looked at, which compilers do with many at once.
-    if text.bytes().fold(true, |all, byte| all & (byte < 0x7F)) {
+    // No byte below is part of such a character. The largest is found without a branch for each.
+    if text.bytes().max().is_none_or(|largest| largest < 0x7F) {
         return None;
     }
     let refused = |c| matches!(c, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');

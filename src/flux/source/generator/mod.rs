@@ -150,7 +150,7 @@ impl<'a> Generator<'a> {
     }
 
     /// What decides what it makes: what it says and where, and what its sources hand out.
-    pub(super) fn key(&self, names: &Names, sources: &BTreeMap<String, Arc<Artifact>>) -> String {
+    pub(super) fn key(names: &Names, sources: &BTreeMap<String, Arc<Artifact>>) -> String {
         let sources: Vec<&str> = sources.values().map(|artifact| &*artifact.id).collect();
         format!("{}\n{}", names.said, sources.join("\n"))
     }
