@@ -266,11 +266,7 @@ impl Walk<'_> {
         user_schema::load(self.files, definition, &mut self.schema, self.is_begun, partial);
         self.share_schema(partial);
         self.open.push(definition.folder.clone());
-        for field in ["resources", "bases"] {
-            for item in definition.items(field) {
-                self.include(definition, item, partial);
-            }
-        }
+        self.include_all(definition, partial);
         if !definition.faults.is_empty() || partial.is_overfull {
             // kustomize refuses the file. What it takes in may have faults of its own; the rest says too little.
             partial.empty_when_overfull();

@@ -1,5 +1,8 @@
 //! What a kustomization takes in: files, other folders, components.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use super::build::{Read, Walk};
 use super::definition::{Definition, FILE_NAMES};
 use super::locate::Located;
@@ -8,7 +11,7 @@ use super::read::objects_of;
 use super::resources::Resource;
 use super::{FAILED_BUILD, MISSING_RESOURCE, Reading};
 use crate::finding::Finding;
-use crate::text::is_inside;
+use crate::text::{is_inside, join};
 use crate::yaml::Node;
 
 /// Kustomizations may include each other this deep.
@@ -18,6 +21,27 @@ const MAX_DEPTH: usize = 64;
 const MAX_COMPONENTS: usize = 10_000;
 
 impl Walk<'_> {
+    /// Takes in what `resources` and `bases` name.
+    pub(super) fn include_all(&mut self, definition: &Definition, partial: &mut Partial) {
+        let mut named: BTreeMap<String, &Node> = BTreeMap::new();
+        for item in ["resources", "bases"].into_iter().flat_map(|field| definition.items(field)) {
+            let before = partial.findings.len();
+            self.include(definition, item, partial);
+            let Some(path) = item.text().and_then(|text| join(&definition.folder, text)) else { continue };
+            match named.entry(path) {
+                Entry::Vacant(entry) => {
+                    entry.insert(item);
+                }
+                // Each of its objects is there already: that is said once. What has no objects may be named again.
+                Entry::Occupied(entry) if partial.findings.len() > before => {
+                    partial.findings.truncate(before);
+                    partial.fail(named_twice(entry.get(), item));
+                }
+                Entry::Occupied(_) => {}
+            }
+        }
+    }
+
     pub(super) fn include(&mut self, definition: &Definition, item: &Node, partial: &mut Partial) {
         let Some(text) = item.text().filter(|text| !text.is_empty()) else {
             let message = "a resource is the path of a file or folder";
@@ -143,6 +167,14 @@ impl Walk<'_> {
         let message = format!("kustomizations include each other more than {MAX_DEPTH} folders deep");
         Some(Finding::error(FAILED_BUILD, item.span().clone(), message))
     }
+}
+
+fn named_twice(first: &Node, again: &Node) -> Finding {
+    let message = format!("`{}` is named twice", again.text().unwrap_or_default());
+    let finding = Finding::error(MISSING_RESOURCE, again.span().clone(), message);
+    finding
+        .related(first.span().clone(), "named here already")
+        .help("remove one of the lines: kustomize refuses to build the folder")
 }
 
 fn no_kustomization(item: &Node, text: &str) -> Finding {

@@ -2,7 +2,7 @@ use crate::lint::Check;
 use crate::lint::rule::declare;
 
 declare! {
-    /// A kustomization.yaml names a file or folder that is not there.
+    /// A kustomization.yaml names a file or folder that is not there, or names one twice.
     ///
     /// ## Why
     ///
@@ -11,7 +11,7 @@ declare! {
     ///
     /// ## How to fix it
     ///
-    /// Correct the path, or remove the line. `gotk-components.yaml` is not missed: `flux bootstrap` writes it.
+    /// Correct the path, or remove the line, be it the second one for the same file. `gotk-components.yaml` is not missed: `flux bootstrap` writes it.
     ///
     /// ## Bad
     ///
@@ -33,5 +33,5 @@ declare! {
     /// ## Source
     ///
     /// [kustomize: resources](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/resource/)
-    "missing-resource", Error, "a kustomization names a file or folder that is not there", Check::Build,
+    "missing-resource", Error, "a kustomization names a file or folder that is not there, or one twice", Check::Build,
 }
