@@ -161,7 +161,9 @@ impl Repo {
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops: Vec<&String> = buildable().filter(|folder| !named.included.contains(*folder)).collect();
-        let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| builder.build(top)).collect() };
+        // Where there are roots, what they reach decides, and is built from there.
+        let build_one = |folder: &String| if rootless { builder.build(folder) } else { builder.gather(folder) };
+        let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| build_one(top)).collect() };
         let tops = tops.chunks(AT_ONCE).flat_map(|some| some.iter().copied().zip(at_once(some)));
         let mut patches = Tally::default();
         // One by one: what goes round in a circle is built once.
@@ -170,14 +172,11 @@ impl Repo {
             if covered.contains(folder) {
                 continue;
             }
-            let build = build.unwrap_or_else(|| builder.build(folder));
+            let build = build.unwrap_or_else(|| build_one(folder));
             covered.extend(build.folders);
             let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
-            // Where there are roots, what they reach decides.
-            if rootless {
-                self.problems.extend(build.findings);
-                patches.take_folder(&build.laid);
-            }
+            self.problems.extend(build.findings);
+            patches.take_folder(&build.laid);
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
                 let object = Built { object, folder: folder.clone(), completion: Completion::default(), settled };

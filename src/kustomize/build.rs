@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::definition::{Definition, file_in, read};
 use super::finish::finish;
 use super::laid::Laid;
-use super::partial::{Partial, count_fields};
+use super::partial::{Partial, count_fields, is_local};
 use super::remote_base::{self, RemoteBase};
 use super::resources::Resource;
 use super::user_schema::{self, UserSchema};
@@ -106,6 +106,20 @@ impl Builder {
         let mut walk = self.walk(definition.as_ref());
         let Some(partial) = walk.folder(folder) else { return Build::default() };
         finish(&partial, definition.as_ref())
+    }
+
+    /// The objects of a folder before the steps that kustomize takes once, at the top: their names have no hash, nobody
+    /// follows them, and nothing is said of what is wrong. That is enough for whoever asks what there is.
+    pub fn gather(&self, folder: &str) -> Build {
+        let definition = file_in(&self.files, folder).first().and_then(|path| read(&self.files, path));
+        let Some(partial) = self.walk(definition.as_ref()).folder(folder) else { return Build::default() };
+        let nodes = partial.resources.list.iter().map(|resource| &resource.node).filter(|node| !is_local(node));
+        Build {
+            objects: nodes.map(|node| Object { node: node.clone() }).collect(),
+            not_done: partial.not_done.clone(),
+            folders: partial.folders.clone(),
+            ..Build::default()
+        }
     }
 
     /// Builds a folder as if its kustomization file, which need not exist, said `node`: Flux writes one before it builds.
