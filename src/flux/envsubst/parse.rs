@@ -49,7 +49,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Part<'_>>, Fault> {
         if parser.opens() {
             parts.push(Part::Call(parser.call()?));
         } else {
-            parts.push(Part::Text(parser.text(Escapes::Dollar, |_| true)));
+            parts.push(Part::Text(parser.text(Escapes::Dollar, None)));
         }
     }
     Ok(parts)
@@ -66,7 +66,7 @@ impl<'t> Parser<'t> {
     /// What is not read yet; a zero byte ends the text.
     fn rest(&self) -> &'t str {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        if rest.starts_with('\0') { "" } else { rest }
+        if rest.as_bytes().first() == Some(&0) { "" } else { rest }
     }
 
     fn peek(&self) -> Option<char> {
@@ -77,11 +77,19 @@ impl<'t> Parser<'t> {
         self.rest().starts_with("${")
     }
 
-    /// Reads the text up to `${`, or to a character that does not belong to it.
-    fn text(&mut self, escapes: Escapes, accepts: fn(char) -> bool) -> Text {
+    /// Reads the text up to `${`, or to a character that does not belong to it; all belong where nothing is said.
+    fn text(&mut self, escapes: Escapes, accepts: Option<fn(char) -> bool>) -> Text {
         let mut ranges = Vec::new();
         let mut start = self.at;
         while let Some(c) = self.peek() {
+            if accepts.is_none() {
+                let said = self.rest().bytes().position(|byte| matches!(byte, b'$' | b'\\' | 0));
+                let plain = said.unwrap_or(self.rest().len());
+                self.at += plain;
+                if plain > 0 {
+                    continue;
+                }
+            }
             let after = self.rest().get(c.len_utf8()..).and_then(|rest| rest.chars().next());
             if c == '$' && after == Some('{') {
                 break;
@@ -95,7 +103,7 @@ impl<'t> Parser<'t> {
                 ranges.push(start..self.at);
                 start = self.at + 1;
                 self.at += 2;
-            } else if accepts(c) {
+            } else if accepts.is_none_or(|accepts| accepts(c)) {
                 self.at += c.len_utf8();
             } else {
                 break;
@@ -225,7 +233,7 @@ impl<'t> Parser<'t> {
             return self.call().map(Part::Call);
         }
         let start = self.at;
-        let text = self.text(escapes, accepts);
+        let text = self.text(escapes, Some(accepts));
         if self.at == start { Err(self.fault(FaultKind::NoArgument)) } else { Ok(Part::Text(text)) }
     }
 
