@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use super::Context;
+use super::inputs::{Input, inputs};
 use super::listing::{Listing, kind_print, print};
 use super::makers::Makers;
 use super::scope::settled_namespace;
@@ -30,6 +31,7 @@ pub struct View<'a> {
     makers: OnceLock<Makers<'a>>,
     rbac: OnceLock<Rbac>,
     kinds: OnceLock<Kinds>,
+    inputs: OnceLock<Vec<Input<'a>>>,
 }
 
 /// Where an object stands: the list, and the position in it.
@@ -52,8 +54,8 @@ impl<'a> View<'a> {
         external: &'a [config::Declared],
     ) -> Self {
         let (by_id, producers, makers) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (rbac, kinds) = (OnceLock::new(), OnceLock::new());
-        Self { receiver, context, lists, installations, external, by_id, producers, makers, rbac, kinds }
+        let (rbac, kinds, inputs) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { receiver, context, lists, installations, external, by_id, producers, makers, rbac, kinds, inputs }
     }
 
     /// Its tenants, and what they rely on.
@@ -140,9 +142,9 @@ impl<'a> View<'a> {
         let found = self.at(*place)?;
         let object = found.object;
         let settled = |namespace| settled_namespace(group, kind, namespace);
-        let is_it = object.is(group, kind)
-            && object.name() == name
-            && settled(object.namespace().unwrap_or_default()) == settled(namespace);
+        let own = object.namespace().unwrap_or_default();
+        let is_it =
+            object.name() == name && object.is(group, kind) && (own == namespace || settled(own) == settled(namespace));
         is_it.then_some(found)
     }
 
@@ -168,6 +170,11 @@ impl<'a> View<'a> {
             }
             producers
         })
+    }
+
+    /// What Kustomizations, releases and their like take on it.
+    pub(super) fn inputs(&self) -> &[Input<'a>] {
+        self.inputs.get_or_init(|| inputs(self))
     }
 
     /// Who may do what on it.

@@ -5,7 +5,7 @@ use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_C
 use crate::kube::Object;
 use crate::lint::descent::Descent;
 use crate::lint::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
-use crate::lint::inputs::{Input, inputs};
+use crate::lint::inputs::Input;
 use crate::lint::reach::address;
 use crate::lint::rule::declare;
 use crate::lint::{Check, Found, Presence, View};
@@ -198,7 +198,7 @@ fn check(view: &View<'_>, found: &mut Found) {
 fn take_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) -> Vec<Finding> {
     let twice: BTreeSet<usize> = view.twice().map(|(first, _)| address(first.object)).collect();
     let mut findings = Vec::new();
-    for Input { user, by, is_itself, node, thing } in inputs(view) {
+    for Input { user, by, is_itself, node, thing } in view.inputs() {
         let provider = thing.by.at;
         let is_above = || descent.line(by.at).skip(1).any(|at| at == provider);
         // What any of several brings is there as soon as one of them is.
@@ -206,14 +206,14 @@ fn take_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) ->
             continue;
         }
         let what = || format!("{} needs {}", user.reference(), thing.object.reference());
-        if !is_itself {
+        if !*is_itself {
             if provider != by.at && is_waited_for(by, user) {
                 order.need(ready(by.at), provider, by.place(node.span()), what());
             }
         } else if by.brought_by.as_ref().is_none_or(|parent| makes_roots(parent)) {
             // Whoever applies a root by hand applies what it needs.
         } else if provider == by.at {
-            findings.push(own_input(by, node, &thing));
+            findings.push(own_input(by, node, thing));
         } else {
             order.need(applied(by.at), provider, own_place(by, node.span()), what());
         }

@@ -6,7 +6,7 @@ use crate::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::Object;
 use crate::lint::before::Before;
-use crate::lint::inputs::{Input, inputs};
+use crate::lint::inputs::Input;
 use crate::lint::reach::address;
 use crate::lint::rule::{declare, missing_in_spec};
 use crate::lint::{Check, Found, View};
@@ -188,8 +188,8 @@ fn check(view: &View<'_>, found: &mut Found) {
         return;
     }
     let mut uses = Uses { view, before: OnceCell::new(), pairs: BTreeMap::new() };
-    for Input { by, thing, node, .. } in inputs(view) {
-        uses.take(by, thing, node);
+    for Input { by, thing, node, .. } in view.inputs() {
+        uses.take(by, thing.clone(), node);
     }
     uses.of_definitions();
     let Uses { pairs, .. } = uses;
