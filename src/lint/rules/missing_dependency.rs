@@ -189,7 +189,7 @@ fn check(view: &View<'_>, found: &mut Found) {
     }
     let mut uses = Uses { view, before: OnceCell::new(), pairs: BTreeMap::new() };
     for Input { by, thing, node, .. } in view.inputs() {
-        uses.take(by, thing.clone(), node);
+        uses.take(by, *thing, node);
     }
     uses.of_definitions();
     let Uses { pairs, .. } = uses;
