@@ -5,14 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Applied;
 use super::deployments::{controllers_in, controllers_of};
 use super::installation::CONTROLLERS;
+use super::kustomizations::KustomizationFile;
+use super::root::{COMPONENTS_FILE, SYNC_FILE};
 use crate::kube::Object;
 use crate::kustomize::{Builder, file_in, references_of};
 use crate::text::Span;
 use crate::yaml::Node;
-
-/// The files that `flux bootstrap` writes.
-const COMPONENTS: &str = "gotk-components.yaml";
-const SYNC: &str = "gotk-sync.yaml";
 
 /// The flags, as they are written.
 const CROSS_NAMESPACE: &str = "--no-cross-namespace-refs";
@@ -158,17 +156,15 @@ pub fn locks_of_instance(instance: &Object) -> BTreeMap<String, Locks> {
 }
 
 impl Installation {
-    /// Those among folders, and those that lay something over another one's: each folder once.
-    pub(super) fn all(builder: &Builder, folders: &[&str]) -> Vec<Self> {
+    /// Those of a repository, and those that lay something over another one's: each folder once.
+    pub(super) fn all(builder: &Builder, kustomizations: &[KustomizationFile]) -> Vec<Self> {
         let mut found: BTreeMap<&str, Self> = BTreeMap::new();
-        let mut includers: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for folder in folders {
-            for path in file_in(builder.files(), folder) {
-                for included in references_of(builder.files(), &path).included {
-                    includers.entry(included).or_default().push(folder);
-                }
+        let mut includers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for KustomizationFile { folder, references, .. } in kustomizations {
+            for included in &references.included {
+                includers.entry(included).or_default().push(folder);
             }
-            found.extend(Self::of(builder, folder).map(|installation| (*folder, installation)));
+            found.extend(Self::of(builder, folder).map(|installation| (folder.as_str(), installation)));
         }
         let bringing = |found: &BTreeMap<&'_ str, Self>, folder: &str| {
             found.get(folder).filter(|installation| installation.brings_controllers).cloned()
@@ -195,8 +191,8 @@ impl Installation {
         let items =
             ["resources", "bases"].into_iter().flat_map(|field| document.get(field).map_or(&[][..], Node::items));
         let named = |file: &str| items.clone().find(|item| item.text().is_some_and(|text| text.ends_with(file)));
-        let controllers = named(COMPONENTS);
-        let place = controllers.or_else(|| named(SYNC))?.span().clone();
+        let controllers = named(COMPONENTS_FILE);
+        let place = controllers.or_else(|| named(SYNC_FILE))?.span().clone();
         let (folder, brings_controllers) = (folder.to_string(), controllers.is_some());
         let mut installation = Self { folder, place, brings_controllers, locks: BTreeMap::new() };
         installation.take_patches(builder);

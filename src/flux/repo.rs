@@ -113,6 +113,7 @@ impl Repo {
         // Neither half needs the other one: what lies in the folders, and what clusters make of it.
         let fill = || {
             repo.build(&builder, &named, is_rootless);
+            repo.installations = Installation::all(&builder, &kustomizations);
             repo.take_loose(&files, &named, &appliers);
             repo.complete();
             repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
@@ -185,8 +186,6 @@ impl Repo {
         }
         self.problems.extend(patches.findings());
         self.not_done = builder.not_done();
-        let folders: Vec<&str> = named.folders.keys().map(String::as_str).collect();
-        self.installations = Installation::all(builder, &folders);
     }
 
     /// Takes the objects of files that no kustomization is responsible for.

@@ -102,17 +102,14 @@ impl Builder {
 
     /// Builds a folder that has a kustomization file.
     pub fn build(&self, folder: &str) -> Build {
-        let definition = file_in(&self.files, folder).first().and_then(|path| read(&self.files, path));
-        let mut walk = self.walk(definition.as_ref());
-        let Some(partial) = walk.folder(folder) else { return Build::default() };
-        finish(&partial, definition.as_ref())
+        let (definition, partial) = self.top(folder);
+        partial.map_or_else(Build::default, |partial| finish(&partial, definition.as_ref()))
     }
 
     /// The objects of a folder before the steps that kustomize takes once, at the top: their names have no hash, nobody
     /// follows them, and nothing is said of what is wrong. That is enough for whoever asks what there is.
     pub fn gather(&self, folder: &str) -> Build {
-        let definition = file_in(&self.files, folder).first().and_then(|path| read(&self.files, path));
-        let Some(partial) = self.walk(definition.as_ref()).folder(folder) else { return Build::default() };
+        let (_, Some(partial)) = self.top(folder) else { return Build::default() };
         let nodes = partial.resources.list.iter().map(|resource| &resource.node).filter(|node| !is_local(node));
         Build {
             objects: nodes.map(|node| Object { node: node.clone() }).collect(),
@@ -120,6 +117,13 @@ impl Builder {
             folders: partial.folders.clone(),
             ..Build::default()
         }
+    }
+
+    /// What the kustomization of a folder says, and what it accumulates.
+    fn top(&self, folder: &str) -> (Option<Definition>, Option<Arc<Partial>>) {
+        let definition = file_in(&self.files, folder).first().and_then(|path| read(&self.files, path));
+        let partial = self.walk(definition.as_ref()).folder(folder);
+        (definition, partial)
     }
 
     /// Builds a folder as if its kustomization file, which need not exist, said `node`: Flux writes one before it builds.
