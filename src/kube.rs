@@ -1,6 +1,6 @@
 //! A Kubernetes object as written.
 
-use crate::finding::ObjectRef;
+use crate::base::finding::ObjectRef;
 use crate::text::Span;
 use crate::yaml::{Name, Node};
 

@@ -8,8 +8,8 @@
 /// Bytes and positions: files, spans, edits, trees.
 pub mod text;
 
-/// What every check reports: a message at a place.
-pub mod finding;
+/// What every check reports, a message at a place, and small algorithms.
+pub mod base;
 
 /// `templates/` and `schemas/` inside the binary, as trees.
 pub mod assets;

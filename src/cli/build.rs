@@ -8,7 +8,7 @@ use super::exit::Exit;
 use super::judge;
 use super::repository::{Options, listed};
 use super::streams::Streams;
-use crate::finding::{Finding, Severity, did_you_mean};
+use crate::base::finding::{Finding, Severity, did_you_mean};
 use crate::flux::{
     Applied, ApplierKind, Handling, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State, UNDEFINED_VARIABLE,
 };

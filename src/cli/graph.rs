@@ -7,7 +7,7 @@ use super::error::Error;
 use super::exit::Exit;
 use super::repository::Options;
 use super::streams::Streams;
-use crate::flux::graph::Graph;
+use crate::flux::query::graph::Graph;
 use crate::report::graph::{GraphFormat, write};
 
 /// Draws clusters, sources, Kustomizations and releases: who creates whom, builds from what, waits for whom.

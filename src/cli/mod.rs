@@ -1,23 +1,23 @@
 //! The command line: one file per command, its arguments and what it runs.
 
-mod access;
-mod bug;
-mod build;
-mod completions;
-mod error;
 mod exit;
+mod bug;
+mod streams;
+mod error;
+mod completions;
+mod schema;
+mod source;
 mod explain;
-mod graph;
 mod init;
 mod judge;
 mod kustomize;
-mod lint;
-mod render;
 mod repository;
+mod build;
+mod graph;
+mod lint;
+mod access;
+mod render;
 mod rule;
-mod schema;
-mod source;
-mod streams;
 mod trace;
 
 use std::process::ExitCode;

@@ -8,9 +8,9 @@ use super::judge;
 use super::source::{folder_of, or_here, shown};
 use super::streams::Streams;
 use crate::address::{Location, LocationError};
+use crate::base::finding::did_you_mean;
 use crate::config::{self, Bearings};
 use crate::disk;
-use crate::finding::did_you_mean;
 use crate::flux::source::Copy;
 use crate::flux::{Cluster, Receiver, Repo, Settings};
 use crate::text::{Tree, join};
@@ -153,7 +153,7 @@ impl Options {
         })?;
         let (settings, mut findings) = config::read(&file);
         findings.extend(crate::lint::unknown_rules(&settings.lint, config::INVALID_CONFIG));
-        crate::finding::sort(&mut findings);
+        crate::base::finding::sort(&mut findings);
         let failed = judge::has_errors(&findings);
         judge::show(findings, shown, streams)?;
         if failed {

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::exit::Exit;
 use super::lint::unknown_rule;
 use super::streams::Streams;
-use crate::finding::Severity;
+use crate::base::finding::Severity;
 use crate::lint::{RULES, Rule, rule};
 
 /// Lists the rules of the linter, or prints the page of one.

@@ -12,7 +12,7 @@ use super::named_clusters::{self, NamedCluster};
 use super::production::Production;
 use super::rules::{Rules, rules_schema};
 use super::tenancy::{self, Tenancy};
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::text::Span;
 use crate::yaml::Node;
 

@@ -2,16 +2,16 @@
 //! copies of other repositories lie, which Flux runs, and what the clusters have from elsewhere.
 
 mod bearings;
-mod exception;
 mod external;
-pub mod glob;
-mod identity;
-mod lint;
 mod named_clusters;
+pub mod glob;
 mod production;
-mod rules;
-mod tenancy;
 mod words;
+mod exception;
+mod tenancy;
+mod identity;
+mod rules;
+mod lint;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -31,7 +31,7 @@ pub use tenancy::{DeclaredTenant, Lockdown, LockdownMode, Tenancy, TenancyMode};
 pub use words::WORDS;
 
 use self::words::{ALL_WORDS, COPY_PATH, FLUX_VERSION};
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::schema::{Checker, publish};
 use crate::text::{File, Tree};
 use crate::yaml::{Node, Reader};
@@ -188,7 +188,7 @@ pub fn read(file: &File) -> (Settings, Vec<Finding>) {
     }
     findings.extend(CHECKER.check(&first.node));
     findings.extend(first.node.get("lint").map(|section| check(section, INVALID_CONFIG)).unwrap_or_default());
-    crate::finding::sort(&mut findings);
+    crate::base::finding::sort(&mut findings);
     (settings(&first.node), findings)
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::decode;
 use super::identity::DuplicateClusterIdentity;
-use crate::finding::Severity;
+use crate::base::finding::Severity;
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar};
 

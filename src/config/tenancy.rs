@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::decode;
 use super::exception::reason_schema;
 use super::words::{ACCOUNT, NAMESPACE};
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::text::Span;
 use crate::yaml::Node;
 

@@ -2,12 +2,12 @@
 
 mod error;
 mod git;
-mod nearest;
-mod open;
 mod place;
-mod read;
+mod nearest;
 mod turn;
 mod walk;
+mod read;
+mod open;
 mod write;
 
 pub use error::DiskError;

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::check;
-use super::graph::Graph;
-use super::input::Input;
-use super::layout::Layout;
-use super::merge::Merged;
 use super::model::DEFAULT_LAYOUT;
-use super::resolve::resolve;
-use super::resolved::Fleet;
-use crate::config::{self, Lint};
-use crate::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Severity};
+use crate::config;
+use crate::config::Lint;
+use crate::fleet::input::files::Input;
+use crate::fleet::input::layout::Layout;
+use crate::fleet::merge::levels::Merged;
+use crate::fleet::resolve::dependencies::Graph;
+use crate::fleet::resolve::derive::resolve;
+use crate::fleet::resolve::fleet::Fleet;
 use crate::text::{Span, Tree};
 use crate::yaml::Node;
 
@@ -46,7 +47,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     let (input, mut findings) = Input::read(tree, path);
     let mut inputs = vec![path.to_owned()];
     let Some(input) = input else {
-        crate::finding::sort(&mut findings);
+        crate::base::finding::sort(&mut findings);
         return Loaded {
             fleet: None,
             layout: None,
@@ -74,7 +75,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     }
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
     let (fleet, draft) = if failed { (None, resolved.map(Fleet::without_repetitions)) } else { (resolved, None) };
-    crate::finding::sort(&mut findings);
+    crate::base::finding::sort(&mut findings);
     let lint = input.root.get("lint").map_or_else(Lint::default, Lint::read);
     let (root, included) = (Some(input.root.clone()), input.included.clone());
     Loaded { fleet, layout, lint, findings, inputs, draft, root, included, merged: Some(merged) }

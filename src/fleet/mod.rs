@@ -1,25 +1,15 @@
 //! The language of fleet.yaml: nodes → a fleet, or findings.
 
-mod apart;
-mod check;
-mod explain;
-mod expression;
-mod graph;
-mod input;
-mod layout;
-mod load;
 mod merge;
 pub mod model;
-mod resolve;
-pub mod resolved;
-mod scalar;
-mod schema;
-mod variable;
-mod words;
+mod input;
+pub mod resolve;
+mod check;
+mod load;
 
-pub use explain::{Explained, Provenance, explain};
-pub use layout::{Layout, MANIFEST};
+pub use input::layout::{Layout, MANIFEST};
+pub use input::scalar::{ComponentPath, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
+pub use input::schema::{cluster_schema, schema, tenant_schema};
 pub use load::{INVALID_FLEET, Loaded, load};
-pub use resolved::Fleet;
-pub use scalar::{ComponentPath, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
-pub use schema::{cluster_schema, schema, tenant_schema};
+pub use resolve::explain::{Explained, Provenance, explain};
+pub use resolve::fleet::Fleet;

@@ -8,21 +8,22 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use super::classify::{
     Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
 };
-use super::cluster::{Brought, Cluster};
-use super::completion::{Applier, Appliers, Completion};
-use super::engine::{AT_ONCE, run};
-use super::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations};
-use super::lockdown::Installation;
-use super::lookups::Lookups;
-use super::marker::{Marker, markers};
-use super::outcome::Gap;
-use super::root::{Root, roots};
 use super::settings::Settings;
-use super::source::{self, Sources};
-use super::sync::{OPERATOR, objects_of};
-use super::unmatched::Tally;
-use super::unreached_path::Own;
-use crate::finding::{Finding, ObjectRef, sort};
+use super::source;
+use super::source::Sources;
+use crate::base::finding::{Finding, ObjectRef, sort};
+use crate::flux::engine::lookups::Lookups;
+use crate::flux::engine::outcome::Gap;
+use crate::flux::engine::unmatched_patches::Tally;
+use crate::flux::engine::unreached_path::Own;
+use crate::flux::engine::waves::{AT_ONCE, run};
+use crate::flux::install::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations};
+use crate::flux::install::lockdown::Installation;
+use crate::flux::install::root::{Root, roots};
+use crate::flux::install::sync::{OPERATOR, objects_of};
+use crate::flux::model::cluster::{Brought, Cluster};
+use crate::flux::model::completion::{Applier, Appliers, Completion};
+use crate::flux::query::image_marker::{Marker, markers};
 use crate::kube::Object;
 use crate::kustomize::{Build, Builder, Files, is_yaml};
 use crate::text::{Entry, Index, Tree, folder_of};
@@ -252,11 +253,11 @@ impl Repo {
     fn without_root(&self) -> Cluster {
         let mut cluster =
             Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups: Lookups::default() };
-        let mut by_folder: BTreeMap<Arc<str>, Arc<super::cluster::Applier>> = BTreeMap::new();
+        let mut by_folder: BTreeMap<Arc<str>, Arc<crate::flux::model::cluster::Applier>> = BTreeMap::new();
         for built in &self.objects {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
                 let at = cluster.appliers.len();
-                let applier = Arc::new(super::cluster::Applier::folder(&built.folder, at));
+                let applier = Arc::new(crate::flux::model::cluster::Applier::folder(&built.folder, at));
                 cluster.appliers.push(applier.clone());
                 applier
             });

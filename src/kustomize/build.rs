@@ -3,16 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::definition::{Definition, file_in, read};
 use super::finish::finish;
-use super::laid::Laid;
-use super::partial::{Partial, count_fields, is_local};
-use super::remote_base::{self, RemoteBase};
-use super::resources::Resource;
-use super::user_schema::{self, UserSchema};
-use super::{Files, configure, generators, trace, transform, variables};
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::kube::Object;
+use crate::kustomize::file::definition::{Definition, file_in, read};
+use crate::kustomize::file::files::Files;
+use crate::kustomize::file::remote_base::{self, RemoteBase};
+use crate::kustomize::generate::config_maps;
+use crate::kustomize::objects::patch_targets::Laid;
+use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::references::vars;
+use crate::kustomize::schema::user_schema::{self, UserSchema};
+use crate::kustomize::state::accumulator::{Partial, count_fields, is_local};
+use crate::kustomize::state::{load_config, origin_annotations};
+use crate::kustomize::transform::sequence;
 use crate::text::{File, Tree, is_inside};
 use crate::yaml::{DUPLICATE_KEY, Node, Parsed};
 
@@ -171,7 +175,7 @@ impl Builder {
             builder: self,
             files: &self.files,
             open: Vec::new(),
-            traced: top.is_some_and(trace::is_asked),
+            traced: top.is_some_and(origin_annotations::is_asked),
             schema: None,
             is_begun: false,
             refused_for: None,
@@ -294,18 +298,18 @@ impl Walk<'_> {
             }
             return;
         }
-        configure::run(self.files, definition, partial);
-        generators::run(self.files, definition, partial);
+        load_config::run(self.files, definition, partial);
+        config_maps::run(self.files, definition, partial);
         self.generate(definition, partial);
         for item in definition.items("components") {
             self.component(definition, item, partial);
         }
-        transform::run(self.files, definition, partial);
+        sequence::run(self.files, definition, partial);
         self.transform(definition, partial);
         self.validate(definition, partial);
         partial.empty_when_overfull();
         self.open.pop();
-        variables::collect(definition, partial);
+        vars::collect(definition, partial);
         if let Some(outer) = outer {
             partial.traced = outer;
         }

@@ -1,12 +1,16 @@
 //! The steps that kustomize takes once, at the top: hashes, references, variables, order.
 
-use super::build::Build;
-use super::definition::Definition;
-use super::partial::{Partial, is_local};
-use super::reprint::reprinted;
-use super::{FAILED_BUILD, hash, laid, name_references, order, remote_base, trace, variables};
-use crate::finding::Finding;
+use super::build::{Build, FAILED_BUILD};
+use crate::base::finding::Finding;
 use crate::kube::Object;
+use crate::kustomize::file::definition::Definition;
+use crate::kustomize::file::remote_base;
+use crate::kustomize::generate::hash;
+use crate::kustomize::objects::{order, patch_targets};
+use crate::kustomize::references::{name_references, vars};
+use crate::kustomize::state::accumulator::{Partial, is_local};
+use crate::kustomize::state::origin_annotations;
+use crate::kustomize::text::reprint::reprinted;
 use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, go};
 
 /// Makes the build of what the topmost kustomization accumulated.
@@ -15,21 +19,21 @@ pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Buil
     let mut findings = partial.findings.clone();
     hash::add_to_names(&mut resources);
     name_references::follow(&mut resources, &partial.configuration, &mut findings);
-    variables::resolve(&mut resources, partial, &mut findings);
+    vars::resolve(&mut resources, partial, &mut findings);
     resources.list.retain(|resource| !is_local(&resource.node));
     order::sort(&mut resources, definition, &mut findings);
-    if let Some(definition) = definition.filter(|definition| trace::is_asked(definition)) {
-        resources.list.iter_mut().for_each(|resource| trace::write(resource, definition));
+    if let Some(definition) = definition.filter(|definition| origin_annotations::is_asked(definition)) {
+        resources.list.iter_mut().for_each(|resource| origin_annotations::write(resource, definition));
     }
     let dropped = dropped(definition);
     let objects: Vec<Object> =
         resources.list.iter().map(|resource| Object { node: reprinted(&tidy(&resource.node, &dropped)) }).collect();
     findings.extend(objects.iter().filter_map(unprintable));
-    crate::finding::sort(&mut findings);
+    crate::base::finding::sort(&mut findings);
     let mut left_out = partial.left_out.clone();
-    crate::finding::sort(&mut left_out);
+    crate::base::finding::sort(&mut left_out);
     let mut laid = partial.laid.clone();
-    laid::settle(&mut laid);
+    patch_targets::settle(&mut laid);
     let mut remote = partial.remote.clone();
     remote_base::settle(&mut remote);
     Build {

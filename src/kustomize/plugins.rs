@@ -3,22 +3,23 @@
 
 use std::sync::Arc;
 
-use super::build::Walk;
-use super::configuration::read_spec_of_object;
-use super::definition::Definition;
-use super::field_spec::FieldSpec;
-use super::names::{self, Affix};
-use super::namespace::{self, Subjects};
-use super::partial::Partial;
-use super::read::objects_of;
-use super::resources::Resource;
-use super::trace::{Maker, Trace};
-use super::{
-    FAILED_BUILD, Files, annotations, generators, hash, iam_policy, images, labels, patches, plugin_fields,
-    replacements, replicas, transform, value_add,
-};
-use crate::finding::{Finding, did_you_mean};
+use super::build::{FAILED_BUILD, Walk};
+use crate::base::finding::{Finding, did_you_mean};
 use crate::kube::Object;
+use crate::kustomize::fieldspec::field_spec::FieldSpec;
+use crate::kustomize::fieldspec::transformer_config::read_spec_of_object;
+use crate::kustomize::file::definition::Definition;
+use crate::kustomize::file::files::Files;
+use crate::kustomize::file::manifests::objects_of;
+use crate::kustomize::file::plugin_fields;
+use crate::kustomize::generate::{config_maps, hash, iam_policy};
+use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::patch::read;
+use crate::kustomize::state::accumulator::Partial;
+use crate::kustomize::state::origin_annotations::{Maker, Trace};
+use crate::kustomize::transform::names::{self, Affix};
+use crate::kustomize::transform::namespace::{self, Subjects};
+use crate::kustomize::transform::{annotations, images, labels, replacements, replicas, sequence, value_add};
 use crate::yaml::{Entry, Inside, Node, Style, Value};
 
 /// The version that says that a generator or transformer is one of kustomize's own.
@@ -59,10 +60,10 @@ impl Walk<'_> {
             let folder = &definition.folder;
             let made = match plugin.kind() {
                 "ConfigMapGenerator" => {
-                    generators::make(self.files, folder, generators::Kind::ConfigMap, &named(&plugin), None, partial)
+                    config_maps::make(self.files, folder, config_maps::Kind::ConfigMap, &named(&plugin), None, partial)
                 }
                 "SecretGenerator" => {
-                    generators::make(self.files, folder, generators::Kind::Secret, &named(&plugin), None, partial)
+                    config_maps::make(self.files, folder, config_maps::Kind::Secret, &named(&plugin), None, partial)
                 }
                 "IAMPolicyGenerator" => match iam_policy::make(&plugin.node) {
                     Ok(node) => Some((Resource::new(node), plugin.node.clone())),
@@ -81,7 +82,7 @@ impl Walk<'_> {
                 if self.traced {
                     resource.traced_to_maker(Maker::of_object(&plugin, &trace));
                 }
-                generators::absorb(partial, &mut positions, resource, &place);
+                config_maps::absorb(partial, &mut positions, resource, &place);
             }
         }
     }
@@ -248,7 +249,7 @@ fn run(files: &Files, folder: &str, plugin: &Object, partial: &mut Partial) {
         "NamespaceTransformer" => put_into_namespace(plugin, &specs, partial),
         "PatchTransformer" => {
             let fields = [("path", "path"), ("patch", "patch"), ("target", "target"), ("options", "options")];
-            transform::patch(files, folder, &[entry_of(plugin, &fields)], patches::Form::Any, partial);
+            sequence::patch(files, folder, &[entry_of(plugin, &fields)], read::Form::Any, partial);
         }
         "PatchStrategicMergeTransformer" => {
             let inline = field("patches").map(|_| entry_of(plugin, &[("patches", "patch")]));
@@ -256,11 +257,11 @@ fn run(files: &Files, folder: &str, plugin: &Object, partial: &mut Partial) {
             if all.is_empty() {
                 partial.fail(lacking(plugin, "`paths` or `patches`"));
             }
-            transform::patch(files, folder, &all, patches::Form::Merge, partial);
+            sequence::patch(files, folder, &all, read::Form::Merge, partial);
         }
         "PatchJson6902Transformer" => {
             let entry = entry_of(plugin, &[("path", "path"), ("jsonOp", "patch"), ("target", "target")]);
-            transform::patch(files, folder, &[entry], patches::Form::Json, partial);
+            sequence::patch(files, folder, &[entry], read::Form::Json, partial);
         }
         "PrefixTransformer" => affix(plugin, &[("prefix", Affix::Prefix)], &specs, partial),
         "SuffixTransformer" => affix(plugin, &[("suffix", Affix::Suffix)], &specs, partial),

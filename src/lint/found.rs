@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 
 /// What a rule says while it looks.
 #[derive(Debug, Clone, Default)]

@@ -2,12 +2,13 @@
 
 use std::sync::OnceLock;
 
-use super::reach::Reached;
-use super::{Found, View};
+use super::found::Found;
+use super::view::View;
+use crate::base::finding::{Finding, Label, Severity};
 use crate::config::Lint;
-use crate::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, Governance, Repo, Tenancy};
 use crate::kube::Object;
+use crate::lint::facts::reach::Reached;
 use crate::text::Span;
 use crate::yaml::Entry;
 
@@ -89,11 +90,11 @@ macro_rules! declare {
         $(#[doc = $line:literal])*
         $id:literal, $severity:ident, $summary:literal, $check:expr $(,)?
     ) => {
-        pub(in crate::lint) const RULE: crate::lint::Rule = crate::lint::Rule {
+        pub(crate) const RULE: crate::lint::Rule = crate::lint::Rule {
             id: $id,
             summary: $summary,
             docs: concat!($($line, "\n"),*),
-            severity: crate::finding::Severity::$severity,
+            severity: crate::base::finding::Severity::$severity,
             check: $check,
         };
     };

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use super::Context;
-use super::inputs::{Input, inputs};
-use super::listing::{Listing, kind_print, print};
-use super::makers::Makers;
+use super::rule::Context;
 use super::scope::settled_namespace;
 use crate::config;
 use crate::flux::{Applied, Applier, ApplierKind, Brought, Installation, Producers, Receiver, Tenancy};
 use crate::kube::Object;
+use crate::lint::facts::inputs::{Input, inputs};
+use crate::lint::facts::listing::{Listing, kind_print, print};
+use crate::lint::facts::unknown_sources::Makers;
 use crate::rbac::{Kinds, Rbac};
 use crate::text::Index;
 use crate::yaml::Name;

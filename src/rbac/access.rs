@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cluster::Rbac;
-use super::means::Become;
-use super::role::{Binding, Role};
-use super::rule::Rule;
-use super::subject::{Account, Subject};
+use crate::rbac::authz::cluster::Rbac;
+use crate::rbac::authz::role::{Binding, Role};
+use crate::rbac::authz::rule::Rule;
+use crate::rbac::authz::subject::{Account, Subject};
+use crate::rbac::escalation::impersonation::Become;
 use crate::yaml::Name;
 
 /// What an account may do, and as whom it may act.

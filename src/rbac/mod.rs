@@ -1,36 +1,22 @@
 //! Who may do what on a cluster, as the API server and Flux's impersonation decide it.
 
 mod access;
-mod answer;
-mod cluster;
+mod admission;
+mod authz;
 mod escalation;
-mod escape;
-mod flux;
-mod gather;
-mod kinds;
-mod making;
-mod means;
 #[cfg(test)]
 mod oracle;
-mod policy;
-mod request;
-mod role;
-mod rule;
-mod selector;
-mod shipped;
-mod subject;
-mod unseen;
 
 pub use access::{Access, Given, Row};
-pub use answer::{Answer, Grant};
-pub use cluster::Rbac;
-pub use escalation::Guard;
-pub use escape::{Escape, Reach, Step};
-pub use flux::acts_as;
-pub use kinds::{Kind, Kinds};
-pub use means::{Actor, Become, Means};
-pub use policy::Policy;
-pub use request::{Request, Resource, Target};
-pub use role::{Binding, Bound, Place, Role, RoleRef, Shipper};
-pub use rule::{Rule, covers};
-pub use subject::{Account, Subject};
+pub use admission::policy::Policy;
+pub use authz::answer::{Answer, Grant};
+pub use authz::cluster::Rbac;
+pub use authz::kinds::{Kind, Kinds};
+pub use authz::request::{Request, Resource, Target};
+pub use authz::role::{Binding, Bound, Place, Role, RoleRef, Shipper};
+pub use authz::rule::{Rule, covers};
+pub use authz::subject::{Account, Subject};
+pub use escalation::escape_chain::{Escape, Reach, Step};
+pub use escalation::flux_identity::acts_as;
+pub use escalation::guard::Guard;
+pub use escalation::impersonation::{Actor, Become, Means};

@@ -4,9 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Account, Binding, Guard, Rbac, Request, Role, Rule, covers};
 use crate::flux::{Applied, Brought, Governance, Receiver, Repo, Settings, Tenancy};
 use crate::kube::Object;
+use crate::rbac::authz::cluster::Rbac;
+use crate::rbac::authz::request::Request;
+use crate::rbac::authz::role::{Binding, Role};
+use crate::rbac::authz::rule::{Rule, covers};
+use crate::rbac::authz::subject::Account;
+use crate::rbac::escalation::guard::Guard;
 use crate::text::{File, Span, Tree};
 use crate::yaml::{Name, parse};
 

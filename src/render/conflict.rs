@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::jobs::Job;
 use super::made::{Identity, Kustomization};
 use super::{DUPLICATE_OBJECT, DUPLICATE_PATH};
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::fleet::Fleet;
 use crate::text::{Index, Span, folder_of};
 

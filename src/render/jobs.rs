@@ -11,7 +11,7 @@ use super::place::{Pattern, Scope, is_partial};
 use super::template::{Templates, line};
 use super::value::Values;
 use super::{INVALID_TEMPLATE, LOCK, PATH_OUTSIDE_REPOSITORY, splice};
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::fleet::{Fleet, Layout, MANIFEST};
 use crate::text::{File, Index, Span, folder_of, normalize};
 

@@ -9,7 +9,7 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::text::{File, normalize};
 
 /// The name of the lock file, beside the files that it lists.

@@ -3,7 +3,7 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::INVALID_TEMPLATE;
-use crate::finding::{Finding, did_you_mean};
+use crate::base::finding::{Finding, did_you_mean};
 use crate::fleet::Layout;
 use crate::text::{Span, folder_of};
 use crate::yaml::Node;

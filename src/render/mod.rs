@@ -3,21 +3,21 @@
 //! A layout is a folder that looks like what it renders: every file in it is a template, and `[cluster]`, `[tenant]`,
 //! `[component]`, `[stage]` or `[namespace]` in a path repeats. Nothing here knows a layout's own folders or names.
 
-mod conflict;
-mod jobs;
 mod lock;
-mod made;
 mod manifest;
 mod place;
+mod splice;
+mod made;
+mod value;
+mod template;
+mod jobs;
+mod conflict;
 mod plan;
 mod removed;
-mod splice;
-mod template;
-mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::fleet::{Fleet, Layout};
 use crate::text::{File, Tree};
 
@@ -69,7 +69,7 @@ pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
     let all = jobs::render(fleet, layout, &manifest, &mut findings);
     conflict::paths(&all, fleet, &mut findings);
     conflict::objects(&all, fleet, &mut findings);
-    crate::finding::sort(&mut findings);
+    crate::base::finding::sort(&mut findings);
     // A later file of one path would hide the earlier one; that is a finding already.
     let written: BTreeMap<&str, &jobs::Job> =
         all.iter().filter(|job| !job.made.text.is_empty()).map(|job| (job.path.as_str(), job)).collect();

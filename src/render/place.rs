@@ -1,7 +1,7 @@
 //! Where templates land: `[cluster]` and its like in a path repeat over what the fleet has.
 
 use crate::fleet::Fleet;
-use crate::fleet::resolved::{Cluster, Component, Namespace, Stage, Tenant};
+use crate::fleet::resolve::fleet::{Cluster, Component, Namespace, Stage, Tenant};
 use crate::text::{Span, folder_of};
 
 /// What a template repeats over at one place; indices into the fleet.

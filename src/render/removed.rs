@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::plan::Change;
-use crate::finding::ObjectRef;
+use crate::base::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::{File, Tree, folder_of};
 use crate::yaml::{Node, parse};

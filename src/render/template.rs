@@ -6,7 +6,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::INVALID_TEMPLATE;
 use super::splice;
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::fleet::{Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};
 use crate::yaml::{Reader, from_json, parse, print, to_json};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::{Report, printable};
-use crate::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Severity};
 
 /// Writes one workflow command per finding.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -51,7 +51,7 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Judged;
+    use crate::report::summary::Judged;
     use crate::text::File;
 
     #[test]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, Severity};
 
 /// The version of the document's shape; a change that a reader could trip over raises it.
 const VERSION: u32 = 1;
@@ -122,8 +122,8 @@ pub fn schema() -> serde_json::Value {
 
 impl From<&super::Report> for Report {
     fn from(report: &super::Report) -> Self {
-        let super::Summary { errors, warnings, pedantic, judged } = report.summary.clone();
-        let super::Judged { files, objects, excepted, skipped, not_done } = judged;
+        let super::summary::Summary { errors, warnings, pedantic, judged } = report.summary.clone();
+        let super::summary::Judged { files, objects, excepted, skipped, not_done } = judged;
         Self {
             version: VERSION,
             findings: report.findings.iter().map(JsonFinding::from).collect(),

@@ -1,20 +1,20 @@
 //! Findings and differences → text and the formats of other tools.
 
-pub mod access;
-pub mod build;
-pub mod diff;
-mod github;
-pub mod graph;
-pub mod json;
-pub mod mask;
 mod provenance;
 mod summary;
+pub mod json;
+pub mod access;
+mod github;
+pub mod graph;
+pub mod mask;
 mod text;
+pub mod build;
+pub mod diff;
 pub mod trace;
 
 use std::io::{self, Write};
 
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::text::File;
 
 pub use summary::{Judged, Summary, counted};
@@ -34,7 +34,7 @@ pub struct Report {
 impl Report {
     /// Sorts and counts findings.
     pub fn new(mut findings: Vec<Finding>, judged: Judged, root: impl Into<String>) -> Self {
-        crate::finding::sort(&mut findings);
+        crate::base::finding::sort(&mut findings);
         let summary = Summary::of(&findings, judged);
         Self { findings, summary, root: root.into() }
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::finding::ObjectRef;
+use crate::base::finding::ObjectRef;
 use crate::flux::{Agent, Applier, ApplierKind, Cause, State, pointer};
 use crate::yaml::{Node, Path, Style, Value};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Severity};
 
 /// How much was looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer,
 
 use super::Report;
 use super::mask::Masks;
-use crate::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, Severity};
 use crate::text::{File, Position};
 
 /// Names of clusters that are shown before the rest is counted.

@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::mask::{Masks, conceal};
 use super::provenance::{JsonField, JsonReference, schema_of};
 use super::{printable, shown_path};
-use crate::finding::ObjectRef;
-use crate::flux::field::shown;
-use crate::flux::trace::{Field, Trace};
+use crate::base::finding::ObjectRef;
+use crate::flux::query::field::shown;
+use crate::flux::query::trace::{Field, Trace};
 use crate::flux::{Agent, Cause};
 use crate::yaml::{Node, Reader, Style as Written, Value, to_json};
 

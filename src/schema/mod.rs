@@ -7,7 +7,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::paths::{Location, LocationSegment};
 use serde_json::Value;
 
-use crate::finding::{Finding, did_you_mean};
+use crate::base::finding::{Finding, did_you_mean};
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar};
 
@@ -66,7 +66,7 @@ impl Checker {
         for error in self.validator.iter_errors(&instance) {
             self.explain(document, &error, &mut findings);
         }
-        crate::finding::sort(&mut findings);
+        crate::base::finding::sort(&mut findings);
         findings
     }
 

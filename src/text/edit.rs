@@ -1,6 +1,6 @@
 //! Replacements of byte ranges.
 
-use super::Span;
+use super::file::Span;
 
 /// A replacement of the text that a span covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub fn apply(source: &str, edits: &[Edit]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::File;
+    use crate::text::file::File;
 
     #[test]
     fn edits_replace_their_ranges_and_nothing_else() {

@@ -2,8 +2,8 @@
 
 #![expect(clippy::string_slice, reason = "the one place that slices, on boundaries it has checked")]
 
-mod edit;
 mod file;
+mod edit;
 mod index;
 mod tree;
 

@@ -12,7 +12,7 @@ use super::resolve::resolve_plain;
 use super::tag::tagged;
 use super::token;
 use super::{Entry, Name, Node, Reader, Scalar, Style, Value};
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::text::{File, Index, Span};
 
 /// Aliases may expand a file to this many nodes in all.

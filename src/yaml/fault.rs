@@ -6,7 +6,7 @@ use granit_parser::ErrorKind;
 
 use super::parse::{INVALID_YAML, MAX_DEPTH};
 use super::token;
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::text::File;
 
 /// What stands around an error.

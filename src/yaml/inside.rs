@@ -220,7 +220,7 @@ fn variable(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Style;
+    use crate::yaml::node::Style;
 
     fn expanded(file: &File, text: &str, pieces: &[(Range<u32>, &str)]) -> Node {
         let scalar = parse(file).documents[0].node.get("patch").unwrap().clone();

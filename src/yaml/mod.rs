@@ -1,25 +1,25 @@
 //! YAML with positions: nodes that know where they came from, a parser that never fails, a printer.
 
 mod base64;
-mod build;
-mod conventional;
-mod decode;
-mod fault;
-pub mod go;
-mod inside;
-mod json;
-mod kubernetes;
 mod node;
+mod conventional;
 mod open;
-mod parse;
 mod path;
-mod print;
-mod quote;
 mod resolve;
+mod decode;
+mod quote;
+mod print;
 mod tag;
 mod timestamp;
-mod token;
+pub mod go;
+mod json;
+mod kubernetes;
 mod verbatim;
+mod inside;
+mod token;
+mod fault;
+mod build;
+mod parse;
 
 pub use base64::decode_base64;
 pub use conventional::conventional;

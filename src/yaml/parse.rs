@@ -2,10 +2,10 @@
 
 use granit_parser::{Event, Marker, Parser, StructureStyle};
 
-use super::Node;
 use super::build::Builder;
 use super::fault;
-use crate::finding::Finding;
+use super::node::Node;
+use crate::base::finding::Finding;
 use crate::text::File;
 
 /// The rule of findings about text that is no YAML.
@@ -52,7 +52,7 @@ pub fn parse(file: &File) -> Parsed {
         start = next;
     }
     let mut findings = builder.findings;
-    crate::finding::sort(&mut findings);
+    crate::base::finding::sort(&mut findings);
     Parsed { file: file.clone(), documents, findings }
 }
 

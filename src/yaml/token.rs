@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::parse::INVALID_YAML;
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::text::Span;
 
 /// The place of a value that is not there: behind the colon, dash, anchor or tag that stands last in the gap.

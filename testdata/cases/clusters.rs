@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use fleetwright::finding::Severity;
+use fleetwright::base::finding::Severity;
 use fleetwright::flux::{Applied, ApplierKind, Cluster, Provenance, Repo, Settings, State};
 use fleetwright::text::{File, Tree};
 use fleetwright::yaml::Value;

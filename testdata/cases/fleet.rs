@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fleetwright::finding::Finding;
+use fleetwright::base::finding::Finding;
 use fleetwright::text::{File, Span, Tree};
 use fleetwright::{config, fleet, lint};
 use snapbox::{Assert, Data};

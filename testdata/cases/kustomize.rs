@@ -70,7 +70,7 @@ fn cases() -> Vec<PathBuf> {
 }
 
 /// Findings as lines: place, severity, rule, message.
-pub(crate) fn lines(findings: &[fleetwright::finding::Finding]) -> String {
+pub(crate) fn lines(findings: &[fleetwright::base::finding::Finding]) -> String {
     let mut lines = String::new();
     for finding in findings {
         let place = finding.at.span.position();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fleetwright::finding::Finding;
+use fleetwright::base::finding::Finding;
 use fleetwright::fleet::{Loaded, load};
 use fleetwright::render::{LOCK, Lock, Plan, Rendered, plan, render};
 use fleetwright::text::{File, Tree};
@@ -33,7 +33,7 @@ fn read(root: &Path) -> Tree {
 fn said(findings: &[Finding]) -> String {
     let mut text = String::new();
     for finding in findings {
-        let line = |label: &fleetwright::finding::Label| {
+        let line = |label: &fleetwright::base::finding::Label| {
             let position = label.span.position();
             format!("{}:{}:{} {}", label.span.file().path(), position.line, position.column, label.message)
         };

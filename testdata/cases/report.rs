@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read has failed")]
 
-use fleetwright::finding::{Finding, ObjectRef, Severity};
+use fleetwright::base::finding::{Finding, ObjectRef, Severity};
 use fleetwright::report::{FORMATS, Judged, Report, SummaryLine, access, build, graph, json, trace};
 use fleetwright::text::{File, Span};
 use snapbox::data::DataFormat;

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use fleetwright::address::Location;
+use fleetwright::base::finding::{Finding, Severity};
 use fleetwright::config;
 use fleetwright::disk;
-use fleetwright::finding::{Finding, Severity};
 use fleetwright::flux::source::Copy;
 use fleetwright::flux::{ApplierKind, Cluster, Repo, Settings};
 use fleetwright::kube::Object;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use fleetwright::flux::envsubst::{Expansion, Fault, FaultKind, Lookup, Template};
+use fleetwright::flux::variables::envsubst::{Expansion, Fault, FaultKind, Lookup, Template};
 use fleetwright::flux::{Variable, Variables, reads, substitute};
 use fleetwright::kube::Object;
 use fleetwright::text::File;
@@ -214,7 +214,7 @@ fn a_fault_is_named_at_its_line() {
     let object = read(text).unwrap();
     let said = |variables: &Variables| {
         let findings = substitute(&object, variables, true).unwrap_err();
-        let said = |finding: &fleetwright::finding::Finding| {
+        let said = |finding: &fleetwright::base::finding::Finding| {
             (finding.at.span.position().line, finding.at.span.text().to_string())
         };
         findings.iter().map(said).collect::<Vec<_>>()

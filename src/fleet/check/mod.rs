@@ -2,6 +2,7 @@
 //!
 //! Every check passes over what is broken, since the schema has reported it, so that all mistakes come in one run.
 
+mod input_guard;
 mod names;
 mod places;
 mod references;
@@ -9,11 +10,11 @@ mod roles;
 mod sources;
 mod substitution;
 
-use super::graph::Graph;
-use super::input::Input;
-use super::layout::Layout;
-use super::merge::Merged;
-use crate::finding::Finding;
+use crate::base::finding::Finding;
+use crate::fleet::input::files::Input;
+use crate::fleet::input::layout::Layout;
+use crate::fleet::merge::levels::Merged;
+use crate::fleet::resolve::dependencies::Graph;
 
 /// Checks what was written, as written and as merged.
 pub(super) fn check(

@@ -1,9 +1,9 @@
 //! Names that stand twice.
 
-use crate::finding::Finding;
-use crate::fleet::graph::name;
-use crate::fleet::input::Input;
-use crate::fleet::merge::Merged;
+use crate::base::finding::Finding;
+use crate::fleet::input::files::Input;
+use crate::fleet::merge::levels::Merged;
+use crate::fleet::resolve::dependencies::name;
 use crate::text::{Index, Span};
 use crate::yaml::Node;
 

@@ -1,10 +1,10 @@
 //! Folders and namespaces that collide.
 
-use crate::finding::Finding;
-use crate::fleet::graph::name;
-use crate::fleet::input::Input;
-use crate::fleet::merge::{Merged, namespace_of};
-use crate::fleet::resolve::FLUX_NAMESPACE;
+use crate::base::finding::Finding;
+use crate::fleet::input::files::Input;
+use crate::fleet::merge::levels::{Merged, namespace_of};
+use crate::fleet::resolve::dependencies::name;
+use crate::fleet::resolve::derive::FLUX_NAMESPACE;
 use crate::text::{Index, Span, join};
 use crate::yaml::Node;
 

@@ -1,9 +1,9 @@
 //! References that lead nowhere.
 
-use crate::finding::{Finding, did_you_mean};
-use crate::fleet::graph::{DANGLING_DEPENDENCY, Graph, depends_on, listed, name, wanted};
-use crate::fleet::input::Input;
-use crate::fleet::merge::{Merged, namespace_of};
+use crate::base::finding::{Finding, did_you_mean};
+use crate::fleet::input::files::Input;
+use crate::fleet::merge::levels::{Merged, namespace_of};
+use crate::fleet::resolve::dependencies::{DANGLING_DEPENDENCY, Graph, depends_on, listed, name, wanted};
 use crate::text::{Index, Span};
 use crate::yaml::Node;
 

@@ -1,8 +1,8 @@
 //! Settings that say nothing where they stand.
 
-use crate::finding::Finding;
-use crate::fleet::graph::name;
-use crate::fleet::input::Input;
+use crate::base::finding::Finding;
+use crate::fleet::input::files::Input;
+use crate::fleet::resolve::dependencies::name;
 use crate::yaml::Node;
 
 /// The rule of settings without effect.

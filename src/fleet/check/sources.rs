@@ -1,14 +1,14 @@
 //! Sources whose revision or signature does not fit their kind.
 
 use super::names::DUPLICATE_NAME;
-use crate::finding::Finding;
-use crate::fleet::graph::name;
-use crate::fleet::input::Input;
-use crate::fleet::layout::Layout;
+use crate::base::finding::Finding;
+use crate::fleet::input::files::Input;
+use crate::fleet::input::layout::Layout;
 use crate::fleet::load::INVALID_FLEET;
-use crate::fleet::merge::Merged;
-use crate::fleet::resolve::kind_of;
-use crate::fleet::resolved::SourceKind;
+use crate::fleet::merge::levels::Merged;
+use crate::fleet::resolve::dependencies::name;
+use crate::fleet::resolve::derive::kind_of;
+use crate::fleet::resolve::fleet::SourceKind;
 use crate::text::Index;
 use crate::yaml::Node;
 

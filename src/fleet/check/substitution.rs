@@ -1,10 +1,10 @@
 //! Variables that would be no text any more where Flux puts them.
 
-use crate::finding::Finding;
-use crate::fleet::graph::name;
-use crate::fleet::layout::Layout;
-use crate::fleet::merge::{Merged, MergedTenant};
-use crate::fleet::variable::{is_text_unquoted, whole_reference};
+use crate::base::finding::Finding;
+use crate::fleet::input::layout::Layout;
+use crate::fleet::merge::levels::{Merged, MergedTenant};
+use crate::fleet::resolve::dependencies::name;
+use crate::fleet::resolve::variable::{is_text_unquoted, whole_reference};
 use crate::text::{Index, Span};
 use crate::yaml::{Node, Value};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::scalar::{ComponentPath, DnsLabel, Patch, Raw, RepoPath, Text, VariableName};
 use super::flux::Flux;
+use crate::fleet::input::scalar::{ComponentPath, DnsLabel, Patch, Raw, RepoPath, Text, VariableName};
 
 /// A cluster.
 #[derive(Debug, Clone, JsonSchema)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::scalar::{DnsLabel, Duration, Patch, Text};
 use super::source::Verify;
+use crate::fleet::input::scalar::{DnsLabel, Duration, Patch, Text};
 
 /// How Flux is installed and tuned.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod automation;
-mod cluster;
 mod component;
-mod flux;
 mod source;
+mod flux;
+mod cluster;
 mod tenant;
 
 pub use automation::{Alert, AlertKind, AlertSeverity, Author, ImageAutomation, Receiver, ReceiverKind};
@@ -25,7 +25,7 @@ pub use tenant::{
     TenantSettings,
 };
 
-use super::scalar::{DnsLabel, Duration};
+use crate::fleet::input::scalar::{DnsLabel, Duration};
 
 /// The fleet: what the clusters are, who the tenants are, and what of theirs runs where.
 #[derive(Debug, Clone, JsonSchema)]

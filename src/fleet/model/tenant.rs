@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::scalar::{DnsLabel, Patch, Raw, Text};
 use super::automation::{Alert, ImageAutomation, Receiver};
 use super::component::{Component, Reconcile};
 use super::source::Source;
+use crate::fleet::input::scalar::{DnsLabel, Patch, Raw, Text};
 
 /// A tenant: somebody whose repositories the clusters run.
 #[derive(Debug, Clone, JsonSchema)]

@@ -1,7 +1,7 @@
 //! The values that a HelmRelease gets on its cluster.
 
 use super::{Values, values};
-use crate::flux::{Applied, Cluster};
+use crate::flux::model::cluster::{Applied, Cluster};
 
 impl Cluster {
     /// The merged values of a HelmRelease of this cluster; `None` for other objects. Each node knows where it was

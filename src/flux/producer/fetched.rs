@@ -1,7 +1,7 @@
 //! Objects of which an operator makes a Secret or a ConfigMap: external secrets, sealed ones, certificates.
 
 use super::{Known, Produced, shell, unknown};
-use crate::finding::ObjectRef;
+use crate::base::finding::ObjectRef;
 use crate::flux::label::fits;
 use crate::kube::Object;
 use crate::text::Span;

@@ -1,7 +1,7 @@
 //! What Kyverno's policies generate: copies of objects, or objects that the policy holds, mostly one for each namespace.
 
 use super::{Known, Produced, shell, unknown};
-use crate::finding::ObjectRef;
+use crate::base::finding::ObjectRef;
 use crate::flux::label::{fits, fits_labels};
 use crate::kube::Object;
 use crate::text::Span;

@@ -8,10 +8,10 @@ mod reflector;
 
 use std::sync::Arc;
 
-use super::ApplierKind;
-use super::made::{entry, map, quoted, text};
+use crate::base::finding::ObjectRef;
 use crate::config::Declared;
-use crate::finding::ObjectRef;
+use crate::flux::build::synthetic_node::{entry, map, quoted, text};
+use crate::flux::model::cluster::ApplierKind;
 use crate::kube::Object;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node, Style, Value};

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use crate::finding::ObjectRef;
+use crate::base::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::{Index, Span};
 use crate::yaml::Name;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::template::{Kind, Value, adler32, from_node};
-use crate::finding::ObjectRef;
+use crate::base::finding::ObjectRef;
 use crate::flux::label::fits;
 use crate::kube::Object;
 use crate::text::Span;

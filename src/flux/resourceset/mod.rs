@@ -4,16 +4,16 @@
 //! `spec.resourcesTemplate` is such a text already. So a template may change types and add structure, and every node
 //! of the result is mapped back: to the template, or to the input that gave its value.
 
+mod template;
 mod inputs;
 mod place;
-mod template;
 
 use std::collections::BTreeMap;
 
 use self::inputs::{InputSet, Missing, inputs};
 use self::place::{Ground, Places, file};
 use self::template::{Budget, Fault, Output, Template, Value};
-use crate::finding::{Finding, ObjectRef};
+use crate::base::finding::{Finding, ObjectRef};
 use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;

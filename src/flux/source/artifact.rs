@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::kustomize::{Builder, Files};
 
 /// The files that a source hands out, and the builds of their folders, each made once.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::artifact::Artifact;
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::kustomize::{FAILED_BUILD, Files};
 use crate::text::is_inside;
 use crate::yaml::Node;

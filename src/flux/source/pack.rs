@@ -6,7 +6,7 @@ use super::ignore::Ignore;
 use super::include::{self, Include};
 use super::origin::known;
 use super::sparse;
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::Files;
 use crate::text::is_inside;

@@ -9,7 +9,7 @@ use super::include::Include;
 use super::origin::Origin;
 use super::pack::Recipe;
 use super::sources::{Fetched, Lookup, Made, SourceRef, Sources};
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;

@@ -13,7 +13,8 @@ use super::origin::Origin;
 use super::resolve::Resolver;
 use crate::address::{Address, Location};
 use crate::kube::Object;
-use crate::kustomize::{self, Files};
+use crate::kustomize;
+use crate::kustomize::Files;
 use crate::text::{Index, Tree, is_inside};
 use crate::yaml::{Node, Value};
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Copy, Lookup, Resolution, SourceRef, Sources};
+use super::artifact::Resolution;
+use super::sources::{Copy, Lookup, SourceRef, Sources};
 use crate::address::Location;
 use crate::kube::Object;
 use crate::kustomize::Files;

@@ -1,14 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_CONTROLLERS, Handling};
 use crate::kube::Object;
-use crate::lint::descent::Descent;
-use crate::lint::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
-use crate::lint::inputs::Input;
-use crate::lint::reach::address;
-use crate::lint::rule::declare;
-use crate::lint::{Check, Found, Presence, View};
+use crate::lint::order::applier_tree::Descent;
+use crate::lint::order::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
+use crate::lint::facts::inputs::Input;
+use crate::lint::facts::reach::address;
+use crate::lint::rule::{declare, Check};
+use crate::lint::found::Found;
+use crate::lint::refs::presence::Presence;
+use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 

@@ -1,8 +1,8 @@
-use crate::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
 use crate::kube::Object;
-use crate::lint::rule::declare;
-use crate::lint::{Check, Context, Found};
+use crate::lint::rule::{declare, Check, Context};
+use crate::lint::found::Found;
 use crate::yaml::Node;
 
 declare! {

@@ -1,9 +1,10 @@
-use crate::finding::Finding;
-use crate::lint::dependency::{DEPENDENTS, Dependency, dependencies};
-use crate::lint::missing::Search;
-use crate::lint::rule::declare;
-use crate::lint::wanted::Wanted;
-use crate::lint::{Check, Found, View};
+use crate::base::finding::Finding;
+use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
+use crate::lint::refs::missing::Search;
+use crate::lint::rule::{declare, Check};
+use crate::lint::refs::wanted::Wanted;
+use crate::lint::found::Found;
+use crate::lint::view::View;
 
 declare! {
     /// `dependsOn` names something that does not exist.

@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Marker, State};
-use crate::lint::installation::runs;
-use crate::lint::reach::{has_root, place_of};
-use crate::lint::rule::declare;
-use crate::lint::{Check, Fleet, Found, View};
+use crate::lint::facts::installation::runs;
+use crate::lint::facts::reach::{has_root, place_of};
+use crate::lint::rule::{declare, Check, Fleet};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::text::{Span, folder_of, normalize};
 use crate::yaml::{Entry, Node};
 

@@ -1,11 +1,12 @@
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::artifacts::may_be_made;
-use crate::lint::missing::Search;
-use crate::lint::rule::declare;
-use crate::lint::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
-use crate::lint::wanted::{HELM, Wanted};
-use crate::lint::{Check, Found, View};
+use crate::lint::facts::artifacts::may_be_made;
+use crate::lint::refs::missing::Search;
+use crate::lint::rule::{declare, Check};
+use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
+use crate::lint::refs::wanted::{HELM, Wanted};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {

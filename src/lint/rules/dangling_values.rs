@@ -1,9 +1,10 @@
-use crate::finding::{Finding, Severity};
-use crate::lint::missing::Search;
-use crate::lint::rule::declare;
-use crate::lint::values_reference::{ValuesReference, values_of};
-use crate::lint::wanted::{HELM, KUSTOMIZE};
-use crate::lint::{Check, Found, View};
+use crate::base::finding::{Finding, Severity};
+use crate::lint::refs::missing::Search;
+use crate::lint::rule::{declare, Check};
+use crate::lint::refs::values_reference::{ValuesReference, values_of};
+use crate::lint::refs::wanted::{HELM, KUSTOMIZE};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 
 declare! {
     /// `valuesFrom` or `substituteFrom` names an object that the cluster does not receive in that namespace.

@@ -1,7 +1,8 @@
-use crate::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, ApplierKind};
-use crate::lint::rule::declare;
-use crate::lint::{Check, Found, View};
+use crate::lint::rule::{declare, Check};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::yaml::Entry;
 
 /// So many further objects are shown at their places.

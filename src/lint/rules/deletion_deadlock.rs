@@ -1,12 +1,14 @@
 use std::collections::BTreeSet;
 
-use crate::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
-use crate::lint::cold_start::own_place;
-use crate::lint::descent::Descent;
-use crate::lint::ownership::{Manner, prunes};
-use crate::lint::rule::declare;
-use crate::lint::{Check, Found, Presence, View};
+use crate::lint::order::cold_start::own_place;
+use crate::lint::order::applier_tree::Descent;
+use crate::lint::facts::ownership::{Manner, prunes};
+use crate::lint::rule::{declare, Check};
+use crate::lint::found::Found;
+use crate::lint::refs::presence::Presence;
+use crate::lint::view::View;
 use crate::text::Index;
 use crate::yaml::Node;
 

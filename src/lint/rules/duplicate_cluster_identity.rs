@@ -1,10 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::flux::Variable;
-use crate::lint::rule::declare;
-use crate::lint::{Check, Fleet, Found, View};
+use crate::lint::rule::{declare, Check, Fleet};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::text::Index;
 
 declare! {

@@ -1,5 +1,4 @@
-use crate::lint::Check;
-use crate::lint::rule::declare;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// A folder with a kustomization.yaml does not build.

@@ -1,9 +1,9 @@
-use crate::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::Applied;
 use crate::kube::Object;
-use crate::lint::pods::containers;
-use crate::lint::rule::{declare, missing_in_spec};
-use crate::lint::{Check, Context, Found};
+use crate::lint::facts::pods::containers;
+use crate::lint::rule::{declare, missing_in_spec, Check, Context};
+use crate::lint::found::Found;
 use crate::yaml::{Entry, Node};
 
 declare! {

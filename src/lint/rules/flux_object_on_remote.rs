@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
-use crate::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, Cluster, State, is_flux};
 use crate::kube::Object;
-use crate::lint::cold_start::own_place;
-use crate::lint::rule::declare;
-use crate::lint::{Check, Fleet, Found, View};
+use crate::lint::order::cold_start::own_place;
+use crate::lint::rule::{declare, Check, Fleet};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::yaml::{Entry, Name, Node};
 
 /// So many objects of one Kustomization are shown.

@@ -1,9 +1,9 @@
-use crate::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
 use crate::kube::Object;
-use crate::lint::fields::flag;
-use crate::lint::rule::declare;
-use crate::lint::{Check, Context, Found};
+use crate::lint::facts::duration_fields::flag;
+use crate::lint::rule::{declare, Check, Context};
+use crate::lint::found::Found;
 use crate::yaml::Node;
 
 declare! {

@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::kube::Object;
-use crate::lint::fields::go_duration;
-use crate::lint::rule::declare;
-use crate::lint::{Check, Context, Found};
+use crate::lint::facts::duration_fields::go_duration;
+use crate::lint::rule::{declare, Check, Context};
+use crate::lint::found::Found;
 
 declare! {
     /// An interval is below a minute, or a Kustomization starts over before it may have ended.

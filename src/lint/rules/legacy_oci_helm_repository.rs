@@ -1,6 +1,6 @@
 use crate::flux::Applied;
-use crate::lint::rule::{declare, pedantic};
-use crate::lint::{Check, Context, Found};
+use crate::lint::rule::{declare, pedantic, Check, Context};
+use crate::lint::found::Found;
 
 declare! {
     /// A HelmRepository has `type: oci`.

@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
-use crate::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, locks_of_instance};
 use crate::kube::Object;
-use crate::lint::rule::{declare, missing_in_spec};
-use crate::lint::{Check, Found, View};
+use crate::lint::rule::{declare, missing_in_spec, Check};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
 

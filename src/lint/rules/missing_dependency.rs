@@ -2,14 +2,15 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::Object;
-use crate::lint::before::Before;
-use crate::lint::inputs::Input;
-use crate::lint::reach::address;
-use crate::lint::rule::{declare, missing_in_spec};
-use crate::lint::{Check, Found, View};
+use crate::lint::order::apply_order::Before;
+use crate::lint::facts::inputs::Input;
+use crate::lint::facts::reach::address;
+use crate::lint::rule::{declare, missing_in_spec, Check};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
 

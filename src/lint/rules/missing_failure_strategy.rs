@@ -1,8 +1,9 @@
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::lint::fields::mentions;
-use crate::lint::rule::{declare, missing_in_spec};
-use crate::lint::{Check, Found, View};
+use crate::lint::facts::duration_fields::mentions;
+use crate::lint::rule::{declare, missing_in_spec, Check};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {

@@ -1,7 +1,9 @@
-use crate::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label};
 use crate::flux::Applied;
-use crate::lint::rule::declare;
-use crate::lint::{Check, Found, Presence, View};
+use crate::lint::rule::{declare, Check};
+use crate::lint::found::Found;
+use crate::lint::refs::presence::Presence;
+use crate::lint::view::View;
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 

@@ -1,5 +1,4 @@
-use crate::lint::Check;
-use crate::lint::rule::declare;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// The `spec.path` of a Kustomization does not exist in its source.

@@ -1,5 +1,4 @@
-use crate::lint::Check;
-use crate::lint::rule::declare;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// A kustomization.yaml names a file or folder that is not there, or names one twice.

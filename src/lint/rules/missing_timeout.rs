@@ -1,7 +1,7 @@
 use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap};
-use crate::lint::fields::flag;
-use crate::lint::rule::{declare, missing_in_spec, pedantic};
-use crate::lint::{Check, Context, Found};
+use crate::lint::facts::duration_fields::flag;
+use crate::lint::rule::{declare, missing_in_spec, pedantic, Check, Context};
+use crate::lint::found::Found;
 
 declare! {
     /// A Kustomization has neither `timeout` nor `wait`.

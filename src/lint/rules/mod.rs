@@ -1,6 +1,6 @@
 //! The rules: one file and one line each, in order of their ids.
 
-use super::Rule;
+use super::rule::Rule;
 
 macro_rules! rules {
     ($(mod $module:ident;)*) => {

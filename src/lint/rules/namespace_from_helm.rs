@@ -1,6 +1,8 @@
-use crate::lint::fields::flag;
-use crate::lint::rule::{declare, pedantic};
-use crate::lint::{Check, Found, Presence, View};
+use crate::lint::facts::duration_fields::flag;
+use crate::lint::rule::{declare, pedantic, Check};
+use crate::lint::found::Found;
+use crate::lint::refs::presence::Presence;
+use crate::lint::view::View;
 
 declare! {
     /// A HelmRelease makes the namespace that it installs into.

@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
-use crate::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind};
-use crate::lint::ownership::{Manner, prunes, sends_away};
-use crate::lint::rule::declare;
-use crate::lint::{Check, Found, View};
+use crate::lint::facts::ownership::{Manner, prunes, sends_away};
+use crate::lint::rule::{declare, Check};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 
 /// So many owners of one object are shown.
 const MAX_SHOWN: usize = 4;

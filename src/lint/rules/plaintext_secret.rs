@@ -1,9 +1,9 @@
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::Object;
-use crate::lint::private_values::{decoded, is_encrypted_file, is_nothing, is_public, private_values};
-use crate::lint::rule::declare;
-use crate::lint::{Check, Context, Found};
+use crate::lint::facts::private_values::{decoded, is_encrypted_file, is_nothing, is_public, private_values};
+use crate::lint::rule::{declare, Check, Context};
+use crate::lint::found::Found;
 use crate::yaml::{Entry, Node, Style, Value};
 
 declare! {

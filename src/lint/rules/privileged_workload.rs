@@ -1,11 +1,11 @@
 use std::ptr;
 
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::fields::flag;
-use crate::lint::pods::{containers, pod};
-use crate::lint::rule::{declare, pedantic};
-use crate::lint::{Check, Context, Found};
+use crate::lint::facts::duration_fields::flag;
+use crate::lint::facts::pods::{containers, pod};
+use crate::lint::rule::{declare, pedantic, Check, Context};
+use crate::lint::found::Found;
 use crate::yaml::Node;
 
 declare! {

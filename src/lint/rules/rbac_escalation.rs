@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 use std::ptr;
 
-use crate::finding::{Finding, Label};
-use crate::lint::rule::declare;
-use crate::lint::tenants::{Tenant, Tenants};
-use crate::lint::{Check, Found, View};
+use crate::base::finding::{Finding, Label};
+use crate::lint::rule::{declare, Check};
+use crate::lint::facts::tenants::{Tenant, Tenants};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::rbac::{Binding, Request, Role, Rule};
 use crate::text::Span;
 

@@ -1,6 +1,7 @@
-use crate::finding::{Finding, Severity};
-use crate::lint::rule::declare;
-use crate::lint::{Check, Found, View};
+use crate::base::finding::{Finding, Severity};
+use crate::lint::rule::{declare, Check};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 
 declare! {
     /// A kustomization.yaml that a cluster reaches loads something from a URL.

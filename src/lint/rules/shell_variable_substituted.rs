@@ -1,5 +1,4 @@
-use crate::lint::Check;
-use crate::lint::rule::declare;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// Flux replaces a variable that a script or dashboard means for itself.

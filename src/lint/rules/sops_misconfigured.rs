@@ -1,8 +1,9 @@
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::flux::ApplierKind;
 use crate::kube::Object;
-use crate::lint::rule::declare;
-use crate::lint::{Check, Found, View};
+use crate::lint::rule::{declare, Check};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::yaml::Entry;
 
 declare! {

@@ -1,8 +1,8 @@
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::fields::flag;
-use crate::lint::rule::declare;
-use crate::lint::{Check, Context, Found};
+use crate::lint::facts::duration_fields::flag;
+use crate::lint::rule::{declare, Check, Context};
+use crate::lint::found::Found;
 
 declare! {
     /// A Flux object says `suspend: true` in the repository.

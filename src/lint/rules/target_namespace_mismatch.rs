@@ -1,7 +1,7 @@
-use crate::finding::{Finding, Label, Severity};
+use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, is_kustomization};
-use crate::lint::rule::{declare, missing_in_spec};
-use crate::lint::{Check, Context, Found};
+use crate::lint::rule::{declare, missing_in_spec, Check, Context};
+use crate::lint::found::Found;
 use crate::yaml::Node;
 
 declare! {

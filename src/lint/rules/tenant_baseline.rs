@@ -2,8 +2,10 @@ use std::collections::BTreeSet;
 
 use crate::flux::State;
 use crate::kube::Object;
-use crate::lint::rule::{declare, pedantic};
-use crate::lint::{Check, Found, Presence, View};
+use crate::lint::rule::{declare, pedantic, Check};
+use crate::lint::found::Found;
+use crate::lint::refs::presence::Presence;
+use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {

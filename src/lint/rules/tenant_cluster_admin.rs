@@ -1,7 +1,8 @@
-use crate::finding::{Finding, Label, Severity};
-use crate::lint::rule::declare;
-use crate::lint::tenants::{Tenant, Tenants};
-use crate::lint::{Check, Found, View};
+use crate::base::finding::{Finding, Label, Severity};
+use crate::lint::rule::{declare, Check};
+use crate::lint::facts::tenants::{Tenant, Tenants};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::rbac::{Binding, Bound, Role};
 
 declare! {

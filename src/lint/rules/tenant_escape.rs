@@ -1,9 +1,10 @@
 use std::ptr;
 
-use crate::finding::{Finding, Label, Severity};
-use crate::lint::rule::declare;
-use crate::lint::tenants::{Tenant, Tenants};
-use crate::lint::{Check, Found, View};
+use crate::base::finding::{Finding, Label, Severity};
+use crate::lint::rule::{declare, Check};
+use crate::lint::facts::tenants::{Tenant, Tenants};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::rbac::{Actor, Binding, Escape, Grant, Means, Place, Rbac, Reach, Step};
 use crate::text::Span;
 

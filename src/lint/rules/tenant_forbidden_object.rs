@@ -2,12 +2,13 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ptr;
 
-use crate::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, Handling};
 use crate::kube::Object;
-use crate::lint::rule::declare;
-use crate::lint::tenants::{Tenant, Tenants};
-use crate::lint::{Check, Found, View};
+use crate::lint::rule::{declare, Check};
+use crate::lint::facts::tenants::{Tenant, Tenants};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::rbac::{Account, Answer, Guard, Request, acts_as};
 use crate::text::Span;
 

@@ -1,7 +1,7 @@
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::rule::declare;
-use crate::lint::{Check, Context, Found};
+use crate::lint::rule::{declare, Check, Context};
+use crate::lint::found::Found;
 
 declare! {
     /// A Receiver takes requests from anybody.

@@ -1,10 +1,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::flux::{Applier, State};
-use crate::lint::rule::declare;
-use crate::lint::{Check, Found, Presence, View};
+use crate::lint::rule::{declare, Check};
+use crate::lint::found::Found;
+use crate::lint::refs::presence::Presence;
+use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {

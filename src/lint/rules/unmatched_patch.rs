@@ -1,5 +1,4 @@
-use crate::lint::Check;
-use crate::lint::rule::declare;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// The target of a patch matches no object.

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
-use crate::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label};
 use crate::flux::{is_flux, is_kustomization};
 use crate::kube::Object;
-use crate::lint::installation::runs;
-use crate::lint::reach::{above, has_root, place_of};
-use crate::lint::rule::declare;
-use crate::lint::{Check, Fleet, Found};
+use crate::lint::facts::installation::runs;
+use crate::lint::facts::reach::{above, has_root, place_of};
+use crate::lint::rule::{declare, Check, Fleet};
+use crate::lint::found::Found;
 use crate::text::{Index, folder_of, normalize};
 
 /// So many further objects of a folder are shown.

@@ -1,13 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::Object;
-use crate::lint::dependency::{DEPENDENTS, dependencies};
-use crate::lint::fields::flag;
-use crate::lint::rule::{declare, missing_in_spec};
-use crate::lint::wanted::Wanted;
-use crate::lint::{Check, Found, View};
+use crate::lint::refs::dependency::{DEPENDENTS, dependencies};
+use crate::lint::facts::duration_fields::flag;
+use crate::lint::rule::{declare, missing_in_spec, Check};
+use crate::lint::refs::wanted::Wanted;
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::Node;
 

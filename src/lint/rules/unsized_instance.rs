@@ -1,7 +1,7 @@
-use crate::finding::Label;
+use crate::base::finding::Label;
 use crate::flux::Applied;
-use crate::lint::rule::{declare, missing_in_spec, pedantic};
-use crate::lint::{Check, Context, Found};
+use crate::lint::rule::{declare, missing_in_spec, pedantic, Check, Context};
+use crate::lint::found::Found;
 use crate::yaml::Entry;
 
 declare! {

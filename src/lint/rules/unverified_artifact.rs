@@ -1,6 +1,6 @@
 use crate::flux::Applied;
-use crate::lint::rule::{declare, missing_in_spec, pedantic};
-use crate::lint::{Check, Context, Found};
+use crate::lint::rule::{declare, missing_in_spec, pedantic, Check, Context};
+use crate::lint::found::Found;
 
 declare! {
     /// An OCIRepository has no `verify`.

@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 
-use crate::lint::fields::mentions;
-use crate::lint::rule::{declare, pedantic};
-use crate::lint::{Check, Found, View};
+use crate::lint::facts::duration_fields::mentions;
+use crate::lint::rule::{declare, pedantic, Check};
+use crate::lint::found::Found;
+use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Delivery, Secrets, describe, shown};
 use crate::report::mask::Masks;
-use crate::report::printable;
+use crate::report::text::printable;
 use crate::yaml::go;
 
 pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn Write) -> io::Result<()> {

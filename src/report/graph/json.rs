@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::flux::State;
-use crate::flux::graph::{Edge, EdgeKind, Graph, GraphNode, Role};
+use crate::flux::query::graph::{Edge, EdgeKind, Graph, GraphNode, Role};
 use crate::report::provenance::{JsonReference, schema_of};
 
 /// The version of the document's shape; a change that a reader could trip over raises it.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{cluster, name};
-use crate::flux::graph::{EdgeKind, Graph, Role};
+use crate::flux::query::graph::{EdgeKind, Graph, Role};
 
 pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "flowchart LR")?;

@@ -7,8 +7,8 @@ mod text;
 
 use std::io::{self, Write};
 
-use crate::finding::ObjectRef;
-use crate::flux::graph::Graph;
+use crate::base::finding::ObjectRef;
+use crate::flux::query::graph::Graph;
 
 use super::text::printable;
 

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::{cluster, name, one_line};
-use crate::finding::ObjectRef;
+use crate::base::finding::ObjectRef;
 use crate::flux::State;
-use crate::flux::graph::{EdgeKind, Graph, GraphNode, Role};
+use crate::flux::query::graph::{EdgeKind, Graph, GraphNode, Role};
 
 /// A line is at most this wide, as far as the names in it allow.
 const WIDTH: usize = 100;

@@ -4,12 +4,12 @@
 //! below their key, long lines folded, numbers written as Go writes them. Flux substitutes variables in this very text,
 //! so how it quotes and folds decides what a variable may do. `testdata/oracles/printer` records the real program.
 
-mod emit;
-mod fold;
 mod number;
 mod order;
-mod refuse;
 mod shape;
+mod emit;
+mod fold;
+mod refuse;
 mod styles;
 
 pub use emit::{Part, Segment};

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::yaml::Entry;
+use crate::yaml::node::Entry;
 
 /// Below this many entries, insertion is faster than merging.
 const FEW: usize = 12;

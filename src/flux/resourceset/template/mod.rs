@@ -2,15 +2,15 @@
 //!
 //! What it costs is bounded in steps, in bytes and in depth, since a template may be a stranger's.
 
-mod convert;
-mod functions;
-mod go;
 mod lex;
 mod literal;
-mod parse;
-mod run;
 mod slug;
 mod value;
+mod go;
+mod convert;
+mod functions;
+mod parse;
+mod run;
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::functions::{self, Parameter};
+use super::functions::Parameter;
 use super::lex::Number;
 use super::parse::{Branch, Operand, Parsed, Piece, Pipe, Term};
 use super::value::{Kind, Value};
-use super::{Budget, Fault, From, Output, go};
+use super::{Budget, Fault, From, Output, functions, go};
 
 /// How deep actions, parentheses and called templates nest at most while running.
 const MAX_DEPTH: usize = 150;

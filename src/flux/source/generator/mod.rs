@@ -1,14 +1,14 @@
 //! The artifacts that source-watcher makes of others, as an ArtifactGenerator says: copies of files, one by one.
 
-mod copy;
+mod merge;
+mod paths;
 mod exclude;
 mod globs;
-mod merge;
 #[cfg(test)]
 mod oracle;
-mod output;
-mod paths;
 mod pattern;
+mod output;
+mod copy;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::artifact::Artifact;
 use super::ignore::Ignore;
 use super::sources::{SourceRef, digest};
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, Files};
 use crate::text::Span;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::artifact::Artifact;
 use super::pattern::{Captures, Pattern, fill};
 use super::{Stop, items, required, shown};
-use crate::finding::Finding;
+use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
 use crate::yaml::Node;

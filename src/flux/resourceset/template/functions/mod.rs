@@ -3,11 +3,11 @@
 
 mod basic;
 mod encode;
-mod lists;
 mod maps;
-mod numbers;
 mod paths;
 mod regexes;
+mod lists;
+mod numbers;
 mod strings;
 
 pub(in crate::flux::resourceset) use encode::adler32;

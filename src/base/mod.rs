@@ -1,0 +1,3 @@
+//! What every check reports, and small algorithms.
+
+pub mod finding;

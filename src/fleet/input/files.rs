@@ -1,0 +1,156 @@
+//! fleet.yaml and the files that it includes, read and checked against their schemas.
+
+use std::collections::BTreeMap;
+
+use globset::GlobBuilder;
+
+use super::formats::PATH_OUTSIDE_REPOSITORY;
+use super::schema;
+use crate::base::finding::Finding;
+use crate::fleet::load::INVALID_FLEET;
+use crate::schema::Checker;
+use crate::text::{File, Span, Tree, folder_of, join};
+use crate::yaml::{Document, Node, parse};
+
+/// What was written, wherever it was written.
+#[derive(Debug, Clone)]
+pub(crate) struct Input {
+    /// The folder of fleet.yaml, which all its paths start from.
+    pub folder: String,
+    /// fleet.yaml itself.
+    pub root: Node,
+    /// The clusters of all files.
+    pub clusters: Vec<Node>,
+    /// The tenants of all files.
+    pub tenants: Vec<Node>,
+    /// The included files, and the glob that each was found by.
+    pub included: BTreeMap<String, Span>,
+}
+
+impl Input {
+    /// Reads fleet.yaml and what it includes; `None` when there is nothing to go on with.
+    pub(crate) fn read(tree: &Tree, path: &str) -> (Option<Self>, Vec<Finding>) {
+        let file = match tree.file(path) {
+            Ok(file) => file,
+            Err(error) => {
+                let at = File::new(path, "").first_line();
+                let help = "`fleetwright init` writes one to start from";
+                let finding = Finding::error(INVALID_FLEET, at, format!("`{path}` cannot be read: {error}")).help(help);
+                return (None, vec![finding]);
+            }
+        };
+        let parsed = parse(&file);
+        let mut findings = parsed.findings;
+        let Some(Document { node: root, complete }) = parsed.documents.first().cloned() else {
+            if findings.is_empty() {
+                let help = "`fleetwright init` writes one to start from";
+                findings
+                    .push(Finding::error(INVALID_FLEET, file.first_line(), format!("`{path}` is empty")).help(help));
+            }
+            return (None, findings);
+        };
+        if let Some(second) = parsed.documents.get(1) {
+            let finding =
+                Finding::error(INVALID_FLEET, second.node.span().clone(), format!("`{path}` has one document"))
+                    .related(root.span().clone(), "the first one begins here")
+                    .help("further clusters and tenants can lie in files of their own: see `include`");
+            findings.push(finding);
+        }
+        // What follows an error of YAML was not read, so nothing can be said of what seems to be missing.
+        if !complete {
+            return (None, findings);
+        }
+        findings.extend(schema::FLEET.check(&root));
+        if !root.is_map() {
+            return (None, findings);
+        }
+        let mut input = Self {
+            folder: folder_of(path).into(),
+            clusters: items(&root, "clusters"),
+            tenants: items(&root, "tenants"),
+            included: BTreeMap::new(),
+            root,
+        };
+        let clusters = input.include(tree, path, "clusters", &schema::CLUSTER, &mut findings);
+        let tenants = input.include(tree, path, "tenants", &schema::TENANT, &mut findings);
+        input.clusters.extend(clusters);
+        input.tenants.extend(tenants);
+        (Some(input), findings)
+    }
+
+    fn include(
+        &mut self,
+        tree: &Tree,
+        own: &str,
+        what: &str,
+        checker: &Checker,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<Node> {
+        let globs = self.root.at_keys(&["include", what]).map(Node::items).unwrap_or_default();
+        let mut paths: BTreeMap<String, Span> = BTreeMap::new();
+        for glob in globs {
+            let Some(text) = glob.text() else { continue };
+            let at = glob.span().clone();
+            match matching(tree, &self.folder, text) {
+                Ok(found) if found.iter().all(|path| path == own) => {
+                    let help =
+                        format!("the path is relative to the folder of `{own}`; `*` stands for a part of a name");
+                    findings.push(Finding::error(INVALID_FLEET, at, format!("`{text}` matches no file")).help(help));
+                }
+                Ok(found) => {
+                    for path in found.into_iter().filter(|path| path != own) {
+                        paths.entry(path).or_insert_with(|| at.clone());
+                    }
+                }
+                Err((rule, message)) => findings.push(Finding::error(rule, at, message)),
+            }
+        }
+        let mut nodes = Vec::new();
+        for (path, at) in paths {
+            if let Some(first) = self.included.insert(path.clone(), at.clone()) {
+                let message = format!("`{path}` is included as clusters and as tenants");
+                findings.push(Finding::error(INVALID_FLEET, at.clone(), message).related(first, "here too"));
+            }
+            match tree.file(&path) {
+                Ok(file) => nodes.extend(documents(&file, checker, findings)),
+                Err(error) => {
+                    findings.push(Finding::error(INVALID_FLEET, at, format!("`{path}` cannot be read: {error}")));
+                }
+            }
+        }
+        nodes
+    }
+}
+
+fn items(root: &Node, key: &str) -> Vec<Node> {
+    root.get(key).map(Node::items).unwrap_or_default().to_vec()
+}
+
+/// The files that a glob matches, sorted; or the rule that it breaks and how.
+fn matching(tree: &Tree, folder: &str, glob: &str) -> Result<Vec<String>, (&'static str, String)> {
+    if glob.starts_with('/') {
+        return Err((PATH_OUTSIDE_REPOSITORY, format!("`{glob}` is an absolute path")));
+    }
+    let Some(joined) = join(folder, glob) else {
+        return Err((PATH_OUTSIDE_REPOSITORY, format!("`{glob}` leads out of the repository")));
+    };
+    let pattern = GlobBuilder::new(&joined).literal_separator(true).build();
+    let matcher = pattern.map_err(|error| (INVALID_FLEET, format!("`{glob}` is no glob: {}", error.kind())))?;
+    let matcher = matcher.compile_matcher();
+    Ok(tree.entries().map(|(path, _)| path).filter(|path| matcher.is_match(path)).map(str::to_owned).collect())
+}
+
+/// The documents of an included file: one cluster or one tenant each.
+fn documents(file: &File, checker: &Checker, findings: &mut Vec<Finding>) -> Vec<Node> {
+    let parsed = parse(file);
+    if parsed.documents.is_empty() && parsed.findings.is_empty() {
+        findings.push(Finding::warning(INVALID_FLEET, file.first_line(), format!("`{}` is empty", file.path())));
+    }
+    findings.extend(parsed.findings);
+    let mut nodes = Vec::new();
+    for document in parsed.documents.into_iter().filter(|document| document.complete) {
+        findings.extend(checker.check(&document.node));
+        nodes.push(document.node);
+    }
+    nodes
+}

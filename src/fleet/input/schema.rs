@@ -1,0 +1,90 @@
+//! The JSON Schemas of fleet.yaml and of the files it includes, generated from the words.
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+use super::formats;
+use super::layout::MANIFEST;
+use crate::fleet::load::INVALID_FLEET;
+use crate::fleet::model;
+use crate::schema::{Checker, publish};
+use crate::text::Tree;
+use crate::yaml::Reader;
+
+/// The schema of fleet.yaml.
+pub fn schema() -> Value {
+    published::<model::Fleet>("fleet.yaml", "A fleet of Kubernetes clusters that Flux reconciles.")
+}
+
+/// The schema of an included file with clusters.
+pub fn cluster_schema() -> Value {
+    published::<model::Cluster>("Cluster", "A cluster of a fleet, in a file that fleet.yaml includes.")
+}
+
+/// The schema of an included file with tenants.
+pub fn tenant_schema() -> Value {
+    published::<model::Tenant>("Tenant", "A tenant of a fleet, in a file that fleet.yaml includes.")
+}
+
+pub(super) static FLEET: LazyLock<Checker> = LazyLock::new(|| checker(schema()));
+pub(super) static CLUSTER: LazyLock<Checker> = LazyLock::new(|| checker(cluster_schema()));
+pub(super) static TENANT: LazyLock<Checker> = LazyLock::new(|| checker(tenant_schema()));
+
+fn checker(schema: Value) -> Checker {
+    Checker::new(schema, INVALID_FLEET, formats::WORDS)
+}
+
+/// Where the layout's defaults belong: definition, place below `defaults`.
+const LEVELS: &[(&str, &str)] = &[
+    ("Flux", "/flux"),
+    ("Operator", "/flux/operator"),
+    ("Tuning", "/flux/tuning"),
+    ("Limits", "/flux/tuning/limits"),
+    ("HelmCache", "/flux/tuning/helmCache"),
+    ("ClusterSettings", "/cluster"),
+    ("Cluster", "/cluster"),
+    ("ObjectMetadata", "/cluster/runtimeInfoMetadata"),
+    ("TenantSettings", "/tenant"),
+    ("Tenant", "/tenant"),
+    ("ImageAutomation", "/tenant/imageAutomation"),
+    ("Source", "/source"),
+];
+
+fn published<T: JsonSchema>(title: &str, description: &str) -> Value {
+    let mut schema = publish::<T>(title, description);
+    let defaults = layout_defaults(&crate::assets::templates());
+    for (definition, level) in LEVELS {
+        let Some(values) = defaults.pointer(level).and_then(Value::as_object) else { continue };
+        if let Some(object) = schema.pointer_mut(&format!("/definitions/{definition}")) {
+            fill(object, values);
+        }
+        // An included file's schema is the definition itself.
+        if title == *definition {
+            fill(&mut schema, values);
+        }
+    }
+    schema
+}
+
+/// The defaults of the default layout, so that editors show what happens when a field is left out.
+fn layout_defaults(templates: &Tree) -> Value {
+    let Ok(file) = templates.file(&format!("{}/{MANIFEST}", model::DEFAULT_LAYOUT)) else { return Value::Null };
+    let parsed = crate::yaml::parse(&file);
+    let defaults = parsed.documents.first().and_then(|document| document.node.get("defaults"));
+    defaults.map_or(Value::Null, |node| crate::yaml::to_json(node, Reader::Core))
+}
+
+fn fill(object: &mut Value, defaults: &Map<String, Value>) {
+    let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (key, value) in defaults {
+        // An expression is evaluated for each cluster and tenant: an editor that inserted it would be wrong.
+        if value.to_string().contains("{{") {
+            continue;
+        }
+        if let Some(property) = properties.get_mut(key).and_then(Value::as_object_mut) {
+            property.insert("default".into(), value.clone());
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Levels of settings, merged on nodes, so that every value keeps the place that it came from.
+//!
+//! | what | where it comes from, each over the one before |
+//! |---|---|
+//! | `flux` of the fleet | layout `flux`, fleet.yaml `flux` |
+//! | a cluster | layout `cluster`, `defaults.cluster`, its environment, the cluster |
+//! | `flux` of a cluster | `flux` of the fleet, then `flux` of the levels of the cluster |
+//! | a tenant | layout `tenant`, layout `platform` or `confined`, `defaults.tenant`, the tenant |
+//! | a source | layout `source`, layout `gitSource` or `ociSource`, the source |
+//! | a component | `defaults` of the layout's levels, `defaults.component`, `defaults.tenant.defaults`, the tenant's `defaults`, the component |
+//! | a stage | as a component, the layout's `staged` after its `defaults`; then the component, then the stage |
+//! | a namespace | the tenant's `annotations`, `quota`, `limitRange`, `networkPolicy`, `podSecurity`, then the namespace |
+//!
+//! | value | how it merges |
+//! |---|---|
+//! | mapping | key by key |
+//! | scalar, list | the higher one replaces the lower one |
+//! | `patches`, `objects` | the higher one's items follow the lower one's |
+//! | `ref`, `bind` | as a whole: their fields exclude each other |
+//! | nothing (`key:` without a value) | as if the key were not there |
+//!
+//! `path` of a component is not inherited by its stages: two of them would run the same folder. The layout may build
+//! their paths on it.
+
+use super::expression::Expressions;
+use crate::base::finding::{Finding, Severity};
+use crate::fleet::input::files::Input;
+use crate::fleet::input::layout::Layout;
+use crate::text::Index;
+use crate::yaml::{Entry, Node, Style, Value};
+
+/// Fields that are lists whose items add up over the levels.
+const ADDED: [&str; 2] = ["patches", "objects"];
+/// Fields that are mappings of alternatives.
+const WHOLE: [&str; 2] = ["ref", "bind"];
+/// Fields of a component that are not settings of its stages.
+const OWN: [&str; 7] = ["name", "namespace", "source", "labels", "dependsOn", "stages", "path"];
+/// Fields of a namespace that its tenant can say for all of them.
+const NAMESPACE: [&str; 5] = ["annotations", "quota", "limitRange", "networkPolicy", "podSecurity"];
+
+/// The fleet with every level merged.
+#[derive(Debug, Clone)]
+pub(crate) struct Merged {
+    pub flux: Node,
+    pub clusters: Vec<Node>,
+    pub tenants: Vec<MergedTenant>,
+}
+
+/// A tenant with its parts.
+#[derive(Debug, Clone)]
+pub(crate) struct MergedTenant {
+    pub node: Node,
+    pub sources: Vec<Node>,
+    pub namespaces: Vec<Node>,
+    pub components: Vec<MergedComponent>,
+}
+
+/// A component with its stages.
+#[derive(Debug, Clone)]
+pub(crate) struct MergedComponent {
+    pub node: Node,
+    pub stages: Vec<Node>,
+}
+
+/// Merges two levels of one thing.
+pub(crate) fn merge(low: &Node, high: &Node) -> Node {
+    let (Value::Map(lower), Value::Map(higher)) = (&low.value, &high.value) else {
+        return if high.is_null() { low.clone() } else { high.clone() };
+    };
+    if lower.is_empty() {
+        return high.clone();
+    }
+    let over: Index<&str, &Entry> = higher.iter().map(|entry| (&*entry.key, entry)).collect();
+    let mut seen: Index<&str, ()> = Index::default();
+    let mut entries = Vec::with_capacity(lower.len() + higher.len());
+    for entry in lower.iter() {
+        seen.insert(&entry.key, ());
+        match over.get(&*entry.key) {
+            Some(above) if !above.node.is_null() => entries.push(merge_entry(entry, above)),
+            _ => entries.push(entry.clone()),
+        }
+    }
+    entries.extend(higher.iter().filter(|entry| !seen.contains(&*entry.key)).cloned());
+    Node { value: Value::Map(entries.into()), origin: high.origin.clone() }
+}
+
+fn merge_entry(low: &Entry, high: &Entry) -> Entry {
+    let key = &*high.key;
+    match (&low.node.value, &high.node.value) {
+        (Value::Seq(lower), Value::Seq(higher)) if ADDED.contains(&key) => {
+            let items = lower.iter().chain(higher.iter()).cloned().collect();
+            high.with_node(Node { value: Value::Seq(items), origin: high.node.origin.clone() })
+        }
+        (Value::Map(_), Value::Map(_)) if !WHOLE.contains(&key) => high.with_node(merge(&low.node, &high.node)),
+        _ => high.clone(),
+    }
+}
+
+/// Merges levels from the lowest to the highest; those that are not there, or no mappings, say nothing.
+fn levels<'a>(at: &Node, levels: impl IntoIterator<Item = Option<&'a Node>>) -> Node {
+    let empty = Node { value: Value::Map([].into()), origin: at.origin.clone() };
+    levels.into_iter().flatten().filter(|level| level.is_map()).fold(empty, |low, high| merge(&low, high))
+}
+
+fn without(node: &Node, keys: &[&str]) -> Node {
+    let entries = node.entries().iter().filter(|entry| !keys.contains(&&*entry.key)).cloned().collect();
+    Node { value: Value::Map(entries), origin: node.origin.clone() }
+}
+
+fn only(node: &Node, keys: &[&str]) -> Node {
+    let entries = node.entries().iter().filter(|entry| keys.contains(&&*entry.key)).cloned().collect();
+    Node { value: Value::Map(entries), origin: node.origin.clone() }
+}
+
+/// Sets a key to a node; the key's place is the node's.
+fn set(node: &Node, key: &str, value: Node) -> Node {
+    let at = value.origin.written().clone();
+    node.with(Entry::new(key, &at, value))
+}
+
+impl Merged {
+    /// Merges all levels of a fleet and evaluates the expressions of its defaults.
+    pub(crate) fn of(input: &Input, layout: Option<&Layout>, findings: &mut Vec<Finding>) -> Self {
+        let nothing = Node { value: Value::Map([].into()), origin: input.root.origin.clone() };
+        let manifest = layout.map_or(&nothing, |layout| &layout.manifest);
+        let mut expressions = Expressions::new(layout);
+        let lowest = manifest.get("defaults").unwrap_or(&nothing);
+        let flux = levels(&input.root, [lowest.get("flux"), input.root.get("flux")]);
+        let head = only(&input.root, &["name", "repository"]);
+        let merger = Merger { root: &input.root, head, lowest, flux: &flux };
+        let clusters = input.clusters.iter().map(|cluster| merger.cluster(cluster, &mut expressions)).collect();
+        let tenants = input.tenants.iter().map(|tenant| merger.tenant(tenant, &mut expressions)).collect();
+        // A value that is missing in fleet.yaml breaks the layout's expressions too; that is one mistake, not two.
+        let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
+        let mistakes = expressions.finish().into_iter();
+        findings.extend(mistakes.filter(|mistake| !failed || mistake.at.span.file() != manifest.span().file()));
+        Self { flux, clusters, tenants }
+    }
+}
+
+struct Merger<'a> {
+    root: &'a Node,
+    /// What expressions know of the fleet.
+    head: Node,
+    /// `defaults` of the layout.
+    lowest: &'a Node,
+    flux: &'a Node,
+}
+
+impl Merger<'_> {
+    fn default(&self, of: &str) -> Option<&Node> {
+        self.root.at_keys(&["defaults", of])
+    }
+
+    fn cluster(&self, cluster: &Node, expressions: &mut Expressions) -> Node {
+        let environment = cluster.get("environment").and_then(Node::text);
+        let environment = environment.and_then(|name| self.root.at_keys(&["environments", name]));
+        let merged = levels(cluster, [self.lowest.get("cluster"), self.default("cluster"), environment, Some(cluster)]);
+        let flux = levels(cluster, [Some(self.flux), merged.get("flux")]);
+        let merged = set(&merged, "flux", flux);
+        let branch = self.root.at_keys(&["repository", "branch"]);
+        let merged = match (merged.get("branch"), branch) {
+            (None, Some(branch)) => set(&merged, "branch", branch.clone()),
+            _ => merged,
+        };
+        expressions.fill(&merged, &[("cluster", &merged), ("fleet", &self.head)])
+    }
+
+    fn tenant(&self, tenant: &Node, expressions: &mut Expressions) -> MergedTenant {
+        let role = match tenant.get("role").and_then(Node::text) {
+            Some("platform") => "platform",
+            _ => "confined",
+        };
+        let (common, by_role, fleet) = (self.lowest.get("tenant"), self.lowest.get(role), self.default("tenant"));
+        let said = without(tenant, &["source", "sources", "components", "namespaces"]);
+        let merged = levels(tenant, [common, by_role, fleet, Some(&said)]);
+        let node = without(&merged, &["defaults", "staged"]);
+        let node = expressions.fill(&node, &[("tenant", &node), ("fleet", &self.head)]);
+
+        let from_layout = |key: &str| [common, by_role].map(|level| level.and_then(|level| level.get(key)));
+        let [common_defaults, role_defaults] = from_layout("defaults");
+        let [common_staged, role_staged] = from_layout("staged");
+        let (component, of_tenants) = (self.default("component"), fleet.and_then(|fleet| fleet.get("defaults")));
+        let own = tenant.get("defaults");
+        let whole = levels(tenant, [common_defaults, role_defaults, component, of_tenants, own]);
+        let below = [common_defaults, role_defaults, common_staged, role_staged, component, of_tenants, own];
+        let in_stages = levels(tenant, below);
+
+        let components = tenant.get("components").map(Node::items).unwrap_or_default().iter();
+        let components = components.map(|component| {
+            let merged = merge(&whole, &without(component, &["stages"]));
+            let fleet = ("fleet", &self.head);
+            let stages = component.get("stages").map(Node::items).unwrap_or_default().iter();
+            let stages = stages.map(|stage| {
+                let merged = levels(stage, [Some(&in_stages), Some(&without(component, &OWN)), Some(stage)]);
+                expressions.fill(&merged, &[("tenant", &node), ("component", component), ("stage", stage), fleet])
+            });
+            let stages: Vec<Node> = stages.collect();
+            let known = [("tenant", &node), ("component", component), fleet];
+            let merged =
+                if stages.is_empty() { expressions.fill(&merged, &known) } else { component.without("stages") };
+            MergedComponent { node: merged, stages }
+        });
+        let components = components.collect();
+        MergedTenant {
+            sources: self.sources(tenant, &node, expressions),
+            namespaces: namespaces(tenant, &node),
+            components,
+            node,
+        }
+    }
+
+    fn sources(&self, tenant: &Node, merged: &Node, expressions: &mut Expressions) -> Vec<Node> {
+        let further = tenant.get("sources").map(Node::items).unwrap_or_default();
+        let all = tenant.get("source").into_iter().chain(further);
+        let merge_source = |(index, source): (usize, &Node)| {
+            let oci = source.get("url").and_then(Node::text).is_some_and(|url| url.starts_with("oci://"));
+            let common = self
+                .lowest
+                .get("source")
+                .map(|common| if index == 0 { common.clone() } else { common.without("name") });
+            let by_kind = self.lowest.get(if oci { "ociSource" } else { "gitSource" });
+            let node = levels(source, [common.as_ref(), by_kind, Some(source)]);
+            let node = expressions.fill(&node, &[("tenant", merged), ("source", source), ("fleet", &self.head)]);
+            // The first source is the tenant's own: where the layout has no habit, it has the tenant's name.
+            match tenant.entry("name").filter(|_| index == 0 && node.get("name").is_none()) {
+                Some(name) => node.with(name.clone()),
+                None => node,
+            }
+        };
+        all.enumerate().map(merge_source).collect()
+    }
+}
+
+/// The namespaces that a confined tenant lists, then those of its components, each over the tenant's own settings.
+fn namespaces(tenant: &Node, merged: &Node) -> Vec<Node> {
+    if tenant.get("role").and_then(Node::text) == Some("platform") {
+        return Vec::new();
+    }
+    let common = only(merged, &NAMESPACE);
+    let listed = tenant.get("namespaces").map(Node::items).unwrap_or_default();
+    let mut seen: Index<String, ()> = Index::default();
+    let mut nodes = Vec::new();
+    for namespace in listed.iter().filter(|namespace| namespace.is_map()) {
+        if let Some(name) = namespace.get("name").and_then(Node::text) {
+            seen.insert(name.to_owned(), ());
+        }
+        nodes.push(merge(&common, namespace));
+    }
+    for component in tenant.get("components").map(Node::items).unwrap_or_default() {
+        let Some(name) = namespace_of(component) else { continue };
+        let Some(text) = name.text() else { continue };
+        if seen.insert(text.to_owned(), ()).is_none() {
+            nodes.push(set(&common, "name", name.clone()));
+        }
+    }
+    nodes
+}
+
+/// The name of a confined component's namespace: what it says, or its own name.
+pub(crate) fn namespace_of(component: &Node) -> Option<&Node> {
+    let said = component.get("namespace").filter(|namespace| !namespace.is_null());
+    said.or_else(|| component.get("name"))
+        .filter(|name| matches!(name.value, Value::Scalar(_, style) if style != Style::Unknown))
+}

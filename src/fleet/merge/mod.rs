@@ -1,0 +1,4 @@
+//! Levels of settings, merged in order.
+
+pub(super) mod expression;
+pub(super) mod levels;

@@ -1,0 +1,352 @@
+//! What waits for what: tenants, components and stages, with the place where each of them says so.
+
+use std::collections::BTreeSet;
+
+use crate::base::finding::{Finding, did_you_mean};
+use crate::fleet::input::formats::is_dns_label;
+use crate::fleet::merge::levels::Merged;
+use crate::text::{Index, Span};
+use crate::yaml::Node;
+
+/// The rule of references to components and tenants that do not exist.
+pub(crate) const DANGLING_DEPENDENCY: &str = "dangling-dependency";
+/// The rule of circles.
+const DEPENDENCY_CYCLE: &str = "dependency-cycle";
+
+/// One item of a `dependsOn`, as written.
+#[derive(Debug)]
+pub(crate) struct Wanted<'a> {
+    pub tenant: &'a str,
+    pub component: &'a str,
+    pub stage: Option<&'a str>,
+    pub ready_expr: Option<&'a str>,
+    pub at: &'a Span,
+}
+
+/// Reads an item of a component's or stage's `dependsOn`; `None` when it is broken.
+pub(crate) fn wanted<'a>(item: &'a Node, own_tenant: &'a str) -> Option<Wanted<'a>> {
+    if let Some(text) = item.text() {
+        let (component, stage) = match text.split_once('/') {
+            Some((component, stage)) => (component, Some(stage)),
+            None => (text, None),
+        };
+        // What is no name at all is a mistake that the schema reports.
+        if !is_dns_label(component) || !stage.is_none_or(is_dns_label) {
+            return None;
+        }
+        return Some(Wanted { tenant: own_tenant, component, stage, ready_expr: None, at: item.span() });
+    }
+    let text = |key: &str| item.get(key).filter(|node| !node.is_null()).and_then(Node::text);
+    let component = text("component")?;
+    let tenant = text("tenant").unwrap_or(own_tenant);
+    Some(Wanted { tenant, component, stage: text("stage"), ready_expr: text("readyExpr"), at: item.span() })
+}
+
+/// The items of a `dependsOn`.
+pub(crate) fn depends_on(node: &Node) -> &[Node] {
+    node.get("dependsOn").map(Node::items).unwrap_or_default()
+}
+
+/// The text of a node's `name`.
+pub(crate) fn name(node: &Node) -> Option<&str> {
+    node.get("name").filter(|name| !name.is_null()).and_then(Node::text).filter(|name| !name.is_empty())
+}
+
+/// A vertex of the graph.
+struct Vertex {
+    /// How messages name it; the two of a tenant have one name.
+    label: String,
+    edges: Vec<Edge>,
+}
+
+struct Edge {
+    to: usize,
+    /// Where it is written; an edge that follows from something else has no place.
+    at: Option<Span>,
+}
+
+/// Where a `dependsOn` stands, as spans are ordered.
+type Place<'a> = (&'a str, u32, u32);
+
+/// What waits for what.
+#[derive(Default)]
+pub(crate) struct Graph<'a> {
+    vertices: Vec<Vertex>,
+    tenants: Index<&'a str, Parts<'a>>,
+    tenant_names: Vec<&'a str>,
+}
+
+/// The vertices of a tenant.
+struct Parts<'a> {
+    /// It may begin: the tenants that it depends on are ready.
+    begins: usize,
+    /// All of its components are ready.
+    ready: usize,
+    components: Index<&'a str, ComponentParts<'a>>,
+    names: Vec<&'a str>,
+}
+
+struct ComponentParts<'a> {
+    /// The vertices of its stages; one of a component without stages.
+    stages: Vec<(&'a str, usize)>,
+    has_stages: bool,
+}
+
+impl<'a> Graph<'a> {
+    /// Builds the graph and reports what names nothing.
+    pub(crate) fn of(merged: &'a Merged, findings: &mut Vec<Finding>) -> Self {
+        let mut graph = Self::default();
+        for tenant in &merged.tenants {
+            let Some(tenant_name) = name(&tenant.node) else { continue };
+            let begins = graph.vertex(format!("tenant {tenant_name}"));
+            let ready = graph.vertex(format!("tenant {tenant_name}"));
+            graph.edge(ready, begins, None);
+            let mut parts = Parts { begins, ready, components: Index::default(), names: Vec::new() };
+            for component in &tenant.components {
+                let Some(component_name) = name(&component.node) else { continue };
+                let mut stages: Vec<(&str, usize)> = Vec::new();
+                for stage in &component.stages {
+                    let Some(stage_name) = name(stage) else { continue };
+                    let vertex = graph.vertex(format!("{tenant_name}/{component_name}/{stage_name}"));
+                    if let Some((_, before)) = stages.last() {
+                        graph.edge(vertex, *before, None);
+                    }
+                    stages.push((stage_name, vertex));
+                }
+                let has_stages = !stages.is_empty();
+                if !has_stages {
+                    stages.push(("", graph.vertex(format!("{tenant_name}/{component_name}"))));
+                }
+                for (_, vertex) in &stages {
+                    graph.edge(*vertex, begins, None);
+                }
+                if let Some((_, last)) = stages.last() {
+                    graph.edge(ready, *last, None);
+                }
+                parts.names.push(component_name);
+                if !parts.components.contains(component_name) {
+                    parts.components.insert(component_name, ComponentParts { stages, has_stages });
+                }
+            }
+            graph.tenant_names.push(tenant_name);
+            if !graph.tenants.contains(tenant_name) {
+                graph.tenants.insert(tenant_name, parts);
+            }
+        }
+        graph.connect(merged, findings);
+        graph
+    }
+
+    fn vertex(&mut self, label: String) -> usize {
+        self.vertices.push(Vertex { label, edges: Vec::new() });
+        self.vertices.len() - 1
+    }
+
+    fn edge(&mut self, from: usize, to: usize, at: Option<Span>) {
+        self.vertices[from].edges.push(Edge { to, at });
+    }
+
+    fn connect(&mut self, merged: &'a Merged, findings: &mut Vec<Finding>) {
+        let mut edges: Vec<(usize, usize, Span)> = Vec::new();
+        for tenant in &merged.tenants {
+            let Some(tenant_name) = name(&tenant.node) else { continue };
+            let Some(parts) = self.tenants.get(tenant_name) else { continue };
+            for item in depends_on(&tenant.node) {
+                let Some(other) = item.text() else { continue };
+                match self.tenants.get(other) {
+                    Some(other) => edges.push((parts.begins, other.ready, item.span().clone())),
+                    None => findings.push(self.no_tenant(other, item.span())),
+                }
+            }
+            for component in &tenant.components {
+                let Some(own) = name(&component.node).and_then(|name| parts.components.get(name)) else { continue };
+                let first = own.stages.first().map(|(_, vertex)| *vertex);
+                let mut says: Vec<(usize, &Node)> = first.map(|vertex| (vertex, &component.node)).into_iter().collect();
+                for stage in &component.stages {
+                    let vertex = own.stages.iter().find(|(own, _)| name(stage) == Some(*own));
+                    says.extend(vertex.map(|(_, vertex)| (*vertex, stage)));
+                }
+                for (from, node) in says {
+                    for item in depends_on(node) {
+                        let Some(wanted) = wanted(item, tenant_name) else { continue };
+                        match self.find(&wanted) {
+                            Ok((to, _)) => edges.push((from, to, wanted.at.clone())),
+                            Err(finding) => findings.push(*finding),
+                        }
+                    }
+                }
+            }
+        }
+        for (from, to, at) in edges {
+            self.edge(from, to, Some(at));
+        }
+    }
+
+    /// The vertex that an item means, and the stage, filled with the last one of a component with stages.
+    pub(crate) fn find(&self, wanted: &Wanted<'_>) -> Result<(usize, Option<&'a str>), Box<Finding>> {
+        let Wanted { tenant, component, stage, at, .. } = wanted;
+        let dangling = |message: String| Finding::error(DANGLING_DEPENDENCY, (*at).clone(), message);
+        let Some(parts) = self.tenants.get(*tenant) else { return Err(Box::new(self.no_tenant(tenant, at))) };
+        let Some(found) = parts.components.get(*component) else {
+            let finding = dangling(format!("tenant `{tenant}` has no component `{component}`"));
+            let elsewhere = self
+                .tenant_names
+                .iter()
+                .find(|other| self.tenants.get(**other).is_some_and(|other| other.components.contains(*component)));
+            let help = match (elsewhere, did_you_mean(component, parts.names.iter().copied())) {
+                (Some(other), _) => {
+                    format!("tenant `{other}` has one: write `{{tenant: {other}, component: {component}}}`")
+                }
+                (None, Some(meant)) => format!("did you mean `{meant}`?"),
+                (None, None) => format!("its components: {}", listed(&parts.names)),
+            };
+            return Err(Box::new(finding.help(help)));
+        };
+        match stage {
+            None => {
+                let (stage, vertex) = found.stages.last().expect("a component has a vertex for itself or its stages");
+                Ok((*vertex, found.has_stages.then_some(*stage)))
+            }
+            Some(stage) => {
+                if let Some((stage, vertex)) = found.stages.iter().find(|(own, _)| found.has_stages && own == stage) {
+                    return Ok((*vertex, Some(*stage)));
+                }
+                let finding = dangling(format!("component `{tenant}/{component}` has no stage `{stage}`"));
+                let stages: Vec<&str> = found.stages.iter().map(|(stage, _)| *stage).collect();
+                let help = match did_you_mean(stage, stages.iter().copied()) {
+                    _ if !found.has_stages => "it has no stages".to_owned(),
+                    Some(meant) => format!("did you mean `{component}/{meant}`?"),
+                    None => format!("its stages: {}", listed(&stages)),
+                };
+                Err(Box::new(finding.help(help)))
+            }
+        }
+    }
+
+    fn no_tenant(&self, tenant: &str, at: &Span) -> Finding {
+        let finding = Finding::error(DANGLING_DEPENDENCY, at.clone(), format!("there is no tenant `{tenant}`"));
+        match did_you_mean(tenant, self.tenant_names.iter().copied()) {
+            Some(meant) => finding.help(format!("did you mean `{meant}`?")),
+            None => finding.help(format!("the tenants: {}", listed(&self.tenant_names))),
+        }
+    }
+
+    /// The names of all tenants, in the order of the files.
+    pub(crate) fn tenant_names(&self) -> &[&'a str] {
+        &self.tenant_names
+    }
+
+    /// The names of a tenant's components; `None` when there is no such tenant.
+    pub(crate) fn components(&self, tenant: &str) -> Option<&[&'a str]> {
+        self.tenants.get(tenant).map(|parts| parts.names.as_slice())
+    }
+
+    /// Tells whether a tenant has a component.
+    pub(crate) fn has_component(&self, tenant: &str, component: &str) -> bool {
+        self.tenants.get(tenant).is_some_and(|parts| parts.components.contains(component))
+    }
+
+    /// Reports each circle once, spelled out from the place that is written first.
+    ///
+    /// A circle of tenants runs through everything in them; longer ways around one that is reported say nothing new.
+    pub(crate) fn cycles(&self, findings: &mut Vec<Finding>) {
+        let mut circles = self.circles();
+        circles.sort_by_key(|circle| (self.written(circle).len(), circle.len()));
+        let mut reported: Vec<BTreeSet<Place<'_>>> = Vec::new();
+        for circle in circles {
+            let written = self.written(&circle);
+            if !reported.iter().any(|shorter| shorter.is_subset(&written)) {
+                findings.extend(self.circle(circle));
+                reported.push(written);
+            }
+        }
+    }
+
+    /// The places of the `dependsOn` that a circle is made of.
+    fn written(&self, circle: &[(usize, usize)]) -> BTreeSet<Place<'_>> {
+        circle
+            .iter()
+            .filter_map(|(vertex, edge)| Some(self.vertices[*vertex].edges[*edge].at.as_ref()?.order()))
+            .collect()
+    }
+
+    fn circles(&self) -> Vec<Vec<(usize, usize)>> {
+        let mut circles = Vec::new();
+        // A walk on a stack of its own: a chain of components may be longer than a thread's stack is deep.
+        let mut state = vec![State::New; self.vertices.len()];
+        for start in 0..self.vertices.len() {
+            let mut path: Vec<(usize, usize)> = vec![(start, 0)];
+            if state[start] != State::New {
+                continue;
+            }
+            state[start] = State::Open;
+            while let Some((vertex, next)) = path.last().copied() {
+                let Some(edge) = self.vertices[vertex].edges.get(next) else {
+                    state[vertex] = State::Done;
+                    path.pop();
+                    continue;
+                };
+                if let Some(last) = path.last_mut() {
+                    last.1 += 1;
+                }
+                match state[edge.to] {
+                    State::Done => {}
+                    State::New => {
+                        state[edge.to] = State::Open;
+                        path.push((edge.to, 0));
+                    }
+                    State::Open => {
+                        let from = path.iter().position(|(open, _)| *open == edge.to).unwrap_or(0);
+                        circles.push(path[from..].iter().map(|(vertex, taken)| (*vertex, *taken - 1)).collect());
+                    }
+                }
+            }
+        }
+        circles
+    }
+
+    /// A circle as vertices with the edges that were taken from them.
+    fn circle(&self, mut circle: Vec<(usize, usize)>) -> Option<Finding> {
+        let edge = |(vertex, edge): (usize, usize)| &self.vertices[vertex].edges[edge];
+        let written = |step: &(usize, usize)| edge(*step).at.as_ref().map(Span::order);
+        let first = (0..circle.len())
+            .filter(|at| written(&circle[*at]).is_some())
+            .min_by(|a, b| written(&circle[*a]).cmp(&written(&circle[*b])))?;
+        circle.rotate_left(first);
+        let label = |vertex: usize| match self.vertices[vertex].label.strip_prefix("tenant ") {
+            Some(tenant) => format!("tenant `{tenant}`"),
+            None => format!("`{}`", self.vertices[vertex].label),
+        };
+        let around = circle.iter().chain(circle.first());
+        let mut names: Vec<String> = around.map(|(vertex, _)| label(*vertex)).collect();
+        if circle.len() > 1 {
+            names.dedup();
+        }
+        let at = edge(circle[0]).at.clone()?;
+        let mut finding =
+            Finding::error(DEPENDENCY_CYCLE, at, format!("these wait for one another: {}", names.join(" → ")))
+                .help("none of them would ever be ready; take one of the `dependsOn` away");
+        for (step, next) in circle.iter().zip(circle.iter().cycle().skip(1)).skip(1) {
+            let Some(at) = edge(*step).at.clone() else { continue };
+            finding = finding.related(at, format!("{} waits for {}", label(step.0), label(next.0)));
+        }
+        Some(finding)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+/// Names for a help text: the first few of them.
+pub(crate) fn listed(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        0 => "none".into(),
+        1..=8 => shown.join(", "),
+        more => format!("{} and {} more", shown.join(", "), more - 8),
+    }
+}

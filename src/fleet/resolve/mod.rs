@@ -1,0 +1,7 @@
+//! The resolved fleet: merged settings and derived values.
+
+pub(super) mod dependencies;
+pub mod fleet;
+pub(super) mod explain;
+pub(super) mod variable;
+pub(super) mod derive;

@@ -1,0 +1,222 @@
+//! The kustomization that Flux builds: the folder's own, or one it makes up, with what the Flux object adds to it.
+
+use super::synthetic_node::{entry, list, map, quoted, text};
+use crate::base::finding::Finding;
+use crate::flux::walk::manifests;
+use crate::kube::Object;
+use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, rewritten};
+use crate::text::join;
+use crate::yaml::{DUPLICATE_KEY, Entry, Node, Value, go};
+
+/// The fields of a kustomization that Flux replaces, each by the field of the same name but the first.
+const REPLACED: [(&str, &str); 4] = [
+    ("namespace", "targetNamespace"),
+    ("namePrefix", "namePrefix"),
+    ("nameSuffix", "nameSuffix"),
+    ("buildMetadata", "buildMetadata"),
+];
+
+/// What a folder is built with.
+pub(crate) struct Overlay {
+    /// The kustomization to build, as if the folder had it.
+    pub(crate) node: Node,
+    /// What keeps Flux from building it.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Makes the kustomization that Flux builds for a folder on behalf of an object.
+///
+/// The folder's own one is decoded and written again by Flux, which loses what it does not know: a field that
+/// kustomize would refuse goes unnoticed there, and a file that says nothing builds to nothing.
+pub(crate) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Node) -> Overlay {
+    let mut findings = Vec::new();
+    let paths = FILE_NAMES.iter().filter_map(|name| join(folder, name));
+    let found: Vec<String> = paths.filter(|path| files.tree().has_file(path)).collect();
+    let mut node = match found.first() {
+        Some(path) => own(files, path, place, &mut findings),
+        None => made_up(files, folder, place),
+    };
+    if let Some(second) = found.get(1).and_then(|path| files.get(path)) {
+        let message = format!("this folder has two kustomization files; the other is `{}`", found[0]);
+        findings.push(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
+    }
+    let spec = applier.node.get("spec");
+    for (field, key) in REPLACED {
+        let said = spec.and_then(|spec| spec.entry(key)).filter(|said| says(&said.node));
+        if let Some(said) = said {
+            node = put(&node, Entry::new(field, &said.key_span(), said.node.clone()));
+        }
+    }
+    if let Some(patches) = spec.and_then(|spec| spec.entry("patches")) {
+        let items = patches.node.items().iter().map(patch).collect();
+        node = append(&node, "patches", patches, items);
+    }
+    if let Some(components) = spec.and_then(|spec| spec.entry("components")) {
+        let ignored = spec.and_then(|spec| spec.get("ignoreMissingComponents")).and_then(Node::text) == Some("true");
+        let mut wanted = Vec::new();
+        for item in components.node.items() {
+            let said = item.text().unwrap_or_default();
+            if !is_local(said) {
+                let message = format!("component `{said}` is no path below the source");
+                findings.push(Finding::error(FAILED_BUILD, item.span().clone(), message).help(
+                    "name a folder by its path from `spec.path`: Flux takes neither URLs nor absolute paths here",
+                ));
+            } else if !ignored || join(folder, said).is_some_and(|path| exists(files, &path)) {
+                wanted.push(item.clone());
+            }
+        }
+        node = append(&node, "components", components, wanted);
+    }
+    node = older_patches(&node, applier);
+    if let Some(images) = spec.and_then(|spec| spec.entry("images")) {
+        node = merge_images(&node, images);
+    }
+    // `kustomize build` sorts where nothing is said; Flux leaves the order as it is.
+    if !node.entries().iter().any(|said| said.key.eq_ignore_ascii_case("sortOptions") && says(&said.node)) {
+        let order = map(vec![("order", text("fifo", place.span()))], place.span());
+        node = put(&node, entry("sortOptions", order));
+    }
+    Overlay { node, findings }
+}
+
+fn exists(files: &Files, path: &str) -> bool {
+    files.tree().has_file(path) || files.tree().has_folder(path)
+}
+
+/// Flux leaves out what is empty before it looks.
+fn says(node: &Node) -> bool {
+    match &node.value {
+        Value::Scalar(text, _) => !node.is_null() && !text.is_empty(),
+        Value::Seq(items) => !items.is_empty(),
+        Value::Map(_) => true,
+    }
+}
+
+/// The kustomization of the folder's own file.
+fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> Node {
+    let Some(parsed) = files.get(path) else { return map(Vec::new(), place.span()) };
+    // Of keys that stand twice the last one counts, as for kustomize.
+    findings.extend(parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY).cloned());
+    let start = || parsed.file.first_line();
+    let node = match parsed.documents.first() {
+        Some(document) if document.node.is_map() => {
+            let (node, refused) = rewritten(&document.node);
+            findings.extend(refused);
+            node
+        }
+        Some(document) if !document.node.is_null() => {
+            let message = "a kustomization is a mapping";
+            findings.push(Finding::error(FAILED_BUILD, document.node.span().clone(), message));
+            map(Vec::new(), &start())
+        }
+        _ => map(Vec::new(), &start()),
+    };
+    let lists = |name: &str| node.entries().iter().any(|e| e.key.eq_ignore_ascii_case(name) && says(&e.node));
+    if lists("resources") {
+        return node;
+    }
+    // Flux keeps kustomize from calling it empty in this way, which has an effect: the objects say where they are from.
+    let said = list(vec![text("originAnnotations", node.span())], node.span());
+    put(&node, entry("buildMetadata", said))
+}
+
+/// The kustomization that Flux makes up where there is none: every manifest below the folder.
+fn made_up(files: &Files, folder: &str, place: &Node) -> Node {
+    let paths = manifests(files.tree(), folder);
+    let version = ("apiVersion", text("kustomize.config.k8s.io/v1beta1", place.span()));
+    let kind = ("kind", text("Kustomization", place.span()));
+    if paths.is_empty() {
+        // What stands here in Flux; components would really land in that namespace.
+        return map(vec![version, kind, ("namespace", text("_placeholder", place.span()))], place.span());
+    }
+    let resources = paths.iter().map(|path| text(&format!("./{path}"), place.span())).collect();
+    map(vec![version, kind, ("resources", list(resources, place.span()))], place.span())
+}
+
+/// Of a patch of a Flux object, what Flux hands to kustomize.
+fn patch(item: &Node) -> Node {
+    let Value::Map(entries) = &item.value else { return item.clone() };
+    let kept: Vec<Entry> = entries.iter().filter(|entry| matches!(&*entry.key, "patch" | "target")).cloned().collect();
+    Node { value: Value::Map(kept.into()), origin: item.origin.clone() }
+}
+
+/// The two fields for patches that versions before `v1` have beside `patches`: they hold objects, not text.
+fn older_patches(node: &Node, applier: &Object) -> Node {
+    if !applier.api_version().contains("/v1beta") {
+        return node.clone();
+    }
+    let printed = |item: &Node| quoted(&go::print(item), item.span());
+    let mut node = node.clone();
+    if let Some(said) = applier.node.at_keys(&["spec"]).and_then(|spec| spec.entry("patchesStrategicMerge")) {
+        node = append(&node, "patchesStrategicMerge", said, said.node.items().iter().map(printed).collect());
+    }
+    if let Some(said) = applier.node.at_keys(&["spec"]).and_then(|spec| spec.entry("patchesJson6902")) {
+        let patch = |item: &Node| {
+            let operations = item.entry("patch").map(|patch| patch.with_node(printed(&patch.node)));
+            operations.map_or_else(|| item.clone(), |patch| item.with(patch))
+        };
+        node = append(&node, "patchesJson6902", said, said.node.items().iter().map(patch).collect());
+    }
+    node
+}
+
+/// Sets a field, whatever the case of the letters that it is written in.
+fn put(node: &Node, entry: Entry) -> Node {
+    let written = node.entries().iter().find(|old| old.key.eq_ignore_ascii_case(&entry.key)).map(|old| old.key.clone());
+    match written {
+        Some(key) if key != entry.key => node.without(&key).with(entry),
+        _ => node.with(entry),
+    }
+}
+
+fn field<'a>(node: &'a Node, name: &str) -> &'a [Node] {
+    let found = node.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(name));
+    found.map_or(&[], |entry| entry.node.items())
+}
+
+fn append(node: &Node, name: &str, said: &Entry, items: Vec<Node>) -> Node {
+    if items.is_empty() {
+        return node.clone();
+    }
+    let own = field(node, name).iter().cloned();
+    let all: Vec<Node> = own.chain(items).collect();
+    let list = Node { value: Value::Seq(all.into()), origin: said.node.origin.clone() };
+    put(node, Entry::new(name, &said.key_span(), list))
+}
+
+/// Images merge by name. A tag and a digest both say the version, so that either one replaces both.
+fn merge_images(node: &Node, said: &Entry) -> Node {
+    let text = |image: &Node, key: &str| image.get(key).and_then(Node::text).unwrap_or_default().to_string();
+    let mut images: Vec<Node> = field(node, "images").to_vec();
+    for image in said.node.items() {
+        let name = text(image, "name");
+        let Some(own) = images.iter_mut().find(|own| text(own, "name") == name) else {
+            images.push(image.clone());
+            continue;
+        };
+        let entry_of = |key: &str| image.entry(key).filter(|entry| says(&entry.node)).cloned();
+        if let Some(entry) = entry_of("newName") {
+            *own = own.with(entry);
+        }
+        let (tag, digest) = (entry_of("newTag"), entry_of("digest"));
+        if tag.is_some() || digest.is_some() {
+            *own = own.without("newTag").without("digest");
+            for entry in [tag, digest].into_iter().flatten() {
+                *own = own.with(entry);
+            }
+        }
+    }
+    if images.is_empty() {
+        return node.clone();
+    }
+    let list = Node { value: Value::Seq(images.into()), origin: said.node.origin.clone() };
+    put(node, Entry::new("images", &said.key_span(), list))
+}
+
+/// Tells whether Flux takes the path of a component: nothing to download, nothing absolute.
+fn is_local(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let remote = ["git::", "gh:", "ssh://", "https://", "http://", "git@", "github.com:", "github.com/"];
+    let downloads = remote.iter().any(|start| lower.len() > start.len() && lower.starts_with(start));
+    !downloads && !path.starts_with('/') && !lower.starts_with("file:///")
+}

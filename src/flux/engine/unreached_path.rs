@@ -1,0 +1,90 @@
+//! Kustomizations that no cluster reaches: their paths can be judged when they name the repository itself.
+
+use std::collections::BTreeSet;
+
+use crate::base::finding::Finding;
+use crate::flux::build::applier_spec::Asks;
+use crate::flux::build::kustomization::missing;
+use crate::flux::install::root::Root;
+use crate::flux::is_kustomization;
+use crate::flux::model::cluster::{ApplierKind, Cluster};
+use crate::flux::place::{below, clamp};
+use crate::flux::repo::Built;
+use crate::flux::source::SourceRef;
+use crate::kube::Object;
+use crate::text::Tree;
+use crate::yaml::{Style, Value};
+
+/// Folders of what is not meant for a cluster as it stands.
+const NOT_MEANT: [&str; 12] = [
+    "example",
+    "examples",
+    "sample",
+    "samples",
+    "test",
+    "tests",
+    "testdata",
+    "fixtures",
+    "template",
+    "templates",
+    "docs",
+    "charts",
+];
+
+/// The sources that are the repository itself, with the folder that is the root of each.
+pub(crate) struct Own(Vec<(SourceRef, String)>);
+
+impl Own {
+    pub(crate) fn of(roots: &[Root]) -> Self {
+        let own = |root: &Root| Some((root.own_source()?, root.prefix.clone().unwrap_or_default()));
+        Self(roots.iter().filter_map(own).collect())
+    }
+
+    /// The paths that the repository does not have, of Kustomizations that no cluster reaches.
+    pub(crate) fn missing_paths(&self, objects: &[Built], clusters: &[Cluster], tree: &Tree) -> Vec<Finding> {
+        let appliers = clusters.iter().flat_map(|cluster| &cluster.appliers);
+        let reached: BTreeSet<_> = appliers.filter_map(|applier| applier.object.as_ref()).map(written).collect();
+        let held =
+            clusters.iter().flat_map(|cluster| &cluster.brought).filter_map(|brought| brought.inventory.as_ref());
+        let held = held.flat_map(|inventory| inventory.appliers().map(|held| written(&held.object)));
+        let mut reached = reached;
+        reached.extend(held);
+        let unreached = objects.iter().filter(|built| is_kustomization(&built.object) && built.settled);
+        let unreached = unreached.filter(|built| !reached.contains(&written(&built.object)));
+        unreached.filter_map(|built| self.missing_path(built, tree)).collect()
+    }
+
+    fn missing_path(&self, built: &Built, tree: &Tree) -> Option<Finding> {
+        let object = &built.object;
+        let path = object.node.at_keys(&["spec", "path"])?;
+        let Value::Scalar(said, style) = &path.value else { return None };
+        let is_open = *style == Style::Unknown || said.contains('$') || said.contains("{{");
+        let file = object.node.origin.written().file().path();
+        let is_meant =
+            !file.split('/').any(|segment| NOT_MEANT.contains(&segment)) && !file.ends_with("gotk-sync.yaml");
+        if is_open || !is_meant || built.completion.mentions("path") {
+            return None;
+        }
+        let source = Asks::of(ApplierKind::Kustomization, object).source?;
+        // What has no namespace yet gets one from whatever applies it.
+        let is_same = |own: &SourceRef| {
+            own.kind == source.kind
+                && own.name == source.name
+                && (source.namespace.is_empty() || own.namespace == source.namespace)
+        };
+        let mut roots = self.0.iter().filter(|(own, _)| is_same(own)).map(|(_, prefix)| prefix).peekable();
+        roots.peek()?;
+        let folder = clamp(said);
+        if roots.any(|prefix| tree.has_folder(&below(prefix, &folder))) {
+            return None;
+        }
+        let help = "no cluster reaches this Kustomization: correct the path before anything applies it, or remove it";
+        Some(missing(object, path, &folder, false).help(help))
+    }
+}
+
+/// Where an object was written: building and patching do not move that.
+fn written(object: &Object) -> (String, usize) {
+    let span = object.node.get("kind").unwrap_or(&object.node).origin.written();
+    (span.file().path().to_owned(), span.range().start)
+}

@@ -1,0 +1,48 @@
+//! The chart `flux-instance`, which makes a FluxInstance of its values.
+
+use super::sync::FLUX_NAMESPACE;
+use crate::flux::build::synthetic_node::{map, text};
+use crate::kube::Object;
+use crate::text::Span;
+use crate::yaml::Node;
+
+/// The `sync` in the values of a release; `None` where the chart would make no root.
+pub(super) fn sync_of(release: &Object) -> Option<&Node> {
+    release.node.at_keys(&["spec", "values", "instance", "sync"]).filter(|sync| sync.get("path").is_some())
+}
+
+/// The FluxInstance that the chart makes of a release's values.
+pub(super) fn instance_of(release: &Object) -> Option<Object> {
+    let spec = release.node.at_keys(&["spec", "values", "instance"])?;
+    let namespace = release.node.at_keys(&["spec", "targetNamespace"]);
+    let namespace = namespace.or_else(|| release.node.at_keys(&["metadata", "namespace"]));
+    Some(instance(spec, namespace.cloned()))
+}
+
+/// The FluxInstance that it makes of the `instance` in its values.
+pub(crate) fn instance(spec: &Node, namespace: Option<Node>) -> Object {
+    let place = spec.span();
+    let namespace = namespace.unwrap_or_else(|| text(FLUX_NAMESPACE, place));
+    let metadata = map(vec![("name", text("flux", place)), ("namespace", namespace)], place);
+    let version = text("fluxcd.controlplane.io/v1", place);
+    let kind = text("FluxInstance", place);
+    let spec = with_version(spec, place);
+    Object { node: map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], place) }
+}
+
+/// The spec of an instance with the version that the chart gives it when its values say none.
+fn with_version(spec: &Node, place: &Span) -> Node {
+    let known = spec.get("distribution").filter(|distribution| distribution.is_map());
+    if known.is_some_and(|distribution| distribution.get("version").is_some()) {
+        return spec.clone();
+    }
+    let made = map(vec![("version", text("2.x", place))], place);
+    let distribution = match (known, made.entries()) {
+        (Some(known), [version]) => known.with(version.clone()),
+        _ => made,
+    };
+    match map(vec![("distribution", distribution)], place).entries() {
+        [distribution] => spec.with(distribution.clone()),
+        _ => spec.clone(),
+    }
+}

@@ -1,0 +1,54 @@
+//! The kustomization files of a repository, and what each of them names.
+
+use std::collections::BTreeSet;
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::kustomize::{FILE_NAMES, Files, References, file_in, references_of};
+use crate::text::{File, folder_of, join};
+use crate::yaml::Parsed;
+
+/// A kustomization file.
+pub(crate) struct KustomizationFile {
+    /// The folder that it is of.
+    pub(crate) folder: String,
+    pub(crate) file: File,
+    pub(crate) is_component: bool,
+    pub(crate) references: References,
+}
+
+/// Those of a repository, by folder.
+pub(crate) fn kustomizations(files: &Files) -> Vec<KustomizationFile> {
+    let named = files.parsed().map(|(path, _)| path).filter(|path| is_kustomization_name(path));
+    let folders: BTreeSet<&str> = named.map(folder_of).collect();
+    let of_folder = |folder: &&str| {
+        let folder = (*folder).to_owned();
+        file_in(files, &folder).into_iter().filter_map(move |path| {
+            let parsed = files.get(&path)?;
+            let is_component = kind_of(&parsed) == Some("Component");
+            let references = references_of(files, &path);
+            Some(KustomizationFile { folder: folder.clone(), file: parsed.file.clone(), is_component, references })
+        })
+    };
+    folders.par_iter().flat_map_iter(of_folder).collect()
+}
+
+/// Tells whether a path has one of the names of kustomization files.
+pub(crate) fn is_kustomization_name(path: &str) -> bool {
+    FILE_NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
+}
+
+fn kind_of(parsed: &Parsed) -> Option<&str> {
+    parsed.documents.first()?.node.get("kind")?.text()
+}
+
+impl KustomizationFile {
+    /// What its lines such as `# - ./web` name.
+    pub(crate) fn parked(&self) -> impl Iterator<Item = String> {
+        let comments = self.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+        let items = comments.filter_map(|comment| comment.trim_start_matches(['#', ' ']).strip_prefix("- "));
+        let paths =
+            items.filter_map(|item| join(&self.folder, item.split(" #").next()?.trim().trim_matches(['"', '\''])));
+        paths.filter(|path| *path != self.folder)
+    }
+}

@@ -1,0 +1,244 @@
+//! How Flux is locked down: what the arguments of its controllers refuse to tenants.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::deployments::{controllers_in, controllers_of};
+use super::installation::CONTROLLERS;
+use super::kustomizations::KustomizationFile;
+use super::root::{COMPONENTS_FILE, SYNC_FILE};
+use crate::flux::model::cluster::Applied;
+use crate::kube::Object;
+use crate::kustomize::{Builder, file_in, references_of};
+use crate::text::Span;
+use crate::yaml::Node;
+
+/// The flags, as they are written.
+const CROSS_NAMESPACE: &str = "--no-cross-namespace-refs";
+const REMOTE_BASES: &str = "--no-remote-bases";
+const DEFAULT_ACCOUNT: &str = "--default-service-account";
+
+/// How Flux is locked down.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lockdown {
+    /// The account that Flux impersonates where an object names none.
+    pub default_account: Option<String>,
+    controllers: BTreeMap<String, Locks>,
+}
+
+/// What one controller refuses to tenants.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Locks {
+    /// Whether it refuses references into other namespaces.
+    pub cross_namespace: bool,
+    /// Whether it refuses to clone what kustomizations name by a URL.
+    pub remote_bases: bool,
+    /// The account that it acts as where an object names none.
+    pub default_account: Option<String>,
+}
+
+/// A kustomization that brings Flux's own installation.
+#[derive(Debug, Clone)]
+pub struct Installation {
+    /// Its folder.
+    pub folder: String,
+    /// Where it names what it brings.
+    pub place: Span,
+    /// Whether it brings the controllers, rather than what they synchronise alone.
+    pub brings_controllers: bool,
+    /// What its patches make the controllers refuse.
+    locks: BTreeMap<String, Locks>,
+}
+
+impl Lockdown {
+    /// Reads it from what a cluster receives, and from the kustomizations that bring its Flux from files that are not
+    /// there yet. `homes` are the namespaces that Flux is installed in.
+    pub(crate) fn of(
+        received: &[Applied<'_>],
+        installations: &[&Installation],
+        homes: &BTreeSet<String>,
+    ) -> Option<Self> {
+        let mut controllers: BTreeMap<String, Locks> = BTreeMap::new();
+        let mut take = |name: &str, locks: Locks| controllers.entry(name.to_string()).or_default().add(locks);
+        for installation in installations {
+            for (name, locks) in &installation.locks {
+                take(name, locks.clone());
+            }
+        }
+        for applied in received {
+            let object = applied.object;
+            if object.is("fluxcd.controlplane.io", "FluxInstance") {
+                for (name, locks) in locks_of_instance(object) {
+                    take(&name, locks);
+                }
+            }
+            let is_home = applied.namespace().is_none_or(|namespace| homes.contains(namespace));
+            if is_home && object.is("apps", "Deployment") && CONTROLLERS.contains(&object.name()) {
+                take(object.name(), Locks::of(object));
+            }
+        }
+        controllers.retain(|_, locks| *locks != Locks::default());
+        let default_account = controllers.values().find_map(|locks| locks.default_account.clone());
+        (!controllers.is_empty()).then_some(Self { default_account, controllers })
+    }
+
+    /// What a controller refuses, if anything.
+    pub fn locks(&self, controller: &str) -> Option<&Locks> {
+        self.controllers.get(controller)
+    }
+}
+
+impl Locks {
+    /// Reads them from the arguments of a controller's Deployment.
+    pub fn of(deployment: &Object) -> Self {
+        let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]);
+        let lists = containers.map_or(&[][..], Node::items).iter().map(|container| container.get("args"));
+        let arguments = lists.flat_map(|arguments| arguments.map_or(&[][..], Node::items)).filter_map(Node::text);
+        let mut locks = Self::default();
+        let mut before = "";
+        for argument in arguments {
+            // The last one counts, and a value may be an argument of its own where the flag is no switch.
+            let (flag, value) = argument.split_once('=').map_or((argument, None), |(flag, value)| (flag, Some(value)));
+            match flag {
+                CROSS_NAMESPACE => locks.cross_namespace = value.is_none_or(is_true),
+                REMOTE_BASES => locks.remote_bases = value.is_none_or(is_true),
+                DEFAULT_ACCOUNT => locks.default_account = value.filter(|name| !name.is_empty()).map(str::to_owned),
+                name if before == DEFAULT_ACCOUNT => locks.default_account = Some(name.to_owned()),
+                _ => {}
+            }
+            before = argument;
+        }
+        locks
+    }
+
+    /// The flags that a controller of a name needs to keep tenants apart, and does not have.
+    ///
+    /// Source: what `multitenant: true` of a FluxInstance adds to which controller.
+    pub fn lacking(&self, controller: &str) -> Vec<&'static str> {
+        let applies = matches!(controller, "kustomize-controller" | "helm-controller");
+        let needed = [
+            (controller != "source-controller" && !self.cross_namespace, CROSS_NAMESPACE),
+            (controller == "kustomize-controller" && !self.remote_bases, REMOTE_BASES),
+            (applies && self.default_account.is_none(), DEFAULT_ACCOUNT),
+        ];
+        needed.into_iter().filter(|(lacks, _)| *lacks).map(|(_, flag)| flag).collect()
+    }
+
+    fn add(&mut self, other: Self) {
+        self.cross_namespace |= other.cross_namespace;
+        self.remote_bases |= other.remote_bases;
+        self.default_account = other.default_account.or(self.default_account.take());
+    }
+}
+
+/// What a FluxInstance makes its controllers refuse: by `multitenant`, or by patches.
+pub fn locks_of_instance(instance: &Object) -> BTreeMap<String, Locks> {
+    let mut found: BTreeMap<String, Locks> = BTreeMap::new();
+    if instance.text_at(&["spec", "cluster", "multitenant"]) == Some("true") {
+        let account = instance.text_at(&["spec", "cluster", "tenantDefaultServiceAccount"]);
+        let account = account.filter(|account| !account.is_empty()).unwrap_or("default");
+        for name in CONTROLLERS.iter().filter(|name| **name != "source-controller") {
+            let applies = matches!(*name, "kustomize-controller" | "helm-controller");
+            let locks = Locks {
+                cross_namespace: true,
+                remote_bases: *name == "kustomize-controller",
+                default_account: applies.then(|| account.to_string()),
+            };
+            found.insert((*name).to_string(), locks);
+        }
+    }
+    let patches = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
+    if patches.iter().any(|patch| patch.get("patch").and_then(Node::text).is_some_and(mentions_flags)) {
+        for deployment in controllers_of(instance) {
+            found.entry(deployment.name().to_string()).or_default().add(Locks::of(&deployment));
+        }
+    }
+    found
+}
+
+impl Installation {
+    /// Those of a repository, and those that lay something over another one's: each folder once.
+    pub(crate) fn all(builder: &Builder, kustomizations: &[KustomizationFile]) -> Vec<Self> {
+        let mut found: BTreeMap<&str, Self> = BTreeMap::new();
+        let mut includers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for KustomizationFile { folder, references, .. } in kustomizations {
+            for included in &references.included {
+                includers.entry(included).or_default().push(folder);
+            }
+            found.extend(Self::of(builder, folder).map(|installation| (folder.as_str(), installation)));
+        }
+        let bringing = |found: &BTreeMap<&'_ str, Self>, folder: &str| {
+            found.get(folder).filter(|installation| installation.brings_controllers).cloned()
+        };
+        let mut open: Vec<&str> = found.keys().copied().collect();
+        while let Some(below) = open.pop() {
+            let Some(base) = bringing(&found, below) else { continue };
+            for folder in includers.get(below).map_or(&[][..], Vec::as_slice) {
+                if bringing(&found, folder).is_none() {
+                    let mut above = Self { folder: (*folder).to_string(), ..base.clone() };
+                    above.take_patches(builder);
+                    found.insert(folder, above);
+                    open.push(folder);
+                }
+            }
+        }
+        found.into_values().collect()
+    }
+
+    fn of(builder: &Builder, folder: &str) -> Option<Self> {
+        let path = file_in(builder.files(), folder).into_iter().next()?;
+        let parsed = builder.files().get(&path)?;
+        let document = &parsed.documents.first()?.node;
+        let items =
+            ["resources", "bases"].into_iter().flat_map(|field| document.get(field).map_or(&[][..], Node::items));
+        let named = |file: &str| items.clone().find(|item| item.text().is_some_and(|text| text.ends_with(file)));
+        let controllers = named(COMPONENTS_FILE);
+        let place = controllers.or_else(|| named(SYNC_FILE))?.span().clone();
+        let (folder, brings_controllers) = (folder.to_string(), controllers.is_some());
+        let mut installation = Self { folder, place, brings_controllers, locks: BTreeMap::new() };
+        installation.take_patches(builder);
+        Some(installation)
+    }
+
+    /// What its patches make a controller refuse.
+    pub fn locks(&self, controller: &str) -> Locks {
+        self.locks.get(controller).cloned().unwrap_or_default()
+    }
+
+    fn take_patches(&mut self, builder: &Builder) {
+        if !patches(builder, &self.folder).iter().any(|text| mentions_flags(text)) {
+            return;
+        }
+        for deployment in controllers_in(builder, &self.folder) {
+            self.locks.entry(deployment.name().to_string()).or_default().add(Locks::of(&deployment));
+        }
+    }
+}
+
+/// The text of the patches of a folder's kustomization.
+fn patches(builder: &Builder, folder: &str) -> Vec<String> {
+    let files = builder.files();
+    let mut texts = Vec::new();
+    for path in file_in(files, folder) {
+        let Some(parsed) = files.get(&path) else { continue };
+        let Some(document) = parsed.documents.first() else { continue };
+        for field in ["patches", "patchesJson6902", "patchesStrategicMerge"] {
+            let items = document.node.get(field).map_or(&[][..], Node::items);
+            texts.extend(items.iter().filter_map(|item| Some(item.get("patch").unwrap_or(item).text()?.to_string())));
+        }
+        for path in references_of(files, &path).named {
+            texts.extend(files.get(&path).map(|parsed| parsed.file.text().to_string()));
+        }
+    }
+    texts
+}
+
+fn mentions_flags(text: &str) -> bool {
+    [CROSS_NAMESPACE, REMOTE_BASES, DEFAULT_ACCOUNT].iter().any(|flag| text.contains(flag))
+}
+
+/// Tells whether Go takes a text for true.
+///
+/// Source: `strconv.ParseBool`.
+fn is_true(text: &str) -> bool {
+    matches!(text, "1" | "t" | "T" | "true" | "TRUE" | "True")
+}

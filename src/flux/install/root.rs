@@ -1,0 +1,357 @@
+//! The roots of a repository: what somebody installs on a cluster by hand, from which Flux finds the rest.
+//!
+//! A FluxInstance says so, the chart that makes one, or the `gotk-sync.yaml` of `flux bootstrap`. Each is taken as its
+//! folder builds, since clusters often patch a shared one. Where a repository has none of them, a source beside a
+//! Kustomization that applies the very file they stand in was applied by hand too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::deployments::{controller_in, patched_by};
+use super::includers::Includers;
+use super::instance_chart::{instance, instance_of, sync_of};
+use super::kustomizations::KustomizationFile;
+use super::sync::{FLUX_NAMESPACE, OPERATOR};
+use crate::base::finding::Finding;
+use crate::flux::build::applier_spec::Asks;
+use crate::flux::build::synthetic_node::{map, text};
+use crate::flux::classify::objects;
+use crate::flux::engine::cluster_index::{Id, id};
+use crate::flux::model::cluster::ApplierKind;
+use crate::flux::place::{below, clamp};
+use crate::flux::source::SourceRef;
+use crate::flux::{is_kustomization, is_source};
+use crate::kube::Object;
+use crate::kustomize::Builder;
+use crate::text::{File, Tree, folder_of, is_inside};
+use crate::yaml::{Name, Node};
+
+/// The file that `flux bootstrap` writes.
+pub(super) const SYNC_FILE: &str = "gotk-sync.yaml";
+
+/// The file that it writes Flux's own manifests into.
+pub(super) const COMPONENTS_FILE: &str = "gotk-components.yaml";
+
+/// What a cluster is bootstrapped with.
+#[derive(Debug, Clone)]
+pub(crate) struct Root {
+    /// The cluster's name.
+    pub(crate) name: Name,
+    /// What is applied by hand: a FluxInstance, or a source and a Kustomization.
+    pub(crate) objects: Vec<Object>,
+    /// What is wrong with the build that they are from.
+    pub(crate) findings: Vec<Finding>,
+    /// The folder of the tree that is the root of the source which it syncs; `None` when that is not in the tree.
+    pub(crate) prefix: Option<String>,
+    /// The Deployment of kustomize-controller, where Flux is installed from a file that is not there.
+    pub(crate) controller: Option<Object>,
+    /// Whether the path that it syncs is there.
+    pub(crate) there: bool,
+}
+
+impl Root {
+    /// The source that it syncs, when that is the repository.
+    pub(crate) fn own_source(&self) -> Option<SourceRef> {
+        let last = self.objects.last().filter(|_| self.there)?;
+        if !last.is(OPERATOR, "FluxInstance") {
+            return Asks::of(ApplierKind::Kustomization, last).source;
+        }
+        let namespace = last.namespace().unwrap_or(FLUX_NAMESPACE);
+        let said = |key: &str| last.text_at(&["spec", "sync", key]).filter(|text| !text.is_empty());
+        let (kind, name) = (said("kind").unwrap_or("GitRepository"), said("name").unwrap_or(namespace));
+        Some(SourceRef { kind: kind.into(), namespace: namespace.into(), name: name.into() })
+    }
+
+    /// The source that its Kustomization names, when it is applied by hand.
+    pub(crate) fn source(&self) -> Option<&Object> {
+        let sync = self.objects.last().filter(|object| is_kustomization(object))?;
+        self.objects.iter().find(|source| is_source(source) && is_of(sync, source))
+    }
+}
+
+/// Where something that makes a root is written, the surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Instance,
+    Sync,
+    Chart,
+    Values,
+    ToCome,
+}
+
+struct Candidate {
+    kind: Kind,
+    file: File,
+    /// What is applied by hand; what makes the root comes last.
+    objects: Vec<Object>,
+    findings: Vec<Finding>,
+    controller: Option<Object>,
+    path: String,
+}
+
+impl Candidate {
+    fn new(kind: Kind, file: &File, objects: Vec<Object>, path: &str) -> Self {
+        Self { kind, file: file.clone(), objects, findings: Vec::new(), controller: None, path: path.to_string() }
+    }
+}
+
+/// The roots of a tree, sorted by name.
+pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile]) -> Vec<Root> {
+    let files = builder.files();
+    let mut candidates = Vec::new();
+    let includers = Includers::of(files.tree(), kustomizations);
+    let mut tops: BTreeSet<String> = BTreeSet::new();
+    for (path, parsed) in files.parsed() {
+        let is_sync = path.rsplit('/').next() == Some(SYNC_FILE);
+        let holds = is_sync || objects(parsed).any(|object| makes_instance(&object));
+        if holds {
+            let above = includers.tops(path);
+            if above.is_empty() {
+                candidates
+                    .extend(take(objects(parsed).collect(), Vec::new(), |object| is_sync || stands_in_sync(object)));
+            }
+            tops.extend(above);
+        }
+        if is_sync && parsed.documents.iter().all(|document| document.node.is_null()) {
+            candidates.extend(to_come(&parsed.file, path));
+        }
+        candidates.extend(values(parsed.documents.iter().map(|document| &document.node)));
+    }
+    for folder in &tops {
+        let build = builder.build(folder);
+        candidates.extend(take(build.objects, build.findings, stands_in_sync));
+    }
+    if candidates.is_empty() {
+        candidates.extend(by_hand(builder, &includers));
+    }
+    candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
+    for candidate in &mut candidates {
+        let folder = folder_of(candidate.file.path());
+        if candidate.kind == Kind::ToCome {
+            // The kustomization beside it is there already, with the patches that will be laid over it.
+            candidate.objects = patched_by(builder, folder, std::mem::take(&mut candidate.objects));
+        }
+        if matches!(candidate.kind, Kind::Sync | Kind::ToCome) && includers.without_components.contains(folder) {
+            candidate.controller = controller_in(builder, folder);
+        }
+    }
+    settle(files.tree(), candidates)
+}
+
+/// Tells whether an object is a FluxInstance, or the release of the chart that makes one.
+fn makes_instance(object: &Object) -> bool {
+    object.is(OPERATOR, "FluxInstance")
+        || (object.is("helm.toolkit.fluxcd.io", "HelmRelease") && sync_of(object).is_some())
+}
+
+/// Tells whether an object was written by `flux bootstrap`, which its file tells.
+fn stands_in_sync(object: &Object) -> bool {
+    object.node.origin.written().file().path().rsplit('/').next() == Some(SYNC_FILE)
+}
+
+/// Tells whether a Kustomization applies a part of its repository in which it stands itself. One that applies the whole
+/// of a repository says nothing: that of a tenant does so with another repository.
+fn applies_itself(object: &Object) -> bool {
+    let path = object.text_at(&["spec", "path"]).map(clamp).unwrap_or_default();
+    is_kustomization(object) && !path.is_empty() && is_inside(object.node.origin.written().file().path(), &path)
+}
+
+/// The roots that somebody wrote without any of Flux's tools: a source and a Kustomization in one file.
+fn by_hand(builder: &Builder, includers: &Includers) -> Vec<Candidate> {
+    let makes_root = |objects: &[Object]| {
+        let mut syncs = objects.iter().filter(|object| applies_itself(object));
+        syncs.any(|sync| objects.iter().any(|source| is_source(source) && is_of(sync, source)))
+    };
+    let is_sync = |object: &Object| !is_kustomization(object) || applies_itself(object);
+    let mut candidates = Vec::new();
+    let mut tops: BTreeSet<String> = BTreeSet::new();
+    for (path, parsed) in builder.files().parsed() {
+        let objects: Vec<Object> = objects(parsed).collect();
+        if !makes_root(&objects) {
+            continue;
+        }
+        let above = includers.tops(path);
+        if above.is_empty() {
+            candidates.extend(take(objects, Vec::new(), is_sync));
+        }
+        tops.extend(above);
+    }
+    for folder in &tops {
+        let build = builder.build(folder);
+        candidates.extend(take(build.objects, build.findings, is_sync));
+    }
+    candidates
+}
+
+/// Takes what makes roots out of the objects of one build or file. `is_sync` tells those that are applied by hand.
+fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) -> bool) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for object in &objects {
+        let file = object.node.origin.written().file();
+        if object.is(OPERATOR, "FluxInstance") {
+            if let Some(path) = object.text_at(&["spec", "sync", "path"]) {
+                candidates.push(Candidate::new(Kind::Instance, file, vec![object.clone()], path));
+            }
+        } else if let Some(instance) = sync_of(object).and_then(|_| instance_of(object)) {
+            let path = instance.text_at(&["spec", "sync", "path"]).unwrap_or_default().to_string();
+            candidates.push(Candidate::new(Kind::Chart, file, vec![instance], &path));
+        } else if is_kustomization(object) && is_sync(object) {
+            let sources = objects.iter().filter(|source| is_source(source) && is_sync(source) && is_of(object, source));
+            let path = object.text_at(&["spec", "path"]).unwrap_or("./");
+            let objects = sources.chain([object]).cloned().collect();
+            candidates.push(Candidate::new(Kind::Sync, file, objects, path));
+        }
+    }
+    // What is installed for one cluster is applied together; what lies there for several is not.
+    if let [one] = candidates.as_mut_slice() {
+        let own = std::mem::take(&mut one.objects);
+        let known: Vec<Id> = own.iter().map(id).collect();
+        one.objects = objects.into_iter().filter(|object| !known.contains(&id(object))).chain(own).collect();
+        one.findings = findings;
+    }
+    candidates
+}
+
+/// Tells whether a source is the one that a Kustomization of the same namespace names.
+fn is_of(kustomization: &Object, source: &Object) -> bool {
+    let says = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
+    says("name") == Some(source.name()) && says("kind") == Some(source.kind())
+}
+
+/// The roots in files of values for that chart, which nothing but their form tells.
+fn values<'a>(documents: impl Iterator<Item = &'a Node>) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for document in documents {
+        let Some(spec) = document.get("instance").filter(|_| document.get("kind").is_none()) else { continue };
+        let said = |key: &str| spec.at_keys(&["sync", key]).and_then(Node::text);
+        let (Some(path), Some(_), Some(_)) = (said("path"), said("kind"), said("url")) else { continue };
+        found.push(Candidate::new(Kind::Values, spec.span().file(), vec![instance(spec, None)], path));
+    }
+    found
+}
+
+/// What `flux bootstrap` will write into a file that is empty or not there yet: the folder of the file is named after
+/// Flux's namespace and lies in the folder that is synced.
+fn to_come(file: &File, path: &str) -> Option<Candidate> {
+    let folder = folder_of(path);
+    let namespace = folder.rsplit('/').next().filter(|name| !name.is_empty())?;
+    let place = file.first_line();
+    let at = |text_: &str| text(text_, &place);
+    let metadata = || map(vec![("name", at(namespace)), ("namespace", at(namespace))], &place);
+    let synced = folder_of(folder);
+    let reference = map(vec![("kind", at("GitRepository")), ("name", at(namespace))], &place);
+    let spec = vec![
+        ("interval", at("10m0s")),
+        ("path", at(&format!("./{synced}"))),
+        ("prune", at("true")),
+        ("sourceRef", reference),
+    ];
+    let object = |version: &str, kind: &str, spec: Node| {
+        let node = vec![("apiVersion", at(version)), ("kind", at(kind)), ("metadata", metadata()), ("spec", spec)];
+        Object { node: map(node, &place) }
+    };
+    let source = map(vec![("interval", at("1m0s"))], &place);
+    let objects = vec![
+        object("source.toolkit.fluxcd.io/v1", "GitRepository", source),
+        object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", map(spec, &place)),
+    ];
+    Some(Candidate::new(Kind::ToCome, file, objects, synced))
+}
+
+/// Finds the folders that the candidates sync, leaves one for each of these, and names them.
+fn settle(tree: &Tree, mut candidates: Vec<Candidate>) -> Vec<Root> {
+    candidates.sort_by(|a, b| (a.kind, a.file.path()).cmp(&(b.kind, b.file.path())));
+    let mut found: BTreeMap<(Option<String>, String), Candidate> = BTreeMap::new();
+    for candidate in candidates {
+        let path = clamp(&candidate.path);
+        let prefix = prefix(tree, candidate.file.path(), &path);
+        // `flux bootstrap` writes its file into the repository that it syncs: there, the path is missing.
+        let prefix = prefix.or_else(|| (candidate.kind == Kind::Sync).then(String::new));
+        // What is synced from elsewhere is told apart by who syncs it.
+        let there = is_there(tree, prefix.as_deref(), &path);
+        let of = if there { path } else { below(&path, candidate.file.path()) };
+        found.entry((prefix, of)).or_insert(candidate);
+    }
+    let folders = found.iter().map(|((prefix, _), root)| named_after(tree, prefix.as_deref(), root));
+    let folders: Vec<String> = folders.collect();
+    let names = shortest(&folders);
+    let roots = found.into_iter().zip(names).map(|(((prefix, _), candidate), name)| Root {
+        there: is_there(tree, prefix.as_deref(), &candidate.path),
+        name: name.into(),
+        objects: candidate.objects,
+        findings: candidate.findings,
+        controller: candidate.controller,
+        prefix,
+    });
+    let mut roots: Vec<Root> = roots.collect();
+    roots.sort_by(|a, b| a.name.cmp(&b.name));
+    roots
+}
+
+/// The folder of the tree below which a path of a source leads somewhere: the tree itself, or a part of it that an
+/// artifact is made of, or that is a repository of its own once it is copied out.
+fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
+    let mut folders: Vec<&str> = Vec::new();
+    let mut folder = folder_of(file);
+    loop {
+        folders.push(folder);
+        if folder.is_empty() {
+            break;
+        }
+        folder = folder_of(folder);
+    }
+    folders.reverse();
+    // Flux is nearly always brought by the folder that it syncs; where it is not, the outermost folder will do.
+    let own = folders.iter().find(|prefix| is_inside(file, &below(prefix, path)));
+    let own = own.or_else(|| folders.iter().find(|prefix| tree.has_folder(&below(prefix, path))));
+    own.map(ToString::to_string)
+}
+
+fn is_there(tree: &Tree, prefix: Option<&str>, path: &str) -> bool {
+    prefix.is_some_and(|prefix| tree.has_folder(&below(prefix, &clamp(path))))
+}
+
+fn named_after(tree: &Tree, prefix: Option<&str>, root: &Candidate) -> String {
+    let path = below(prefix.unwrap_or_default(), &clamp(&root.path));
+    let from_file = matches!(root.kind, Kind::Sync | Kind::ToCome) && !tree.has_folder(&path);
+    let whole = if from_file { folder_of(root.file.path()).to_string() } else { path };
+    // The folder of Flux's own namespace says nothing about the cluster.
+    let trimmed = whole.strip_suffix("/flux-system").map_or(whole.clone(), ToString::to_string);
+    if trimmed.is_empty() { "cluster".to_string() } else { trimmed }
+}
+
+/// The shortest ends of paths that tell them apart.
+fn shortest(paths: &[String]) -> Vec<String> {
+    let end = |path: &str, count: usize| {
+        let segments: Vec<&str> = path.split('/').collect();
+        segments[segments.len().saturating_sub(count)..].join("/")
+    };
+    let mut counts: Vec<usize> = vec![1; paths.len()];
+    loop {
+        let ends: Vec<String> = paths.iter().zip(&counts).map(|(path, count)| end(path, *count)).collect();
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in &ends {
+            *seen.entry(name).or_default() += 1;
+        }
+        let mut grew = false;
+        for ((name, count), path) in ends.iter().zip(&mut counts).zip(paths) {
+            if seen.get(name.as_str()).is_some_and(|times| *times > 1) && name != path {
+                *count += 1;
+                grew = true;
+            }
+        }
+        if !grew {
+            return ends;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_shortest_ends_that_differ() {
+        let paths = ["clusters/eu/prod", "clusters/us/prod", "clusters/staging", "prod"].map(ToString::to_string);
+        assert_eq!(shortest(&paths), ["eu/prod", "us/prod", "staging", "prod"]);
+    }
+}

@@ -1,0 +1,199 @@
+//! Which Flux runs on a cluster, as far as builds depend on it.
+
+use super::root::Root;
+use crate::flux::engine::cluster_build::Slot;
+use crate::flux::model::cluster::ApplierKind;
+use crate::flux::settings::Settings;
+use crate::kube::Object;
+use crate::yaml::Node;
+
+/// The newest release of Flux that is known here.
+const NEWEST: (u64, u64, u64) = (2, 9, 4);
+/// The first release that refuses undefined variables unless it is told not to.
+const STRICT_SINCE: (u64, u64, u64) = (2, 9, 0);
+/// The feature gate of kustomize-controller that decides it.
+const GATE: &str = "StrictPostBuildSubstitutions";
+
+/// The newest release that a version or a range of versions allows, as people write them: `2.9.4`, `v2.9`, `2.x`,
+/// `>=2.7 <2.9`.
+fn newest(said: &str) -> Option<(u64, u64, u64)> {
+    let alternatives = said.split("||").filter_map(|all| {
+        let parts = joined(all);
+        let bounds = parts.split([' ', ',']).filter(|one| !one.is_empty()).map(Bounds::of);
+        let bounds: Vec<Bounds> = bounds.collect::<Option<_>>()?;
+        let known = candidates().find(|version| bounds.iter().all(|bounds| bounds.allow(*version)));
+        // Otherwise it may be a release that came after this program was made.
+        known.or_else(|| bounds.iter().map(|bounds| bounds.from).max().filter(|from| *from > NEWEST))
+    });
+    alternatives.max()
+}
+
+/// Tells whether a range has releases that are not strict.
+fn reaches_lax(said: &str) -> bool {
+    let older = candidates().filter(|version| *version < STRICT_SINCE);
+    let mut older = older.map(|version| format!("={}.{}.{}", version.0, version.1, version.2));
+    older.any(|version| said.split("||").any(|all| newest(&format!("{all} {version}")).is_some()))
+}
+
+/// Tells whether a FluxInstance takes the manifests of Flux from an artifact of a certain day.
+fn is_pinned(instance: &Object) -> bool {
+    let artifact = instance.text_at(&["spec", "distribution", "artifact"]).unwrap_or_default();
+    let name = artifact.rsplit('/').next().unwrap_or_default();
+    name.contains('@') || name.split_once(':').is_some_and(|(_, tag)| tag != "latest")
+}
+
+/// Known releases, the newest first. A minor release has had fewer than ten patches.
+fn candidates() -> impl Iterator<Item = (u64, u64, u64)> {
+    let minors = (0..=NEWEST.1).rev();
+    let all = minors.flat_map(|minor| (0..10).rev().map(move |patch| (NEWEST.0, minor, patch)));
+    all.filter(|version| *version <= NEWEST)
+}
+
+/// An operator and its version may be written apart.
+fn joined(text: &str) -> String {
+    let mut out = String::new();
+    for part in text.split_whitespace() {
+        if !out.is_empty() && !out.ends_with(['<', '>', '=', '~', '^', '!', ',']) {
+            out.push(' ');
+        }
+        out.push_str(part);
+    }
+    out
+}
+
+/// A range: from a version on, below another one.
+struct Bounds {
+    from: (u64, u64, u64),
+    below: (u64, u64, u64),
+}
+
+impl Bounds {
+    fn of(text: &str) -> Option<Self> {
+        let digits = text.find(|c: char| !matches!(c, '<' | '>' | '=' | '~' | '^' | '!')).unwrap_or(text.len());
+        let (operator, version) = (text.get(..digits)?, text.get(digits..)?);
+        let version = version.trim_start_matches(['v', 'V']);
+        let version = version.split(['-', '+']).next().unwrap_or(version);
+        let said: Vec<Option<u64>> = version.split('.').map(|part| part.parse().ok()).collect();
+        let wild = said.iter().position(Option::is_none).unwrap_or(said.len());
+        if said.len() > 3 || !version.split('.').skip(wild).all(|part| matches!(part, "x" | "X" | "*" | "")) {
+            return None;
+        }
+        let number = |at: usize| said.get(at).copied().flatten().unwrap_or(0);
+        let from = (number(0), number(1), number(2));
+        let after = match wild.min(said.len()) {
+            0 => (u64::MAX, 0, 0),
+            1 => (from.0 + 1, 0, 0),
+            2 => (from.0, from.1 + 1, 0),
+            _ => (from.0, from.1, from.2 + 1),
+        };
+        let (lowest, highest) = ((0, 0, 0), (u64::MAX, 0, 0));
+        let (from, below) = match operator {
+            "" | "=" | "==" => (from, after),
+            "^" => (from, (from.0 + 1, 0, 0)),
+            "~" | "~>" => (from, if wild == 1 { after } else { (from.0, from.1 + 1, 0) }),
+            ">=" | "=>" => (from, highest),
+            ">" => (after, highest),
+            "<" => (lowest, from),
+            "<=" | "=<" => (lowest, after),
+            _ => return None,
+        };
+        Some(Self { from, below })
+    }
+
+    fn allow(&self, version: (u64, u64, u64)) -> bool {
+        self.from <= version && version < self.below
+    }
+}
+
+/// Whether an undefined variable fails a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strictness {
+    /// It does.
+    Strict,
+    /// It counts as empty.
+    Lax,
+    /// Nothing says which Flux runs; the newest one is strict.
+    #[default]
+    Assumed,
+}
+
+impl Strictness {
+    /// Whether builds are done as a strict Flux does them.
+    pub fn is_strict(self) -> bool {
+        self != Self::Lax
+    }
+
+    /// Reads it from the arguments of kustomize-controller, else from the version.
+    pub(crate) fn of(root: &Root, slots: &[Slot], settings: &Settings) -> Self {
+        let outputs = slots.iter().filter(|slot| slot.asks.target.is_none()).filter_map(|slot| slot.output.as_ref());
+        let made = outputs.clone().filter_map(|output| output.controller.as_ref());
+        let inventories = outputs.map(|output| &output.inventory);
+        let held = inventories.flat_map(|inventory| inventory.controllers().map(|held| &held.object));
+        let controllers: Vec<&Object> = root.controller.iter().chain(held).chain(made).collect();
+        let instances = slots.iter().filter(|slot| slot.asks.kind == ApplierKind::FluxInstance);
+        let instances: Vec<&Object> = instances.map(|slot| &slot.asks.object).collect();
+        let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
+        if let Some(on) = gate {
+            return if on { Self::Strict } else { Self::Lax };
+        }
+        let forced = settings.flux_version.as_deref();
+        let configured = settings.config.clusters.get(&*root.name).and_then(|cluster| cluster.flux_version.as_ref());
+        let configured = configured.map(|version| version.0.as_str());
+        let instance = || instances.iter().find_map(|instance| instance.text_at(&["spec", "distribution", "version"]));
+        let label = || controllers.iter().find_map(|object| object.label("app.kubernetes.io/version"));
+        let version = forced.or(configured).or_else(instance).or_else(label);
+        let version = version.or_else(|| settings.config.flux_version(&root.name));
+        let is_of_instance = version.is_some() && version == instance() && forced.or(configured).is_none();
+        match version.and_then(newest) {
+            Some(version) if version < STRICT_SINCE => Self::Lax,
+            // Manifests that are pinned end with the release of their day.
+            Some(_)
+                if is_of_instance && instances.iter().any(|one| is_pinned(one)) && version.is_some_and(reaches_lax) =>
+            {
+                Self::Assumed
+            }
+            Some(_) => Self::Strict,
+            None => Self::Assumed,
+        }
+    }
+}
+
+/// Whether an object is the Deployment of kustomize-controller.
+pub(crate) fn is_controller(object: &Object) -> bool {
+    object.is("apps", "Deployment") && object.name() == "kustomize-controller"
+}
+
+/// What the arguments of a controller say of the gate; the last one counts.
+fn gate(deployment: &Object) -> Option<bool> {
+    let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
+    let arguments = containers.iter().flat_map(|one| one.get("args").map_or(&[][..], Node::items));
+    let arguments: Vec<&str> = arguments.filter_map(Node::text).collect();
+    // The value may be an argument of its own.
+    let after = |at: usize| arguments.get(at + 1).copied().filter(|_| arguments[at] == "--feature-gates");
+    let gates =
+        arguments.iter().enumerate().filter_map(|(at, text)| text.strip_prefix("--feature-gates=").or(after(at)));
+    let said = gates.flat_map(|gates| gates.split(',')).filter_map(|one| one.split_once('='));
+    said.filter(|(name, _)| name.trim() == GATE).filter_map(|(_, value)| value.trim().parse().ok()).next_back()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_mean_the_newest_release_that_they_allow() {
+        assert_eq!(newest("2.x"), Some(NEWEST));
+        assert_eq!(newest("*"), Some(NEWEST));
+        assert_eq!(newest("v2.7"), Some((2, 7, 9)));
+        assert_eq!(newest("2.8.x"), Some((2, 8, 9)));
+        assert_eq!(newest("= 2.9.1"), Some((2, 9, 1)));
+        assert_eq!(newest("~2.8.0"), Some((2, 8, 9)));
+        assert_eq!(newest("^2.3"), Some(NEWEST));
+        assert_eq!(newest(">=2.5.0 <2.9.0"), Some((2, 8, 9)));
+        assert_eq!(newest(">= 2.5, < 2.8"), Some((2, 7, 9)));
+        assert_eq!(newest("2.10.x"), Some((2, 10, 0)));
+        assert_eq!(newest("2.7.x || 2.9.x"), Some(NEWEST));
+        assert_eq!(newest("newest"), None);
+        assert!(reaches_lax("2.x") && reaches_lax(">=2.5") && reaches_lax("*") && !reaches_lax("2.9.x"));
+    }
+}

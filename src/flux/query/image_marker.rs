@@ -1,0 +1,105 @@
+//! The comments by which image automation knows which policy decides a value.
+
+use crate::kustomize::Files;
+use crate::text::{File, Span};
+use crate::yaml::{Node, Parsed, Style, Value};
+
+/// What such a comment says, as in `# {"$imagepolicy": "flux-system:web:tag"}`.
+const KEY: &str = "\"$imagepolicy\"";
+
+/// What may come after the name, for a part of the image.
+const PARTS: [&str; 3] = ["tag", "name", "digest"];
+
+/// A comment that names an `ImagePolicy`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marker {
+    /// The place of the name.
+    pub place: Span,
+    /// The policy's namespace; empty where the comment gives none, and names no policy by that.
+    pub namespace: String,
+    /// The policy's name.
+    pub name: String,
+    /// What comes after the name and is no part of an image.
+    pub unknown_part: Option<String>,
+}
+
+/// The markers of all files, in their order.
+pub(crate) fn markers(files: &Files) -> Vec<Marker> {
+    files.parsed().flat_map(|(_, parsed)| of_file(parsed)).collect()
+}
+
+fn of_file(parsed: &Parsed) -> Vec<Marker> {
+    let (file, text) = (&parsed.file, parsed.file.text());
+    let found = text.match_indices(KEY).filter_map(|(at, _)| Some((at, marker(file, at)?)));
+    let is_text = |at: usize| parsed.documents.iter().any(|document| is_in_block(&document.node, at));
+    found.filter(|(at, _)| !is_text(*at)).map(|(_, marker)| marker).collect()
+}
+
+/// Whether an offset lies in a text of several lines, where nothing is a comment.
+fn is_in_block(node: &Node, at: usize) -> bool {
+    match &node.value {
+        Value::Scalar(_, Style::Literal | Style::Folded) => node.span().range().contains(&at),
+        Value::Scalar(..) => false,
+        Value::Seq(items) => items.iter().any(|item| is_in_block(item, at)),
+        Value::Map(entries) => entries.iter().any(|entry| is_in_block(&entry.node, at)),
+    }
+}
+
+/// The marker whose key stands at an offset, if a comment is nothing else.
+fn marker(file: &File, at: usize) -> Option<Marker> {
+    let text = file.text();
+    let before = text.get(..at)?.rsplit('\n').next().unwrap_or_default();
+    if comment_of(before)?.trim() != "{" {
+        return None;
+    }
+    let rest = text.get(at + KEY.len()..)?.lines().next()?;
+    let value = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    let start = at + KEY.len() + (rest.len() - value.len());
+    let value = value.split('"').next()?;
+    let place = file.span(start..start + value.len());
+    // Templates have placeholders there.
+    let is_name = |text: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.'))
+    };
+    let mut parts = value.splitn(3, ':');
+    let (first, second, part) = (parts.next()?, parts.next(), parts.next());
+    let (namespace, name) = second.map_or(("", first), |name| (first, name));
+    let unknown_part = part.filter(|part| !PARTS.contains(part)).map(ToOwned::to_owned);
+    let is_plain = (second.is_none() || is_name(namespace)) && is_name(name) && !value.contains(['$', '{', '<']);
+    is_plain.then(|| Marker { place, namespace: namespace.to_owned(), name: name.to_owned(), unknown_part })
+}
+
+/// What stands behind the sign that begins the comment of a line.
+fn comment_of(line: &str) -> Option<&str> {
+    let (mut quote, mut last) = (None, ' ');
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '#') if last.is_whitespace() => return line.get(at + 1..),
+            // Within a plain text they are letters.
+            (None, '"' | '\'') if last.is_whitespace() || matches!(last, '[' | '{' | ',') => quote = Some(c),
+            (Some(_) | None, _) => {}
+        }
+        last = c;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::parse;
+
+    #[test]
+    fn only_comments_with_plain_names_are_markers() {
+        let text = "a: 1 # {\"$imagepolicy\": \"apps:web\"}\nb: 'it # is' # {\"$imagepolicy\":\"apps:db:tag\"}\n\
+                    c: '{\"$imagepolicy\": \"apps:no\"}'\nd: # {\"$imagepolicy\": \"${X}:web\"}\n\
+                    # e: 1 # {\"$imagepolicy\": \"apps:off\"}\nf: |\n  1 # {\"$imagepolicy\": \"apps:text\"}\n\
+                    # {\"$imagepolicy\": \"alone\"}\ng: it's # { \"$imagepolicy\" : \"apps:web:tga\"}\nh: # {\"$imagepolicy\"";
+        let found = of_file(&parse(&File::new("a.yaml", text)));
+        let names: Vec<String> = found.iter().map(|marker| format!("{}/{}", marker.namespace, marker.name)).collect();
+        assert_eq!(names, ["apps/web", "apps/db", "/alone", "apps/web"]);
+        assert_eq!(found[0].place.text(), "apps:web");
+        assert_eq!(found[3].unknown_part.as_deref(), Some("tga"));
+    }
+}

@@ -1,0 +1,261 @@
+//! Who the tenants of a cluster are, and what they rely on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::config;
+use crate::config::TenancyMode;
+use crate::flux::install::lockdown::{Installation, Lockdown};
+use crate::flux::model::cluster::Applied;
+use crate::flux::{is_flux, is_kustomization};
+use crate::kube::Object;
+use crate::yaml::Node;
+
+/// The label that says whose a namespace or a Flux object is.
+const TENANT_LABEL: &str = "toolkit.fluxcd.io/tenant";
+/// What stands for the name of an account where all of a namespace are bound.
+const ANY: &str = "";
+/// The namespace that Flux is installed in where nothing says otherwise.
+const FLUX_NAMESPACE: &str = "flux-system";
+
+/// What is said about the tenants of a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tenancy {
+    /// Whether tenants share it.
+    pub multi_tenant: bool,
+    /// How Flux is locked down, if it is.
+    pub lockdown: Option<Lockdown>,
+    /// Why it need not be, where the configuration says so.
+    pub unlocked: Option<String>,
+    /// The namespaces that Flux is installed in.
+    pub flux_namespaces: BTreeSet<String>,
+    /// The tenants' namespaces and whose they are, where that is said.
+    pub tenants: BTreeMap<String, Option<String>>,
+    /// Accounts that act for tenants outside their namespaces, as `namespace/name`, and for which.
+    pub accounts: BTreeMap<String, String>,
+    /// Namespaces from which a hub reconciles other clusters.
+    pub hubs: BTreeSet<String>,
+    /// Who is bound to roles in which namespace: namespace of the binding, namespace and name of the account.
+    bound: BTreeSet<(String, String, String)>,
+    /// Accounts that a ClusterRoleBinding serves: namespace and name.
+    bound_everywhere: BTreeSet<(String, String)>,
+}
+
+/// What governs a repository beside itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Governance {
+    /// Nothing.
+    #[default]
+    None,
+    /// A fleet.yaml.
+    Fleet,
+}
+
+impl Tenancy {
+    /// Reads the facts from what a cluster receives, and from the kustomizations that bring its Flux.
+    ///
+    /// Only what [`Brought::telling`](super::Brought::telling) gives counts. `declared` are the namespaces of which a
+    /// fleet.yaml says whose they are; others are inferred, such as those that a layout adds.
+    pub fn of(
+        received: &[Applied<'_>],
+        installations: &[&Installation],
+        declared: Option<&BTreeMap<String, String>>,
+        governance: Governance,
+    ) -> Self {
+        let flux_namespaces = flux_namespaces(received);
+        let lockdown = Lockdown::of(received, installations, &flux_namespaces);
+        let mut tenancy = Self { lockdown, flux_namespaces, ..Self::default() };
+        for applied in received {
+            tenancy.take_binding(applied.object, applied.namespace());
+            let remote =
+                is_kustomization(applied.object) && applied.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
+            if let Some(namespace) = applied.namespace().filter(|_| remote) {
+                tenancy.hubs.insert(namespace.to_string());
+            }
+        }
+        tenancy.tenants = tenancy.infer(received);
+        let declared = declared.into_iter().flatten();
+        tenancy.tenants.extend(declared.map(|(namespace, name)| (namespace.clone(), Some(name.clone()))));
+        let governed = governance == Governance::Fleet;
+        tenancy.multi_tenant = governed || tenancy.lockdown.is_some() || !tenancy.tenants.is_empty();
+        tenancy
+    }
+
+    /// Lays over it what the configuration says: whose namespaces are whose, and whether tenants share the cluster.
+    pub fn apply(&mut self, said: &config::Tenancy) {
+        let declared = said.namespaces();
+        self.tenants.extend(declared.map(|(namespace, tenant)| (namespace.to_string(), Some(tenant.to_string()))));
+        self.accounts.extend(said.accounts().map(|(account, tenant)| (account.to_string(), tenant.to_string())));
+        self.multi_tenant = match said.mode {
+            Some(mode) => mode == TenancyMode::Multi,
+            None => self.multi_tenant || !self.tenants.is_empty(),
+        };
+        self.unlocked = said.lockdown.as_ref().map(|lockdown| lockdown.reason.clone());
+    }
+
+    /// The account that a controller falls back on, where it is told one.
+    pub fn default_account(&self, controller: &str) -> Option<&str> {
+        self.lockdown.as_ref()?.locks(controller)?.default_account.as_deref()
+    }
+
+    /// Tells whether the account that a controller falls back on can do something in a namespace: every namespace has
+    /// an account `default`, and another one must be made; either must be bound.
+    pub fn default_account_works(&self, controller: &str, namespace: &str) -> bool {
+        self.default_account(controller)
+            .is_some_and(|account| self.is_bound(namespace, account) || self.is_bound_everywhere(namespace, account))
+    }
+
+    /// Tells whether a RoleBinding in a namespace serves an account of that namespace.
+    fn is_bound(&self, namespace: &str, account: &str) -> bool {
+        let has =
+            |account: &str| self.bound.contains(&(namespace.to_string(), namespace.to_string(), account.to_string()));
+        has(account) || has(ANY)
+    }
+
+    /// Tells whether a RoleBinding in a namespace serves any account of it.
+    fn has_bound_account(&self, namespace: &str) -> bool {
+        let from = (namespace.to_string(), namespace.to_string(), String::new());
+        self.bound.range(from..).next().is_some_and(|(of, account, _)| of == namespace && account == namespace)
+    }
+
+    /// Tells whether a Kustomization builds from a source of Flux's own namespace, which the platform writes.
+    fn is_of_platform(&self, kustomization: &Object) -> bool {
+        let source = kustomization.text_at(&["spec", "sourceRef", "namespace"]);
+        source.is_some_and(|namespace| self.flux_namespaces.contains(namespace))
+    }
+
+    fn is_bound_everywhere(&self, namespace: &str, account: &str) -> bool {
+        let has = |account: &str| self.bound_everywhere.contains(&(namespace.to_string(), account.to_string()));
+        has(account) || has(ANY)
+    }
+
+    fn take_binding(&mut self, object: &Object, namespace: Option<&str>) {
+        let everywhere = match object.kind() {
+            "RoleBinding" => false,
+            "ClusterRoleBinding" => true,
+            _ => return,
+        };
+        if object.group() != "rbac.authorization.k8s.io" {
+            return;
+        }
+        for subject in object.node.get("subjects").map_or(&[][..], Node::items) {
+            let text = |key: &str| subject.get(key).and_then(Node::text).filter(|text| !text.is_empty());
+            let (Some(kind), Some(name)) = (text("kind"), text("name")) else { continue };
+            let found = match kind {
+                // Without a namespace, the account is taken for one of the binding's namespace; kustomize writes it so.
+                "ServiceAccount" => text("namespace").or(namespace).map(|of| (of, name)),
+                "User" => name.strip_prefix("system:serviceaccount:").and_then(|account| account.split_once(':')),
+                "Group" => name.strip_prefix("system:serviceaccounts:").map(|of| (of, ANY)),
+                _ => None,
+            };
+            let Some((of, name)) = found else { continue };
+            if everywhere {
+                self.bound_everywhere.insert((of.into(), name.into()));
+            } else if let Some(namespace) = namespace {
+                self.bound.insert((namespace.into(), of.into(), name.into()));
+            }
+        }
+    }
+
+    /// The namespaces that look like a tenant's: they hold Flux objects whose account has a RoleBinding there, or are
+    /// labelled. Accounts that only a ClusterRoleBinding serves are the platform's.
+    ///
+    /// A label alone is a name: it makes a tenant where something else does, too, since a namespace that only holds
+    /// releases of the platform's is often labelled with the team that looks after them. That is Flux's lockdown, an
+    /// account that is confined to a namespace, or a Kustomization that hands the namespace to a repository of its own.
+    fn infer(&self, received: &[Applied<'_>]) -> BTreeMap<String, Option<String>> {
+        let mut found: BTreeMap<String, Candidate> = BTreeMap::new();
+        for applied in received {
+            let object = applied.object;
+            let namespace = if object.is("", "Namespace") { Some(object.name()) } else { applied.namespace() };
+            let Some(namespace) = namespace.filter(|name| !name.contains('$')) else { continue };
+            if self.flux_namespaces.contains(namespace) || !(is_flux(object) || object.is("", "Namespace")) {
+                continue;
+            }
+            let candidate = found.entry(namespace.to_string()).or_default();
+            candidate.holds_flux |= is_flux(object);
+            candidate.is_handed_over |= is_kustomization(object) && !self.is_of_platform(object);
+            if let Some(tenant) = object.label(TENANT_LABEL).filter(|tenant| !tenant.is_empty()) {
+                candidate.label = Some(tenant.to_string());
+            }
+            if let Some(account) = object.text_at(&["spec", "serviceAccountName"]).filter(|_| is_flux(object)) {
+                candidate.accounts.insert(account.to_string());
+            }
+        }
+        let is_bound = |namespace: &str, candidate: &Candidate| {
+            candidate.holds_flux && candidate.accounts.iter().any(|account| self.is_bound(namespace, account))
+        };
+        let confines = self.lockdown.is_some() || found.iter().any(|(namespace, one)| is_bound(namespace, one));
+        let tenants = found.into_iter().filter(|(namespace, candidate)| {
+            let platform = candidate.accounts.iter().any(|account| self.is_bound_everywhere(namespace, account));
+            let is_meant = confines || candidate.is_handed_over || self.has_bound_account(namespace);
+            let is_called = candidate.label.is_some() && !platform && is_meant;
+            is_bound(namespace, candidate) || (candidate.holds_flux && is_called)
+        });
+        tenants.map(|(namespace, candidate)| (namespace, candidate.label)).collect()
+    }
+}
+
+/// Tells whether an object may say something about the tenants of a cluster.
+pub(crate) fn tells(object: &Object) -> bool {
+    match object.kind() {
+        "Namespace" | "RoleBinding" | "ClusterRoleBinding" | "FluxInstance" => true,
+        "Deployment" => object.name().ends_with("-controller"),
+        _ => is_flux(object),
+    }
+}
+
+/// What is known of a namespace that may be a tenant's.
+#[derive(Default)]
+struct Candidate {
+    holds_flux: bool,
+    is_handed_over: bool,
+    label: Option<String>,
+    accounts: BTreeSet<String>,
+}
+
+/// Tells whether `flux bootstrap` wrote an object: it writes the file again at each upgrade.
+pub fn is_of_bootstrap(object: &Object) -> bool {
+    let path = object.node.origin.written().file().path();
+    path.rsplit('/').next() == Some("gotk-sync.yaml") && is_flux(object)
+}
+
+fn flux_namespaces(received: &[Applied<'_>]) -> BTreeSet<String> {
+    let installs = |object: &Object| object.is("fluxcd.controlplane.io", "FluxInstance") || is_of_bootstrap(object);
+    let found = received.iter().filter(|applied| installs(applied.object));
+    let mut found: BTreeSet<String> =
+        found.filter_map(|applied| applied.namespace().map(ToString::to_string)).collect();
+    found.insert(FLUX_NAMESPACE.to_string());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+
+    fn applied(said: &str) -> Tenancy {
+        let text = format!("apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nlint: {{tenancy: {said}}}\n");
+        let (settings, findings) = config::read(&File::new(config::PATH, text));
+        assert_eq!(findings, []);
+        let mut tenancy = Tenancy::of(&[], &[], None, Governance::None);
+        tenancy.apply(&settings.lint.tenancy);
+        tenancy
+    }
+
+    #[test]
+    fn declared_tenants_make_a_cluster_multi_tenant_unless_the_mode_says_otherwise() {
+        let tenancy = applied("{tenants: {a: [one, two], b: {namespaces: [three]}}}");
+        let of = |namespace: &str| tenancy.tenants.get(namespace).and_then(Option::as_deref);
+        assert_eq!([of("one"), of("two"), of("three"), of("four")], [Some("a"), Some("a"), Some("b"), None]);
+        assert!(tenancy.multi_tenant);
+        let single = applied("{mode: single, tenants: {a: [one]}}");
+        assert!(!single.multi_tenant && single.tenants.contains_key("one"));
+        assert!(applied("{mode: multi}").multi_tenant && !applied("{}").multi_tenant);
+    }
+
+    #[test]
+    fn a_missing_lockdown_may_have_its_reason() {
+        let tenancy = applied("{lockdown: {mode: none, reason: central sources}}");
+        assert_eq!((tenancy.unlocked.as_deref(), tenancy.lockdown), (Some("central sources"), None));
+    }
+}

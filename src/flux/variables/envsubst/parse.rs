@@ -1,0 +1,257 @@
+//! Text → parts. The odd cases are the real parser's.
+
+use std::ops::Range;
+
+use super::operator::Operator;
+use crate::flux::variables::envsubst::{Fault, FaultKind};
+
+/// `${…}` may stand in `${…}` this deep.
+const MAX_DEPTH: usize = 100;
+
+/// What follows a fault is shown up to its brace, when that is not further away.
+const MAX_SHOWN: usize = 40;
+
+/// A piece of a template or of an argument.
+#[derive(Debug, Clone)]
+pub(super) enum Part<'t> {
+    Text(Text),
+    Call(Call<'t>),
+}
+
+/// Ranges of the template that follow each other, without what escapes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Text(pub(super) Vec<Range<usize>>);
+
+/// A `${…}`.
+#[derive(Debug, Clone)]
+pub(super) struct Call<'t> {
+    pub(super) range: Range<usize>,
+    pub(super) name: &'t str,
+    pub(super) operator: Operator,
+    pub(super) arguments: Vec<Part<'t>>,
+}
+
+/// What a backslash or a dollar does in a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escapes {
+    /// Nothing.
+    None,
+    /// `$$` is `$`.
+    Dollar,
+    /// `$$` is `$`, `\/` is `/` and `\\` is `\`.
+    All,
+}
+
+pub(super) fn parse(text: &str) -> Result<Vec<Part<'_>>, Fault> {
+    let mut parser = Parser { text, at: 0, calls: Vec::new() };
+    let mut parts = Vec::new();
+    while parser.peek().is_some() {
+        if parser.opens() {
+            parts.push(Part::Call(parser.call()?));
+        } else {
+            parts.push(Part::Text(parser.text(Escapes::Dollar, None)));
+        }
+    }
+    Ok(parts)
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    /// Where the open `${` stand.
+    calls: Vec<usize>,
+}
+
+impl<'t> Parser<'t> {
+    /// What is not read yet; a zero byte ends the text.
+    fn rest(&self) -> &'t str {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        if rest.as_bytes().first() == Some(&0) { "" } else { rest }
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn opens(&self) -> bool {
+        self.rest().starts_with("${")
+    }
+
+    /// Reads the text up to `${`, or to a character that does not belong to it; all belong where nothing is said.
+    fn text(&mut self, escapes: Escapes, accepts: Option<fn(char) -> bool>) -> Text {
+        let mut ranges = Vec::new();
+        let mut start = self.at;
+        while let Some(c) = self.peek() {
+            if accepts.is_none() {
+                let said = self.rest().bytes().position(|byte| matches!(byte, b'$' | b'\\' | 0));
+                let plain = said.unwrap_or(self.rest().len());
+                self.at += plain;
+                if plain > 0 {
+                    continue;
+                }
+            }
+            let after = self.rest().get(c.len_utf8()..).and_then(|rest| rest.chars().next());
+            if c == '$' && after == Some('{') {
+                break;
+            }
+            let escapes = match c {
+                '$' => escapes != Escapes::None && after == Some('$'),
+                '\\' => escapes == Escapes::All && matches!(after, Some('/' | '\\')),
+                _ => false,
+            };
+            if escapes {
+                ranges.push(start..self.at);
+                start = self.at + 1;
+                self.at += 2;
+            } else if accepts.is_none_or(|accepts| accepts(c)) {
+                self.at += c.len_utf8();
+            } else {
+                break;
+            }
+        }
+        ranges.push(start..self.at);
+        ranges.retain(|range| !range.is_empty());
+        Text(ranges)
+    }
+
+    /// Reads at most `most` characters of a kind.
+    fn run(&mut self, most: usize, accepts: impl Fn(char) -> bool) -> &'t str {
+        let rest = self.rest();
+        let len = rest.chars().take(most).take_while(|c| accepts(*c)).map(char::len_utf8).sum();
+        self.at += len;
+        rest.get(..len).unwrap_or_default()
+    }
+
+    /// Reads a `${…}`.
+    fn call(&mut self) -> Result<Call<'t>, Fault> {
+        let start = self.at;
+        self.calls.push(start);
+        self.at += 2;
+        if self.calls.len() > MAX_DEPTH {
+            return Err(self.fault(FaultKind::TooDeep));
+        }
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        let mut arguments = Vec::new();
+        let (name, operator);
+        if self.peek() == Some('#') {
+            self.at += 1;
+            (name, operator) = (self.run(usize::MAX, is_name), Operator::Length);
+            if name.is_empty() {
+                return Err(self.fault(FaultKind::NoName));
+            }
+            self.close(FaultKind::Malformed)?;
+        } else {
+            name = self.run(usize::MAX, is_name);
+            if name.is_empty() {
+                return Err(self.fault(FaultKind::NoName));
+            }
+            operator = self.operation(&mut arguments)?;
+        }
+        self.calls.pop();
+        Ok(Call { range: start..self.at, name, operator, arguments })
+    }
+
+    /// Reads all that follows a name.
+    fn operation(&mut self, arguments: &mut Vec<Part<'t>>) -> Result<Operator, Fault> {
+        let not_closing = |c| c != '}';
+        match self.peek() {
+            Some(':') => return self.colon(arguments),
+            Some('=') => {
+                self.at += 1;
+                self.default(arguments)?;
+                return Ok(Operator::Default);
+            }
+            Some(',' | '^') => {
+                let operator = Operator::casing(self.run(2, |c| matches!(c, ',' | '^')));
+                self.close(FaultKind::Malformed)?;
+                return Ok(operator);
+            }
+            Some(mark @ ('#' | '%')) => {
+                let operator = Operator::trimming(self.run(2, |c| c == mark));
+                arguments.push(self.argument(Escapes::None, not_closing)?);
+                self.close(FaultKind::Malformed)?;
+                return Ok(operator);
+            }
+            Some('/') => {}
+            _ => {
+                self.close(FaultKind::NotClosed)?;
+                return Ok(Operator::Value);
+            }
+        }
+        let slash = self.run(1, |c| c == '/').len() + self.run(1, |c| matches!(c, '/' | '#' | '%')).len();
+        let operator = Operator::replacing(self.text.get(self.at - slash..self.at).unwrap_or_default());
+        // What is replaced may hold a brace: it goes on to the next slash, wherever that is.
+        arguments.push(self.argument(Escapes::All, |c| c != '/')?);
+        if self.run(usize::MAX, |c| c == '/').is_empty() {
+            return Err(self.fault(FaultKind::Malformed));
+        }
+        if self.peek() != Some('}') {
+            arguments.push(self.argument(Escapes::All, not_closing)?);
+        }
+        self.close(FaultKind::Malformed)?;
+        Ok(operator)
+    }
+
+    /// Reads what begins with a colon: a default or a substring.
+    fn colon(&mut self, arguments: &mut Vec<Part<'t>>) -> Result<Operator, Fault> {
+        self.at += 1;
+        match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
+            Some('=' | '-' | '?' | '+') => {
+                self.at += 1;
+                self.default(arguments)?;
+                return Ok(Operator::Default);
+            }
+            Some(c) if c.is_ascii() => {}
+            // The real parser loses its place here.
+            _ => return Err(self.fault(FaultKind::Malformed)),
+        }
+        arguments.push(self.argument(Escapes::None, |c| c != ':' && c != '}')?);
+        if self.peek() == Some('}') {
+            self.at += 1;
+            return Ok(Operator::Substring);
+        }
+        if self.run(usize::MAX, |c| c == ':').is_empty() {
+            return Err(self.fault(FaultKind::Malformed));
+        }
+        arguments.push(self.argument(Escapes::None, |c| c != '}')?);
+        self.close(FaultKind::Malformed)?;
+        Ok(Operator::Substring)
+    }
+
+    /// Reads a default of any number of parts, and the brace after it.
+    fn default(&mut self, arguments: &mut Vec<Part<'t>>) -> Result<(), Fault> {
+        while self.peek() != Some('}') {
+            arguments.push(self.argument(Escapes::None, |c| c != '}')?);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Reads one part of an argument; it must not be empty.
+    fn argument(&mut self, escapes: Escapes, accepts: fn(char) -> bool) -> Result<Part<'t>, Fault> {
+        if self.opens() {
+            return self.call().map(Part::Call);
+        }
+        let start = self.at;
+        let text = self.text(escapes, Some(accepts));
+        if self.at == start { Err(self.fault(FaultKind::NoArgument)) } else { Ok(Part::Text(text)) }
+    }
+
+    fn close(&mut self, otherwise: FaultKind) -> Result<(), Fault> {
+        if self.peek() != Some('}') {
+            return Err(self.fault(otherwise));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// A fault in the innermost `${…}`, as far as it goes on its line.
+    fn fault(&self, kind: FaultKind) -> Fault {
+        let start = self.calls.last().copied().unwrap_or_default();
+        let rest = self.text.get(start..).unwrap_or_default();
+        let read = rest.ceil_char_boundary((self.at + 1 - start).min(rest.len()));
+        let line = rest.find('\n').unwrap_or(rest.len());
+        let brace = rest.get(read - 1..line).and_then(|rest| rest.find('}')).filter(|len| *len < MAX_SHOWN);
+        Fault { range: start..start + brace.map_or(read.min(line), |len| read + len), kind }
+    }
+}

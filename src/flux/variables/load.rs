@@ -1,0 +1,124 @@
+//! What a Kustomization substitutes: `substituteFrom` in order, and `substitute` over it.
+
+use std::sync::Arc;
+
+use crate::base::finding::{Finding, ObjectRef};
+use crate::flux::engine::cluster_index::Received;
+use crate::flux::model::cluster::{Variable, VariableSource, Variables};
+use crate::kube::Object;
+use crate::yaml::{Entry, Node, Style, Value};
+
+/// The rule of values that are referred to and not there.
+const DANGLING_VALUES: &str = "dangling-values";
+/// The rule of keys that are no names of variables.
+const INVALID_VARIABLE_NAME: &str = "invalid-variable-name";
+
+/// The variables of a Kustomization, and what keeps Flux from substituting them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Loaded {
+    pub(crate) variables: Arc<Variables>,
+    /// What fails the build as soon as an object is substituted.
+    pub(crate) findings: Vec<Finding>,
+    /// Whether something is missing that an applier which was not built yet may bring.
+    pub(crate) missing: bool,
+}
+
+/// Whether it substitutes even without any variable.
+pub(crate) fn always(kustomization: &Object) -> bool {
+    kustomization.text_at(&["spec", "postBuild", "substituteStrategy"]) == Some("Always")
+}
+
+/// Loads the variables of a Kustomization from what the cluster has.
+pub(crate) fn load(kustomization: &Object, received: &Received) -> Loaded {
+    let mut loaded = Loaded::default();
+    let mut variables = Variables::default();
+    let mut invalid = Vec::new();
+    let namespace = kustomization.namespace().unwrap_or_default();
+    let post_build = kustomization.node.at_keys(&["spec", "postBuild"]);
+    let sources = post_build.and_then(|node| node.get("substituteFrom")).map_or(&[][..], Node::items);
+    for source in sources {
+        let said = |key: &str| source.get(key).and_then(Node::text).unwrap_or_default();
+        let (kind, name, optional) = (said("kind"), said("name"), said("optional") == "true");
+        let found = received.find(kind, namespace, name);
+        variables.open |= found.as_ref().is_some_and(|found| found.open);
+        let place = found.as_ref().map(|found| found.object.span().clone());
+        variables.sources.push(VariableSource { kind: kind.into(), name: name.into(), place });
+        match (kind, found) {
+            ("ConfigMap", Some(found)) => invalid.extend(take(&mut variables, &found.object, "data", known)),
+            ("Secret", Some(found)) => {
+                invalid.extend(take(&mut variables, &found.object, "data", |_| None));
+                invalid.extend(take(&mut variables, &found.object, "stringData", |_| None));
+            }
+            // Most repositories keep no Secrets: that one is made otherwise says nothing about its keys.
+            ("Secret", None) => {
+                variables.open = true;
+                loaded.missing = true;
+            }
+            ("ConfigMap", None) => {
+                loaded.missing = true;
+                if received.doubts.may_bring(namespace) {
+                    variables.open = true;
+                } else if !optional {
+                    loaded.findings.push(missing(kustomization, source, namespace, name));
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(inline) = post_build.and_then(|node| node.get("substitute")) {
+        for entry in inline.entries() {
+            invalid.extend(invalid_name(entry, kustomization));
+            variables.values.insert(entry.key.clone(), variable(entry, None, known));
+        }
+    }
+    loaded.findings.extend(invalid);
+    loaded.variables = Arc::new(variables);
+    loaded
+}
+
+fn missing(kustomization: &Object, source: &Node, namespace: &str, name: &str) -> Finding {
+    let message = format!("no ConfigMap `{namespace}/{name}` reaches the cluster");
+    let help = "bring it in that namespace, or set `optional: true`; if it is made elsewhere, name it below `external` in \
+                `.fleetwright.yaml`";
+    let place = source.get("name").unwrap_or(source).span().clone();
+    let finding = Finding::error(DANGLING_VALUES, place, message).help(help);
+    finding.related(kustomization.span().clone(), "for this Kustomization").about(kustomization.reference())
+}
+
+/// Takes what an object has in a field, and says which of it is no variable.
+fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node) -> Option<Arc<str>>) -> Vec<Finding> {
+    let reference = object.reference();
+    let entries = object.node.get(field).map_or(&[][..], Node::entries);
+    for entry in entries {
+        variables.values.insert(entry.key.clone(), variable(entry, Some(&reference), value));
+    }
+    entries.iter().filter_map(|entry| invalid_name(entry, object)).collect()
+}
+
+fn variable(entry: &Entry, from: Option<&ObjectRef>, value: fn(&Node) -> Option<Arc<str>>) -> Variable {
+    Variable { value: value(&entry.node), place: entry.node.span().clone(), from: from.cloned() }
+}
+
+/// A value as Flux takes it: without its line breaks.
+fn known(node: &Node) -> Option<Arc<str>> {
+    let Value::Scalar(text, style) = &node.value else { return None };
+    let one_line = || if text.contains('\n') { text.replace('\n', "").into() } else { text.clone() };
+    (*style != Style::Unknown).then(one_line)
+}
+
+/// Flux substitutes nothing when one name among the variables is none.
+fn invalid_name(entry: &Entry, object: &Object) -> Option<Finding> {
+    if is_name(&entry.key) {
+        return None;
+    }
+    let message = format!("`{}` is no name of a variable, so Flux fails to substitute any", entry.key);
+    let help = "use letters, digits and `_`, and no digit first";
+    Some(Finding::error(INVALID_VARIABLE_NAME, entry.key_span(), message).help(help).about(object.reference()))
+}
+
+/// Tells whether Flux takes a name for that of a variable.
+pub(crate) fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    let first = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    first && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

@@ -1,0 +1,7 @@
+//! Variables: where they come from, and how they are substituted.
+
+pub mod envsubst;
+pub(super) mod load;
+pub(super) mod substitute;
+pub(super) mod shared_substitution;
+pub(super) mod undefined;

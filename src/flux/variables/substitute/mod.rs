@@ -1,0 +1,231 @@
+//! What Flux makes of an object's `${…}`.
+//!
+//! Flux prints the object, expands the text and reads it again. So quotes that stood in a file are gone, a value may
+//! change its type, and a value that looks like YAML becomes structure. Nearly always the text of each scalar can be
+//! expanded by itself, to the same result; `scalars` does that where it is certain, and `whole` does what Flux does.
+
+mod canonical;
+mod origin;
+mod owner;
+mod fault;
+mod scalars;
+mod unset;
+mod whole;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::envsubst::{Lookup, Template};
+use crate::base::finding::Finding;
+use crate::flux::model::cluster::Variables;
+use crate::kube::Object;
+use crate::yaml::{Name, Node, go};
+
+pub(crate) use unset::{Unset, Whose, unset};
+
+/// The rule of variables that nothing defines.
+pub const UNDEFINED_VARIABLE: &str = "undefined-variable";
+/// The rule of variables that a text means for another program.
+pub const SHELL_VARIABLE_SUBSTITUTED: &str = "shell-variable-substituted";
+
+/// Puts the values of variables into an object, or says why Flux fails to.
+///
+/// The caller has decided that Flux substitutes in it at all. A value that nobody knows leaves `${NAME}` in a scalar,
+/// which is then of [`Style::Unknown`](crate::yaml::Style::Unknown). What changed knows the variable and the place that
+/// the variable was written in.
+pub fn substitute(object: &Object, variables: &Variables, strict: bool) -> Result<Object, Vec<Finding>> {
+    let values = Values { variables, strict };
+    if let Some(node) = scalars::substitute(&object.node, &values) {
+        return Ok(Object { node: node.unwrap_or_else(|| object.node.clone()) });
+    }
+    whole::substitute(object, &values).map(|node| Object { node })
+}
+
+/// The names of the variables that the substitution in an object depends on, sorted; none when it changes nothing.
+///
+/// What changes without any variable has the name that is empty: `$$` becomes `$`, and some numbers are rounded.
+pub fn reads(object: &Object) -> Arc<[Name]> {
+    let mut names = BTreeSet::new();
+    if !scalars::reads(&object.node, &mut names) {
+        names.insert(Name::from(""));
+        let text = go::print(&object.node);
+        // What cannot be parsed fails whatever the variables are.
+        if let Ok(template) = Template::parse(&text) {
+            names.extend(template.names().into_iter().map(Name::from));
+        }
+    }
+    names.into_iter().collect()
+}
+
+/// The variables, as a text looks them up.
+struct Values<'v> {
+    variables: &'v Variables,
+    strict: bool,
+}
+
+impl<'v> Values<'v> {
+    fn lookup(&self, name: &str) -> Lookup<'v> {
+        match self.variables.values.get(name) {
+            Some(variable) => variable.value.as_deref().map_or(Lookup::Unknown, Lookup::Known),
+            None if self.variables.open => Lookup::Unknown,
+            None if self.strict => Lookup::NotSet,
+            None => Lookup::Known(""),
+        }
+    }
+
+    /// The shared name of a variable.
+    fn name(&self, name: &str) -> Name {
+        let known = self.variables.values.get_key_value(name).map(|(name, _)| name.clone());
+        known.unwrap_or_else(|| name.into())
+    }
+}
+
+/// The text of a scalar that kustomize prints as a string; `None` for other nodes.
+fn string(node: &Node) -> Option<std::borrow::Cow<'_, str>> {
+    let crate::yaml::Value::Scalar(text, style) = &node.value else { return None };
+    Some(go::settled(text, *style))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flux::model::cluster::Variable;
+    use crate::text::File;
+    use crate::yaml::Entry;
+    use crate::yaml::Origin;
+    use crate::yaml::Piece;
+    use crate::yaml::Style;
+    use crate::yaml::Value;
+    use proptest::prelude::*;
+
+    const FRAGMENTS: [&str; 30] = [
+        "text",
+        "text",
+        " ",
+        " ",
+        "a b ",
+        "-",
+        ": ",
+        ":",
+        "/",
+        "\n",
+        "\n",
+        "  ",
+        "#",
+        " #",
+        "'",
+        "\"",
+        "\\",
+        "{",
+        "[",
+        ".",
+        "1",
+        "é",
+        "\t",
+        "$",
+        "$$",
+        "some longer text of several words ",
+        "|",
+        "*",
+        "&",
+        "!",
+    ];
+    const CALLS: [&str; 8] = ["${A}", "${A}", "${B}", "x${A}", "${A:=d e}", "${B^^}", "${A:-${B}}", "$${A}"];
+    const VALUES: [&str; 24] = [
+        "value",
+        "",
+        "42",
+        "0644",
+        "yes",
+        "null",
+        "~",
+        "2001-01-01",
+        "a: b",
+        "a # b",
+        "[1, x]",
+        "{a: b}",
+        "\"q\"",
+        "it's",
+        " lead",
+        "trail ",
+        "a\tb",
+        "- x",
+        "1e3",
+        "x y z",
+        "v1.2",
+        "a\\b",
+        "9007199254740993",
+        ".inf",
+    ];
+
+    fn text() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![prop::sample::select(&FRAGMENTS), prop::sample::select(&CALLS)];
+        prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
+    }
+
+    fn tree() -> impl Strategy<Value = Node> {
+        let file = File::new("a.yaml", "place");
+        let place = file.span(0..5);
+        let at = place.clone();
+        let leaf = (text(), prop::bool::ANY).prop_map(move |(text, plain)| {
+            // Plain texts of a file are words.
+            let word = plain && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"${}:=".contains(&byte));
+            Node::scalar(text, if word { Style::Plain } else { Style::Double }, at.clone())
+        });
+        leaf.prop_recursive(4, 12, 4, move |inner| {
+            let (a, b) = (place.clone(), place.clone());
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4)
+                    .prop_map(move |items| Node::at(Value::Seq(items.into()), a.clone())),
+                prop::collection::btree_map("[a-z]{1,12}", inner, 0..4).prop_map(move |entries| {
+                    let entries = entries.into_iter().map(|(key, node)| Entry::new(key, &b, node));
+                    Node::at(Value::Map(entries.collect()), b.clone())
+                }),
+            ]
+        })
+    }
+
+    /// All that a later reader can ask: values, and which ranges variables have made.
+    fn shown(node: &Node, out: &mut Vec<(String, Vec<Piece>)>) {
+        match &node.value {
+            Value::Scalar(text, _) => {
+                let pieces = match &node.origin {
+                    Origin::Via(step) => step.pieces.to_vec(),
+                    Origin::At(_) => Vec::new(),
+                };
+                out.push((text.to_string(), pieces));
+            }
+            Value::Seq(items) => items.iter().for_each(|item| shown(item, out)),
+            Value::Map(entries) => entries.iter().for_each(|entry| shown(&entry.node, out)),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+        #[test]
+        fn scalars_by_themselves_become_what_the_whole_text_makes_of_them(
+            tree in tree(), a in prop::sample::select(&VALUES), b in prop::sample::select(&VALUES), known in 0..8
+        ) {
+            let place = tree.span().clone();
+            let object = Node::at(Value::Map([Entry::new("spec", &place, tree)].into_iter().collect()), place.clone());
+            let variable = |value: &str, known| {
+                let value = if known { Some(value.into()) } else { None };
+                Variable { value, place: place.clone(), from: None }
+            };
+            let values = [("A".into(), variable(a, known != 0)), ("B".into(), variable(b, known != 1))];
+            let variables = Variables { values: values.into_iter().collect(), ..Variables::default() };
+            let values = Values { variables: &variables, strict: true };
+            if let Some(alone) = scalars::substitute(&object, &values) {
+                let alone = alone.unwrap_or_else(|| object.clone());
+                let whole = whole::substitute(&Object { node: object.clone() }, &values);
+                let whole = whole.map_err(|findings| TestCaseError::fail(format!("{findings:?}")))?;
+                prop_assert_eq!(go::print(&alone), go::print(&whole));
+                prop_assert_eq!(&alone, &whole);
+                let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+                shown(&alone, &mut ours);
+                shown(&whole, &mut theirs);
+                prop_assert_eq!(ours, theirs);
+            }
+        }
+    }
+}

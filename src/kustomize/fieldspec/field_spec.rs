@@ -1,0 +1,227 @@
+//! Field specifications: where in which kinds a transformer works.
+
+use std::sync::Arc;
+
+use crate::kustomize::objects::resources::Id;
+use crate::text::Span;
+use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Value};
+
+/// A group, version and kind to select objects by; an empty one selects anything.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Gvk {
+    pub(crate) group: Name,
+    pub(crate) version: Name,
+    pub(crate) kind: Name,
+}
+
+impl Gvk {
+    pub(crate) fn new(group: &str, version: &str, kind: &str) -> Self {
+        Self { group: group.into(), version: version.into(), kind: kind.into() }
+    }
+
+    /// Tells whether it selects an object with this identity.
+    pub(crate) fn selects(&self, id: &Id) -> bool {
+        self.takes(&id.group, &id.version, &id.kind)
+    }
+
+    /// Tells whether it selects everything that the other one names.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.takes(&other.group, &other.version, &other.kind)
+    }
+
+    fn takes(&self, group: &str, version: &str, kind: &str) -> bool {
+        let same = |wanted: &str, is: &str| wanted.is_empty() || wanted == is;
+        same(&self.group, group) && same(&self.version, version) && same(&self.kind, kind)
+    }
+}
+
+/// A path in objects of some kinds.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldSpec {
+    pub(crate) gvk: Gvk,
+    /// Keys joined by `/`, which a backslash takes its meaning; `[]` after a key says that it holds a list.
+    pub(crate) path: Name,
+    /// Whether what is missing on the path is made.
+    pub(crate) create: bool,
+    /// Where it stands when a user wrote it.
+    pub(crate) place: Option<Span>,
+    keys: Arc<[Name]>,
+}
+
+/// What a transformer makes at the end of a path that ends in nothing; the span is the place of what is made.
+#[derive(Clone, Copy)]
+pub(crate) enum Make<'a> {
+    /// Nothing, whatever the specification says.
+    Nothing,
+    /// A scalar: `change` is called with `None`.
+    Scalar(&'a Span),
+    /// A mapping: `change` is called with an empty one.
+    Map(&'a Span),
+}
+
+/// A place where a transformer cannot do its work, and why.
+#[derive(Debug)]
+pub(crate) struct Misfit {
+    pub(crate) span: Span,
+    pub(crate) message: String,
+}
+
+/// What happens at the end of a path; `None` leaves it as it is.
+type Change<'c> = dyn FnMut(Option<&Node>) -> Result<Option<Node>, Misfit> + 'c;
+
+impl FieldSpec {
+    pub(crate) fn new(gvk: Gvk, path: impl Into<Name>, create: bool) -> Self {
+        let path = path.into();
+        let keys = split_path(&path, '/').into_iter().map(Name::from).collect();
+        Self { gvk, path, create, place: None, keys }
+    }
+
+    pub(crate) fn matches(&self, id: &Id) -> bool {
+        self.gvk.selects(id)
+    }
+
+    /// The object with `change` applied to whatever stands at the path; `None` when nothing changed.
+    ///
+    /// Lists on the way are gone through item by item. A single value in the middle of the path is a misfit, as it is
+    /// for kustomize.
+    pub(crate) fn apply(&self, node: &Node, make: Make<'_>, change: &mut Change<'_>) -> Result<Option<Node>, Misfit> {
+        let make = if self.create { make } else { Make::Nothing };
+        reach(node, &self.keys, make, change).map_err(|misfit| match &self.place {
+            // What is wrong with the path itself is wrong where a user wrote it.
+            Some(place) if self.keys.iter().any(|key| not_a_key(list_key(key).0)) => {
+                Misfit { span: place.clone(), ..misfit }
+            }
+            _ => misfit,
+        })
+    }
+}
+
+fn reach(node: &Node, keys: &[Name], make: Make<'_>, change: &mut Change<'_>) -> Result<Option<Node>, Misfit> {
+    let Some((first, rest)) = keys.split_first() else { return change(Some(node)) };
+    match &node.value {
+        _ if node.is_null() => Ok(None),
+        Value::Seq(items) => each_item(node, items, |item| reach(item, keys, make, change)),
+        Value::Map(_) => reach_entry(node, first, rest, make, change),
+        Value::Scalar(..) => {
+            // The same for every path, so that a value in the way of many is told once.
+            let message = "kustomize looks for fields below this, which is a single value, and fails".to_string();
+            Err(Misfit { span: node.span().clone(), message })
+        }
+    }
+}
+
+/// The list with its items changed; `None` when none of them is.
+pub(crate) fn each_item(
+    node: &Node,
+    items: &[Node],
+    mut change: impl FnMut(&Node) -> Result<Option<Node>, Misfit>,
+) -> Result<Option<Node>, Misfit> {
+    let mut changed: Option<Vec<Node>> = None;
+    for (at, item) in items.iter().enumerate() {
+        if let Some(new) = change(item)? {
+            changed.get_or_insert_with(|| items.to_vec())[at] = new;
+        }
+    }
+    Ok(changed.map(|items| Node { value: Value::Seq(items.into()), origin: node.origin.clone() }))
+}
+
+fn reach_entry(
+    node: &Node,
+    first: &str,
+    rest: &[Name],
+    make: Make<'_>,
+    change: &mut Change<'_>,
+) -> Result<Option<Node>, Misfit> {
+    let (key, is_list) = list_key(first);
+    if not_a_key(key) {
+        let message = match key {
+            "" => "kustomize finds nothing between two slashes of the path, and fails".to_owned(),
+            _ => format!("kustomize takes `{key}` in a path for an item of a list, finds a mapping, and fails"),
+        };
+        return Err(Misfit { span: node.span().clone(), message });
+    }
+    let entry = node.entry(key);
+    let place = match make {
+        Make::Scalar(span) | Make::Map(span) if !is_list => Some(span),
+        Make::Nothing | Make::Scalar(_) | Make::Map(_) => None,
+    };
+    let child = match (entry, place) {
+        (Some(entry), _) if !entry.node.is_null() => reach(&entry.node, rest, make, change)?,
+        // A list that is null becomes an empty one.
+        (Some(entry), None) if is_list => {
+            let empty = Node { value: Value::Seq([].into()), origin: entry.node.origin.clone() };
+            Some(reach(&empty, rest, make, change)?.unwrap_or(empty))
+        }
+        (Some(entry), None) => reach(&entry.node, rest, make, change)?,
+        (None, None) => None,
+        (_, Some(_)) if rest.is_empty() && matches!(make, Make::Scalar(_)) => change(None)?,
+        (_, Some(span)) => reach(&Node::at(Value::Map([].into()), span.clone()), rest, make, change)?,
+    };
+    Ok(child.map(|child| match (entry, place) {
+        (Some(entry), _) if !entry.node.is_null() || place.is_none() => node.with(entry.with_node(child)),
+        (_, Some(span)) => node.with(Entry::new(key, span, child)),
+        (_, None) => node.clone(),
+    }))
+}
+
+/// A key of a path, and whether the path says that it holds a list.
+fn list_key(key: &str) -> (&str, bool) {
+    key.strip_suffix("[]").map_or((key, false), |key| (key, true))
+}
+
+/// Tells whether kustomize takes a part of a path for something else than the key of a mapping.
+fn not_a_key(part: &str) -> bool {
+    matches!(part, "" | "*" | "-") || (part.starts_with('[') && part.ends_with(']')) || part.parse::<i64>().is_ok()
+}
+
+/// The keys of a path; a backslash before a separator makes it a part of the key, a leading separator is dropped.
+pub(crate) fn split_path(path: &str, separator: char) -> Vec<String> {
+    let path = path.strip_prefix(separator).unwrap_or(path);
+    let mut keys: Vec<String> = Vec::new();
+    for piece in path.split(separator) {
+        match keys.last_mut() {
+            Some(last) if last.ends_with('\\') => {
+                last.pop();
+                last.push(separator);
+                last.push_str(piece);
+            }
+            _ => keys.push(piece.to_string()),
+        }
+    }
+    keys
+}
+
+/// A mapping with a key set to a text. A value that is the same already keeps its place.
+pub(crate) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
+    let Some(text) = value.shared_text() else { return map.clone() };
+    let by = By::Field(value.span().clone());
+    match map.entry(key) {
+        Some(entry) if entry.node.resolve(Reader::Kustomize) == Some(Scalar::String(&text)) => map.clone(),
+        Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, string_style(value)), by))),
+        None => map.with(Entry::new(key, key_span, made(Value::Scalar(text, string_style(value)), by))),
+    }
+}
+
+/// A value that a step made where nothing was.
+pub(crate) fn made(value: Value, by: By) -> Node {
+    Node { value, origin: Origin::Via(Arc::new(Step::new(by, None, Box::default()))) }
+}
+
+/// A style that makes the text a string: these fields hold strings, whatever the text looks like.
+pub(crate) fn string_style(value: &Node) -> Style {
+    match &value.value {
+        Value::Scalar(_, style) if *style != Style::Plain => *style,
+        _ => Style::Double,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backslash_keeps_a_slash_in_a_key() {
+        assert_eq!(split_path(r"metadata/annotations/a.io\/b", '/'), ["metadata", "annotations", "a.io/b"]);
+        assert_eq!(split_path("/a/b", '/'), ["a", "b"]);
+    }
+}

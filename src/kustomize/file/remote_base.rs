@@ -1,0 +1,42 @@
+//! What kustomizations load from a URL.
+
+use super::definition::Definition;
+use super::files::copy_of;
+use super::remote::Remote;
+use crate::text::Span;
+use crate::yaml::Node;
+
+/// Something that a kustomization loads from a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteBase {
+    /// Where it is named.
+    pub place: Span,
+    /// The URL as it is written.
+    pub url: Box<str>,
+}
+
+/// Adds what a kustomization names by a URL. What a copy of another repository names is not this one's to change.
+pub(crate) fn collect(definition: &Definition, found: &mut Vec<RemoteBase>) {
+    if copy_of(&definition.folder).is_some() {
+        return;
+    }
+    let mut take = |node: &Node| {
+        let text = node.text().filter(|text| !text.contains('\n') && Remote::of(text).is_some());
+        found.extend(text.map(|text| RemoteBase { place: node.span().clone(), url: text.into() }));
+    };
+    let lists =
+        ["resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators"];
+    for field in lists.into_iter().chain(["patchesStrategicMerge"]) {
+        definition.items(field).iter().for_each(&mut take);
+    }
+    for field in ["patches", "patchesJson6902", "replacements"] {
+        definition.items(field).iter().filter_map(|item| item.get("path")).for_each(&mut take);
+    }
+    definition.entry("openapi").and_then(|entry| entry.node.get("path")).into_iter().for_each(&mut take);
+}
+
+/// Leaves one of those that are named at one place: a base may be included often.
+pub(crate) fn settle(found: &mut Vec<RemoteBase>) {
+    found.sort_by(|a, b| a.place.order().cmp(&b.place.order()));
+    found.dedup();
+}

@@ -1,0 +1,201 @@
+//! Mappings of known fields and types, as Go decodes them.
+
+use std::collections::BTreeMap;
+
+use crate::base::finding::{Finding, did_you_mean};
+use crate::kustomize::build::FAILED_BUILD;
+use crate::text::Span;
+use crate::yaml::{Entry, Name, Node, Reader, Scalar, Style, Value, go};
+
+/// The type of a field.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Type {
+    Text,
+    Bool,
+    Int,
+    List(&'static Self),
+    /// A mapping whose values are strings.
+    Texts,
+    /// A mapping with these fields, in the spelling of kustomize.
+    Fields(&'static [(&'static str, Self)]),
+    /// A mapping of anything.
+    Mapping,
+}
+
+/// The paths of fields and of those in them; what a list holds has no name of its own.
+pub(crate) fn paths(fields: &[(&'static str, Type)], within: &str, paths: &mut Vec<String>) {
+    for (name, of) in fields {
+        let path = if within.is_empty() { (*name).to_owned() } else { format!("{within}.{name}") };
+        let (Type::List(Type::Fields(below)) | Type::Fields(below)) = of else {
+            paths.push(path);
+            continue;
+        };
+        paths.push(path.clone());
+        self::paths(below, &path, paths);
+    }
+}
+
+pub(super) const LIST_OF_TEXTS: Type = Type::List(&Type::Text);
+
+/// Reads mappings; what has another type than it should is left out and becomes a finding.
+///
+/// kustomize decodes by way of JSON in Go, which takes `apiversion` for `apiVersion`, and a value of nothing for no
+/// value at all.
+pub(super) struct Decoder {
+    /// What kustomize refuses.
+    pub(crate) findings: Vec<Finding>,
+    manner: Manner,
+}
+
+/// What is done with a field that nobody knows, and with a number where a string should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// Both are refused.
+    Strict,
+    /// The field is kept, and the number is a string.
+    Lenient,
+    /// The field is left out, and the number is a string.
+    Rewriting,
+}
+
+impl Decoder {
+    /// As kustomize reads its own files: what it does not know is refused.
+    pub(crate) fn strict() -> Self {
+        Self { findings: Vec::new(), manner: Manner::Strict }
+    }
+
+    /// As it reads an object that configures a generator or a transformer.
+    pub(super) fn lenient() -> Self {
+        Self { findings: Vec::new(), manner: Manner::Lenient }
+    }
+
+    /// As Flux reads a kustomization before it writes it again.
+    pub(super) fn rewriting() -> Self {
+        Self { findings: Vec::new(), manner: Manner::Rewriting }
+    }
+
+    /// The mapping with the fields that are `known` in kustomize's spelling. `place` is the field that it is the value of,
+    /// or nothing.
+    pub(crate) fn mapping(&mut self, node: &Node, known: &[(&'static str, Type)], place: &str) -> Node {
+        // Of fields that differ in case only, Go decodes the one last that sorts last.
+        let mut read: BTreeMap<&str, (&Name, usize)> = BTreeMap::new();
+        let mut entries: Vec<Entry> = Vec::new();
+        for entry in node.entries() {
+            let Some((name, wanted)) = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key)) else {
+                match self.manner {
+                    Manner::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, place)),
+                    Manner::Lenient => entries.push(entry.clone()),
+                    Manner::Rewriting => {}
+                }
+                continue;
+            };
+            let Some(value) = self.typed(&entry.node, *wanted, name) else { continue };
+            let renamed =
+                if **name == *entry.key { entry.with_node(value) } else { Entry::new(*name, &entry.key_span(), value) };
+            let before = read.get(name).copied();
+            if let Some((_, at)) = before.filter(|(before, _)| **before < entry.key) {
+                if let Some(place) = entries.get_mut(at) {
+                    *place = renamed;
+                }
+                read.insert(name, (&entry.key, at));
+            } else if before.is_none() {
+                read.insert(name, (&entry.key, entries.len()));
+                entries.push(renamed);
+            }
+        }
+        Node { value: Value::Map(entries.into()), origin: node.origin.clone() }
+    }
+
+    /// The value with its fields in kustomize's spelling; `None` when it is of another type.
+    fn typed(&mut self, node: &Node, wanted: Type, name: &str) -> Option<Node> {
+        let reader = if self.manner == Manner::Lenient { Reader::Kustomize } else { Reader::Kubernetes };
+        let scalar = node.resolve(reader);
+        if scalar == Some(Scalar::Null) {
+            return Some(node.clone());
+        }
+        match (wanted, &node.value) {
+            (Type::Text, Value::Scalar(..)) if matches!(scalar, Some(Scalar::String(_))) => {}
+            (Type::Text, Value::Scalar(..)) if self.manner == Manner::Lenient => return Some(printed(node)),
+            (Type::Text, Value::Scalar(..)) if self.manner == Manner::Rewriting => {
+                return Some(match scalar {
+                    Some(Scalar::Bool(said)) => text_of(node, &said.to_string()),
+                    Some(Scalar::Int(said)) => text_of(node, &said.to_string()),
+                    // Go writes others with an exponent.
+                    Some(Scalar::Float(said)) if (1e-4..1e6).contains(&said.abs()) => text_of(node, &said.to_string()),
+                    _ => printed(node),
+                });
+            }
+            (Type::Bool, _) if matches!(scalar, Some(Scalar::Bool(_))) => {}
+            (Type::Int, _) if is_whole(scalar) => {}
+            (Type::Mapping, Value::Map(_)) => {}
+            (Type::Fields(known), Value::Map(_)) => return Some(self.mapping(node, known, name)),
+            (Type::List(item), Value::Seq(items)) => {
+                let items: Vec<Node> = items.iter().filter_map(|node| self.typed(node, *item, name)).collect();
+                return Some(Node { value: Value::Seq(items.into()), origin: node.origin.clone() });
+            }
+            (Type::Texts, Value::Map(entries)) => {
+                let text = |entry: &Entry| Some(entry.with_node(self.typed(&entry.node, Type::Text, &entry.key)?));
+                let entries: Vec<Entry> = entries.iter().filter_map(text).collect();
+                return Some(Node { value: Value::Map(entries.into()), origin: node.origin.clone() });
+            }
+            _ => {
+                self.findings.push(mistyped(node, wanted, name, reader));
+                return None;
+            }
+        }
+        Some(node.clone())
+    }
+}
+
+/// The string that a number or a boolean becomes where a string is wanted.
+fn printed(node: &Node) -> Node {
+    text_of(node, go::print(node).trim_end())
+}
+
+fn text_of(node: &Node, text: &str) -> Node {
+    Node { value: Value::Scalar(text.into(), Style::Double), origin: node.origin.clone() }
+}
+
+/// Go prints a float without a fraction as a whole number.
+fn is_whole(scalar: Option<Scalar<'_>>) -> bool {
+    match scalar {
+        Some(Scalar::Int(int)) => i64::try_from(int).is_ok(),
+        Some(Scalar::Float(float)) => float.fract() == 0.0 && float.abs() < 1e18,
+        _ => false,
+    }
+}
+
+fn mistyped(node: &Node, wanted: Type, name: &str, reader: Reader) -> Finding {
+    let is = match node.resolve(reader) {
+        Some(Scalar::Null) => "nothing",
+        Some(Scalar::Bool(_)) => "a boolean",
+        Some(Scalar::Int(_) | Scalar::Float(_)) => "a number",
+        Some(Scalar::String(_)) => "a string",
+        None if node.is_map() => "a mapping",
+        None => "a list",
+    };
+    let what = match wanted {
+        Type::Text => "a string",
+        Type::Bool => "`true` or `false`",
+        Type::Int => "a whole number",
+        Type::Texts => "a mapping of strings",
+        Type::Mapping | Type::Fields(_) => "a mapping",
+        Type::List(_) => "a list",
+    };
+    let message = format!("`{name}` is {is}, and kustomize wants {what}");
+    let help = if matches!(wanted, Type::Text) && node.text().is_some() { "quote it" } else { "correct it" };
+    Finding::error(FAILED_BUILD, node.span().clone(), message).help(format!("{help}: kustomize refuses the file"))
+}
+
+fn unknown(key: &str, at: &Span, known: &[(&'static str, Type)], place: &str) -> Finding {
+    let message = if place.is_empty() {
+        format!("kustomize knows no field `{key}`")
+    } else {
+        format!("kustomize knows no field `{key}` of `{place}`")
+    };
+    let help = did_you_mean(key, known.iter().map(|(name, _)| *name)).map_or_else(
+        || "remove it: kustomize refuses the file".to_string(),
+        |meant| format!("did you mean `{meant}`? kustomize refuses the file"),
+    );
+    Finding::error(FAILED_BUILD, at.clone(), message).help(help)
+}

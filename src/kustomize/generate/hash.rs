@@ -1,0 +1,70 @@
+//! The hash of a generated object's content that goes to the end of its name.
+
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+use crate::kustomize::objects::resources::Resources;
+use crate::kustomize::text::go_json;
+use crate::kustomize::transform::names::renamed;
+use crate::yaml::{By, Node, Reader, Style, Value, to_json};
+
+/// What stands for the hash of content that nobody knows: as long as one, and no hash has these letters.
+const UNKNOWN: &str = "xxxxxxxxxx";
+
+/// Renames the objects that a generator made and that ask for it.
+pub(crate) fn add_to_names(resources: &mut Resources) {
+    for resource in resources.list.iter_mut().filter(|resource| resource.history.hashed) {
+        let Some(metadata) = resource.node.entry("metadata") else { continue };
+        let Some(name) = metadata.node.entry("name") else { continue };
+        let known = !["data", "stringData", "binaryData"].iter().any(|field| has_unknown(resource.node.get(field)));
+        let suffix = if known { hash(&resource.node) } else { UNKNOWN.to_string() };
+        let text = format!("{}-{suffix}", name.node.text().unwrap_or_default());
+        let mut new = renamed(&name.node, &text, By::Generator(name.node.origin.written().clone()));
+        if !known {
+            new.value = Value::Scalar(text.into(), Style::Unknown);
+        }
+        let node = resource.node.with(metadata.with_node(metadata.node.with(name.with_node(new))));
+        resource.remember();
+        resource.replace(node);
+    }
+}
+
+fn has_unknown(field: Option<&Node>) -> bool {
+    field.is_some_and(|field| field.entries().iter().any(|entry| is_unknown(&entry.node)))
+}
+
+fn is_unknown(node: &Node) -> bool {
+    matches!(node.value, Value::Scalar(_, Style::Unknown))
+}
+
+/// Ten characters of the digest of the fields that hold content, written so that they make no words.
+fn hash(node: &Node) -> String {
+    let kind = node.get("kind").and_then(Node::text).unwrap_or_default();
+    let mut fields = vec![("kind", Json::from(kind)), ("name", Json::from("")), ("data", field(node, "data"))];
+    let optional = match kind {
+        "Secret" => {
+            fields.push(("type", field(node, "type")));
+            "stringData"
+        }
+        _ => "binaryData",
+    };
+    if node.get(optional).is_some_and(Node::is_map) {
+        fields.push((optional, field(node, optional)));
+    }
+    let object: serde_json::Map<String, Json> =
+        fields.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+    let digest = Sha256::digest(go_json::print(&Json::Object(object), false));
+    let digits = digest.iter().take(5).flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(b"gh2k456789mbcdtf"[usize::from(digit)])).collect()
+}
+
+fn field(node: &Node, key: &str) -> Json {
+    match node.get(key) {
+        None => Json::from(""),
+        Some(node) => match &node.value {
+            Value::Scalar(text, _) => Json::from(&**text),
+            Value::Seq(_) => Json::Null,
+            Value::Map(_) => to_json(node, Reader::Kustomize),
+        },
+    }
+}

@@ -1,0 +1,42 @@
+//! `IAMPolicyGenerator`: the service account that stands for one of a cloud's.
+
+use crate::base::finding::Finding;
+use crate::kube::Object;
+use crate::kustomize::build::FAILED_BUILD;
+use crate::kustomize::fieldspec::field_spec::made;
+use crate::yaml::{By, Entry, Node, Style, Value};
+
+/// Makes the object that a generator asks for; it knows one cloud.
+pub(crate) fn make(generator: &Node) -> Result<Node, Finding> {
+    let span = Object { node: generator.clone() }.span().clone();
+    let text = |keys: &[&str]| generator.at_keys(keys).and_then(Node::text).unwrap_or_default();
+    let cloud = text(&["cloud"]);
+    if cloud != "gke" {
+        let at = generator.get("cloud").map_or(span, |cloud| cloud.span().clone());
+        let message = format!("kustomize makes no accounts for the cloud `{cloud}`, only for `gke`");
+        return Err(Finding::error(FAILED_BUILD, at, message));
+    }
+    let value = |value: Value| made(value, By::Generator(span.clone()));
+    let string = |text: String| value(Value::Scalar(text.into(), Style::Double));
+    let entry = |key: &str, node: Node| Entry::new(key, &span, node);
+    let account = format!(
+        "{}@{}.iam.gserviceaccount.com",
+        text(&["serviceAccount", "name"]),
+        text(&["serviceAccount", "projectId"])
+    );
+    let annotations = vec![entry("iam.gke.io/gcp-service-account", string(account))];
+    let mut metadata = vec![
+        entry("annotations", value(Value::Map(annotations.into()))),
+        entry("name", string(text(&["kubernetesService", "name"]).into())),
+    ];
+    let namespace = text(&["kubernetesService", "namespace"]);
+    if !namespace.is_empty() {
+        metadata.push(entry("namespace", string(namespace.into())));
+    }
+    let object = vec![
+        entry("apiVersion", string("v1".into())),
+        entry("kind", string("ServiceAccount".into())),
+        entry("metadata", value(Value::Map(metadata.into()))),
+    ];
+    Ok(value(Value::Map(object.into())))
+}

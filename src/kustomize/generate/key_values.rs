@@ -1,0 +1,223 @@
+//! The sources of generators: files, files of lines, literals. Each is a list of keys and values with their places.
+
+use std::sync::Arc;
+
+use super::config_maps::Kind;
+use crate::base::finding::Finding;
+use crate::kustomize::build::FAILED_BUILD;
+use crate::kustomize::file::files::Files;
+use crate::kustomize::file::locate::Located;
+use crate::kustomize::file::sops::{self, Format};
+use crate::kustomize::state::accumulator::Partial;
+use crate::text::{File, Span};
+use crate::yaml::{Name, Node};
+
+/// A longer line, and everything after it, is not read, as in Go's scanner.
+const LONGEST_LINE: usize = 65_535;
+
+/// A key and its value, with their places.
+pub(crate) struct Pair {
+    pub(crate) key: Name,
+    pub(crate) key_span: Span,
+    pub(crate) value: Content,
+    /// The place of the value.
+    pub(crate) span: Span,
+    /// The place that names the file with the value, when that is another file than the key's.
+    pub(crate) named: Option<Span>,
+}
+
+/// A value: text, bytes that are none, or what nobody knows and how that is shown.
+#[derive(Clone)]
+pub(crate) enum Content {
+    Text(Name),
+    Bytes(Arc<[u8]>),
+    Unknown(Name),
+}
+
+/// What an entry of a generator names, in kustomize's order: lines of files, literals, files.
+///
+/// What is encrypted is decrypted for Secrets alone, and not where the older field `env` names it.
+pub(crate) fn read(files: &Files, folder: &str, kind: Kind, entry: &Node, partial: &mut Partial) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    let decrypts = files.decrypts && kind == Kind::Secret;
+    let list = |field: &str| entry.get(field).map_or(&[][..], Node::items);
+    let single = entry.get("env").filter(|node| node.text().is_some_and(|text| !text.is_empty()));
+    let sources = list("envs").iter().map(|source| (source, decrypts)).chain(single.map(|source| (source, false)));
+    for (source, decrypts) in sources {
+        let path = source.text().unwrap_or_default();
+        let format = Format::of_variables(path);
+        match load(files, folder, source, path, partial) {
+            Some(Loaded::Text(file)) if decrypts && format.encrypts(file.text()) => match format {
+                Format::Dotenv => pairs.extend(lines(&file).into_iter().filter_map(decrypted)),
+                // What comes out of another format has lines that nobody knows.
+                Format::Yaml | Format::Json | Format::Ini => partial.skip("envs: <encrypted>"),
+            },
+            Some(Loaded::Text(file)) => pairs.extend(lines(&file)),
+            Some(Loaded::Bytes(..)) => {
+                let message = format!("`{}` is no text, so it has no lines", source.text().unwrap_or_default());
+                partial.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));
+            }
+            None => {}
+        }
+    }
+    for source in list("literals") {
+        if let Some(pair) = literal(source) {
+            pairs.push(pair);
+        } else {
+            let message = format!("`{}` is no literal", source.text().unwrap_or_default());
+            let finding = Finding::error(FAILED_BUILD, source.span().clone(), message);
+            partial.fail(finding.help("write it as `key=value`"));
+        }
+    }
+    for source in list("files") {
+        match key_and_path(source) {
+            Ok((key, path)) => {
+                let mut pair = file(files, folder, source, key, path, partial);
+                if let Some(Pair { value, .. }) = pair.as_mut().filter(|_| decrypts)
+                    && let Content::Text(text) = value
+                    && Format::of(source.text().and_then(|text| text.split('=').next()).unwrap_or(key)).encrypts(text)
+                {
+                    *value = Content::Unknown(sops::sealed(key).into());
+                }
+                pairs.extend(pair);
+            }
+            Err(finding) => partial.fail(*finding),
+        }
+    }
+    pairs
+}
+
+/// A line of encrypted variables as it is after decryption, which takes out what SOPS added.
+fn decrypted(pair: Pair) -> Option<Pair> {
+    let value = match &pair.value {
+        Content::Text(text) if sops::is_cipher(text) => Content::Unknown(text.clone()),
+        value => value.clone(),
+    };
+    (!sops::is_added(&pair.key)).then_some(Pair { value, ..pair })
+}
+
+/// A file that a kustomization reads as it is.
+enum Loaded {
+    Text(File),
+    /// Its bytes; the file has its path and no text.
+    Bytes(File, Arc<[u8]>),
+}
+
+/// Reads the file that `source` names with `path`; what cannot be read is noted.
+fn load(files: &Files, folder: &str, source: &Node, path: &str, partial: &mut Partial) -> Option<Loaded> {
+    let joined = match files.find(folder, path, source.span()) {
+        Ok(Located::File(joined)) => joined,
+        Ok(Located::Elsewhere(finding)) => {
+            partial.leave_out("files: <url>", finding);
+            return None;
+        }
+        Ok(Located::Folder(_)) => {
+            let message = format!("`{path}` is a folder; a generator takes files");
+            partial.fail(Finding::error(FAILED_BUILD, source.span().clone(), message).help("name the files in it"));
+            return None;
+        }
+        Err(finding) => {
+            partial.fail(finding);
+            return None;
+        }
+    };
+    match (files.tree().file(&joined), files.tree().bytes(&joined)) {
+        (Ok(file), _) => Some(Loaded::Text(file)),
+        (Err(_), Ok(bytes)) => Some(Loaded::Bytes(File::new(joined, ""), bytes)),
+        (Err(_), Err(error)) => {
+            let message = format!("`{path}` cannot be read: {error}");
+            partial.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));
+            None
+        }
+    }
+}
+
+/// The lines of a file: `key=value`, or a key alone; comments and empty lines are nothing.
+fn lines(file: &File) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for number in 1u32.. {
+        let Some(range) = file.line(number) else { break };
+        let written = file.text().get(range.clone()).unwrap_or_default();
+        if written.len() > LONGEST_LINE {
+            break;
+        }
+        let first = if number == 1 { written.strip_prefix('\u{FEFF}').unwrap_or(written) } else { written };
+        let line = first.trim_start();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let start = range.end - line.len();
+        let (key, value) = line.split_once('=').unwrap_or((line, ""));
+        if key.is_empty() {
+            continue;
+        }
+        pairs.push(Pair {
+            key: key.into(),
+            key_span: file.span(start..start + key.len()),
+            value: Content::Text(value.into()),
+            span: file.span(range.end - value.len()..range.end),
+            named: None,
+        });
+    }
+    pairs
+}
+
+fn literal(source: &Node) -> Option<Pair> {
+    let (key, value) = source.text()?.split_once('=').filter(|(key, _)| !key.is_empty())?;
+    let unquoted = ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
+    let value = unquoted.unwrap_or(value);
+    let (key_span, span) = pieces(source, key, value);
+    Some(Pair { key: key.into(), key_span, value: Content::Text(value.into()), span, named: None })
+}
+
+/// Where key and value of a literal stand, when it is written on one line as it is.
+fn pieces(source: &Node, key: &str, value: &str) -> (Span, Span) {
+    let whole = source.span();
+    let (file, start) = (whole.file(), whole.range().start);
+    let at = source.text().and_then(|text| whole.text().find(text)).map(|at| start + at);
+    match at {
+        Some(at) if !value.is_empty() => {
+            let text = source.text().unwrap_or_default();
+            let offset = text.rfind(value).unwrap_or(text.len());
+            let from = at + offset;
+            (file.span(at..at + key.len()), file.span(from..from + value.len()))
+        }
+        Some(at) => (file.span(at..at + key.len()), whole.clone()),
+        None => (whole.clone(), whole.clone()),
+    }
+}
+
+/// What an item of `files` says: `key=path`, or a path whose last segment is the key.
+fn key_and_path(source: &Node) -> Result<(&str, &str), Box<Finding>> {
+    let text = source.text().unwrap_or_default();
+    let wrong = |message: String, help: &str| {
+        Err(Box::new(Finding::error(FAILED_BUILD, source.span().clone(), message).help(help)))
+    };
+    match text.split_once('=') {
+        None => Ok((base_name(text), text)),
+        Some((_, path)) if path.contains('=') => {
+            wrong(format!("`{text}` has more than one `=`"), "neither key nor path can have one")
+        }
+        Some(("", _)) => wrong(format!("`{text}` has no key"), "write `key=path`, or the path alone"),
+        Some((_, "")) => wrong(format!("`{text}` has no path"), "write `key=path`"),
+        Some(both) => Ok(both),
+    }
+}
+
+fn file(files: &Files, folder: &str, source: &Node, key: &str, path: &str, partial: &mut Partial) -> Option<Pair> {
+    let (key_span, named) = pieces(source, key, path);
+    let (value, span) = match load(files, folder, source, path, partial)? {
+        Loaded::Text(file) => (Content::Text(file.text().into()), file.span(0..file.text().len())),
+        Loaded::Bytes(file, bytes) => (Content::Bytes(bytes), file.first_line()),
+    };
+    Some(Pair { key: key.into(), key_span, value, span, named: Some(named) })
+}
+
+/// The last segment of a path.
+fn base_name(path: &str) -> &str {
+    match path.trim_end_matches('/') {
+        "" if path.is_empty() => ".",
+        "" => "/",
+        trimmed => trimmed.rsplit('/').next().unwrap_or(trimmed),
+    }
+}

@@ -1,0 +1,98 @@
+//! The order of the objects of a build.
+
+use std::collections::BTreeMap;
+
+use super::resources::{Id, Resources};
+use crate::base::finding::Finding;
+use crate::kustomize::build::FAILED_BUILD;
+use crate::kustomize::file::definition::Definition;
+use crate::yaml::Node;
+
+/// Kinds that kustomize puts first, in this order.
+const FIRST: &[&str] = &[
+    "Namespace",
+    "ResourceQuota",
+    "StorageClass",
+    "CustomResourceDefinition",
+    "ServiceAccount",
+    "PodSecurityPolicy",
+    "Role",
+    "ClusterRole",
+    "RoleBinding",
+    "ClusterRoleBinding",
+    "ConfigMap",
+    "Secret",
+    "Endpoints",
+    "Service",
+    "LimitRange",
+    "PriorityClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Deployment",
+    "StatefulSet",
+    "CronJob",
+    "PodDisruptionBudget",
+];
+
+/// Kinds that kustomize puts last, in this order.
+const LAST: &[&str] = &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+
+/// Puts the objects into the order that the topmost kustomization asks for in `sortOptions`.
+///
+/// Where it asks for nothing it is `legacy`, by lists of kinds that come first and last; `fifo` leaves them as they are.
+pub(crate) fn sort(resources: &mut Resources, definition: Option<&Definition>, findings: &mut Vec<Finding>) {
+    let Some(options) = definition.and_then(|definition| definition.entry("sortOptions")) else {
+        resources.list.sort_by_cached_key(|resource| key(&resource.id, &resource.node, rank(&resource.id.kind)));
+        return;
+    };
+    let order = options.node.get("order").filter(|order| !order.is_null());
+    let legacy = options.node.entry("legacySortOptions").filter(|entry| !entry.node.is_null());
+    match (order.and_then(Node::text), legacy) {
+        (Some("fifo"), None) => {}
+        (Some("fifo"), Some(legacy)) => {
+            let message = "`legacySortOptions` say nothing where the order is `fifo`, and kustomize refuses them";
+            findings.push(Finding::error(FAILED_BUILD, legacy.key_span(), message).help("remove one of the two"));
+        }
+        (Some("legacy"), None) => {
+            resources.list.sort_by_cached_key(|resource| key(&resource.id, &resource.node, rank(&resource.id.kind)));
+        }
+        (Some("legacy"), Some(legacy)) => {
+            let ranks = ranks(&legacy.node);
+            let rank = |kind: &str| ranks.get(kind).copied().unwrap_or(0);
+            resources.list.sort_by_cached_key(|resource| key(&resource.id, &resource.node, rank(&resource.id.kind)));
+        }
+        (other, _) => {
+            let message = match other {
+                Some(other) => format!("`{other}` is no order; `legacy` and `fifo` are"),
+                None => "`sortOptions` say no `order`: `legacy` or `fifo`".to_string(),
+            };
+            let at = order.map_or_else(|| options.key_span(), |order| order.span().clone());
+            findings.push(Finding::error(FAILED_BUILD, at, message));
+        }
+    }
+}
+
+/// The ranks of the kinds that a user orders; others have rank 0.
+fn ranks(options: &Node) -> BTreeMap<&str, isize> {
+    let kinds = |field: &str| options.get(field).map_or(&[][..], Node::items).iter().filter_map(Node::text);
+    let first = kinds("orderFirst").count().cast_signed();
+    let first = kinds("orderFirst").zip(-first..);
+    first.chain(kinds("orderLast").zip(1..)).collect()
+}
+
+/// The kind's rank; group, version and kind as text; namespace and name as text.
+fn key(id: &Id, node: &Node, rank: isize) -> (isize, bool, String, String) {
+    let or = |text: &str, empty: &str| if text.is_empty() { empty.to_string() } else { text.to_string() };
+    let kind = format!("{}_{}_{}", or(&id.group, "~G"), or(&id.version, "~V"), or(&id.kind, "~K"));
+    let namespace = node.at_keys(&["metadata", "namespace"]).and_then(Node::text).unwrap_or_default();
+    // Of several kinds called so, that of Kubernetes comes first.
+    let is_other = &*id.kind != "Namespace" || !id.group.is_empty();
+    (rank, is_other, kind, format!("{}|{}", or(namespace, "~X"), or(&id.name, "~N")))
+}
+
+/// Where a kind stands among the kinds that come first, the others, and those that come last.
+pub(crate) fn rank(kind: &str) -> isize {
+    let position = |kinds: &[&str]| Some(kinds.iter().position(|its| *its == kind)?.cast_signed());
+    let last = position(LAST).map(|at| at + 1);
+    position(FIRST).map(|at| at - FIRST.len().cast_signed()).or(last).unwrap_or(0)
+}

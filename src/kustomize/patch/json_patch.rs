@@ -1,0 +1,259 @@
+//! JSON patches (RFC 6902) on nodes, as evanphx/json-patch carries them out for kustomize.
+
+use crate::kustomize::text::growth;
+use crate::text::Span;
+use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
+
+/// One operation of a patch.
+pub(crate) struct Operation {
+    action: Action,
+    /// The place of `path`, for messages and for the keys it makes.
+    pub(crate) span: Span,
+    path: Vec<String>,
+}
+
+enum Action {
+    Add(Node),
+    Replace(Node),
+    Remove,
+    Test(Node),
+    Move(Vec<String>),
+    Copy(Vec<String>),
+}
+
+/// A place in a patch that is wrong, and why.
+pub(crate) type Fault = (Span, String);
+
+/// The operations of a patch: a list of mappings with `op` and `path`.
+pub(crate) fn read(patch: &Node) -> Result<Vec<Operation>, Fault> {
+    patch.items().iter().map(read_one).collect()
+}
+
+fn read_one(node: &Node) -> Result<Operation, Fault> {
+    let missing = |field: &str| (node.span().clone(), format!("this operation has no `{field}`"));
+    let operation = node.get("op").ok_or_else(|| missing("op"))?;
+    let path = node.get("path").ok_or_else(|| missing("path"))?;
+    // A value that is not given is null.
+    let value = || node.get("value").map_or_else(|| Node::scalar("null", Style::Plain, path.span().clone()), as_json);
+    let from = || {
+        let from = node.get("from").ok_or_else(|| missing("from"))?;
+        pointer(from)
+    };
+    let action = match operation.text() {
+        Some("add") => Action::Add(value()),
+        Some("replace") => Action::Replace(value()),
+        Some("remove") => Action::Remove,
+        Some("test") => Action::Test(value()),
+        Some("move") => Action::Move(from()?),
+        Some("copy") => Action::Copy(from()?),
+        other => {
+            let message = format!("`{}` is no operation of JSON patches", other.unwrap_or_default());
+            return Err((operation.span().clone(), message));
+        }
+    };
+    Ok(Operation { action, span: path.span().clone(), path: pointer(path)? })
+}
+
+fn pointer(node: &Node) -> Result<Vec<String>, Fault> {
+    let Some(Scalar::String(text)) = node.resolve(Reader::Kubernetes) else {
+        return Err((node.span().clone(), "a path is a string".into()));
+    };
+    // What stands before the first slash says nothing, so that the program takes `spec/a` for `/a`.
+    let mut segments = text.split('/');
+    segments.next();
+    let is_pointer = text.is_empty() || text.contains('/');
+    let decoded = segments.map(|segment| segment.replace("~1", "/").replace("~0", "~")).collect();
+    if is_pointer {
+        Ok(decoded)
+    } else {
+        Err((node.span().clone(), format!("`{text}` is no path; it starts with `/`")))
+    }
+}
+
+/// The object after every operation, or the first one that cannot be carried out.
+pub(crate) fn apply(object: &Node, operations: &[Operation]) -> Result<Node, Fault> {
+    let patched = operations.iter().try_fold(object.clone(), |node, operation| operation.apply(&node))?;
+    if let Some(lost) = lost(&patched) {
+        let span = operations.last().map_or_else(|| patched.span().clone(), |operation| operation.span.clone());
+        return Err((span, format!("the object would have no {lost}")));
+    }
+    // kustomize reads the object anew even if nothing changed, which a validator may not do.
+    Ok(Node { value: Value::Map(patched.entries().into()), origin: patched.origin })
+}
+
+/// What every object needs and a patched one does not have.
+fn lost(object: &Node) -> Option<&'static str> {
+    let says = |keys: &[&str]| {
+        let node = object.at_keys(keys).filter(|node| !node.is_null());
+        node.and_then(Node::text).is_some_and(|text| !text.is_empty())
+    };
+    let annotations = object.at_keys(&["metadata", "annotations"]);
+    if !says(&["kind"]) {
+        Some("`kind`")
+    } else if !says(&["metadata", "name"]) {
+        Some("`metadata.name`")
+    } else {
+        annotations.filter(|node| node.is_seq()).map(|_| "mapping of annotations")
+    }
+}
+
+impl Operation {
+    fn apply(&self, object: &Node) -> Result<Node, Fault> {
+        let fault = |message: String| (self.span.clone(), message);
+        let change = |change: Change<'_>, path: &[String]| edit(object, path, &change, &self.span).map_err(fault);
+        match &self.action {
+            Action::Replace(value) if self.path.is_empty() => match value.value {
+                Value::Map(_) => Ok(object.replaced_by(value)),
+                Value::Seq(_) | Value::Scalar(..) => Err(fault("an object can be replaced by a mapping only".into())),
+            },
+            Action::Test(value) if self.path.is_empty() && same_value(object, value) => Ok(object.clone()),
+            Action::Add(value) => change(Change::Add(value), &self.path),
+            Action::Replace(value) => change(Change::Replace(value), &self.path),
+            Action::Remove => change(Change::Remove, &self.path),
+            Action::Test(value) => match find(object, &self.path) {
+                Some(found) if same_value(found, value) => Ok(object.clone()),
+                None if value.is_null() && is_in_mapping(object, &self.path) => Ok(object.clone()),
+                _ => Err(fault(format!("the test of `{}` fails", show(&self.path)))),
+            },
+            Action::Move(from) => {
+                let value = self.taken(object, from)?;
+                let without = change(Change::Remove, from)?;
+                edit(&without, &self.path, &Change::Add(&value), &self.span).map_err(fault)
+            }
+            Action::Copy(from) => {
+                let value = self.copied(object, from)?;
+                let copied = change(Change::Add(&value), &self.path)?;
+                growth::check_copy(&copied, &value).map_err(fault)?;
+                Ok(copied)
+            }
+        }
+    }
+
+    /// What a copy takes: a key that is not there holds null.
+    fn copied(&self, object: &Node, from: &[String]) -> Result<Node, Fault> {
+        match find(object, from) {
+            None if is_in_mapping(object, from) => Ok(Node::scalar("null", Style::Plain, self.span.clone())),
+            _ => self.taken(object, from),
+        }
+    }
+
+    /// The value at another place of the object, now standing where the patch says.
+    fn taken(&self, object: &Node, from: &[String]) -> Result<Node, Fault> {
+        let found = find(object, from);
+        let value = found.ok_or_else(|| (self.span.clone(), format!("`{}` is not there", show(from))))?;
+        Ok(value.changed(value.value.clone(), By::Patch(self.span.clone())))
+    }
+}
+
+enum Change<'a> {
+    Add(&'a Node),
+    Replace(&'a Node),
+    Remove,
+}
+
+fn show(path: &[String]) -> String {
+    format!("/{}", path.join("/"))
+}
+
+/// Tells whether what a path ends in could be a key that a mapping does not have.
+fn is_in_mapping(object: &Node, path: &[String]) -> bool {
+    path.split_last().and_then(|(_, parent)| find(object, parent)).is_some_and(Node::is_map)
+}
+
+fn find<'a>(object: &'a Node, path: &[String]) -> Option<&'a Node> {
+    path.iter().try_fold(object, |node, segment| match &node.value {
+        Value::Map(_) => node.get(segment),
+        Value::Seq(items) => items.get(index_in(segment, items.len())?),
+        Value::Scalar(..) => None,
+    })
+}
+
+/// The index that a segment means; a negative one counts from the end.
+fn index_in(segment: &str, len: usize) -> Option<usize> {
+    match segment.strip_prefix('-') {
+        Some(back) => len.checked_sub(back.parse().ok()?),
+        None => segment.parse().ok(),
+    }
+}
+
+fn edit(node: &Node, path: &[String], change: &Change<'_>, span: &Span) -> Result<Node, String> {
+    let Some((first, rest)) = path.split_first() else { return Err("the whole object cannot be patched".into()) };
+    match &node.value {
+        Value::Map(_) if rest.is_empty() => edit_entry(node, first, change, span),
+        Value::Seq(items) if rest.is_empty() => edit_item(node, items, first, change),
+        Value::Map(_) => {
+            let entry = node.entry(first).filter(|entry| !entry.node.is_null());
+            let entry = entry.ok_or_else(|| format!("`{first}` is not there, so nothing can be put below it"))?;
+            Ok(node.with(entry.with_node(edit(&entry.node, rest, change, span)?)))
+        }
+        Value::Seq(items) => {
+            let at = index_in(first, items.len()).filter(|at| *at < items.len());
+            let at = at.ok_or_else(|| format!("the list has no item `{first}`"))?;
+            let mut items = items.to_vec();
+            items[at] = edit(&items[at], rest, change, span)?;
+            Ok(Node { value: Value::Seq(items.into()), origin: node.origin.clone() })
+        }
+        Value::Scalar(..) => Err(format!("`{first}` cannot be below a single value")),
+    }
+}
+
+fn edit_entry(node: &Node, key: &str, change: &Change<'_>, span: &Span) -> Result<Node, String> {
+    let old = node.entry(key);
+    match (change, old) {
+        (Change::Add(value) | Change::Replace(value), Some(old)) => {
+            Ok(node.with(old.with_node(old.node.replaced_by(value))))
+        }
+        // The program makes what is to be replaced and is not there.
+        (Change::Add(value) | Change::Replace(value), None) => {
+            Ok(node.with(Entry::new(key, key_place(value, span), (*value).clone())))
+        }
+        (Change::Remove, Some(_)) => Ok(node.without(key)),
+        (Change::Remove, None) => Err(format!("`{key}` is not there")),
+    }
+}
+
+/// The place of a key that a patch makes: its file is that of the value, which may have come from elsewhere.
+fn key_place<'a>(value: &'a Node, span: &'a Span) -> &'a Span {
+    let written = value.origin.written();
+    if written.file() == span.file() { span } else { written }
+}
+
+fn edit_item(node: &Node, items: &[Node], segment: &str, change: &Change<'_>) -> Result<Node, String> {
+    let mut items = items.to_vec();
+    let no_item = || format!("the list has no item `{segment}`");
+    match change {
+        Change::Add(value) if segment == "-" => items.push((*value).clone()),
+        Change::Add(value) => {
+            let len = items.len() + usize::from(segment.starts_with('-'));
+            let at = index_in(segment, len).filter(|at| *at <= items.len()).ok_or_else(no_item)?;
+            items.insert(at, (*value).clone());
+        }
+        Change::Replace(value) => {
+            let at = index_in(segment, items.len()).filter(|at| *at < items.len()).ok_or_else(no_item)?;
+            items[at] = items[at].replaced_by(value);
+        }
+        Change::Remove => {
+            let at = index_in(segment, items.len()).filter(|at| *at < items.len()).ok_or_else(no_item)?;
+            items.remove(at);
+        }
+    }
+    Ok(Node { value: Value::Seq(items.into()), origin: node.origin.clone() })
+}
+
+fn same_value(object: &Node, patch: &Node) -> bool {
+    to_json(object, Reader::Kustomize) == to_json(patch, Reader::Kubernetes)
+}
+
+/// A value of a patch as it comes out of the patch's way through JSON: `yes` and `off` are no strings there.
+fn as_json(node: &Node) -> Node {
+    let value = match &node.value {
+        Value::Scalar(_, Style::Plain) => match node.resolve(Reader::Kubernetes) {
+            Some(Scalar::Bool(value)) => Value::Scalar(value.to_string().into(), Style::Plain),
+            _ => return node.clone(),
+        },
+        Value::Scalar(..) => return node.clone(),
+        Value::Seq(items) => Value::Seq(items.iter().map(as_json).collect()),
+        Value::Map(entries) => Value::Map(entries.iter().map(|entry| entry.with_node(as_json(&entry.node))).collect()),
+    };
+    Node { value, origin: node.origin.clone() }
+}

@@ -1,0 +1,7 @@
+//! Patches: strategic merges and JSON patches.
+
+pub(super) mod json_patch;
+pub(super) mod apply;
+pub(super) mod read;
+pub(super) mod merge_lists;
+pub(super) mod strategic_merge;

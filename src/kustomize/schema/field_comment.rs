@@ -1,0 +1,41 @@
+//! Comments that say of which schema a field is: kustomize takes any JSON object in one for a schema, Flux's markers of
+//! image policies among them, and then forgets what it knows of the field and of all that is in it.
+
+use crate::text::Span;
+use crate::yaml::Entry;
+
+/// Tells whether a comment takes what is known of a field away: one on its line, or else the one right above it.
+///
+/// A schema that is really one is not read: where lists merge by what a comment says, they are replaced here.
+pub(crate) fn hides_schema(entry: &Entry) -> bool {
+    if entry.node.text().is_some() {
+        return false;
+    }
+    let key = entry.key_span();
+    if let Some(comment) = beside(entry, &key) {
+        return is_schema(comment);
+    }
+    let before = key.file().text().get(..key.range().start).unwrap_or_default();
+    let mut above = before.rsplit('\n').skip(1).map(str::trim);
+    above.next().is_some_and(is_schema) && !above.next().is_some_and(|line| line.starts_with('#'))
+}
+
+/// The comment on the line on which a collection or its key ends.
+fn beside<'a>(entry: &Entry, key: &'a Span) -> Option<&'a str> {
+    let text = key.file().text();
+    let value = entry.node.span();
+    let is_flow = value.text().starts_with(['{', '[']) && value.file() == key.file();
+    let end = if is_flow { value.range().end } else { key.range().end };
+    let rest = text.get(end..)?.lines().next()?;
+    let rest = rest.strip_prefix(':').unwrap_or(rest).trim();
+    rest.starts_with('#').then_some(rest)
+}
+
+fn is_schema(comment: &str) -> bool {
+    if !comment.starts_with('#') {
+        return false;
+    }
+    let json = comment.trim_start_matches('#');
+    let mut values = serde_json::Deserializer::from_str(json).into_iter::<serde_json::Map<_, serde_json::Value>>();
+    values.next().is_some_and(|map| map.is_ok_and(|map| !map.is_empty()))
+}

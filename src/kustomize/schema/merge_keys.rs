@@ -1,0 +1,206 @@
+//! How Kubernetes' lists merge: by which key, or as sets; lists that are not here are replaced.
+//!
+//! Source: the `x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key` and `x-kubernetes-list-map-keys` of the
+//! schema of Kubernetes 1.21, which kustomize 5.8 carries. Kinds that it does not know replace every list.
+
+use super::user_schema::UserSchema;
+use crate::yaml::{Name, Node};
+
+/// A type of Kubernetes', one of a schema that the user names, or a place where none is known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Type<'a> {
+    /// Nothing is known but the user's schema, if there is one: every list is replaced.
+    Unknown(Option<&'a UserSchema>),
+    /// A type of the built-in schema.
+    Known(&'static str),
+    /// A type of the user's schema.
+    User(&'a UserSchema, &'a Node),
+}
+
+/// How a list merges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListMerge<'a> {
+    /// The patch's list takes its place.
+    Replace,
+    /// Items with equal keys are merged.
+    ByKeys(&'static [&'static str]),
+    /// The same, by the keys of a schema.
+    By(&'a [Name]),
+    /// A set of scalars: the patch's are added.
+    Set,
+}
+
+/// The kinds that have a row in [`FIELDS`] or the metadata of all objects.
+const KINDS: &[(&str, &[&str], &[&str])] = &[
+    (
+        "",
+        &["v1"],
+        &[
+            "Binding",
+            "ComponentStatus",
+            "ConfigMap",
+            "Endpoints",
+            "Event",
+            "LimitRange",
+            "Namespace",
+            "Node",
+            "PersistentVolume",
+            "PersistentVolumeClaim",
+            "Pod",
+            "PodTemplate",
+            "ReplicationController",
+            "ResourceQuota",
+            "Secret",
+            "Service",
+            "ServiceAccount",
+        ],
+    ),
+    (
+        "admissionregistration.k8s.io",
+        &["v1", "v1beta1"],
+        &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"],
+    ),
+    ("apiextensions.k8s.io", &["v1", "v1beta1"], &["CustomResourceDefinition"]),
+    ("apiregistration.k8s.io", &["v1", "v1beta1"], &["APIService"]),
+    ("apps", &["v1"], &["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]),
+    ("autoscaling", &["v1", "v2beta1", "v2beta2"], &["HorizontalPodAutoscaler"]),
+    ("batch", &["v1"], &["CronJob", "Job"]),
+    ("batch", &["v1beta1"], &["CronJob"]),
+    ("certificates.k8s.io", &["v1", "v1beta1"], &["CertificateSigningRequest"]),
+    ("coordination.k8s.io", &["v1", "v1beta1"], &["Lease"]),
+    ("discovery.k8s.io", &["v1", "v1beta1"], &["EndpointSlice"]),
+    ("events.k8s.io", &["v1", "v1beta1"], &["Event"]),
+    ("extensions", &["v1beta1"], &["Ingress"]),
+    ("flowcontrol.apiserver.k8s.io", &["v1beta1"], &["FlowSchema", "PriorityLevelConfiguration"]),
+    ("networking.k8s.io", &["v1"], &["Ingress", "IngressClass", "NetworkPolicy"]),
+    ("networking.k8s.io", &["v1beta1"], &["Ingress", "IngressClass"]),
+    ("node.k8s.io", &["v1", "v1beta1"], &["RuntimeClass"]),
+    ("policy", &["v1", "v1beta1"], &["PodDisruptionBudget"]),
+    ("policy", &["v1beta1"], &["PodSecurityPolicy"]),
+    ("rbac.authorization.k8s.io", &["v1", "v1beta1"], &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
+    ("scheduling.k8s.io", &["v1", "v1beta1"], &["PriorityClass"]),
+    ("storage.k8s.io", &["v1", "v1beta1"], &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
+];
+
+const NAME: &[&str] = &["name"];
+const TYPE: &[&str] = &["type"];
+
+/// Type, field, the type of the field or of its items, how a list merges (`Replace` for what is no list).
+const FIELDS: &[(&str, &str, &str, ListMerge<'static>)] = &[
+    ("APIService", "status", "Conditions", ListMerge::Replace),
+    ("CSINode", "spec", "CSINodeSpec", ListMerge::Replace),
+    ("CSINodeSpec", "drivers", "", ListMerge::ByKeys(NAME)),
+    ("ComponentStatus", "conditions", "", ListMerge::ByKeys(TYPE)),
+    ("Conditions", "conditions", "", ListMerge::ByKeys(TYPE)),
+    ("Container", "env", "", ListMerge::ByKeys(NAME)),
+    ("Container", "ports", "", ListMerge::ByKeys(&["containerPort", "protocol"])),
+    ("Container", "volumeDevices", "", ListMerge::ByKeys(&["devicePath"])),
+    ("Container", "volumeMounts", "", ListMerge::ByKeys(&["mountPath"])),
+    ("CronJob", "spec", "CronJobSpec", ListMerge::Replace),
+    ("CronJobSpec", "jobTemplate", "JobTemplateSpec", ListMerge::Replace),
+    ("DaemonSet", "spec", "WorkloadSpec", ListMerge::Replace),
+    ("DaemonSet", "status", "Conditions", ListMerge::Replace),
+    ("Deployment", "spec", "WorkloadSpec", ListMerge::Replace),
+    ("Deployment", "status", "Conditions", ListMerge::Replace),
+    ("EphemeralContainer", "env", "", ListMerge::ByKeys(NAME)),
+    ("EphemeralContainer", "volumeDevices", "", ListMerge::ByKeys(&["devicePath"])),
+    ("EphemeralContainer", "volumeMounts", "", ListMerge::ByKeys(&["mountPath"])),
+    ("EphemeralVolumeSource", "volumeClaimTemplate", "PersistentVolumeClaim", ListMerge::Replace),
+    ("Job", "spec", "WorkloadSpec", ListMerge::Replace),
+    ("Job", "status", "Conditions", ListMerge::Replace),
+    ("JobTemplateSpec", "metadata", "ObjectMeta", ListMerge::Replace),
+    ("JobTemplateSpec", "spec", "WorkloadSpec", ListMerge::Replace),
+    ("MutatingWebhookConfiguration", "webhooks", "", ListMerge::ByKeys(NAME)),
+    ("Namespace", "status", "Conditions", ListMerge::Replace),
+    ("Node", "spec", "NodeSpec", ListMerge::Replace),
+    ("Node", "status", "NodeStatus", ListMerge::Replace),
+    ("NodeSpec", "podCIDRs", "", ListMerge::Set),
+    ("NodeStatus", "addresses", "", ListMerge::ByKeys(TYPE)),
+    ("NodeStatus", "conditions", "", ListMerge::ByKeys(TYPE)),
+    ("ObjectMeta", "finalizers", "", ListMerge::Set),
+    ("ObjectMeta", "ownerReferences", "", ListMerge::ByKeys(&["uid"])),
+    ("PersistentVolumeClaim", "metadata", "ObjectMeta", ListMerge::Replace),
+    ("PersistentVolumeClaim", "status", "Conditions", ListMerge::Replace),
+    ("Pod", "spec", "PodSpec", ListMerge::Replace),
+    ("Pod", "status", "PodStatus", ListMerge::Replace),
+    ("PodDisruptionBudget", "status", "Conditions", ListMerge::Replace),
+    ("PodSpec", "containers", "Container", ListMerge::ByKeys(NAME)),
+    ("PodSpec", "ephemeralContainers", "EphemeralContainer", ListMerge::ByKeys(NAME)),
+    ("PodSpec", "hostAliases", "", ListMerge::ByKeys(&["ip"])),
+    ("PodSpec", "imagePullSecrets", "", ListMerge::ByKeys(NAME)),
+    ("PodSpec", "initContainers", "Container", ListMerge::ByKeys(NAME)),
+    ("PodSpec", "topologySpreadConstraints", "", ListMerge::ByKeys(&["topologyKey", "whenUnsatisfiable"])),
+    ("PodSpec", "volumes", "Volume", ListMerge::ByKeys(NAME)),
+    ("PodStatus", "conditions", "", ListMerge::ByKeys(TYPE)),
+    ("PodStatus", "podIPs", "", ListMerge::ByKeys(&["ip"])),
+    ("PodTemplate", "template", "PodTemplateSpec", ListMerge::Replace),
+    ("PodTemplateSpec", "metadata", "ObjectMeta", ListMerge::Replace),
+    ("PodTemplateSpec", "spec", "PodSpec", ListMerge::Replace),
+    ("ReplicaSet", "spec", "WorkloadSpec", ListMerge::Replace),
+    ("ReplicaSet", "status", "Conditions", ListMerge::Replace),
+    ("ReplicationController", "spec", "WorkloadSpec", ListMerge::Replace),
+    ("ReplicationController", "status", "Conditions", ListMerge::Replace),
+    ("Service", "spec", "ServiceSpec", ListMerge::Replace),
+    ("Service", "status", "Conditions", ListMerge::Replace),
+    ("ServiceAccount", "secrets", "", ListMerge::ByKeys(NAME)),
+    ("ServiceSpec", "ports", "", ListMerge::ByKeys(&["port", "protocol"])),
+    ("StatefulSet", "spec", "WorkloadSpec", ListMerge::Replace),
+    ("StatefulSet", "status", "Conditions", ListMerge::Replace),
+    ("ValidatingWebhookConfiguration", "webhooks", "", ListMerge::ByKeys(NAME)),
+    ("Volume", "ephemeral", "EphemeralVolumeSource", ListMerge::Replace),
+    ("WorkloadSpec", "template", "PodTemplateSpec", ListMerge::Replace),
+];
+
+impl<'a> Type<'a> {
+    /// The type of an object, by the user's schema where there is one.
+    pub(crate) fn of_object(schema: Option<&'a UserSchema>, api_version: &str, kind: &str) -> Self {
+        let user = schema.and_then(|schema| Some(Self::User(schema, schema.object(api_version, kind)?)));
+        if let Some(user) = user {
+            return user;
+        }
+        if schema.is_some_and(|schema| !schema.beside_built_in) {
+            return Self::Unknown(schema);
+        }
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let groups = KINDS.iter().filter(|(its, versions, _)| *its == group && versions.contains(&version));
+        let kinds = groups.flat_map(|(_, _, kinds)| kinds.iter());
+        kinds.copied().find(|its| *its == kind).map_or(Self::Unknown(schema), Self::Known)
+    }
+
+    /// The built-in type of a name.
+    pub(crate) fn named(name: &str) -> Option<Type<'static>> {
+        FIELDS.iter().find(|(its, ..)| *its == name).map(|(its, ..)| Type::Known(its))
+    }
+
+    /// The type of a field's value, or of its items, and how it merges when it is a list.
+    pub(crate) fn field(self, name: &str) -> (Self, ListMerge<'a>) {
+        let unknown = (Self::Unknown(None), ListMerge::Replace);
+        let its = match self {
+            Self::Unknown(_) => return (self, ListMerge::Replace),
+            Self::User(schema, node) => {
+                return schema.field(node, name).unwrap_or((Self::Unknown(Some(schema)), ListMerge::Replace));
+            }
+            Self::Known(its) => its,
+        };
+        match FIELDS.iter().find(|(kind, field, _, _)| *kind == its && *field == name) {
+            Some((_, _, "", merge)) => (Self::Unknown(None), *merge),
+            Some((_, _, child, merge)) => (Self::Known(child), *merge),
+            // Every kind of the schema has the metadata of objects.
+            None if name == "metadata" && KINDS.iter().any(|(_, _, kinds)| kinds.contains(&its)) => {
+                (Self::Known("ObjectMeta"), ListMerge::Replace)
+            }
+            None => unknown,
+        }
+    }
+
+    /// This type, or that of the object that a mapping of no known type holds.
+    pub(crate) fn or_of_object(self, old: &Node, new: Option<&Node>) -> Self {
+        let Self::Unknown(schema) = self else { return self };
+        let said = |node: &Node| {
+            let text = |field: &str| node.get(field).and_then(Node::text).filter(|text| !text.is_empty());
+            Some((text("apiVersion")?.to_string(), text("kind")?.to_string()))
+        };
+        let named = [Some(old), new].into_iter().flatten().find_map(said);
+        named.map_or(self, |(api_version, kind)| Self::of_object(schema, &api_version, &kind))
+    }
+}

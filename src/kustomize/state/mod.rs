@@ -1,0 +1,5 @@
+//! The state of a build: accumulated objects, configuration and origin annotations.
+
+pub(super) mod accumulator;
+pub(super) mod load_config;
+pub(super) mod origin_annotations;

@@ -1,0 +1,45 @@
+//! A scalar that takes another text and keeps its type: a string stays a string, a number has to stay a number.
+
+use crate::yaml::{Node, Reader, Scalar, Style, Value};
+
+/// What became of it.
+pub(crate) enum Retyped {
+    /// It is written in this style.
+    As(Style),
+    /// The text cannot have the old value's type, which is named by its tag.
+    Clash(&'static str),
+}
+
+/// The style in which `text` has the type of `old`. What was only just made has no type yet.
+pub(crate) fn retype(old: &Node, text: &str, made: bool) -> Retyped {
+    let Value::Scalar(_, style) = &old.value else { return Retyped::As(Style::Plain) };
+    if made || *style != Style::Plain {
+        return Retyped::As(if made { Style::Plain } else { *style });
+    }
+    let plain = Node::scalar(text, Style::Plain, old.span().clone());
+    let (before, after) = (old.resolve(Reader::Kustomize), plain.resolve(Reader::Kustomize));
+    let tag = match (before, after) {
+        (Some(Scalar::String(_)), Some(Scalar::String(_))) if is_plain(text) => return Retyped::As(Style::Plain),
+        (Some(Scalar::String(_)), _) => return Retyped::As(Style::Double),
+        (Some(Scalar::Null), Some(Scalar::Null))
+        | (Some(Scalar::Bool(_)), Some(Scalar::Bool(_)))
+        | (Some(Scalar::Int(_)), Some(Scalar::Int(_)))
+        | (Some(Scalar::Float(_)), Some(Scalar::Float(_) | Scalar::Int(_)))
+        | (None, _) => return Retyped::As(Style::Plain),
+        (Some(Scalar::Null), _) => "!!null",
+        (Some(Scalar::Bool(_)), _) => "!!bool",
+        (Some(Scalar::Int(_)), _) => "!!int",
+        (Some(Scalar::Float(_)), _) => "!!float",
+    };
+    Retyped::Clash(tag)
+}
+
+/// Tells whether a string surely needs no quotes.
+fn is_plain(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|first| first.is_alphanumeric() || matches!(first, '/' | '.' | '_' | '$'))
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.ends_with([' ', ':'])
+        && !text.contains(|c: char| c.is_control() || matches!(c, '{' | '}' | '[' | ']' | ','))
+}

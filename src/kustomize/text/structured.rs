@@ -1,0 +1,139 @@
+//! YAML and JSON inside of a text: a replacement may reach into it, and the text is written anew.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use super::field_path::{Change, Shape, look_up};
+use super::retype::{Retyped, retype};
+use super::{go_json, growth};
+use crate::text::{File, Span};
+use crate::yaml::{By, Node, Reader, Style, Value, parse, print, to_json};
+
+/// Tells whether a path matches something in the text of a scalar. kustomize changes a copy then, so nothing changes.
+pub(crate) fn matches(change: &Change<'_>, scalar: &Node, path: &[String]) -> Result<bool, String> {
+    let text = scalar.text().unwrap_or_default();
+    let root = read(text).ok_or_else(|| "there is a single value, and nothing can be below it".to_string())?;
+    let keep = |node: &Node, _: bool| Ok(node.clone());
+    let inner = Change { create: change.create, span: change.span, set: &keep };
+    Ok(inner.apply(&root, path)?.is_some())
+}
+
+/// The object with a value written into the text that a path passes through.
+///
+/// `None` when no text is passed, or when what is written there cannot be read or printed: kustomize then looks for a
+/// field of the object itself.
+pub(crate) fn write(object: &Node, path: &[String], value: &Node, create: bool, by: &Span) -> Option<Node> {
+    let (end, scalar, root) = (1..path.len()).find_map(|end| {
+        let scalar = look_up(object, path.get(..end)?).ok()??;
+        Some((end, scalar, read(scalar.text()?)?))
+    })?;
+    let text = scalar.text()?;
+    let json = text.trim_start().starts_with(['{', '[']);
+    let edits = RefCell::new(Some(Vec::new()));
+    let set = |node: &Node, made: bool| set_inside(node, made, value, json, &edits);
+    let change = Change { create: create.then(|| Shape::of(value)), span: by, set: &set };
+    let changed = change.apply(&root, path.get(end..)?).ok()??;
+    let written = if json {
+        let pretty = text.contains('\n') && text.contains("  ");
+        go_json::print(&to_json(&changed, Reader::Kustomize), pretty)
+    } else {
+        match edits.into_inner() {
+            Some(edits) => splice(text, edits),
+            None => print(&[changed]),
+        }
+        .trim()
+        .to_string()
+    };
+    growth::check_text(&written).ok()?;
+    let node = scalar.changed(Value::Scalar(written.into(), block_style(scalar)), By::Field(by.clone()));
+    put(object, path.get(..end)?, &node)
+}
+
+fn block_style(scalar: &Node) -> Style {
+    match scalar.value {
+        Value::Scalar(_, style) if style != Style::Plain => style,
+        // A plain scalar held one line of text; what it holds now may be more.
+        Value::Scalar(..) | Value::Seq(_) | Value::Map(_) => Style::Double,
+    }
+}
+
+fn read(text: &str) -> Option<Node> {
+    let parsed = parse(&File::new("text", text));
+    let document = parsed.documents.into_iter().next()?;
+    (parsed.findings.is_empty() && document.complete).then_some(document.node)
+}
+
+type Edits = RefCell<Option<Vec<(Range<usize>, String)>>>;
+
+/// Sets a value inside of a text, and notes which bytes of the text change if that can be said.
+fn set_inside(node: &Node, made: bool, value: &Node, json: bool, edits: &Edits) -> Result<Node, String> {
+    let Value::Scalar(..) = node.value else {
+        edits.replace(None);
+        return Ok(value.clone());
+    };
+    let text = value.shared_text().unwrap_or_else(|| "".into());
+    let token = match retype(node, &text, made) {
+        Retyped::As(style) => {
+            let token = token(&text, style);
+            match token.filter(|_| !made && !node.span().text().contains('\n')) {
+                Some(token) => note(edits, node.span().range(), token),
+                None => drop(edits.replace(None)),
+            }
+            return Ok(Node { value: Value::Scalar(text, style), origin: node.origin.clone() });
+        }
+        // JSON has no way to say a type, so kustomize fails and leaves the text as it is.
+        Retyped::Clash(_) if json => return Err("the value has another type".into()),
+        Retyped::Clash(tag) => format!("{tag} {text}"),
+    };
+    note(edits, node.span().range(), token);
+    Ok(node.clone())
+}
+
+fn note(edits: &Edits, range: Range<usize>, token: String) {
+    if let Some(edits) = edits.borrow_mut().as_mut() {
+        edits.push((range, token));
+    }
+}
+
+/// How a scalar of one line is written; `None` where it needs more than one.
+fn token(text: &str, style: Style) -> Option<String> {
+    if text.contains('\n') {
+        return None;
+    }
+    match style {
+        Style::Plain => Some(text.to_string()),
+        Style::Single => Some(format!("'{}'", text.replace('\'', "''"))),
+        Style::Double => serde_json::to_string(text).ok(),
+        Style::Literal | Style::Folded | Style::Unknown => None,
+    }
+}
+
+fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for (range, token) in edits {
+        out.push_str(text.get(at..range.start).unwrap_or_default());
+        out.push_str(&token);
+        at = range.end.max(at);
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
+}
+
+/// The object with another node at a path that [`look_up`] found something at.
+fn put(object: &Node, path: &[String], node: &Node) -> Option<Node> {
+    let Some((first, rest)) = path.split_first() else { return Some(node.clone()) };
+    let child = look_up(object, std::slice::from_ref(first)).ok()??;
+    let new = put(child, rest, node)?;
+    match &object.value {
+        Value::Map(_) => Some(object.with(object.entry(first.trim())?.with_node(new))),
+        Value::Seq(items) => {
+            let at = items.iter().position(|item| std::ptr::eq(item, child))?;
+            let mut items = items.to_vec();
+            *items.get_mut(at)? = new;
+            Some(Node { value: Value::Seq(items.into()), origin: object.origin.clone() })
+        }
+        Value::Scalar(..) => None,
+    }
+}

@@ -1,0 +1,136 @@
+//! What an ImageUpdateAutomation changes: which branches, and which folder.
+
+use crate::lint::view::View;
+use crate::address::{Address, short_reference};
+use crate::flux::{Applied, Applier};
+use crate::kube::Object;
+use crate::text::Span;
+use crate::yaml::{Node, Style, Value};
+
+/// The branch that a GitRepository has when it names none.
+const DEFAULT_BRANCH: &str = "master";
+
+/// An ImageUpdateAutomation, as far as it is known.
+pub(super) struct Automation<'a> {
+    /// The object.
+    pub(crate) object: &'a Object,
+    /// Where it pushes to.
+    pub(crate) pushes: Vec<Push>,
+    address: Address,
+    /// The folder that it changes, from the root of the repository.
+    folder: String,
+}
+
+/// A branch that is pushed to.
+pub(crate) struct Push {
+    /// Its name.
+    pub(crate) branch: String,
+    /// Where that is said.
+    pub(crate) place: Span,
+}
+
+impl<'a> Automation<'a> {
+    /// One that a cluster receives; `None` when it does nothing, or when its repository is not known.
+    ///
+    /// Source: `internal/source/git.go` of image-automation-controller.
+    pub(crate) fn of(view: &View<'a>, applied: &Applied<'a>) -> Option<Self> {
+        let object = applied.object;
+        let at = |keys: &[&str]| object.node.at_keys(keys);
+        if at(&["spec", "suspend"]).and_then(Node::text) == Some("true") {
+            return None;
+        }
+        let name = at(&["spec", "sourceRef", "name"])?;
+        let namespace = at(&["spec", "sourceRef", "namespace"]).and_then(known).or(applied.namespace())?;
+        let source = view.find("source.toolkit.fluxcd.io", "GitRepository", namespace, known(name)?)?.object;
+        let mut pushes = Vec::new();
+        let push = at(&["spec", "git", "push", "branch"]).filter(|node| node.text() != Some(""));
+        let checkout = at(&["spec", "git", "checkout", "ref"]);
+        let checked_out = match checkout {
+            Some(reference) => reference.get("branch"),
+            None => source.node.at_keys(&["spec", "ref", "branch"]),
+        };
+        if let Some(branch) = push.or(checked_out) {
+            let place = if push.is_some() || checkout.is_some() { branch.span() } else { name.span() };
+            pushes.extend(known(branch).map(|branch| Push { branch: branch.to_string(), place: place.clone() }));
+        }
+        if let Some(refspec) = at(&["spec", "git", "push", "refspec"]) {
+            let target = known(refspec).and_then(|text| text.rsplit(':').next());
+            let branch = target.map(|target| short_reference(target.trim_start_matches('+')).to_string());
+            pushes.extend(branch.map(|branch| Push { branch, place: refspec.span().clone() }));
+        }
+        let address = Address::new(known(source.node.at_keys(&["spec", "url"])?)?);
+        let folder = at(&["spec", "update", "path"]).and_then(known).map(tidy).unwrap_or_default();
+        Some(Self { object, pushes, address, folder })
+    }
+}
+
+/// The source by which a cluster reconciles what an automation pushes to a branch, if it does. `home` is where its
+/// sources are: the cluster itself, or the hub that applies to it.
+pub(crate) fn reconciles<'a>(
+    view: &View<'a>,
+    home: &View<'a>,
+    automation: &Automation<'_>,
+    push: &Push,
+) -> Option<&'a Object> {
+    home.of_kind("source.toolkit.fluxcd.io", "GitRepository").find_map(|applied| {
+        let source = applied.object;
+        let is_it = fetches(source, automation, push) && is_applied(view, source, automation);
+        is_it.then_some(source)
+    })
+}
+
+fn fetches(source: &Object, automation: &Automation<'_>, push: &Push) -> bool {
+    let Some(url) = source.node.at_keys(&["spec", "url"]).and_then(known) else { return false };
+    let reference = |field: &str| source.node.at_keys(&["spec", "ref", field]);
+    if Address::new(url) != automation.address
+        || ["commit", "tag", "semver"].iter().any(|field| reference(field).is_some())
+    {
+        return false;
+    }
+    let branch = match reference("name").or_else(|| reference("branch")) {
+        Some(node) => known(node).map(short_reference),
+        None => Some(DEFAULT_BRANCH),
+    };
+    branch == Some(&*push.branch)
+}
+
+/// Tells whether anything on the cluster applies what the automation changes.
+fn is_applied(view: &View<'_>, source: &Object, automation: &Automation<'_>) -> bool {
+    let is_source = |applier: &Applier| {
+        applier.source.as_ref().is_some_and(|reference| {
+            &*reference.kind == "GitRepository"
+                && *reference.name == *source.name()
+                && reference.namespace.as_deref() == source.namespace()
+        })
+    };
+    let of_view = |by: &Applier| by.target == view.receiver.target && is_source(by);
+    let mut brought = view.receiver.cluster.brought.iter().filter(|brought| of_view(&brought.by));
+    brought.any(|brought| {
+        let written = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
+        overlaps(&brought.by.folder, &automation.folder)
+            || brought.objects.iter().any(|object| overlaps(written(object).file().path(), &automation.folder))
+    })
+}
+
+/// Tells whether one path lies in the other, or is it.
+fn overlaps(one: &str, other: &str) -> bool {
+    let lies_in = |inner: &str, outer: &str| {
+        outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    lies_in(one, other) || lies_in(other, one)
+}
+
+fn tidy(path: &str) -> String {
+    let segments = path.split('/').filter(|segment| !matches!(*segment, "" | "."));
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// The text of a scalar, unless nobody can know it.
+fn known(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::Scalar(text, style) if *style != Style::Unknown && !text.is_empty() && !text.contains("${") => {
+            Some(text)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,124 @@
+mod automation;
+
+use crate::base::finding::Finding;
+use automation::{Automation, Push, reconciles};
+use crate::lint::rule::{declare, Check, Fleet};
+use crate::lint::found::Found;
+
+declare! {
+    /// Image automation pushes to a branch that production reconciles.
+    ///
+    /// ## Why
+    ///
+    /// The automation commits each new tag that a registry offers. Where production reconciles the branch that it pushes to, who
+    /// can push an image can deploy it, without review and without a look at staging.
+    ///
+    /// Silent where only clusters that are not production reconcile the branch, and where the automation changes a folder that
+    /// production does not apply. Which clusters are production says their name, or `.fleetwright.yaml`.
+    ///
+    /// ## How to fix it
+    ///
+    /// Let it push to a branch of its own, and open a pull request from that.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: image.toolkit.fluxcd.io/v1
+    /// kind: ImageUpdateAutomation
+    /// metadata:
+    ///   name: images
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 30m
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   git:
+    ///     checkout:
+    ///       ref:
+    ///         branch: main
+    ///     commit:
+    ///       author:
+    ///         email: flux@example.com
+    ///     push:
+    ///       branch: main
+    ///   update:
+    ///     path: ./
+    ///     strategy: Setters
+    /// # /clusters/production/web.yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: web
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: image.toolkit.fluxcd.io/v1
+    /// kind: ImageUpdateAutomation
+    /// metadata:
+    ///   name: images
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 30m
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   git:
+    ///     checkout:
+    ///       ref:
+    ///         branch: main
+    ///     commit:
+    ///       author:
+    ///         email: flux@example.com
+    ///     push:
+    ///       branch: image-updates
+    ///   update:
+    ///     path: ./
+    ///     strategy: Setters
+    /// # /clusters/production/web.yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: web
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: push updates to a different branch](https://fluxcd.io/flux/guides/image-update/#push-updates-to-a-different-branch)
+    "automation-pushes-to-synced-branch", Warning, "image automation pushes to a branch that production reconciles",
+    Check::Fleet(check),
+}
+
+fn check(fleet: &Fleet<'_>, found: &mut Found) {
+    for view in fleet.views {
+        for applied in view.of_kind("image.toolkit.fluxcd.io", "ImageUpdateAutomation") {
+            let Some(automation) = Automation::of(view, &applied) else { continue };
+            for push in &automation.pushes {
+                found.extend(judge(fleet, &automation, push));
+            }
+        }
+    }
+}
+
+fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<Finding> {
+    // A hub comes before the clusters that it applies to.
+    let mut home = None;
+    let mut hits = Vec::new();
+    for view in fleet.views {
+        if view.receiver.target.is_none() {
+            home = Some(view);
+        }
+        let Some(home) = home.filter(|_| view.context.is_production) else { continue };
+        hits.extend(reconciles(view, home, automation, push).map(|source| (view.receiver.to_string(), source)));
+    }
+    let (_, source) = hits.first()?;
+    let reference = automation.object.reference();
+    let message = format!("{reference} pushes to `{}`, which production reconciles", push.branch);
+    let help = "push to another branch and review what comes from there: who can push an image can deploy it otherwise";
+    let mut finding = Finding::warning(RULE.id, push.place.clone(), message).help(help).about(reference);
+    finding = finding.related(source.span().clone(), "production fetches it here");
+    finding.clusters = hits.into_iter().map(|(name, _)| name.into()).collect();
+    Some(finding)
+}

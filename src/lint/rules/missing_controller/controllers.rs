@@ -1,0 +1,95 @@
+//! Which of Flux's controllers run on a cluster, and which kinds each of them acts on.
+
+use std::collections::BTreeSet;
+
+use crate::lint::view::View;
+use crate::flux::{CONTROLLERS, DEFAULT_CONTROLLERS};
+use crate::kube::Object;
+use crate::text::Span;
+use crate::yaml::{Entry, Node};
+
+/// The label by which objects are shared out among several controllers of one kind.
+const SHARD: &str = "sharding.fluxcd.io/key";
+
+/// The kinds of Flux, by their groups, with the controller that acts on each.
+pub(super) const KINDS: [(&str, &str, &str); 14] = [
+    ("helm.toolkit.fluxcd.io", "HelmRelease", "helm-controller"),
+    ("image.toolkit.fluxcd.io", "ImagePolicy", "image-reflector-controller"),
+    ("image.toolkit.fluxcd.io", "ImageRepository", "image-reflector-controller"),
+    ("image.toolkit.fluxcd.io", "ImageUpdateAutomation", "image-automation-controller"),
+    ("kustomize.toolkit.fluxcd.io", "Kustomization", "kustomize-controller"),
+    ("notification.toolkit.fluxcd.io", "Alert", "notification-controller"),
+    ("notification.toolkit.fluxcd.io", "Provider", "notification-controller"),
+    ("notification.toolkit.fluxcd.io", "Receiver", "notification-controller"),
+    ("source.extensions.fluxcd.io", "ArtifactGenerator", "source-watcher"),
+    ("source.toolkit.fluxcd.io", "Bucket", "source-controller"),
+    ("source.toolkit.fluxcd.io", "GitRepository", "source-controller"),
+    ("source.toolkit.fluxcd.io", "HelmChart", "source-controller"),
+    ("source.toolkit.fluxcd.io", "HelmRepository", "source-controller"),
+    ("source.toolkit.fluxcd.io", "OCIRepository", "source-controller"),
+];
+
+/// The controllers of a cluster.
+pub(super) struct Installed {
+    names: BTreeSet<String>,
+    /// Where that is said.
+    pub(crate) place: Span,
+    /// The labels that share objects out.
+    shards: BTreeSet<String>,
+}
+
+impl Installed {
+    /// Those of a cluster, where that is known.
+    pub(crate) fn of(view: &View<'_>) -> Option<Self> {
+        if !view.is_whole() {
+            return None;
+        }
+        Self::of_instance(view).or_else(|| Self::of_deployments(view))
+    }
+
+    /// Tells whether one of them is a controller.
+    pub(crate) fn has(&self, controller: &str) -> bool {
+        self.names.contains(controller)
+    }
+
+    /// Tells whether a shard of its controllers acts on an object: these have names of their own.
+    pub(super) fn is_of_shard(&self, object: &Object) -> bool {
+        self.shards.iter().any(|key| object.label(key).is_some())
+    }
+
+    fn of_instance(view: &View<'_>) -> Option<Self> {
+        let mut found: Option<Self> = None;
+        for applied in view.of_kind("fluxcd.controlplane.io", "FluxInstance") {
+            let spec = applied.object.node.get("spec")?;
+            let listed = spec.get("components").map_or(&[][..], Node::items);
+            let listed: Vec<&str> = listed.iter().map(Node::text).collect::<Option<_>>()?;
+            if listed.iter().any(|name| name.contains('$')) {
+                return None;
+            }
+            let place = spec.entry("components").map_or_else(|| applied.object.span().clone(), Entry::key_span);
+            let installed = found.get_or_insert_with(|| Self::none(place));
+            let names: &[&str] = if listed.is_empty() { &DEFAULT_CONTROLLERS } else { &listed };
+            installed.names.extend(names.iter().map(ToString::to_string));
+            let key = spec.get("sharding").and_then(|sharding| sharding.get("key")).and_then(Node::text);
+            installed.shards.extend(key.map(ToString::to_string));
+        }
+        found
+    }
+
+    /// Those of `gotk-components.yaml`; the flux CLI always installs the first one.
+    fn of_deployments(view: &View<'_>) -> Option<Self> {
+        let homes = &view.tenancy().flux_namespaces;
+        let mut found: Option<Self> = None;
+        for (home, name) in homes.iter().flat_map(|home| CONTROLLERS.iter().map(move |name| (home, *name))) {
+            if let Some(applied) = view.find("apps", "Deployment", home, name) {
+                let installed = found.get_or_insert_with(|| Self::none(applied.object.span().clone()));
+                installed.names.insert(name.to_string());
+            }
+        }
+        found.filter(|installed| installed.has("source-controller"))
+    }
+
+    fn none(place: Span) -> Self {
+        Self { names: BTreeSet::new(), place, shards: BTreeSet::from([SHARD.to_string()]) }
+    }
+}

@@ -1,0 +1,253 @@
+//! The `ConfigMap`s that tell clusters apart: those of one name that several of them substitute from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::lint::facts::duration_fields::mentions;
+use crate::lint::facts::reach::address;
+use crate::lint::rule::Fleet;
+use crate::lint::view::View;
+use crate::base::finding::ObjectRef;
+use crate::flux::{Brought, State, Variable, Variables, reads};
+use crate::kube::Object;
+use crate::text::{Index, Span};
+use crate::yaml::{Entry, Name, Node};
+
+/// Flux Operator fills such a ConfigMap from another one.
+const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
+
+/// Kinds that may read a ConfigMap by its name, beside Kustomizations.
+const READERS: [(&str, &str); 12] = [
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("batch", "CronJob"),
+    ("batch", "Job"),
+    ("", "Pod"),
+    ("fluxcd.controlplane.io", "ResourceSet"),
+    ("fluxcd.controlplane.io", "ResourceSetInputProvider"),
+    ("helm.toolkit.fluxcd.io", "HelmRelease"),
+    ("kyverno.io", "ClusterPolicy"),
+    ("kyverno.io", "Policy"),
+    ("policies.kyverno.io", "GeneratingPolicy"),
+];
+
+/// Reflector fills one that has this.
+const REFLECTS: &str = "reflector.v1.k8s.emberstack.com/reflects";
+
+/// A namespace and a name.
+type Id<'a> = (&'a str, &'a str);
+
+/// What tells a place from others.
+type Place<'a> = (Option<&'a str>, (&'a str, u32, u32));
+
+/// Such a ConfigMap on one cluster.
+pub(super) struct Info<'a> {
+    /// The position of its view.
+    view: usize,
+    /// The cluster.
+    pub(crate) cluster: Arc<str>,
+    /// The ConfigMap.
+    pub(crate) object: &'a Object,
+    /// Its keys, and where they are written.
+    pub(crate) keys: BTreeMap<&'a Name, Span>,
+    /// Those of its keys that anything reads.
+    pub(crate) read: BTreeSet<&'a Name>,
+    /// What is read by those who substitute from it, whoever defines it.
+    pub(crate) asked: BTreeSet<&'a Name>,
+    /// What of it nothing defines, without a default.
+    pub(crate) missed: BTreeSet<&'a Name>,
+    /// Whether something that is not known may read its keys.
+    pub(super) may_be_read: bool,
+    /// Who substitutes from it, of those whose objects are not known.
+    pub(crate) unknown: BTreeSet<&'a ObjectRef>,
+}
+
+/// Those of a fleet by namespace and name, in the order of the clusters.
+pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<Info<'a>>> {
+    let mut all: BTreeMap<(&str, &str), Vec<Info<'_>>> = BTreeMap::new();
+    let views = fleet.views.iter().enumerate();
+    for (at, view) in views.filter(|(_, view)| view.is_whole() && view.receiver.target.is_none()) {
+        for (id, info) in of_cluster(at, view) {
+            all.entry(id).or_default().push(info);
+        }
+    }
+    all
+}
+
+fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
+    let brought = &view.receiver.cluster.brought;
+    let mut found: BTreeMap<(&str, &str), Info<'_>> = BTreeMap::new();
+    for (namespace, name) in brought.iter().flat_map(|one| named_by(view, one)) {
+        let Some(applied) = view.find("", "ConfigMap", namespace, name) else { continue };
+        let object = applied.object;
+        if object.text_at(&["metadata", "annotations", COPY_FROM]).is_none() {
+            found.entry((namespace, name)).or_insert_with(|| Info::new(at, view, object));
+        }
+    }
+    if found.is_empty() {
+        return found;
+    }
+    let mut by_place: BTreeMap<Place<'a>, (&'a str, &'a str)> = BTreeMap::new();
+    for (id, info) in &found {
+        let entries = info.object.node.get("data").map_or(&[][..], |data| data.entries());
+        by_place.extend(entries.iter().map(|entry| (place(entry.node.span()), *id)));
+    }
+    let mut known: Index<(usize, Option<&'a str>), Origins<'a>> = Index::default();
+    for one in brought.iter().filter(|one| !one.reads().is_empty()) {
+        let namespace = one.by.reference.namespace.as_deref();
+        let key = (Arc::as_ptr(&one.by.variables).addr(), namespace);
+        let origins = known.entry_or(key, || Origins::of(&one.by.variables, namespace, &found, &by_place));
+        take_reads(one, origins, &mut found);
+    }
+    // What is not known may bring further ones that read any.
+    for one in brought.iter().filter(|one| one.by.state != State::Built && one.reads().is_empty()) {
+        let named = named_by(view, one);
+        for (id, info) in &mut found {
+            info.may_be_read = true;
+            // Others make copies under the same name.
+            if named.iter().any(|(_, name)| *name == id.1) {
+                info.unknown.insert(&one.by.reference);
+            }
+        }
+    }
+    found
+}
+
+/// The `ConfigMap`s that an applier would substitute from, or what these are copied from.
+fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)> {
+    let Some(object) = &brought.by.object else { return Vec::new() };
+    let Some(namespace) = object.namespace() else { return Vec::new() };
+    let sources = object.node.at_keys(&["spec", "postBuild", "substituteFrom"]).map_or(&[][..], Node::items);
+    let sources = sources.iter().filter(|source| source.get("kind").and_then(Node::text) == Some("ConfigMap"));
+    let names = sources.filter_map(|source| source.get("name").and_then(Node::text));
+    let ids = names.flat_map(|name| {
+        let copied = view
+            .find("", "ConfigMap", namespace, name)
+            .and_then(|applied| applied.object.text_at(&["metadata", "annotations", COPY_FROM])?.split_once('/'));
+        copied.into_iter().chain([(namespace, name)])
+    });
+    ids.collect()
+}
+
+/// Where variables come from, as far as they come from such `ConfigMap`s.
+struct Origins<'a> {
+    /// All that are substituted from, be it through a copy.
+    sources: BTreeSet<Id<'a>>,
+    by_name: BTreeMap<&'a Name, Id<'a>>,
+}
+
+impl<'a> Origins<'a> {
+    fn of(
+        variables: &'a Variables,
+        namespace: Option<&str>,
+        found: &BTreeMap<Id<'a>, Info<'a>>,
+        by_place: &BTreeMap<Place<'a>, Id<'a>>,
+    ) -> Self {
+        let named = variables.sources.iter().filter_map(|source| {
+            found.keys().find(|(of, name)| Some(*of) == namespace && *name == &*source.name).copied()
+        });
+        let copied = |(name, variable): (&'a Name, &'a Variable)| Some((name, *by_place.get(&place(&variable.place))?));
+        let by_name: BTreeMap<&Name, Id<'a>> = variables.values.iter().filter_map(copied).collect();
+        Self { sources: named.chain(by_name.values().copied()).collect(), by_name }
+    }
+}
+
+/// Notes what the objects of an applier read, in those `ConfigMap`s that it substitutes from.
+fn take_reads<'a>(brought: &'a Brought, origins: &Origins<'a>, found: &mut BTreeMap<Id<'a>, Info<'a>>) {
+    for id in &origins.sources {
+        let Some(info) = found.get_mut(id) else { continue };
+        info.asked.extend(brought.reads());
+        info.missed.extend(brought.misses());
+    }
+    for name in brought.reads() {
+        if let Some(info) = origins.by_name.get(name).and_then(|id| found.get_mut(id)) {
+            info.read.insert(name);
+        }
+    }
+}
+
+fn place(span: &Span) -> Place<'_> {
+    (span.file().root().map(|root| &**root), span.order())
+}
+
+impl<'a> Info<'a> {
+    fn new(at: usize, view: &View<'a>, object: &'a Object) -> Self {
+        let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
+        // What is no name of a variable is another fault.
+        let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let named = entries.iter().filter(|entry| is_name(&entry.key));
+        let keys = named.map(|entry| (&entry.key, entry.key_span())).collect();
+        Self {
+            view: at,
+            cluster: view.receiver.to_string().into(),
+            object,
+            keys,
+            read: BTreeSet::new(),
+            asked: BTreeSet::new(),
+            missed: BTreeSet::new(),
+            may_be_read: false,
+            unknown: BTreeSet::new(),
+        }
+    }
+}
+
+/// The variables that objects of the repository read, be they received or not.
+pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
+    fleet.repo.objects.iter().flat_map(|built| reads(&built.object).to_vec()).collect()
+}
+
+/// Tells whether something other than a Kustomization reads a ConfigMap of one name on any cluster that has it: a
+/// workload, a release, a set, or whoever reads a copy of it.
+pub(super) fn has_other_readers<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> bool {
+    let views: Vec<&View<'a>> = infos.iter().filter_map(|info| fleet.views.get(info.view)).collect();
+    let names = names_of(infos, &views);
+    // Clusters share most objects, and each is looked through once.
+    let mut seen: Index<usize, ()> = Index::default();
+    let mut readers = views.iter().flat_map(|view| READERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind)));
+    readers.any(|applied| {
+        let is_new = seen.insert(address(applied.object), ()).is_none();
+        is_new && names.iter().any(|name| reads_of(applied.object, name))
+    })
+}
+
+/// The names of a ConfigMap and of its copies.
+fn names_of<'a>(infos: &[Info<'a>], views: &[&View<'a>]) -> BTreeSet<&'a str> {
+    let own = infos.iter().map(|info| info.object.name());
+    let is_copied = |source: &str| {
+        let source = source.split_once('/');
+        infos.iter().any(|info| source == Some((info.object.namespace().unwrap_or_default(), info.object.name())))
+    };
+    let maps = views.iter().flat_map(|view| view.of_kind("", "ConfigMap"));
+    let copies = maps.filter_map(|applied| {
+        let said = |annotation: &str| applied.object.text_at(&["metadata", "annotations", annotation]);
+        is_copied(said(COPY_FROM).or_else(|| said(REFLECTS))?).then(|| applied.object.name())
+    });
+    own.chain(copies).collect()
+}
+
+/// Tells whether an object names a ConfigMap, other than to make objects or copies, which are looked at by themselves.
+fn reads_of(object: &Object, name: &str) -> bool {
+    let spec = object.node.get("spec");
+    let makes = |entry: &Entry| matches!(&*entry.key, "resources" | "resourcesTemplate");
+    match object.group() {
+        "fluxcd.controlplane.io" => {
+            let entries = spec.map_or(&[][..], Node::entries);
+            entries.iter().any(|entry| !makes(entry) && mentions(&entry.node, name))
+        }
+        "kyverno.io" => {
+            let rules = spec.and_then(|spec| spec.get("rules")).map_or(&[][..], Node::items);
+            rules.iter().any(|rule| rule_reads(rule, name))
+        }
+        _ => mentions(&object.node, name),
+    }
+}
+
+/// Tells whether a rule of a policy names a ConfigMap, unless it only makes copies of the same name.
+fn rule_reads(rule: &Node, name: &str) -> bool {
+    rule.entries().iter().any(|entry| {
+        let said = |keys: &[&str]| entry.node.at_keys(keys).and_then(Node::text);
+        let copies_it = said(&["clone", "name"]) == Some(name) && said(&["name"]) == Some(name);
+        !(&*entry.key == "generate" && copies_it) && mentions(&entry.node, name)
+    })
+}

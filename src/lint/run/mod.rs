@@ -1,0 +1,7 @@
+//! A run of the linter: load, run the rules, group and suppress findings.
+
+pub(super) mod group_findings;
+pub(super) mod settings;
+pub(super) mod suppress;
+pub(super) mod objects;
+pub(super) mod repository;

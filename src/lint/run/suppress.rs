@@ -1,0 +1,67 @@
+//! Exceptions: findings that the repository accepts, with a reason.
+
+use globset::GlobSet;
+
+use crate::base::finding::{Finding, ObjectRef};
+use crate::config::{Exception, glob};
+
+/// The exceptions of a run, and how often each was needed.
+pub(super) struct Exceptions<'a> {
+    list: Vec<Matcher<'a>>,
+}
+
+struct Matcher<'a> {
+    exception: &'a Exception,
+    objects: Option<GlobSet>,
+    paths: Option<GlobSet>,
+    used: usize,
+}
+
+impl<'a> Exceptions<'a> {
+    pub(crate) fn new(exceptions: &'a [Exception]) -> Self {
+        let matcher = |exception: &'a Exception| Matcher {
+            exception,
+            objects: globs(&exception.objects, glob::objects),
+            paths: globs(&exception.paths, glob::paths),
+            used: 0,
+        };
+        Self { list: exceptions.iter().map(matcher).collect() }
+    }
+
+    /// Tells whether a finding is accepted; the first exception that accepts it counts it.
+    pub(super) fn accept(&mut self, finding: &Finding) -> bool {
+        let found = self.list.iter_mut().find(|matcher| matcher.matches(finding));
+        found.map(|matcher| matcher.used += 1).is_some()
+    }
+
+    /// The exceptions of the rules that ran which accepted nothing.
+    pub(crate) fn unused(&self, ran: impl Fn(&str) -> bool) -> Vec<Exception> {
+        let unused = self.list.iter().filter(|matcher| matcher.used == 0 && ran(&matcher.exception.rule));
+        unused.map(|matcher| matcher.exception.clone()).collect()
+    }
+}
+
+impl Matcher<'_> {
+    fn matches(&self, finding: &Finding) -> bool {
+        finding.rule == self.exception.rule
+            && self
+                .paths
+                .as_ref()
+                .is_none_or(|globs| globs.is_match(self.exception.bearings.path_of(finding.at.span.file())))
+            && self.objects.as_ref().is_none_or(|globs| {
+                finding.object.as_ref().is_some_and(|object| names(object).iter().any(|name| globs.is_match(name)))
+            })
+    }
+}
+
+/// The ways to name an object in an exception.
+fn names(object: &ObjectRef) -> Vec<String> {
+    let mut names = vec![format!("{}/{}", object.kind, object.name)];
+    names.extend(object.namespace.as_ref().map(|namespace| format!("{}/{namespace}/{}", object.kind, object.name)));
+    names
+}
+
+/// The globs of a list; `None` when it is empty.
+fn globs(globs: &[String], build: fn(&[String]) -> GlobSet) -> Option<GlobSet> {
+    (!globs.is_empty()).then(|| build(globs))
+}
