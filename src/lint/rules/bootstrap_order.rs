@@ -3,13 +3,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_CONTROLLERS, Handling};
 use crate::kube::Object;
-use crate::lint::order::applier_tree::Descent;
-use crate::lint::order::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::reach::address;
-use crate::lint::rule::{declare, Check};
 use crate::lint::found::Found;
+use crate::lint::order::applier_tree::Descent;
+use crate::lint::order::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
 use crate::lint::refs::presence::Presence;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
@@ -232,7 +232,8 @@ fn makes_roots(applier: &Applier) -> bool {
 fn own_input(by: &Applier, node: &Node, thing: &Applied<'_>) -> Finding {
     let wanted = thing.object.reference();
     let message = format!("in a cold start, {} waits for ever for {wanted}, which it brings itself", by.reference);
-    let help = "let another Kustomization bring it, or the one that brings this one: Flux needs it before it applies anything";
+    let help =
+        "let another Kustomization bring it, or the one that brings this one: Flux needs it before it applies anything";
     Finding::warning(RULE.id, Label::new(own_place(by, node.span()), "needs it first"), message)
         .related(thing.by.place(thing.object.span()), "brought here")
         .help(help)
@@ -257,7 +258,11 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
     for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
         let brought: &'a Brought = brought;
         let is_above = |provider: &usize| descent.is_above(*provider, brought);
-        let mut take = |at: usize, providers: &[usize], refused: bool, node: &dyn Fn(&'a Object) -> Option<&'a Node>, what: &dyn Fn() -> String| {
+        let mut take = |at: usize,
+                        providers: &[usize],
+                        refused: bool,
+                        node: &dyn Fn(&'a Object) -> Option<&'a Node>,
+                        what: &dyn Fn() -> String| {
             if providers.is_empty() || providers.iter().any(is_above) {
                 return;
             }
@@ -326,9 +331,10 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
     } else {
         format!("add {it} to `dependsOn` of {its_user}: {consequence}")
     };
-    let mut finding = Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
-        .help(help)
-        .about(object);
+    let mut finding =
+        Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
+            .help(help)
+            .about(object);
     if let Some(own) = &user.object {
         finding = finding.related(own_place(user, own.span()), format!("{} does not wait for it", user.reference));
     }
@@ -342,9 +348,12 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
     let ((from, first), rest) = circle.steps.split_first()?;
     let (waiting, wanted) = (order.name(*from), order.name(first.to));
     let (place, message) = match &first.why {
-        Why::Needs(place, what) => {
-            (place.clone(), format!("in a cold start, {waiting} waits for ever: {what}, which {wanted} brings, and that waits for {waiting}"))
-        }
+        Why::Needs(place, what) => (
+            place.clone(),
+            format!(
+                "in a cold start, {waiting} waits for ever: {what}, which {wanted} brings, and that waits for {waiting}"
+            ),
+        ),
         Why::Waits(place) | Why::DependsOn(place) => {
             let message = if waiting == wanted {
                 format!("{waiting} waits for ever for what it brings itself")
@@ -360,7 +369,9 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
     for (event, edge) in rest {
         let (one, other) = (order.name(*event), order.name(edge.to));
         match &edge.why {
-            Why::Needs(place, what) => finding = finding.related(place.clone(), format!("{what}, which {other} brings")),
+            Why::Needs(place, what) => {
+                finding = finding.related(place.clone(), format!("{what}, which {other} brings"))
+            }
             Why::Waits(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
             Why::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
             Why::Brought => {
@@ -390,7 +401,9 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for set in sets {
         let depends = set.object.node.at_keys(&["spec", "dependsOn"]).map_or(&[][..], Node::items);
-        for item in depends.iter().filter(|item| item.get("kind").and_then(Node::text) == Some("CustomResourceDefinition")) {
+        for item in
+            depends.iter().filter(|item| item.get("kind").and_then(Node::text) == Some("CustomResourceDefinition"))
+        {
             let Some(node) = item.get("name") else { continue };
             let name = node.text().unwrap_or_default();
             let Some(controller) = controller_of(name).filter(|controller| !installs(controller)) else { continue };
@@ -399,7 +412,8 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
             }
             let place = set.by.place(node.span());
             let message = format!("{} waits for ever for CRD `{name}`", set.object.reference());
-            let help = format!("add `{controller}` to the components of {}, which brings it", instance.object.reference());
+            let help =
+                format!("add `{controller}` to the components of {}, which brings it", instance.object.reference());
             let list = listed.unwrap_or(&instance.object.node);
             let finding = Finding::warning(RULE.id, Label::new(place, "nothing installs it"), message)
                 .related(instance.by.place(list.span()), format!("`{controller}` is not among these components"))

@@ -1,9 +1,9 @@
 use crate::base::finding::Finding;
+use crate::lint::found::Found;
 use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
 use crate::lint::refs::missing::Search;
-use crate::lint::rule::{declare, Check};
 use crate::lint::refs::wanted::Wanted;
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {

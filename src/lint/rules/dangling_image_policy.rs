@@ -4,8 +4,8 @@ use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Marker, State};
 use crate::lint::facts::installation::runs;
 use crate::lint::facts::reach::{has_root, place_of};
-use crate::lint::rule::{declare, Check, Fleet};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Fleet, declare};
 use crate::lint::view::View;
 use crate::text::{Span, folder_of, normalize};
 use crate::yaml::{Entry, Node};
@@ -123,7 +123,10 @@ fn nameless(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
             namespace.is_empty()
                 || views.iter().all(|view| view.presence(IMAGE, "ImagePolicy", namespace, name).is_missing())
         });
-        if (is_missing || marker.unknown_part.is_some()) && !reached.is_set_aside(path) && said.insert((path, namespace, name)) {
+        if (is_missing || marker.unknown_part.is_some())
+            && !reached.is_set_aside(path)
+            && said.insert((path, namespace, name))
+        {
             findings.push(without_policy(marker));
         }
     }
@@ -141,7 +144,8 @@ fn without_policy(marker: &Marker) -> Finding {
         let label = Label::new(marker.place.clone(), format!("no `{part}`"));
         return Finding::warning(RULE.id, label, message).help(help);
     }
-    let help = "correct the name, `NAMESPACE:NAME`, or add the policy: image automation passes over what it does not know";
+    let help =
+        "correct the name, `NAMESPACE:NAME`, or add the policy: image automation passes over what it does not know";
     Finding::warning(RULE.id, Label::new(marker.place.clone(), "no such policy"), message).help(help)
 }
 
@@ -175,7 +179,9 @@ fn syncs_here(view: &View<'_>, automation: &Applied<'_>) -> bool {
     let said = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
     let namespace = said("namespace").or(automation.object.namespace());
     view.receiver.cluster.brought.iter().any(|brought| {
-        let Some(source) = brought.by.source.as_ref().filter(|_| brought.by.state == State::Built) else { return false };
+        let Some(source) = brought.by.source.as_ref().filter(|_| brought.by.state == State::Built) else {
+            return false;
+        };
         let is_same = Some(&*source.name) == said("name")
             && Some(&*source.kind) == said("kind")
             && source.namespace.as_deref() == namespace;

@@ -1,11 +1,11 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::lint::facts::artifacts::may_be_made;
+use crate::lint::found::Found;
 use crate::lint::refs::missing::Search;
-use crate::lint::rule::{declare, Check};
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
 use crate::lint::refs::wanted::{HELM, Wanted};
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
 

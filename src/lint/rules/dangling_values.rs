@@ -1,9 +1,9 @@
 use crate::base::finding::{Finding, Severity};
+use crate::lint::found::Found;
 use crate::lint::refs::missing::Search;
-use crate::lint::rule::{declare, Check};
 use crate::lint::refs::values_reference::{ValuesReference, values_of};
 use crate::lint::refs::wanted::{HELM, KUSTOMIZE};
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {

@@ -2,12 +2,12 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
-use crate::lint::order::cold_start::own_place;
-use crate::lint::order::applier_tree::Descent;
 use crate::lint::facts::ownership::{Manner, prunes};
-use crate::lint::rule::{declare, Check};
 use crate::lint::found::Found;
+use crate::lint::order::applier_tree::Descent;
+use crate::lint::order::cold_start::own_place;
 use crate::lint::refs::presence::Presence;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;
 use crate::yaml::Node;
@@ -120,7 +120,9 @@ fn check(view: &View<'_>, found: &mut Found) {
 
 /// Whether Flux deletes what an applier applied when the applier itself is deleted.
 fn deletes(applier: &Applier) -> bool {
-    let Some(object) = applier.object.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization) else { return false };
+    let Some(object) = applier.object.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization) else {
+        return false;
+    };
     let policy = object.text_at(&["spec", "deletionPolicy"]).unwrap_or("MirrorPrune");
     let deletes = match policy {
         "Delete" | "WaitForTermination" => true,

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::flux::Variable;
-use crate::lint::rule::{declare, Check, Fleet};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Fleet, declare};
 use crate::lint::view::View;
 use crate::text::Index;
 

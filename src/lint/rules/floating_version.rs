@@ -2,8 +2,8 @@ use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::Applied;
 use crate::kube::Object;
 use crate::lint::facts::pods::containers;
-use crate::lint::rule::{declare, missing_in_spec, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare, missing_in_spec};
 use crate::yaml::{Entry, Node};
 
 declare! {
@@ -163,7 +163,9 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
     if source != Some("HelmRepository") || applied.completion.mentions("version") {
         return None;
     }
-    if let Some(version) = chart.get("version").filter(|version| version.text().is_some_and(|text| !text.is_empty())) { is_unbounded(version).then(|| Floating::Said(version, takes(version))) } else {
+    if let Some(version) = chart.get("version").filter(|version| version.text().is_some_and(|text| !text.is_empty())) {
+        is_unbounded(version).then(|| Floating::Said(version, takes(version)))
+    } else {
         let place = chart.entry("chart").map_or_else(|| object.span().clone(), Entry::key_span);
         Some(Floating::Silent(Label::new(place, "no `version` here"), "takes the newest version of its chart".into()))
     }
@@ -229,10 +231,24 @@ mod tests {
     fn a_range_floats_when_nothing_ends_it() {
         let file = File::new("a.yaml", "");
         let floats = |text: &str| is_unbounded(&Node::scalar(text, Style::Plain, file.span(0..0)));
-        for range in ["*", "x", ">=1.0.0", ">1", ">= 1.0", "1.x || >=3", ">=1.0.0-0", "!=2.0.0", ">=1, !=1.5", "*-0", "x.x.x", "~*"] {
+        for range in [
+            "*",
+            "x",
+            ">=1.0.0",
+            ">1",
+            ">= 1.0",
+            "1.x || >=3",
+            ">=1.0.0-0",
+            "!=2.0.0",
+            ">=1, !=1.5",
+            "*-0",
+            "x.x.x",
+            "~*",
+        ] {
             assert!(floats(range), "{range}");
         }
-        for range in ["1.2.3", "1.x", "^1.2", "~1", ">=1 <2", ">= 1.0, < 2.0", "1.0 - 2.0", "1.*", "<=3", "${v}", "2.x"] {
+        for range in ["1.2.3", "1.x", "^1.2", "~1", ">=1 <2", ">= 1.0, < 2.0", "1.0 - 2.0", "1.*", "<=3", "${v}", "2.x"]
+        {
             assert!(!floats(range), "{range}");
         }
     }
@@ -242,7 +258,8 @@ mod tests {
         for image in ["nginx", "nginx:latest", "localhost:5000/nginx", "registry.example.com:5000/a/b:latest"] {
             assert!(is_latest(image), "{image}");
         }
-        for image in ["nginx:1.27", "nginx@sha256:0", "nginx:latest@sha256:0", "${image}", "localhost:5000/nginx:1", ""] {
+        for image in ["nginx:1.27", "nginx@sha256:0", "nginx:latest@sha256:0", "${image}", "localhost:5000/nginx:1", ""]
+        {
             assert!(!is_latest(image), "{image}");
         }
     }

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, Cluster, State, is_flux};
 use crate::kube::Object;
-use crate::lint::order::cold_start::own_place;
-use crate::lint::rule::{declare, Check, Fleet};
 use crate::lint::found::Found;
+use crate::lint::order::cold_start::own_place;
+use crate::lint::rule::{Check, Fleet, declare};
 use crate::lint::view::View;
 use crate::yaml::{Entry, Name, Node};
 
@@ -127,7 +127,8 @@ fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
     let releases = releases.filter(|object| object.is("helm.toolkit.fluxcd.io", "HelmRelease"));
     let is_fluxs = |object: &&Object| {
         let reads = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
-        let installs = [object.name(), reads(&["spec", "chart", "spec", "chart"]), reads(&["spec", "chartRef", "name"])];
+        let installs =
+            [object.name(), reads(&["spec", "chart", "spec", "chart"]), reads(&["spec", "chartRef", "name"])];
         object.node.at_keys(&["spec", "kubeConfig"]).is_some() && installs.iter().any(|name| name.contains("flux"))
     };
     releases.filter(is_fluxs).collect()
@@ -195,11 +196,8 @@ fn finding(brought: &Brought, objects: &[Applied<'_>]) -> Option<Finding> {
         1 => " and another Flux object".to_owned(),
         more => format!(" and {more} other Flux objects"),
     };
-    let message = format!(
-        "{} applies {}{others} to a cluster that has no Flux",
-        brought.by.reference,
-        first.object.reference()
-    );
+    let message =
+        format!("{} applies {}{others} to a cluster that has no Flux", brought.by.reference, first.object.reference());
     let help = "set `spec.kubeConfig` in the HelmRelease instead: its object stays here, and what the chart holds goes to \
                 the other cluster; that one refuses objects whose CRDs it does not have";
     let finding = Finding::error(RULE.id, Label::new(place, "everything goes to the other cluster"), message)

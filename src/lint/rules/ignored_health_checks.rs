@@ -1,8 +1,8 @@
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::lint::facts::duration_fields::flag;
-use crate::lint::rule::{declare, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare};
 use crate::yaml::Node;
 
 declare! {
@@ -70,9 +70,10 @@ fn check(applied: &Applied<'_>, _context: Context<'_>, found: &mut Found) {
     if !is_kustomization(object) || ["wait", "healthChecks"].iter().any(|field| applied.completion.mentions(field)) {
         return;
     }
-    let (Some(wait), Some(checks)) =
-        (object.node.at_keys(&["spec", "wait"]), object.node.at_keys(&["spec"]).and_then(|spec| spec.entry("healthChecks")))
-    else {
+    let (Some(wait), Some(checks)) = (
+        object.node.at_keys(&["spec", "wait"]),
+        object.node.at_keys(&["spec"]).and_then(|spec| spec.entry("healthChecks")),
+    ) else {
         return;
     };
     if flag(wait) != Some(true) || !is_list(&checks.node) {

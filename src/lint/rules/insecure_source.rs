@@ -2,8 +2,8 @@ use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
 use crate::kube::Object;
 use crate::lint::facts::duration_fields::flag;
-use crate::lint::rule::{declare, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare};
 use crate::yaml::Node;
 
 declare! {

@@ -1,7 +1,7 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::rule::{declare, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare};
 use crate::yaml::{Style, Value};
 
 declare! {
@@ -105,7 +105,8 @@ fn fault(url: &str) -> Option<(String, String)> {
 
 /// Tells whether a word is a name of a host, of several parts and with a letter in the last one.
 fn is_host(word: &str) -> bool {
-    let of_host = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let of_host =
+        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let top = word.rsplit('.').next().unwrap_or_default();
     word.contains('.') && word.split('.').all(of_host) && top.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
@@ -133,7 +134,14 @@ mod tests {
         assert_eq!(meant("git@host:org/repo.git").as_deref(), Some("ssh://git@host/org/repo.git"));
         assert_eq!(meant("github.com/org/repo").as_deref(), Some("https://github.com/org/repo"));
         assert_eq!(meant("git+ssh://git@host/org/repo").as_deref(), Some("ssh://git@host/org/repo"));
-        for right in ["ssh://git@host:22/org/repo", "https://host:8443/x", "ssh://git@[::1]:22/x", "https://u:p@host/x", "https://host:/x", "PREFIX/repo"] {
+        for right in [
+            "ssh://git@host:22/org/repo",
+            "https://host:8443/x",
+            "ssh://git@[::1]:22/x",
+            "https://u:p@host/x",
+            "https://host:/x",
+            "PREFIX/repo",
+        ] {
             assert_eq!(meant(right), None, "{right}");
         }
     }

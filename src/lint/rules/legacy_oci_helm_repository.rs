@@ -1,6 +1,6 @@
 use crate::flux::Applied;
-use crate::lint::rule::{declare, pedantic, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare, pedantic};
 
 declare! {
     /// A HelmRepository has `type: oci`.

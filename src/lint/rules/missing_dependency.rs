@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::Object;
-use crate::lint::order::apply_order::Before;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::reach::address;
-use crate::lint::rule::{declare, missing_in_spec, Check};
 use crate::lint::found::Found;
+use crate::lint::order::apply_order::Before;
+use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
@@ -217,7 +217,9 @@ impl<'a> Uses<'_, 'a> {
     fn of_definitions(&mut self) {
         for definition in self.view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
             let said = |keys: &[&str]| definition.object.text_at(keys);
-            let (Some(group), Some(kind)) = (said(&["spec", "group"]), said(&["spec", "names", "kind"])) else { continue };
+            let (Some(group), Some(kind)) = (said(&["spec", "group"]), said(&["spec", "names", "kind"])) else {
+                continue;
+            };
             for applied in self.view.of_kind(group, kind) {
                 self.take(applied.by, definition, applied.object.node.get("kind").unwrap_or(&applied.object.node));
             }
@@ -239,7 +241,10 @@ impl<'a> Uses<'_, 'a> {
             let is_late = before.comes(user, bringer);
             let could_wait = |above: &&Arc<Applier>| {
                 let at = above.at;
-                at != bringer && can_wait(above, thing.by) && !before.is_above(at, bringer) && !before.comes(at, bringer)
+                at != bringer
+                    && can_wait(above, thing.by)
+                    && !before.is_above(at, bringer)
+                    && !before.comes(at, bringer)
             };
             let lineage = std::iter::successors(by.brought_by.as_ref(), |above| above.brought_by.as_ref());
             let above = lineage.take_while(could_wait).last();
@@ -302,7 +307,8 @@ fn finding_of_all(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
         "add {} to `dependsOn` here, or in each of them: on a new cluster it may come later, and they fail until then",
         in_words(first.thing.by, parent)
     );
-    let mut finding = Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
+    let mut finding =
+        Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
     for one in uses.iter().take(MAX_TOLD) {
         finding = finding.related(one.at.clone(), format!("used by {}", one.by.reference));
     }

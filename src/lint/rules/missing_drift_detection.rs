@@ -1,6 +1,6 @@
 use crate::flux::Applied;
-use crate::lint::rule::{declare, missing_in_spec, pedantic, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare, missing_in_spec, pedantic};
 
 declare! {
     /// A HelmRelease has no `driftDetection`.
@@ -65,6 +65,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
         Some(_) => return,
     };
     let message = format!("{} does not detect drift", release.reference());
-    let help = "set `spec.driftDetection.mode` to `enabled` or `warn`: changes made on the cluster stay unseen without it";
+    let help =
+        "set `spec.driftDetection.mode` to `enabled` or `warn`: changes made on the cluster stay unseen without it";
     found.push(pedantic(RULE.id, place, message).help(help).about(release.reference()));
 }

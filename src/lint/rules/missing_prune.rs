@@ -1,8 +1,8 @@
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::lint::facts::duration_fields::flag;
-use crate::lint::rule::{declare, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare};
 
 declare! {
     /// A Kustomization says `prune: false`.
@@ -63,7 +63,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     if !is_kustomization(object) || applied.completion.mentions("prune") {
         return;
     }
-    let Some(prune) = object.node.at_keys(&["spec", "prune"]).filter(|prune| flag(prune) == Some(false)) else { return };
+    let Some(prune) = object.node.at_keys(&["spec", "prune"]).filter(|prune| flag(prune) == Some(false)) else {
+        return;
+    };
     let message = format!("{} does not prune", object.reference());
     let help = "set it to `true`; what must survive can carry `kustomize.toolkit.fluxcd.io/prune: disabled` by itself";
     let finding = Finding::warning(RULE.id, prune.span().clone(), message).help(help).about(object.reference());

@@ -1,6 +1,6 @@
 use crate::flux::Applied;
-use crate::lint::rule::{declare, pedantic, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare, pedantic};
 
 declare! {
     /// A HelmRelease has a `targetNamespace` and no `storageNamespace`.
@@ -59,7 +59,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     if !release.is("helm.toolkit.fluxcd.io", "HelmRelease") || applied.completion.mentions("storageNamespace") {
         return;
     }
-    let said = |field: &str| release.node.at_keys(&["spec", field]).filter(|node| node.text().is_some_and(|text| !text.is_empty()));
+    let said = |field: &str| {
+        release.node.at_keys(&["spec", field]).filter(|node| node.text().is_some_and(|text| !text.is_empty()))
+    };
     let Some(target) = said("targetNamespace").filter(|target| target.text() != applied.namespace()) else { return };
     let name = target.text().unwrap_or_default();
     // One that is not known may be its own.

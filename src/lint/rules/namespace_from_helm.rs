@@ -1,7 +1,7 @@
 use crate::lint::facts::duration_fields::flag;
-use crate::lint::rule::{declare, pedantic, Check};
 use crate::lint::found::Found;
 use crate::lint::refs::presence::Presence;
+use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 
 declare! {

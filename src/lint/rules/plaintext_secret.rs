@@ -2,8 +2,8 @@ use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::Object;
 use crate::lint::facts::private_values::{decoded, is_encrypted_file, is_nothing, is_public, private_values};
-use crate::lint::rule::{declare, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare};
 use crate::yaml::{Entry, Node, Style, Value};
 
 declare! {
@@ -61,7 +61,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
         for entry in values.map(private_values).unwrap_or_default() {
             let message = format!("{} has a readable `{}` among its values", object.reference(), entry.key);
             let help = "let the chart take it from a Secret, or put it into a Secret that `valuesFrom` names";
-            found.push(Finding::warning(RULE.id, entry.node.span().clone(), message).help(help).about(object.reference()));
+            found.push(
+                Finding::warning(RULE.id, entry.node.span().clone(), message).help(help).about(object.reference()),
+            );
         }
     }
 }
@@ -90,8 +92,29 @@ fn check_secret(object: &Object, found: &mut Found) {
 
 /// Keys of Secrets whose values are no secrets.
 const PUBLIC_KEYS: [&str; 24] = [
-    "ca.crt", "tls.crt", "ca.pem", "cert.pem", "known_hosts", "identity.pub", "username", "user", "url", "uri", "endpoint",
-    "address", "host", "hostname", "port", "region", "type", "name", "email", "database", "bucket", "issuer", "domain",
+    "ca.crt",
+    "tls.crt",
+    "ca.pem",
+    "cert.pem",
+    "known_hosts",
+    "identity.pub",
+    "username",
+    "user",
+    "url",
+    "uri",
+    "endpoint",
+    "address",
+    "host",
+    "hostname",
+    "port",
+    "region",
+    "type",
+    "name",
+    "email",
+    "database",
+    "bucket",
+    "issuer",
+    "domain",
     "project",
 ];
 
@@ -122,7 +145,8 @@ fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
 /// identifiers of secrets and sessions are as good as these.
 fn is_identifier(key: &str) -> bool {
     let ends = ["_ID", "_id", "-id", ".id", "Id"].iter().any(|end| key.ends_with(end));
-    let ends = ends || key.strip_suffix("ID").is_some_and(|rest| rest.ends_with(|last: char| last.is_ascii_lowercase()));
+    let ends =
+        ends || key.strip_suffix("ID").is_some_and(|rest| rest.ends_with(|last: char| last.is_ascii_lowercase()));
     let key = key.to_ascii_lowercase();
     ends && !["secret", "session"].iter().any(|word| key.contains(word))
 }

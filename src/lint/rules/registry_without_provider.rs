@@ -1,8 +1,8 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::lint::facts::duration_fields::mentions;
-use crate::lint::rule::{declare, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare};
 use crate::yaml::{Node, Style, Value};
 
 declare! {
@@ -103,7 +103,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let Some((cloud, name)) = address(object.kind(), node).and_then(cloud) else { return };
     let reference = object.reference();
     let message = format!("{reference} asks a registry of {name} without `provider`");
-    let help = format!("set `provider: {cloud}`; Flux asks as nobody otherwise, and a registry that is not open to everybody refuses");
+    let help = format!(
+        "set `provider: {cloud}`; Flux asks as nobody otherwise, and a registry that is not open to everybody refuses"
+    );
     let place = provider.unwrap_or(node).span().clone();
     found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
 }
@@ -127,7 +129,8 @@ fn cloud(address: &str) -> Option<(&'static str, &'static str)> {
     let (host, path) = address.split_once('/').unwrap_or((address, ""));
     let host = host.split(':').next().unwrap_or(host);
     let ends = |ends: &[&str]| ends.iter().any(|end| host.ends_with(end));
-    let account = host.split('.').next().is_some_and(|first| !first.is_empty() && first.bytes().all(|b| b.is_ascii_digit()));
+    let account =
+        host.split('.').next().is_some_and(|first| !first.is_empty() && first.bytes().all(|b| b.is_ascii_digit()));
     if account && (host.contains(".dkr.ecr") || host.contains(".dkr-ecr")) {
         return Some(("aws", "AWS"));
     }
@@ -152,7 +155,15 @@ mod tests {
         assert_eq!(of("acme.azurecr.io/x"), Some("azure"));
         assert_eq!(of("europe-docker.pkg.dev/acme/apps/x"), Some("gcp"));
         assert_eq!(of("eu.gcr.io/acme/x"), Some("gcp"));
-        for other in ["public.ecr.aws/x/y", "ghcr.io/acme/x", "gcr.io/distroless/static", "mirror.gcr.io/envoyproxy/gateway-helm", "gsoci.azurecr.io/charts/x", "mcr.microsoft.com/x", "azurecr.io.example.com/x"] {
+        for other in [
+            "public.ecr.aws/x/y",
+            "ghcr.io/acme/x",
+            "gcr.io/distroless/static",
+            "mirror.gcr.io/envoyproxy/gateway-helm",
+            "gsoci.azurecr.io/charts/x",
+            "mcr.microsoft.com/x",
+            "azurecr.io.example.com/x",
+        ] {
             assert_eq!(of(other), None, "{other}");
         }
     }

@@ -1,8 +1,8 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::lint::facts::duration_fields::flag;
-use crate::lint::rule::{declare, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare};
 
 declare! {
     /// A Flux object says `suspend: true` in the repository.

@@ -1,7 +1,7 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, is_kustomization};
-use crate::lint::rule::{declare, missing_in_spec, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare, missing_in_spec};
 use crate::yaml::Node;
 
 declare! {

@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use crate::flux::State;
 use crate::kube::Object;
-use crate::lint::rule::{declare, pedantic, Check};
 use crate::lint::found::Found;
 use crate::lint::refs::presence::Presence;
+use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -126,8 +126,11 @@ const WIDE: [(&str, &str); 6] = [
     ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
     ("projectcalico.org", "GlobalNetworkPolicy"),
 ];
-const OTHERS: [(&str, &str); 3] =
-    [("cilium.io", "CiliumNetworkPolicy"), ("crd.projectcalico.org", "NetworkPolicy"), ("projectcalico.org", "NetworkPolicy")];
+const OTHERS: [(&str, &str); 3] = [
+    ("cilium.io", "CiliumNetworkPolicy"),
+    ("crd.projectcalico.org", "NetworkPolicy"),
+    ("projectcalico.org", "NetworkPolicy"),
+];
 
 fn check(view: &View<'_>, found: &mut Found) {
     let tenants = &view.tenancy().tenants;
@@ -184,7 +187,10 @@ impl<'a> Baseline<'a> {
     fn lacking(&self, namespace: &Object, name: &str) -> Vec<String> {
         let lacks = |having: &Option<BTreeSet<&str>>| having.as_ref().is_some_and(|all| !all.contains(name));
         let all = [
-            (!self.has_label && namespace.label(POD_SECURITY).is_none(), "no label `pod-security.kubernetes.io/enforce`"),
+            (
+                !self.has_label && namespace.label(POD_SECURITY).is_none(),
+                "no label `pod-security.kubernetes.io/enforce`",
+            ),
             (lacks(&self.quotas), "no ResourceQuota"),
             (lacks(&self.ranges), "no LimitRange"),
             (lacks(&self.denials), "no NetworkPolicy that denies by default"),
@@ -196,7 +202,8 @@ impl<'a> Baseline<'a> {
 /// Tells whether a NetworkPolicy holds for all pods of its namespace and does not let everything in.
 fn denies(policy: &Object) -> bool {
     let Some(spec) = policy.node.get("spec") else { return false };
-    let selects_all = spec.get("podSelector").is_none_or(|selector| selector.entries().iter().all(|entry| is_empty(&entry.node)));
+    let selects_all =
+        spec.get("podSelector").is_none_or(|selector| selector.entries().iter().all(|entry| is_empty(&entry.node)));
     let allows_all = |field: &str| spec.get(field).map_or(&[][..], Node::items).iter().any(is_empty);
     selects_all && !allows_all("ingress")
 }

@@ -1,7 +1,7 @@
 use crate::base::finding::{Finding, Label, Severity};
-use crate::lint::rule::{declare, Check};
 use crate::lint::facts::tenants::{Tenant, Tenants};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::rbac::{Binding, Bound, Role};
 

@@ -1,9 +1,9 @@
 use std::ptr;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::lint::rule::{declare, Check};
 use crate::lint::facts::tenants::{Tenant, Tenants};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::rbac::{Actor, Binding, Escape, Grant, Means, Place, Rbac, Reach, Step};
 use crate::text::Span;
@@ -180,7 +180,9 @@ fn check(view: &View<'_>, found: &mut Found) {
                 found.unchecked("chains of rights that an admission policy may forbid");
                 continue;
             }
-            if let Some(who) = rbac.unseen_policies().filter(|_| escape.steps.iter().any(|step| step.by.means.may_be_forbidden())) {
+            if let Some(who) =
+                rbac.unseen_policies().filter(|_| escape.steps.iter().any(|step| step.by.means.may_be_forbidden()))
+            {
                 found.unchecked(format!("chains of rights that a policy may forbid, which {who} may bring"));
                 continue;
             }
@@ -225,7 +227,8 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
     let through: Vec<String> = escape.steps.iter().map(|step| step.to.to_string()).collect();
     let message =
         format!("{} of {} may act as {}, and so has {reach}", who(escape), tenant.called(), through.join(", then as "));
-    let mut finding = Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape, tenant));
+    let mut finding =
+        Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape, tenant));
     for step in &escape.steps {
         let by = how(step);
         for (at_grant, grant) in step.by.grants.iter().enumerate() {

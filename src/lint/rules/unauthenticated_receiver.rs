@@ -1,7 +1,7 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::rule::{declare, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare};
 
 declare! {
     /// A Receiver takes requests from anybody.
@@ -61,7 +61,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     if !object.is("notification.toolkit.fluxcd.io", "Receiver") || applied.completion.mentions("type") {
         return;
     }
-    let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("generic")) else { return };
+    let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("generic")) else {
+        return;
+    };
     let message = format!("{} takes requests from anybody", object.reference());
     let help = "use `generic-hmac`, `generic-oidc` or the type of the sender; `generic` looks at no signature, so whoever \
                 learns the path can call it";

@@ -1,7 +1,7 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::rule::{declare, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare};
 
 declare! {
     /// An ImagePolicy takes tags that nobody meant.

@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::flux::{Applier, State};
-use crate::lint::rule::{declare, Check};
 use crate::lint::found::Found;
 use crate::lint::refs::presence::Presence;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -174,9 +174,8 @@ impl<'a> Makers<'a> {
     fn may_make(&self, namespace: &str, account: &str) -> bool {
         let tenant = |namespace: &str| self.tenants.get(namespace);
         self.all.iter().any(|maker| {
-            let is_other_tenant = tenant(maker.namespace).is_some_and(|own| {
-                maker.namespace != namespace && (own.is_none() || tenant(namespace) != Some(own))
-            });
+            let is_other_tenant = tenant(maker.namespace)
+                .is_some_and(|own| maker.namespace != namespace && (own.is_none() || tenant(namespace) != Some(own)));
             let reaches = maker.target.is_none_or(|target| target == namespace);
             reaches && !is_other_tenant && !maker.needs(namespace, account)
         })

@@ -5,8 +5,8 @@ use crate::flux::{is_flux, is_kustomization};
 use crate::kube::Object;
 use crate::lint::facts::installation::runs;
 use crate::lint::facts::reach::{above, has_root, place_of};
-use crate::lint::rule::{declare, Check, Fleet};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Fleet, declare};
 use crate::text::{Index, folder_of, normalize};
 
 /// So many further objects of a folder are shown.
@@ -111,8 +111,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
     }
     let reached = fleet.reached();
     let parked: Index<&str, ()> = fleet.repo.parked.iter().map(|path| (path.as_str(), ())).collect();
-    let is_parked =
-        |path: &str| above(path).any(|above| parked.contains(above) || fleet.repo.charts.contains(above));
+    let is_parked = |path: &str| above(path).any(|above| parked.contains(above) || fleet.repo.charts.contains(above));
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));
     let aside = fleet.repo.aside.iter().filter(|object| {
         let (root, path, _) = place_of(object);

@@ -1,7 +1,7 @@
 use crate::base::finding::Label;
 use crate::flux::Applied;
-use crate::lint::rule::{declare, missing_in_spec, pedantic, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare, missing_in_spec, pedantic};
 use crate::yaml::Entry;
 
 declare! {
@@ -62,7 +62,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     }
     let message = format!("{} has no `spec.cluster.size`", instance.reference());
     let place = instance.node.at_keys(&["spec"]).and_then(|spec| spec.entry("cluster")).map(Entry::key_span);
-    let place = place.map_or_else(|| missing_in_spec(instance, "cluster.size"), |place| Label::new(place, "no `size` here"));
+    let place =
+        place.map_or_else(|| missing_in_spec(instance, "cluster.size"), |place| Label::new(place, "no `size` here"));
     let help = "set it to `small`, `medium` or `large`: it decides the controllers' concurrency and memory";
     found.push(pedantic(RULE.id, place, message).help(help).about(instance.reference()));
 }

@@ -1,6 +1,6 @@
 use crate::flux::Applied;
-use crate::lint::rule::{declare, missing_in_spec, pedantic, Check, Context};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Context, declare, missing_in_spec, pedantic};
 
 declare! {
     /// An OCIRepository has no `verify`.

@@ -1,9 +1,9 @@
 //! What an ImageUpdateAutomation changes: which branches, and which folder.
 
-use crate::lint::view::View;
 use crate::address::{Address, short_reference};
 use crate::flux::{Applied, Applier};
 use crate::kube::Object;
+use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Node, Style, Value};
 

@@ -1,9 +1,9 @@
 mod automation;
 
 use crate::base::finding::Finding;
-use automation::{Automation, Push, reconciles};
-use crate::lint::rule::{declare, Check, Fleet};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, Fleet, declare};
+use automation::{Automation, Push, reconciles};
 
 declare! {
     /// Image automation pushes to a branch that production reconciles.

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use cycles::circles;
-use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
-use crate::lint::rule::{declare, Check};
-use crate::lint::refs::wanted::KUSTOMIZE;
 use crate::lint::found::Found;
+use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
+use crate::lint::refs::wanted::KUSTOMIZE;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
+use cycles::circles;
 
 declare! {
     /// `dependsOn` runs in a circle.
@@ -174,8 +174,10 @@ fn finding(circle: &[usize], members: &[Member<'_>]) -> Finding {
         _ => format!("these {}s wait for each other: {}", reference.kind, names.join(" → ")),
     };
     let help = match first.object.group() {
-        KUSTOMIZE => "take one of the dependencies away: none of them becomes ready, and Flux stops reacting to new \
-                      versions for every Kustomization of their source",
+        KUSTOMIZE => {
+            "take one of the dependencies away: none of them becomes ready, and Flux stops reacting to new \
+                      versions for every Kustomization of their source"
+        }
         _ => "take one of the dependencies away: none of them becomes ready",
     };
     let finding = Finding::error(RULE.id, place, message).help(help).about(reference);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::lint::view::View;
 use crate::flux::{CONTROLLERS, DEFAULT_CONTROLLERS};
 use crate::kube::Object;
+use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
 

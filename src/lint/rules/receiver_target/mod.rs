@@ -2,11 +2,11 @@ mod receiver_events;
 
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
-use receiver_events::{Event, ignores_events, judge};
-use crate::lint::rule::{declare, Check};
 use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
+use receiver_events::{Event, ignores_events, judge};
 
 declare! {
     /// A Receiver names a resource that is not there, or an event that never comes.
@@ -101,7 +101,8 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node) -> Option<Fi
         return None;
     }
     let at = |field: &str| resource.get(field).unwrap_or(resource).span().clone();
-    let error = |field: &str, message: String| Finding::error(RULE.id, at(field), message).about(receiver.object.reference());
+    let error =
+        |field: &str, message: String| Finding::error(RULE.id, at(field), message).about(receiver.object.reference());
     let of_version = said("apiVersion").map(|version| version.split_once('/').map_or("", |(group, _)| group));
     let by_default = || DEFAULT_GROUPS.iter().find(|(known, _)| *known == kind).map(|(_, group)| *group);
     let Some(group) = of_version.or_else(by_default) else {

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::base::finding::ObjectRef;
+use crate::flux::{Brought, State, Variable, Variables, reads};
+use crate::kube::Object;
 use crate::lint::facts::duration_fields::mentions;
 use crate::lint::facts::reach::address;
 use crate::lint::rule::Fleet;
 use crate::lint::view::View;
-use crate::base::finding::ObjectRef;
-use crate::flux::{Brought, State, Variable, Variables, reads};
-use crate::kube::Object;
 use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name, Node};
 
