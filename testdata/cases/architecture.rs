@@ -7,10 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use modules::Modules;
 use source::{Place, Source};
+use uses::uses;
 
 #[path = "architecture/modules.rs"]
 mod modules;
+#[path = "architecture/order.rs"]
+mod order;
 #[path = "architecture/source.rs"]
 mod source;
 #[path = "architecture/uses.rs"]
@@ -119,10 +123,10 @@ fn complaints(house: &Path) -> Vec<String> {
             }
         }
     }
-    let order = sources.get(&[][..]).map(|(_, lib)| top_level(lib)).unwrap_or_default();
+    let top_order = sources.get(&[][..]).map(|(_, lib)| top_level(lib)).unwrap_or_default();
     for (module, (file, source)) in &sources {
         for path in &source.paths {
-            if let Some(complaint) = judge(path, module, &order) {
+            if let Some(complaint) = judge(path, module, &top_order) {
                 complaints.insert((shown(file, house), path.line, complaint));
             }
         }
@@ -133,7 +137,11 @@ fn complaints(house: &Path) -> Vec<String> {
             complaints.insert((shown(&file, house), 1, complaint.to_owned()));
         }
     }
-    complaints.extend(uses::complaints(&sources, house));
+    let modules = Modules::new(&sources);
+    let (uses, detours) = uses(&modules, &sources, house);
+    complaints.extend(detours);
+    complaints.extend(order::misplaced(&modules, &uses, house));
+    complaints.extend(order::cycles(&uses));
     complaints.extend(full_directories(&src, house));
     complaints.into_iter().map(|(file, line, complaint)| format!("{file}:{line}: {complaint}")).collect()
 }

@@ -212,7 +212,7 @@ impl Modules {
             [] => return Vec::new(),
         };
         for name in rest {
-            // Modules come first: functions that share a module's name have nothing below them.
+            // A function can share the name of a module, and has nothing below it.
             let modules: Vec<usize> = targets.iter().filter_map(Target::module).collect();
             if modules.is_empty() {
                 break;
@@ -242,6 +242,7 @@ impl Modules {
         let here = &self.modules[module];
         let found = match here.bindings.get(name) {
             Some(bindings) => {
+                let mark = search.facades.len();
                 let bound = bindings.iter().flat_map(|binding| match binding {
                     Binding::Module(child) => vec![Target::Module(*child)],
                     Binding::Item | Binding::Macro => {
@@ -254,6 +255,10 @@ impl Modules {
                     if !targets.contains(&target) {
                         targets.push(target);
                     }
+                }
+                if bindings.iter().any(|binding| matches!(binding, Binding::Module(_))) {
+                    // The path means the module; an import that shares its name is no detour.
+                    search.facades.truncate(mark);
                 }
                 Some(targets)
             }
