@@ -99,7 +99,8 @@ pub(super) fn cycles(uses: &Uses) -> Vec<Complaint> {
         });
         let described = described.collect::<Vec<String>>().join(", ");
         let group = if size > cycle.len() { format!(" ({size} files use each other)") } else { String::new() };
-        let complaint = format!("files form an import cycle: {described}; move the shared items to a separate file{group}");
+        let complaint =
+            format!("files form an import cycle: {described}; move the shared items to a separate file{group}");
         let first = &uses[&(edges[0].0.to_owned(), edges[0].1.to_owned())];
         complaints.push((edges[0].0.to_owned(), first.line, complaint));
         for (from, to) in edges {
