@@ -2,5 +2,6 @@
 
 pub(super) mod hash;
 pub(super) mod iam_policy;
-pub(super) mod config_maps;
+pub(super) mod generator_kind;
 pub(super) mod key_values;
+pub(super) mod config_maps;

@@ -5,5 +5,7 @@ pub(super) mod growth;
 pub(super) mod reprint;
 pub(super) mod retype;
 pub(super) mod scope;
+pub(super) mod string_value;
 pub(super) mod field_path;
+pub(super) mod field_change;
 pub(super) mod structured;
