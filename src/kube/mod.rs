@@ -1,0 +1,5 @@
+//! Kubernetes objects as written, and notations that several modules read.
+
+mod object;
+
+pub use object::Object;
