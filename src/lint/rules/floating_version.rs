@@ -1,6 +1,7 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::Applied;
 use crate::kube::Object;
+use crate::kube::semver_range::Range;
 use crate::lint::facts::pods::containers;
 use crate::lint::found::Found;
 use crate::lint::rule::{Check, Context, declare, missing_in_spec};
@@ -171,45 +172,9 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
     }
 }
 
-/// Whether a range of versions takes every later one.
-///
-/// Source: the constraints of `github.com/Masterminds/semver`.
+/// Tells whether a range of versions has no upper bound. A text that Flux cannot read as a range has no versions.
 fn is_unbounded(range: &Node) -> bool {
-    let Some(text) = range.text().filter(|text| !text.contains('$')) else { return false };
-    text.split("||").any(|all| {
-        // A range with a hyphen, ` - `, has two ends.
-        let spaced = all.replace(',', " ");
-        !spaced.contains(" - ") && constraints(&spaced).iter().all(|constraint| is_open(constraint))
-    })
-}
-
-/// The constraints of a list: an operator that stands alone belongs to the version behind it. No constraint is any.
-fn constraints(list: &str) -> Vec<String> {
-    let mut constraints = vec![String::new()];
-    for word in list.split_whitespace() {
-        match constraints.last_mut() {
-            Some(open) if open.ends_with(OPERATORS) || open.is_empty() => open.push_str(word),
-            _ => constraints.push(word.to_string()),
-        }
-    }
-    constraints
-}
-
-/// What constraints start with.
-const OPERATORS: [char; 6] = ['<', '>', '=', '~', '^', '!'];
-
-/// Whether one constraint leaves the upper end open.
-fn is_open(constraint: &str) -> bool {
-    let version = constraint.trim_start_matches(OPERATORS);
-    let operator = constraint.strip_suffix(version).unwrap_or_default();
-    // What follows the major version, or a hyphen, narrows nothing down.
-    let major = version.trim_start_matches('v').split(['.', '-', '+']).next().unwrap_or_default();
-    let is_any = matches!(major, "*" | "x" | "X" | "");
-    match operator {
-        ">" | ">=" | "=>" | "!=" => true,
-        "<" | "<=" | "=<" => false,
-        _ => is_any,
-    }
+    range.text().and_then(Range::parse).is_some_and(|range| range.is_unbounded())
 }
 
 /// Whether an image is whatever was pushed last: no digest, and no tag or the tag `latest`.
@@ -224,34 +189,6 @@ fn is_latest(image: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::File;
-    use crate::yaml::Style;
-
-    #[test]
-    fn a_range_floats_when_nothing_ends_it() {
-        let file = File::new("a.yaml", "");
-        let floats = |text: &str| is_unbounded(&Node::scalar(text, Style::Plain, file.span(0..0)));
-        for range in [
-            "*",
-            "x",
-            ">=1.0.0",
-            ">1",
-            ">= 1.0",
-            "1.x || >=3",
-            ">=1.0.0-0",
-            "!=2.0.0",
-            ">=1, !=1.5",
-            "*-0",
-            "x.x.x",
-            "~*",
-        ] {
-            assert!(floats(range), "{range}");
-        }
-        for range in ["1.2.3", "1.x", "^1.2", "~1", ">=1 <2", ">= 1.0, < 2.0", "1.0 - 2.0", "1.*", "<=3", "${v}", "2.x"]
-        {
-            assert!(!floats(range), "{range}");
-        }
-    }
 
     #[test]
     fn an_image_without_tag_or_digest_is_the_latest() {
