@@ -357,7 +357,8 @@ impl Source {
             segments[0].insert(0, '$');
         }
         let capital = segments.last().is_some_and(|name| name.starts_with(char::is_uppercase));
-        let called = matches!(trees.get(at), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+        let called =
+            matches!(trees.get(at), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
         let defined = matches!(previous, Some(TokenTree::Ident(word)) if *word == "fn");
         let next = at + if alias.is_some() { 2 } else { 0 };
         self.paths.push(Path {
@@ -392,7 +393,8 @@ fn is_test(attribute: &Group) -> bool {
         [TokenTree::Ident(test)] if *test == "test" => return true,
         _ => return false,
     };
-    names.iter().any(|(name, _)| name == "test") && names.iter().all(|(name, _)| !matches!(name.as_str(), "not" | "any"))
+    names.iter().any(|(name, _)| name == "test")
+        && names.iter().all(|(name, _)| !matches!(name.as_str(), "not" | "any"))
 }
 
 fn is_punct(tree: Option<&TokenTree>, wanted: char) -> bool {
@@ -447,10 +449,12 @@ fn item_of_parameter(tokens: TokenStream) -> Option<String> {
         }
         _ => None,
     });
-    let nested = || trees.iter().find_map(|tree| match tree {
-        TokenTree::Group(group) => item_of_parameter(group.stream()),
-        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
-    });
+    let nested = || {
+        trees.iter().find_map(|tree| match tree {
+            TokenTree::Group(group) => item_of_parameter(group.stream()),
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+        })
+    };
     named.or_else(nested)
 }
 
