@@ -54,7 +54,7 @@ fn diverging(modules: &Modules, used: &Use) -> Option<(usize, usize, usize)> {
     Some((parent, position(from.get(shared)?)?, position(to.get(shared)?)?))
 }
 
-/// The complaint about a list of modules, with an order that has the fewest modules out of place.
+/// The complaint about a list of modules, with a valid order if there is one.
 fn reordered(children: &[String], edges: &[(usize, usize)], against: usize) -> String {
     let mut graph: DiGraphMap<usize, ()> = edges.iter().copied().collect();
     for position in 0..children.len() {
