@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use checkout::{CANARY, Checkout, write};
+use checkout::{CANARY, Checkout, assert_same, write};
 use fields::{FIELDS, Field, write_cluster};
 
 #[path = "confinement/checkout.rs"]
@@ -183,8 +183,6 @@ fn no_answer_tells_whether_a_file_outside_exists() {
         let checkout = checkout(*trick);
         let missing = builds(&checkout);
         plant(&checkout.outside());
-        for (missing, present) in missing.iter().zip(&builds(&checkout)) {
-            assert_eq!(missing, present, "{name}");
-        }
+        assert_same(&missing, &builds(&checkout), name);
     });
 }

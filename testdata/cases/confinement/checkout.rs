@@ -120,6 +120,14 @@ impl Answer {
     }
 }
 
+/// Fails if two runs of the same commands differ.
+pub(super) fn assert_same(missing: &[Answer], present: &[Answer], name: &str) {
+    for (missing, present) in missing.iter().zip(present) {
+        let is_same = missing == present;
+        assert!(is_same, "{name}: `{}` tells that a file exists:\n{}\n{}", missing.command, missing.text, present.text);
+    }
+}
+
 /// Writes a file and the directories that it lies in.
 pub(super) fn write(full: &Path, text: &str) {
     fs::create_dir_all(full.parent().unwrap()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::checkout::{Answer, CANARY, Checkout, write};
+use super::checkout::{Answer, CANARY, Checkout, assert_same, write};
 use super::side_by_side;
 
 const URL: &str = "https://example.com/apps.git";
@@ -142,7 +142,7 @@ fn a_refused_copy_looks_the_same_whether_it_is_there_or_not() {
         checkout.write(".fleetwright.yaml", &config(path));
         let missing = all(&checkout);
         plant(&checkout.outside());
-        assert_eq!(missing, all(&checkout), "path: {path}");
+        assert_same(&missing, &all(&checkout), &format!("path: {path}"));
     });
 }
 
