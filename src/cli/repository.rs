@@ -39,8 +39,8 @@ pub(super) struct Options {
 #[derive(Debug, Default, Clone, Copy, clap::Args)]
 pub(super) struct Trust {
     /// Reads the copies that a configuration of the repository names outside of the repository.
-    #[arg(long = "trust-config")]
-    pub(super) config: bool,
+    #[arg(long)]
+    trust_config: bool,
 }
 
 fn location(text: &str) -> Result<Location, LocationError> {
@@ -135,7 +135,7 @@ impl Options {
         shown: &str,
         streams: &mut Streams,
     ) -> Result<Vec<(Location, Named)>, Error> {
-        let bounds = match self.trust.config || config.sources.is_empty() {
+        let bounds = match self.trust.trust_config || config.sources.is_empty() {
             true => None,
             false => disk::Copies::of(&from.file, or_here(&from.folder), folder)?,
         };

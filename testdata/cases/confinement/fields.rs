@@ -114,7 +114,7 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         name: "patches-json",
         target: "file/json.yaml",
-        files: &[("file/json.yaml", "[{op: add, path: /data/text, value: CANARY}]\n")],
+        files: &[("file/json.yaml", "- {op: add, path: /data/text, value: CANARY}\n")],
         own: &[
             (
                 "kustomization.yaml",

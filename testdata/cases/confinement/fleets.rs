@@ -21,9 +21,9 @@ fn checkout() -> Checkout {
     checkout.write(
         "layout/clusters/[cluster]/info.yaml",
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: info, namespace: flux-system}\ndata:\n  DOMAIN: \
-         {{ cluster.runtimeInfo.DOMAIN }}\n  text: |-\n    {% include \"_partials/text\" %}\n",
+         {{ cluster.runtimeInfo.DOMAIN }}\n  \n{% include \"_partials/text\" %}\n",
     );
-    checkout.write("layout/_partials/text", "plain");
+    checkout.write("layout/_partials/text", "  text: plain\n");
     checkout.write("parts/east.yaml", &CLUSTER.replace("CANARY", "east"));
     plant(&checkout.outside());
     plant(&checkout.root().join(".git"));
@@ -32,7 +32,7 @@ fn checkout() -> Checkout {
 
 fn plant(folder: &Path) {
     write(&folder.join("parts/east.yaml"), &CLUSTER.replace("CANARY", &format!("{CANARY}-included")));
-    write(&folder.join("layout/_partials/text"), &format!("{CANARY}-partial"));
+    write(&folder.join("layout/_partials/text"), &format!("  text: {CANARY}-partial\n"));
     write(&folder.join("layout/layout.yaml"), &format!("{CANARY}: [\n"));
     write(&folder.join("layout/clusters/[cluster]/info.yaml"), &format!("text: {CANARY}-template\n"));
     write(&folder.join("lock"), &format!("{CANARY}-lock\n"));

@@ -178,7 +178,7 @@ fn a_copy_in_the_repository_is_named_by_its_configuration() {
         checkout.write(".gitignore", ignored);
         plant(&checkout.root().join("vendor/apps"));
         checkout.link("link", "vendor");
-        for path in ["vendor/apps", "./vendor/./x/../apps/", "clusters/../vendor/apps", "link/apps"] {
+        for path in ["vendor/apps", "./clusters/../vendor/./apps/", "clusters/../vendor/apps", "link/apps"] {
             checkout.write(".fleetwright.yaml", &config(path));
             assert_read(&checkout, &["lint"]);
         }
