@@ -135,9 +135,10 @@ impl Options {
         shown: &str,
         streams: &mut Streams,
     ) -> Result<Vec<(Location, Named)>, Error> {
-        let bounds = match self.trust.trust_config || config.sources.is_empty() {
-            true => None,
-            false => disk::Copies::of(&from.file, or_here(&from.folder), folder)?,
+        let bounds = if self.trust.trust_config || config.sources.is_empty() {
+            None
+        } else {
+            disk::Copies::of(&from.file, or_here(&from.folder), folder)?
         };
         let (mut named, mut findings) = (Vec::new(), Vec::new());
         for DeclaredCopy { copy, at } in &config.sources {

@@ -153,8 +153,10 @@ fn read_or_obstacle(root: &Root, path: &str) -> Option<(String, Entry)> {
         return None;
     }
     match root.find(path) {
-        Place::File(_) | Place::Refused(Refusal::Link) | Place::Hidden(_) | Place::Special => {
-            Some((path.to_owned(), read_place(root, path)?))
+        Place::File(_) | Place::Hidden(_) | Place::Special => Some((path.to_owned(), read_place(root, path)?)),
+        // Behind a link that leads out, nothing is looked at.
+        Place::Refused(Refusal::Link) if matches!(root.find(folder_of(path)), Place::Folder(_)) => {
+            Some((path.to_owned(), Entry::Opaque(LoadError::Linked)))
         }
         Place::Folder(real) if real != Path::new(path) => Some((path.to_owned(), Entry::Opaque(LoadError::Linked))),
         Place::Folder(folder) => {
@@ -324,7 +326,7 @@ mod tests {
         let blocked = read_some(folder.path(), ["a", "a/a.yaml/b.yaml"]).unwrap();
         assert!(blocked.has_folder("a") && blocked.file("a/a.yaml").is_ok());
         let some = read_some(folder.path(), ["out.yaml", "folder/secret.yaml", "a/a.yaml", "../x", "b"]).unwrap();
-        assert_eq!(paths(&some), ["a/a.yaml", "folder/secret.yaml", "out.yaml"]);
+        assert_eq!(paths(&some), ["a/a.yaml", "out.yaml"]);
         assert_eq!(some.files().count(), 1);
     }
 

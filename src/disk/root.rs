@@ -306,7 +306,8 @@ mod portable {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::io::Read as _;
     use std::os::unix::fs::symlink;

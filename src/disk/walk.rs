@@ -107,7 +107,8 @@ fn refuse_strange(path: &Path) -> DiskError {
 }
 
 fn is_wanted(entry: &DirEntry) -> bool {
-    !place::is_git(entry.file_name()) && !(entry.depth() == 1 && entry.file_name() == STAGE)
+    let is_stage = entry.depth() == 1 && entry.file_name() == STAGE;
+    !is_stage && !place::is_git(entry.file_name())
 }
 
 fn look(root: &Root, entry: &DirEntry) -> Option<(String, Found)> {

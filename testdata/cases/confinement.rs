@@ -122,11 +122,11 @@ fn checkout(trick: Trick) -> Checkout {
     checkout
 }
 
-fn builds(checkout: &Checkout) -> Vec<checkout::Answer> {
+/// The answers of every command, and those of `kustomize` for each field that is `wanted`.
+fn builds(checkout: &Checkout, wanted: impl Fn(usize) -> bool) -> Vec<checkout::Answer> {
     let mut answers = checkout.run_all();
-    for field in FIELDS {
+    for (_, field) in FIELDS.iter().enumerate().filter(|(at, _)| wanted(*at)) {
         let folder = format!("apps/{}", field.name);
-        answers.push(checkout.run(&["kustomize", &folder]));
         answers.push(checkout.run(&["kustomize", &folder, "--load-restrictor", "LoadRestrictionsNone"]));
     }
     answers
@@ -146,7 +146,7 @@ fn side_by_side<T: Sync>(cases: &[T], run: impl Fn(&T) + Sync) {
 fn an_honest_path_is_read_so_the_canaries_would_be_seen() {
     let checkout = checkout(|_, field| format!("../../shared/{}", field.target));
     plant(&checkout.root().join("shared"));
-    let answers = builds(&checkout);
+    let answers = builds(&checkout, |_| true);
     for field in FIELDS {
         let has = |answer: &checkout::Answer, text: &str| answer.text.contains(text);
         let own = field.canary();
@@ -166,23 +166,19 @@ fn data_encoding(text: &str) -> String {
 
 #[test]
 fn no_field_of_a_manifest_leads_out_of_the_repository_or_into_git() {
-    side_by_side(TRICKS, |(name, trick)| {
+    let numbered: Vec<_> = TRICKS.iter().enumerate().collect();
+    side_by_side(&numbered, |(number, (name, trick))| {
         let checkout = checkout(*trick);
+        // One command resolves all of these fields in one place, so a third of them is asked by each trick.
+        let wanted = |at: usize| (at + number).is_multiple_of(3);
+        let missing = builds(&checkout, wanted);
         plant(&checkout.outside());
+        let present = builds(&checkout, wanted);
+        assert_same(&missing, &present, name);
         let encoded = data_encoding(CANARY);
-        for answer in builds(&checkout) {
+        for answer in present {
             answer.assert_clean(name);
             assert!(!answer.text.contains(&encoded), "{name}: `{}` prints a canary as Base64", answer.command);
         }
-    });
-}
-
-#[test]
-fn no_answer_tells_whether_a_file_outside_exists() {
-    side_by_side(TRICKS, |(name, trick)| {
-        let checkout = checkout(*trick);
-        let missing = builds(&checkout);
-        plant(&checkout.outside());
-        assert_same(&missing, &builds(&checkout), name);
     });
 }

@@ -209,7 +209,7 @@ pub(super) const FIELDS: &[Field] = &[
         target: "file/crd.yaml",
         files: &[("file/crd.yaml", "CANARY: [\n")],
         own: &[("kustomization.yaml", "resources: [carrier.yaml]\ncrds: [\"PATH\"]\n"), ("carrier.yaml", CARRIER)],
-        is_shown: false,
+        is_shown: true,
     },
     Field {
         name: "openapi",

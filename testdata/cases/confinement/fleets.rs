@@ -38,6 +38,13 @@ fn plant(folder: &Path) {
     write(&folder.join("lock"), &format!("{CANARY}-lock\n"));
 }
 
+const RENDERS: &[&[&str]] =
+    &[&["render", "--check"], &["render"], &["render", "--force"], &["render", "-o", "out", "--force"], &["lint"]];
+
+fn run(checkout: &Checkout, commands: &[&[&str]]) -> Vec<Answer> {
+    commands.iter().map(|arguments| checkout.run(arguments)).collect()
+}
+
 fn all(checkout: &Checkout) -> Vec<Answer> {
     let commands: &[&[&str]] = &[
         &["render", "--check"],
@@ -52,7 +59,7 @@ fn all(checkout: &Checkout) -> Vec<Answer> {
         &["build"],
         &["access", "flux-system"],
     ];
-    commands.iter().map(|arguments| checkout.run(arguments)).collect()
+    run(checkout, commands)
 }
 
 /// Replaces a file or directory of a checkout by a link.
@@ -206,7 +213,7 @@ fn nothing_is_written_or_removed_through_a_link() {
                         "parts/east.yaml",
                         &CLUSTER.replace("CANARY", included).replace("name: east", &format!("name: {included}")),
                     );
-                    for answer in all(&checkout) {
+                    for answer in run(&checkout, RENDERS) {
                         answer.assert_clean(&name);
                     }
                     checkout.assert_nothing_was_copied(&name);
@@ -230,7 +237,6 @@ fn no_layout_writes_out_of_the_repository() {
         "git~1/hooks",
         ".git./hooks",
         "..\\\\outside\\\\written",
-        "C:/written",
     ] {
         let checkout = checkout();
         checkout.link("link", "../outside");
@@ -242,7 +248,7 @@ fn no_layout_writes_out_of_the_repository() {
             checkout.run(arguments).assert_clean(place);
         }
         assert!(before == untouchable(&checkout), "{place}: a file outside or in .git was changed");
-        for path in ["git~1", ".git.", "C:"] {
+        for path in ["git~1", ".git."] {
             assert!(!checkout.root().join(path).exists(), "{place} is Git's own on some file systems");
         }
         assert!(!Path::new("/tmp/fleetwright-written").exists());
