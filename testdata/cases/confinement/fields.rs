@@ -219,7 +219,7 @@ pub(super) const FIELDS: &[Field] = &[
             ("kustomization.yaml", "resources: [carrier.yaml]\nopenapi: {path: \"PATH\"}\n"),
             ("carrier.yaml", CARRIER),
         ],
-        is_shown: false,
+        is_shown: true,
     },
     Field {
         name: "helm-values",
