@@ -324,10 +324,19 @@ pub(super) const FIELDS: &[Field] = &[
     },
 ];
 
+/// The object of a field's target.
+pub(super) fn object(name: &str) -> String {
+    OBJECT.replace("CANARY", &canary(name))
+}
+
+fn canary(name: &str) -> String {
+    format!("{CANARY}-{name}-end")
+}
+
 impl Field {
     /// The text that only its target has.
     pub(super) fn canary(&self) -> String {
-        format!("{CANARY}-{}-end", self.name)
+        canary(self.name)
     }
 
     /// The files of its target, by their paths in the tree of targets.
