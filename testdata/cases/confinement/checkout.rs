@@ -81,7 +81,7 @@ impl Checkout {
         commands.iter().map(|arguments| self.run(arguments)).collect()
     }
 
-    /// Fails if a regular file of the checkout other than those in `.git` has the canary, or a file outside has changed.
+    /// Fails if a regular file of the checkout has the canary, other than those in `.git`.
     pub(super) fn assert_nothing_was_copied(&self, name: &str) {
         for path in regular_files(&self.root()) {
             let inside = path.strip_prefix(self.root()).unwrap();
