@@ -4,13 +4,13 @@
 //! `testdata/kustomize`. What it can do and this engine cannot yet is counted in `not_done`, never silent.
 
 mod rule_ids;
-mod text;
 mod file;
 mod schema;
+mod text;
 mod objects;
 mod fieldspec;
-mod state;
 mod patch;
+mod state;
 mod generate;
 mod references;
 mod transform;

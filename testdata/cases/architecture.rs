@@ -34,6 +34,8 @@ const DOORS: &[(&[&str], Option<&str>, &str)] = &[
     (&["std", "fs"], Some("disk"), "take a `Tree`, and let `disk` read and write it"),
     (&["std", "os", "*", "fs"], Some("disk"), "take a `Tree`, and let `disk` read and write it"),
     (&["ignore"], Some("disk"), "take a `Tree`, and let `disk` walk directories"),
+    (&["rustix"], Some("disk"), "take a `Tree`, and let `disk` read and write it"),
+    (&["same_file"], Some("disk"), "take a `Tree`, and let `disk` read and write it"),
     (&["tempfile"], Some("disk"), "return what is to be written, and let `disk` write it"),
     (&["std", "process"], Some("disk"), "run no program outside `disk`"),
     (&["std", "os", "*", "process"], Some("disk"), "run no program outside `disk`"),

@@ -3,6 +3,6 @@
 pub(super) mod output;
 pub(super) mod finish;
 pub(super) mod walk;
+pub(super) mod builder;
 pub(super) mod include;
 pub(super) mod plugins;
-pub(super) mod builder;

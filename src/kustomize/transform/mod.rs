@@ -7,6 +7,6 @@ pub(super) mod names;
 pub(super) mod namespace;
 pub(super) mod replacements;
 pub(super) mod replicas;
-pub(super) mod value_add;
 pub(super) mod sequence;
+pub(super) mod value_add;
 pub(super) mod builtin_plugins;
