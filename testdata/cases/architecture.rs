@@ -72,9 +72,9 @@ fn a_directory_has_at_most_twenty_files() {
     let folder = house.path().join("src/many");
     fs::create_dir_all(&folder).unwrap();
     let names: Vec<String> = (0..MAX_FILES).map(|number| format!("file_{number}")).collect();
-    let list: String = names.iter().map(|name| format!("mod {name};\n")).collect();
+    let list: Vec<String> = names.iter().map(|name| format!("mod {name};")).collect();
     fs::write(house.path().join("src/lib.rs"), "mod many;\n").unwrap();
-    fs::write(folder.join("mod.rs"), list).unwrap();
+    fs::write(folder.join("mod.rs"), list.join("\n")).unwrap();
     for name in &names {
         fs::write(folder.join(name).with_extension("rs"), "").unwrap();
     }

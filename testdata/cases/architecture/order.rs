@@ -94,8 +94,8 @@ pub(super) fn cycles(uses: &Uses) -> Vec<Complaint> {
         least = cycle.len();
         let edges: Vec<(&str, &str)> = cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1)).collect();
         let described = edges.iter().map(|&(from, to)| {
-            let used = &uses[&(from.to_owned(), to.to_owned())];
-            format!("{from}:{} uses {} of {to}", used.line, quoted(&used.names))
+            let edge = &uses[&(from.to_owned(), to.to_owned())];
+            format!("{from}:{} uses {} of {to}", edge.line, quoted(&edge.names))
         });
         let described = described.collect::<Vec<String>>().join(", ");
         let group = if size > cycle.len() { format!(" ({size} files use each other)") } else { String::new() };

@@ -250,19 +250,16 @@ impl Source {
         };
         let body = at + 2 + usize::from(defined.is_some());
         let Some(TokenTree::Group(group)) = trees.get(body) else { return None };
-        match defined {
-            Some(name) => {
-                if let Some(modules) = modules_around_declarations(group.stream()) {
-                    let uses = item_of_parameter(group.stream());
-                    self.declaring.push(Declaring { name: name.clone(), around: modules, uses });
-                }
-                self.items.push(Item { inside: around.inside.clone(), name, is_macro: true });
+        if let Some(name) = defined {
+            if let Some(modules) = modules_around_declarations(group.stream()) {
+                let uses = item_of_parameter(group.stream());
+                self.declaring.push(Declaring { name: name.clone(), around: modules, uses });
             }
-            None => {
-                self.path(trees, at, &[], around);
-                let names = identifiers(group.stream());
-                self.calls.push(Call { name: name.to_owned(), inside: around.inside.clone(), names });
-            }
+            self.items.push(Item { inside: around.inside.clone(), name, is_macro: true });
+        } else {
+            self.path(trees, at, &[], around);
+            let names = identifiers(group.stream());
+            self.calls.push(Call { name: name.to_owned(), inside: around.inside.clone(), names });
         }
         self.walk(group.stream(), &around.body(Place::Code, false));
         Some(body + 1)
