@@ -1,7 +1,6 @@
 //! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
 
 mod classify;
-mod label;
 mod place;
 mod resourceset;
 pub mod source;

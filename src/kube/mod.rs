@@ -3,5 +3,7 @@
 mod object;
 pub mod version;
 pub mod semver_range;
+pub mod selector;
+mod selector_text;
 
 pub use object::Object;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::aggregation_selector::Selector;
 use super::rule::Rule;
 use super::subject::{Account, Subject};
 use crate::base::finding::ObjectRef;
 use crate::kube::Object;
+use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
 

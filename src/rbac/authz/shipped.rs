@@ -7,10 +7,10 @@ use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
-use super::aggregation_selector::{Operator, Requirement, Selector};
 use super::role::{Binding, Bound, Place, Role, RoleRef, Shipper};
 use super::rule::Rule;
 use super::subject::{Account, Subject};
+use crate::kube::selector::Selector;
 use crate::yaml::Name;
 
 /// The namespace that shipped objects of Flux name, which is another one on some clusters.
@@ -122,11 +122,7 @@ fn named(by: Shipper, name: &Name, home: &str) -> Name {
 
 impl ShippedSelector {
     fn selector(&self) -> Selector {
-        let labels = self.match_labels.iter();
-        let requirements = labels
-            .map(|(key, value)| Requirement { key: key.clone(), operator: Operator::In(vec![value.clone()]) })
-            .collect();
-        Selector { requirements }
+        Selector::of_labels(&self.match_labels)
     }
 }
 
