@@ -1,5 +1,6 @@
 //! What a cluster may have although no manifest that is known brings it.
 
+use crate::kube::groups;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ impl Doubts {
 
 /// The namespace that a chart brings objects to on the cluster that its release is on.
 pub(crate) fn chart_into(object: &Object) -> Option<&str> {
-    if !object.is("helm.toolkit.fluxcd.io", "HelmRelease") || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
+    if !object.is(groups::HELM, "HelmRelease") || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
         return None;
     }
     let said = |keys: &[&str]| object.text_at(keys).filter(|text| !text.is_empty());

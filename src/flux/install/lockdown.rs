@@ -1,5 +1,6 @@
 //! How Flux is locked down: what the arguments of its controllers refuse to tenants.
 
+use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deployments::{controllers_in, controllers_of};
@@ -66,7 +67,7 @@ impl Lockdown {
         }
         for applied in received {
             let object = applied.object;
-            if object.is("fluxcd.controlplane.io", "FluxInstance") {
+            if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
                 for (name, locks) in locks_of_instance(object) {
                     take(&name, locks);
                 }

@@ -8,6 +8,7 @@ mod template;
 mod inputs;
 mod place;
 
+use crate::kube::groups;
 use std::collections::BTreeMap;
 
 use self::inputs::{InputSet, Missing, inputs};
@@ -35,12 +36,12 @@ pub struct Expansion {
 
 /// Whether an object is a ResourceSet.
 pub fn is_resource_set(object: &Object) -> bool {
-    object.is("fluxcd.controlplane.io", "ResourceSet")
+    object.is(groups::FLUX_OPERATOR, "ResourceSet")
 }
 
 /// Whether an object is a provider of inputs.
 pub fn is_input_provider(object: &Object) -> bool {
-    object.is("fluxcd.controlplane.io", "ResourceSetInputProvider")
+    object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
 }
 
 /// Expands a ResourceSet as it stands in the cluster; `providers` are the cluster's providers of inputs.

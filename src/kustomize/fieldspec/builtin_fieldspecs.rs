@@ -5,6 +5,7 @@
 
 use super::field_spec::{FieldSpec, Gvk};
 use super::transformer_config::{Configuration, NameReference, Topic};
+use crate::kube::groups::RBAC;
 
 /// Group, version, kind, path.
 type Row = (&'static str, &'static str, &'static str, &'static str);
@@ -103,7 +104,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("", "metadata/annotations"),
 ];
 
-const RBAC: &str = "rbac.authorization.k8s.io";
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
 /// Where a pod names config maps, below its specification.

@@ -1,5 +1,6 @@
 //! What brings objects to a cluster that are not known: charts, and appliers that were not built.
 
+use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub(crate) struct Makers<'a> {
 impl<'a> Makers<'a> {
     pub(crate) fn of(view: &View<'a>) -> Self {
         let mut makers = Self::default();
-        for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
+        for applied in view.of_kind(groups::HELM, "HelmRelease") {
             let release = applied.object;
             if release.node.at_keys(&["spec", "kubeConfig"]).is_some() {
                 continue;

@@ -1,5 +1,6 @@
 //! What has to happen before what when a cluster is brought up from nothing.
 
+use crate::kube::groups;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -66,7 +67,7 @@ impl<'a> ColdStart<'a> {
         let mut owners: Vec<usize> = Vec::new();
         let mut releases: Vec<&'a Object> = Vec::new();
         // A release that waits for no other one is ready some time after it was applied.
-        let linked = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+        let linked = view.of_kind(groups::HELM, "HelmRelease");
         let linked = linked.filter(|applied| !items(applied.object, "dependsOn").is_empty());
         for applied in linked {
             by_id.insert(id(applied.object), 2 * appliers.len() + releases.len());

@@ -1,12 +1,13 @@
 //! Whether something that is referred to is missing on a cluster, and what was probably meant.
 
+use crate::kube::groups;
 use std::collections::BTreeMap;
 
 use super::dependency::dependencies;
 use super::presence::Presence;
 use super::source_reference::source_of;
 use super::values_reference::values_of;
-use super::wanted::{SOURCES, Wanted};
+use super::wanted::Wanted;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
 use crate::kube::Object;
@@ -95,7 +96,7 @@ impl<'v, 'a> Search<'v, 'a> {
         if let Some(found) = alike().find(|found| found.object.name() == name) {
             return Some((Slip::Namespace, found));
         }
-        if group == SOURCES {
+        if group == groups::SOURCE {
             let kinds = ["GitRepository", "OCIRepository", "HelmRepository", "Bucket"];
             let found = kinds.iter().find_map(|kind| view.find(group, kind, namespace, name));
             if let Some(found) = found {

@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::flux::Applied;
 use crate::lint::rule::{declare, pedantic, Check, Context};
 use crate::lint::found::Found;
@@ -56,7 +57,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let release = applied.object;
-    if !release.is("helm.toolkit.fluxcd.io", "HelmRelease") || applied.completion.mentions("storageNamespace") {
+    if !release.is(groups::HELM, "HelmRelease") || applied.completion.mentions("storageNamespace") {
         return;
     }
     let said = |field: &str| release.node.at_keys(&["spec", field]).filter(|node| node.text().is_some_and(|text| !text.is_empty()));

@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use std::collections::BTreeSet;
 
 use crate::flux::State;
@@ -208,7 +209,7 @@ fn is_empty(node: &Node) -> bool {
 /// The namespaces into which releases of the platform's install charts: these may bring anything.
 fn installed<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
     let tenants = &view.tenancy().tenants;
-    let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+    let releases = view.of_kind(groups::HELM, "HelmRelease");
     let releases = releases.filter(|applied| applied.namespace().is_none_or(|own| !tenants.contains_key(own)));
     releases.filter_map(|applied| applied.object.text_at(&["spec", "targetNamespace"])).collect()
 }

@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label};
@@ -146,7 +147,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
 }
 
 fn is_fluxs(object: &Object) -> bool {
-    is_flux(object) || object.is("fluxcd.controlplane.io", "ResourceSetInputProvider")
+    is_flux(object) || object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
 }
 
 fn finding(folder: &str, objects: &[&Object]) -> Option<Finding> {

@@ -2,6 +2,7 @@
 //!
 //! `shipped.json` is made by `testdata/oracles/rbac/record`, which asks Kubernetes' own code.
 
+use crate::kube::groups;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -12,9 +13,6 @@ use super::rule::Rule;
 use super::subject::{Account, Subject};
 use crate::kube::selector::Selector;
 use crate::yaml::Name;
-
-/// The namespace that shipped objects of Flux name, which is another one on some clusters.
-const FLUX_NAMESPACE: &str = "flux-system";
 
 /// What is shipped.
 #[derive(Deserialize)]
@@ -128,7 +126,7 @@ impl ShippedSelector {
 
 impl ShippedSubject {
     fn subject(&self, home: &str) -> Option<Subject> {
-        let namespace = if &*self.namespace == FLUX_NAMESPACE { home } else { &self.namespace };
+        let namespace = if &*self.namespace == groups::FLUX_NAMESPACE { home } else { &self.namespace };
         match &*self.kind {
             "User" => Some(Subject::User(self.name.clone())),
             "Group" => Some(Subject::Group(self.name.clone())),

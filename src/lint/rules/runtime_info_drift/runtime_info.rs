@@ -1,5 +1,6 @@
 //! The `ConfigMap`s that tell clusters apart: those of one name that several of them substitute from.
 
+use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -24,9 +25,9 @@ const READERS: [(&str, &str); 12] = [
     ("batch", "CronJob"),
     ("batch", "Job"),
     ("", "Pod"),
-    ("fluxcd.controlplane.io", "ResourceSet"),
-    ("fluxcd.controlplane.io", "ResourceSetInputProvider"),
-    ("helm.toolkit.fluxcd.io", "HelmRelease"),
+    (groups::FLUX_OPERATOR, "ResourceSet"),
+    (groups::FLUX_OPERATOR, "ResourceSetInputProvider"),
+    (groups::HELM, "HelmRelease"),
     ("kyverno.io", "ClusterPolicy"),
     ("kyverno.io", "Policy"),
     ("policies.kyverno.io", "GeneratingPolicy"),
@@ -231,7 +232,7 @@ fn reads_of(object: &Object, name: &str) -> bool {
     let spec = object.node.get("spec");
     let makes = |entry: &Entry| matches!(&*entry.key, "resources" | "resourcesTemplate");
     match object.group() {
-        "fluxcd.controlplane.io" => {
+        groups::FLUX_OPERATOR => {
             let entries = spec.map_or(&[][..], Node::entries);
             entries.iter().any(|entry| !makes(entry) && mentions(&entry.node, name))
         }
