@@ -1,6 +1,5 @@
 //! A repository: every file read once, every kustomization built once, every object found once.
 
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -26,6 +25,7 @@ use crate::flux::model::cluster::{Brought, Cluster};
 use crate::flux::model::completion::{Applier, Appliers, Completion};
 use crate::flux::query::image_marker::{Marker, markers};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::{Build, Builder, Files, is_yaml};
 use crate::text::{Entry, Index, Tree, folder_of};
 

@@ -1,6 +1,5 @@
 //! Merged levels → the resolved fleet: decoding, and what follows from something else.
 
-use crate::kube::groups;
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
@@ -17,6 +16,7 @@ use crate::fleet::load::INVALID_FLEET;
 use crate::fleet::merge::levels::{Merged, MergedComponent, MergedTenant, namespace_of};
 use crate::fleet::model;
 use crate::fleet::model::{ClusterSettings, Reconcile, Role, TenantSettings};
+use crate::kube::groups;
 use crate::text::{Index, Span};
 use crate::yaml::{Node, Reader};
 

@@ -1,6 +1,5 @@
 //! What an object that applies others asks for: read once, however many clusters have it.
 
-use crate::kube::groups;
 use std::sync::OnceLock;
 
 use super::digest::{Digest, Hasher};
@@ -10,6 +9,7 @@ use crate::flux::model::cluster::ApplierKind;
 use crate::flux::place::clamp;
 use crate::flux::source::SourceRef;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::yaml::{Name, Node, Style, Value};
 
 /// What an object that applies others asks for.

@@ -1,6 +1,5 @@
 //! What others ask about the objects of a build, found once for all clusters that share it.
 
-use crate::kube::groups;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use crate::flux::producer::makes_others;
 use crate::flux::query::tenancy::tells;
 use crate::flux::resourceset::{is_input_provider, is_resource_set};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::yaml::{Name, Node};
 
 /// What others ask about the objects of a build.

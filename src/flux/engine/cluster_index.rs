@@ -1,6 +1,5 @@
 //! What a cluster has, by name: what its appliers look things up in.
 
-use crate::kube::groups;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -17,6 +16,7 @@ use crate::flux::settings::Settings;
 use crate::flux::source::{Lookup, SourceRef};
 use crate::flux::{is_kustomization, is_source};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 

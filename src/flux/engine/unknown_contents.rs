@@ -1,6 +1,5 @@
 //! What a cluster may have although no manifest that is known brings it.
 
-use crate::kube::groups;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use crate::flux::build::applier_spec::Asks;
 use crate::flux::build::output::Output;
 use crate::flux::source::SourceRef;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::yaml::Name;
 
 /// The charts of Flux itself, which bring nothing but its installation.

@@ -1,6 +1,5 @@
 //! How Flux is locked down: what the arguments of its controllers refuse to tenants.
 
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deployments::{controllers_in, controllers_of};
@@ -9,6 +8,7 @@ use super::kustomizations::KustomizationFile;
 use super::root::{COMPONENTS_FILE, SYNC_FILE};
 use crate::flux::model::cluster::Applied;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::{Builder, file_in, references_of};
 use crate::text::Span;
 use crate::yaml::Node;

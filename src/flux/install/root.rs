@@ -4,7 +4,6 @@
 //! folder builds, since clusters often patch a shared one. Where a repository has none of them, a source beside a
 //! Kustomization that applies the very file they stand in was applied by hand too.
 
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deployments::{controller_in, patched_by};
@@ -21,6 +20,7 @@ use crate::flux::place::{below, clamp};
 use crate::flux::source::SourceRef;
 use crate::flux::{is_kustomization, is_source};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::Builder;
 use crate::text::{File, Tree, folder_of, is_inside};
 use crate::yaml::{Name, Node};

@@ -1,6 +1,5 @@
 //! Who the tenants of a cluster are, and what they rely on.
 
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config;
@@ -9,6 +8,7 @@ use crate::flux::install::lockdown::{Installation, Lockdown};
 use crate::flux::model::cluster::Applied;
 use crate::flux::{is_flux, is_kustomization};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::yaml::Node;
 
 /// The label that says whose a namespace or a Flux object is.

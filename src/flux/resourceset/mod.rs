@@ -8,7 +8,6 @@ mod template;
 mod inputs;
 mod place;
 
-use crate::kube::groups;
 use std::collections::BTreeMap;
 
 use self::inputs::{InputSet, Missing, inputs};
@@ -16,6 +15,7 @@ use self::place::{Ground, Places, file};
 use self::template::{Budget, Fault, Output, Template, Value};
 use crate::base::finding::{Finding, ObjectRef};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{By, DUPLICATE_KEY, Entry, Name, Node, Style, Value as Yaml, parse};

@@ -1,10 +1,10 @@
 //! What Kustomizations, releases and their like take from objects that somebody brings: sources, variables, values.
 
-use crate::kube::groups;
 use std::sync::Arc;
 
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::lint::refs::values_reference::values_of;
 use crate::lint::refs::wanted::Wanted;

@@ -1,6 +1,5 @@
 //! What the roots of a repository reach.
 
-use crate::kube::groups;
 use std::collections::BTreeSet;
 
 use super::charts::{public_owner, repository_owner};
@@ -8,6 +7,7 @@ use super::installation::runs;
 use crate::base::finding::ObjectRef;
 use crate::flux::{Objects, Repo, State};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::rule::Fleet;
 use crate::text::{Index, folder_of};
 use crate::yaml::Value;

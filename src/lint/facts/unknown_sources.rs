@@ -1,6 +1,5 @@
 //! What brings objects to a cluster that are not known: charts, and appliers that were not built.
 
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use super::artifacts::may_be_made;
 use crate::base::finding::ObjectRef;
 use crate::flux::{Applier, State};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::view::View;
 
 /// What brings objects that are not known: charts, and appliers that were not built.

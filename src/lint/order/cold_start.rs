@@ -1,12 +1,12 @@
 //! What has to happen before what when a cluster is brought up from nothing.
 
-use crate::kube::groups;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::applier_tree::Descent;
 use crate::flux::{Applier, ApplierKind};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::scope::settled_namespace;
 use crate::lint::view::View;
 use crate::text::{Index, Span};

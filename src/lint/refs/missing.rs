@@ -1,6 +1,5 @@
 //! Whether something that is referred to is missing on a cluster, and what was probably meant.
 
-use crate::kube::groups;
 use std::collections::BTreeMap;
 
 use super::dependency::dependencies;
@@ -11,6 +10,7 @@ use super::wanted::Wanted;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::facts::charts::may_bring_flux;
 use crate::lint::view::View;
 

@@ -1,8 +1,8 @@
 //! Something that an object refers to.
 
-use crate::kube::groups;
 use std::fmt;
 
+use crate::kube::groups;
 use crate::yaml::Node;
 
 /// An object that another one refers to, of whatever version. Cluster-scoped ones have the empty namespace.

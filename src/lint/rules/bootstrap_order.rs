@@ -1,6 +1,6 @@
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_CONTROLLERS, Handling};
 use crate::kube::Object;

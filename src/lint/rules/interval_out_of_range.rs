@@ -1,6 +1,6 @@
-use crate::kube::groups;
 use std::time::Duration;
 
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::kube::Object;

@@ -1,6 +1,6 @@
-use crate::kube::groups;
 use std::collections::BTreeMap;
 
+use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, locks_of_instance};
 use crate::kube::Object;

@@ -1,7 +1,7 @@
-use crate::kube::groups;
 use std::collections::BTreeMap;
 use std::ptr;
 
+use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::lint::rule::{declare, Check};
 use crate::lint::facts::tenants::{Tenant, Tenants};

@@ -1,6 +1,6 @@
-use crate::kube::groups;
 use std::collections::BTreeSet;
 
+use crate::kube::groups;
 use crate::flux::State;
 use crate::kube::Object;
 use crate::lint::rule::{declare, pedantic, Check};

@@ -1,7 +1,7 @@
-use crate::kube::groups;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::{Applier, State};
 use crate::lint::rule::{declare, Check};

@@ -1,6 +1,6 @@
-use crate::kube::groups;
 use std::collections::BTreeMap;
 
+use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{is_flux, is_kustomization};
 use crate::kube::Object;

@@ -1,6 +1,6 @@
-use crate::kube::groups;
 use std::collections::BTreeSet;
 
+use crate::kube::groups;
 use crate::lint::facts::duration_fields::mentions;
 use crate::lint::rule::{declare, pedantic, Check};
 use crate::lint::found::Found;

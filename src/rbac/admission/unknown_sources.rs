@@ -1,10 +1,10 @@
 //! What may give rights without being seen: charts, and appliers that were not built. Each brings no more than the
 //! account may bring that it acts as.
 
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::flux::{Applied, Applier, Receiver, State, Tenancy};
+use crate::kube::groups;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::authz::request::Request;
 use crate::rbac::authz::subject::Account;

@@ -1,6 +1,5 @@
 //! The rights of one cluster: its roles, and who is bound to them.
 
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::aggregation::Gathered;
@@ -9,6 +8,7 @@ use super::shipped::SHIPPED;
 use super::subject::{Account, Subject};
 use crate::flux::{Applied, Receiver, Tenancy, is_flux};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::rbac::admission::policy::Policies;
 use crate::rbac::admission::unknown_sources::{Bringer, Unseen};
 use crate::rbac::escalation::account_objects::Present;

@@ -1,6 +1,5 @@
 //! Roles and bindings, as they are written or shipped.
 
-use crate::kube::groups;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use super::rule::Rule;
 use super::subject::{Account, Subject};
 use crate::base::finding::ObjectRef;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};

@@ -2,7 +2,6 @@
 //!
 //! `shipped.json` is made by `testdata/oracles/rbac/record`, which asks Kubernetes' own code.
 
-use crate::kube::groups;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -11,6 +10,7 @@ use serde::Deserialize;
 use super::role::{Binding, Bound, Place, Role, RoleRef, Shipper};
 use super::rule::Rule;
 use super::subject::{Account, Subject};
+use crate::kube::groups;
 use crate::kube::selector::Selector;
 use crate::yaml::Name;
 

@@ -3,11 +3,11 @@
 //! An object names an account of its own namespace in `serviceAccountName`. Where it names none, the controller takes
 //! the account that `--default-service-account` says, or acts as itself.
 
-use crate::kube::groups;
 use std::collections::BTreeMap;
 
 use crate::flux::{Applied, Produced, Receiver, Tenancy, helm};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::rbac::admission::policy::Named;
 use crate::rbac::authz::subject::Account;
 use crate::yaml::{Name, Node};

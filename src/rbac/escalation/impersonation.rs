@@ -1,11 +1,11 @@
 //! By what an account may come to act as another one.
 
-use crate::kube::groups;
 use std::fmt;
 
 use super::account_objects::everyone;
 use super::flux_identity::{APPLIERS, Applier, Unnamed};
 use super::guard::{Guard, everything};
+use crate::kube::groups;
 use crate::rbac::admission::policy::{Named, Policy};
 use crate::rbac::authz::answer::Grant;
 use crate::rbac::authz::cluster::Rbac;

@@ -1,8 +1,8 @@
 mod cycles;
 
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use cycles::circles;

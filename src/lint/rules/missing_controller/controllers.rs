@@ -1,8 +1,8 @@
 //! Which of Flux's controllers run on a cluster, and which kinds each of them acts on.
 
-use crate::kube::groups;
 use std::collections::BTreeSet;
 
+use crate::kube::groups;
 use crate::lint::view::View;
 use crate::flux::{CONTROLLERS, DEFAULT_CONTROLLERS};
 use crate::kube::Object;

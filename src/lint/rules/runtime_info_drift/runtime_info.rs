@@ -1,9 +1,9 @@
 //! The `ConfigMap`s that tell clusters apart: those of one name that several of them substitute from.
 
-use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::kube::groups;
 use crate::lint::facts::duration_fields::mentions;
 use crate::lint::facts::reach::address;
 use crate::lint::rule::Fleet;
