@@ -1,7 +1,6 @@
 //! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
 
 mod classify;
-mod label;
 mod place;
 mod resourceset;
 pub mod source;
@@ -38,19 +37,20 @@ pub use settings::{Bounds, Settings};
 pub use variables::substitute::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE, reads, substitute};
 
 use crate::kube::Object;
+use crate::kube::groups;
 
 /// Whether an object is of one of Flux's kinds, sources, deliveries and the operator's sets.
 pub fn is_flux(object: &Object) -> bool {
-    object.group().ends_with(".toolkit.fluxcd.io") || object.is("fluxcd.controlplane.io", "ResourceSet")
+    groups::is_toolkit(object.group()) || object.is(groups::FLUX_OPERATOR, "ResourceSet")
 }
 
 /// Flux's own Kustomization, of any version.
 pub fn is_kustomization(object: &Object) -> bool {
-    object.is("kustomize.toolkit.fluxcd.io", "Kustomization")
+    object.is(groups::KUSTOMIZE, "Kustomization")
 }
 
 /// Whether an object is one of Flux's sources that Kustomizations build from.
 pub fn is_source(object: &Object) -> bool {
     let kinds = ["GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"];
-    object.group() == "source.toolkit.fluxcd.io" && kinds.contains(&object.kind())
+    object.group() == groups::SOURCE && kinds.contains(&object.kind())
 }

@@ -20,11 +20,12 @@ use crate::flux::engine::waves::{AT_ONCE, run};
 use crate::flux::install::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations};
 use crate::flux::install::lockdown::Installation;
 use crate::flux::install::root::{Root, roots};
-use crate::flux::install::sync::{OPERATOR, objects_of};
+use crate::flux::install::sync::objects_of;
 use crate::flux::model::cluster::{Brought, Cluster};
 use crate::flux::model::completion::{Applier, Appliers, Completion};
 use crate::flux::query::image_marker::{Marker, markers};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::{Build, Builder, Files, is_yaml};
 use crate::text::{Entry, Index, Tree, folder_of};
 
@@ -285,7 +286,7 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
     for root in sure.into_iter().chain(guessed) {
         let Some(prefix) = &root.prefix else { continue };
         for object in &root.objects {
-            if object.is(OPERATOR, "FluxInstance") {
+            if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
                 let (made, _) = objects_of(object, builder);
                 for source in &made {
                     sources.add_own(source, prefix);

@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 use super::digest::{Digest, Hasher};
 use super::sops::is_asked;
 use crate::base::finding::ObjectRef;
-use crate::flux::install::sync::FLUX_NAMESPACE;
 use crate::flux::model::cluster::ApplierKind;
 use crate::flux::place::clamp;
 use crate::flux::source::SourceRef;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::yaml::{Name, Node, Style, Value};
 
 /// What an object that applies others asks for.
@@ -144,7 +144,7 @@ fn source_of(object: &Object, source: &Node) -> Option<SourceRef> {
 fn target_of(object: &Object, config: &Node) -> Name {
     let said = |keys: &[&str]| config.at_keys(keys).and_then(Node::text).filter(|text| !text.is_empty());
     let name = said(&["secretRef", "name"]).or_else(|| said(&["configMapRef", "name"])).unwrap_or_default();
-    let namespace = object.namespace().filter(|namespace| *namespace != FLUX_NAMESPACE);
+    let namespace = object.namespace().filter(|namespace| *namespace != groups::FLUX_NAMESPACE);
     let name = namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
     match said(&["secretRef", "key"]).filter(|key| !matches!(*key, "value" | "value.yaml")) {
         Some(key) => format!("{name}/{key}").into(),

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::applier_spec::Asks;
 use crate::flux::engine::cluster_index::{Id, id, is_looked_up};
 use crate::flux::engine::unknown_contents::chart_into;
-use crate::flux::install::sync::OPERATOR;
 use crate::flux::install::version::is_controller;
 use crate::flux::is_kustomization;
 use crate::flux::model::cluster::ApplierKind;
@@ -16,6 +15,7 @@ use crate::flux::producer::makes_others;
 use crate::flux::query::tenancy::tells;
 use crate::flux::resourceset::{is_input_provider, is_resource_set};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::yaml::{Name, Node};
 
 /// What others ask about the objects of a build.
@@ -212,7 +212,7 @@ fn applies_as(object: &Object) -> Option<ApplierKind> {
     match object.kind() {
         "Kustomization" if is_kustomization(object) => Some(ApplierKind::Kustomization),
         "ResourceSet" if is_resource_set(object) => Some(ApplierKind::ResourceSet),
-        "FluxInstance" if object.is(OPERATOR, "FluxInstance") => Some(ApplierKind::FluxInstance),
+        "FluxInstance" if object.is(groups::FLUX_OPERATOR, "FluxInstance") => Some(ApplierKind::FluxInstance),
         _ => None,
     }
 }

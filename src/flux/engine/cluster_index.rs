@@ -8,7 +8,6 @@ use crate::flux::build::applier_spec::Asks;
 use crate::flux::build::inventory::{Held, Print};
 use crate::flux::build::output::Output;
 use crate::flux::install::root::Root;
-use crate::flux::install::sync::OPERATOR;
 use crate::flux::install::version::is_controller;
 use crate::flux::model::cluster::ApplierKind;
 use crate::flux::producer::{Produced, Producers, makes_others};
@@ -17,6 +16,7 @@ use crate::flux::settings::Settings;
 use crate::flux::source::{Lookup, SourceRef};
 use crate::flux::{is_kustomization, is_source};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 
@@ -36,7 +36,7 @@ pub(crate) fn id(object: &Object) -> Id {
 static NONE: LazyLock<Name> = LazyLock::new(|| Name::from(""));
 
 /// The group of sources.
-static SOURCES: LazyLock<Name> = LazyLock::new(|| Name::from("source.toolkit.fluxcd.io"));
+static SOURCES: LazyLock<Name> = LazyLock::new(|| Name::from(groups::SOURCE));
 
 /// So many layers are gone through one by one.
 const FEW_LAYERS: usize = 64;
@@ -190,8 +190,8 @@ pub(crate) fn is_looked_up(object: &Object) -> bool {
     match object.group() {
         "" => matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"),
         "apps" => is_controller(object),
-        OPERATOR => true,
-        "source.extensions.fluxcd.io" => object.kind() == "ArtifactGenerator",
+        groups::FLUX_OPERATOR => true,
+        groups::SOURCE_EXTENSIONS => object.kind() == "ArtifactGenerator",
         _ => is_kustomization(object) || is_source(object) || makes_others(object),
     }
 }

@@ -7,6 +7,7 @@ use crate::flux::build::applier_spec::Asks;
 use crate::flux::build::output::Output;
 use crate::flux::source::SourceRef;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::yaml::Name;
 
 /// The charts of Flux itself, which bring nothing but its installation.
@@ -59,7 +60,7 @@ impl Doubts {
 
 /// The namespace that a chart brings objects to on the cluster that its release is on.
 pub(crate) fn chart_into(object: &Object) -> Option<&str> {
-    if !object.is("helm.toolkit.fluxcd.io", "HelmRelease") || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
+    if !object.is(groups::HELM, "HelmRelease") || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
         return None;
     }
     let said = |keys: &[&str]| object.text_at(keys).filter(|text| !text.is_empty());

@@ -8,6 +8,7 @@ use super::kustomizations::KustomizationFile;
 use super::root::{COMPONENTS_FILE, SYNC_FILE};
 use crate::flux::model::cluster::Applied;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::{Builder, file_in, references_of};
 use crate::text::Span;
 use crate::yaml::Node;
@@ -66,7 +67,7 @@ impl Lockdown {
         }
         for applied in received {
             let object = applied.object;
-            if object.is("fluxcd.controlplane.io", "FluxInstance") {
+            if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
                 for (name, locks) in locks_of_instance(object) {
                     take(&name, locks);
                 }

@@ -10,7 +10,6 @@ use super::deployments::{controller_in, patched_by};
 use super::includers::Includers;
 use super::instance_chart::{instance, instance_of, sync_of};
 use super::kustomizations::KustomizationFile;
-use super::sync::{FLUX_NAMESPACE, OPERATOR};
 use crate::base::finding::Finding;
 use crate::flux::build::applier_spec::Asks;
 use crate::flux::build::synthetic_node::{map, text};
@@ -21,6 +20,7 @@ use crate::flux::place::{below, clamp};
 use crate::flux::source::SourceRef;
 use crate::flux::{is_kustomization, is_source};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::Builder;
 use crate::text::{File, Tree, folder_of, is_inside};
 use crate::yaml::{Name, Node};
@@ -52,10 +52,10 @@ impl Root {
     /// The source that it syncs, when that is the repository.
     pub(crate) fn own_source(&self) -> Option<SourceRef> {
         let last = self.objects.last().filter(|_| self.there)?;
-        if !last.is(OPERATOR, "FluxInstance") {
+        if !last.is(groups::FLUX_OPERATOR, "FluxInstance") {
             return Asks::of(ApplierKind::Kustomization, last).source;
         }
-        let namespace = last.namespace().unwrap_or(FLUX_NAMESPACE);
+        let namespace = last.namespace().unwrap_or(groups::FLUX_NAMESPACE);
         let said = |key: &str| last.text_at(&["spec", "sync", key]).filter(|text| !text.is_empty());
         let (kind, name) = (said("kind").unwrap_or("GitRepository"), said("name").unwrap_or(namespace));
         Some(SourceRef { kind: kind.into(), namespace: namespace.into(), name: name.into() })
@@ -139,8 +139,8 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile]) -> 
 
 /// Tells whether an object is a FluxInstance, or the release of the chart that makes one.
 fn makes_instance(object: &Object) -> bool {
-    object.is(OPERATOR, "FluxInstance")
-        || (object.is("helm.toolkit.fluxcd.io", "HelmRelease") && sync_of(object).is_some())
+    object.is(groups::FLUX_OPERATOR, "FluxInstance")
+        || (object.is(groups::HELM, "HelmRelease") && sync_of(object).is_some())
 }
 
 /// Tells whether an object was written by `flux bootstrap`, which its file tells.
@@ -187,7 +187,7 @@ fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) 
     let mut candidates = Vec::new();
     for object in &objects {
         let file = object.node.origin.written().file();
-        if object.is(OPERATOR, "FluxInstance") {
+        if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
             if let Some(path) = object.text_at(&["spec", "sync", "path"]) {
                 candidates.push(Candidate::new(Kind::Instance, file, vec![object.clone()], path));
             }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::template::{Kind, Value, adler32, from_node};
 use crate::base::finding::ObjectRef;
-use crate::flux::label::fits;
 use crate::kube::Object;
+use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::Node;
 
@@ -99,7 +99,10 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
             };
             chosen.insert(provider.name(), *provider);
         } else if let Some(selector) = reference.get("selector").filter(|selector| !selector.is_null()) {
-            let selected = near.iter().filter(|(_, provider)| fits(Some(selector), provider));
+            let Some(parsed) = Selector::of(selector) else {
+                return Err(Missing::Wrong(selector.span().clone(), "`selector` is not a valid label selector".into()));
+            };
+            let selected = near.iter().filter(|(_, provider)| parsed.selects(|key| provider.label(key)));
             chosen.extend(selected.map(|(name, provider)| (*name, *provider)));
         } else {
             let message = "an item of `inputsFrom` has neither `name` nor `selector`";

@@ -15,6 +15,7 @@ use self::place::{Ground, Places, file};
 use self::template::{Budget, Fault, Output, Template, Value};
 use crate::base::finding::{Finding, ObjectRef};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{By, DUPLICATE_KEY, Entry, Name, Node, Style, Value as Yaml, parse};
@@ -35,12 +36,12 @@ pub struct Expansion {
 
 /// Whether an object is a ResourceSet.
 pub fn is_resource_set(object: &Object) -> bool {
-    object.is("fluxcd.controlplane.io", "ResourceSet")
+    object.is(groups::FLUX_OPERATOR, "ResourceSet")
 }
 
 /// Whether an object is a provider of inputs.
 pub fn is_input_provider(object: &Object) -> bool {
-    object.is("fluxcd.controlplane.io", "ResourceSetInputProvider")
+    object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
 }
 
 /// Expands a ResourceSet as it stands in the cluster; `providers` are the cluster's providers of inputs.

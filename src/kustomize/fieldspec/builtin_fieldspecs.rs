@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::field_spec::{FieldSpec, Gvk};
 use super::transformer_config::{Configuration, Conflict, NameReference, Topic};
+use crate::kube::groups::RBAC;
 
 /// Group, version, kind, path.
 type Row = (&'static str, &'static str, &'static str, &'static str);
@@ -105,7 +106,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("", "metadata/annotations"),
 ];
 
-const RBAC: &str = "rbac.authorization.k8s.io";
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
 /// Where a pod names config maps, below its specification.

@@ -4,6 +4,7 @@ use regex_lite::{Regex, RegexBuilder};
 
 use super::resources::{Id, Positions, Resource, Resources};
 use crate::base::finding::did_you_mean;
+use crate::kube::selector::Selector;
 use crate::yaml::Node;
 
 /// The `target` of a patch. Every field is a regular expression for the whole text; an empty one matches anything.
@@ -13,8 +14,8 @@ pub(crate) struct Target {
     kind: Pattern,
     name: Pattern,
     namespace: Pattern,
-    labels: Vec<Requirement>,
-    annotations: Vec<Requirement>,
+    labels: Selector,
+    annotations: Selector,
 }
 
 /// A place in the target that cannot be read, and why.
@@ -64,12 +65,12 @@ impl Pattern {
 
 impl Target {
     pub(crate) fn read(node: &Node) -> Result<Self, Unreadable> {
-        let requirements = |field: &str| match node.get(field).and_then(Node::text) {
-            Some(text) => parse_requirements(text).ok_or_else(|| Unreadable {
+        let selector = |field: &str| match node.get(field).and_then(Node::text) {
+            Some(text) => Selector::parse(text).ok_or_else(|| Unreadable {
                 node: node.get(field).cloned().unwrap_or_else(|| node.clone()),
                 message: format!("`{text}` is no label selector"),
             }),
-            None => Ok(Vec::new()),
+            None => Ok(Selector::default()),
         };
         Ok(Self {
             group: Pattern::read(node.get("group"))?,
@@ -77,8 +78,8 @@ impl Target {
             kind: Pattern::read(node.get("kind"))?,
             name: Pattern::read(node.get("name"))?,
             namespace: Pattern::read(node.get("namespace"))?,
-            labels: requirements("labelSelector")?,
-            annotations: requirements("annotationSelector")?,
+            labels: selector("labelSelector")?,
+            annotations: selector("annotationSelector")?,
         })
     }
 
@@ -112,9 +113,9 @@ impl Target {
 
     /// Tells whether labels and annotations match.
     pub(crate) fn selects_metadata(&self, node: &Node) -> bool {
-        let selected = |requirements: &[Requirement], field: &str| {
+        let selected = |selector: &Selector, field: &str| {
             let values = node.at_keys(&["metadata", field]);
-            requirements.iter().all(|requirement| requirement.matches(values))
+            selector.selects(|key| values.and_then(|values| values.get(key)).and_then(Node::text))
         };
         selected(&self.labels, "labels") && selected(&self.annotations, "annotations")
     }
@@ -162,85 +163,5 @@ impl Target {
             let meant = did_you_mean(typed, names.iter().map(|(_, name)| *name))?;
             names.iter().find(|(_, name)| *name == meant).map(|(at, _)| ("name", *at))
         })
-    }
-}
-
-/// One term of a label selector, as Kubernetes writes them: `a=b`, `a!=b`, `a`, `!a`, `a in (b,c)`, `a notin (b,c)`.
-struct Requirement {
-    key: String,
-    operator: Operator,
-}
-
-enum Operator {
-    Exists,
-    Missing,
-    In(Vec<String>),
-    NotIn(Vec<String>),
-}
-
-impl Requirement {
-    fn matches(&self, values: Option<&Node>) -> bool {
-        let value = values.and_then(|values| values.get(&self.key)).and_then(Node::text);
-        match (&self.operator, value) {
-            (Operator::Exists, value) => value.is_some(),
-            (Operator::Missing, value) => value.is_none(),
-            (Operator::In(set), Some(value)) => set.iter().any(|one| one == value),
-            (Operator::In(_), None) => false,
-            (Operator::NotIn(set), Some(value)) => !set.iter().any(|one| one == value),
-            (Operator::NotIn(_), None) => true,
-        }
-    }
-}
-
-fn parse_requirements(text: &str) -> Option<Vec<Requirement>> {
-    let terms = split_terms(text)?;
-    terms.iter().map(|term| term.trim()).filter(|term| !term.is_empty()).map(parse_requirement).collect()
-}
-
-/// Splits at the commas outside of parentheses.
-fn split_terms(text: &str) -> Option<Vec<String>> {
-    let mut terms = vec![String::new()];
-    let mut depth = 0u32;
-    for character in text.chars() {
-        match character {
-            ',' if depth == 0 => terms.push(String::new()),
-            _ => {
-                match character {
-                    '(' => depth += 1,
-                    ')' => depth = depth.checked_sub(1)?,
-                    _ => {}
-                }
-                terms.last_mut()?.push(character);
-            }
-        }
-    }
-    (depth == 0).then_some(terms)
-}
-
-fn parse_requirement(term: &str) -> Option<Requirement> {
-    let make = |key: &str, operator| {
-        let key = key.trim();
-        let word = !key.is_empty() && !key.contains([' ', '(', ')', '=', '!', '<', '>']);
-        word.then(|| Requirement { key: key.into(), operator })
-    };
-    let set = |text: &str| {
-        let inner = text.trim().strip_prefix('(')?.strip_suffix(')')?;
-        Some(inner.split(',').map(|one| one.trim().to_string()).collect::<Vec<_>>())
-    };
-    if let Some((key, value)) = term.split_once("!=") {
-        return make(key, Operator::NotIn(vec![value.trim().into()]));
-    }
-    if let Some((key, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
-        return make(key, Operator::In(vec![value.trim().into()]));
-    }
-    if let Some((key, values)) = term.split_once(" notin ") {
-        return make(key, Operator::NotIn(set(values)?));
-    }
-    if let Some((key, values)) = term.split_once(" in ") {
-        return make(key, Operator::In(set(values)?));
-    }
-    match term.strip_prefix('!') {
-        Some(key) => make(key, Operator::Missing),
-        None => make(term, Operator::Exists),
     }
 }

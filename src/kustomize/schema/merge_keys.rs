@@ -4,6 +4,7 @@
 //! schema of Kubernetes 1.21, which kustomize 5.8 carries. Kinds that it does not know replace every list.
 
 use super::user_schema::{LIST_KEYS, MAX_REFERENCES, MERGE_KEY, UserSchema, list_id};
+use crate::kube::groups;
 use crate::yaml::{Name, Node};
 
 /// A type of Kubernetes', one of a schema that the user names, or a place where none is known.
@@ -77,7 +78,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("node.k8s.io", &["v1", "v1beta1"], &["RuntimeClass"]),
     ("policy", &["v1", "v1beta1"], &["PodDisruptionBudget"]),
     ("policy", &["v1beta1"], &["PodSecurityPolicy"]),
-    ("rbac.authorization.k8s.io", &["v1", "v1beta1"], &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
+    (groups::RBAC, &["v1", "v1beta1"], &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
     ("scheduling.k8s.io", &["v1", "v1beta1"], &["PriorityClass"]),
     ("storage.k8s.io", &["v1", "v1beta1"], &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
 ];

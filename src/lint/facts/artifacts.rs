@@ -1,6 +1,7 @@
 //! The artifacts that source-watcher makes.
 
 use crate::flux::Applied;
+use crate::kube::groups;
 use crate::lint::refs::wanted::said;
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -8,7 +9,7 @@ use crate::yaml::Node;
 /// Whether a controller may make an ExternalArtifact. Some are made by others than Flux's: on a cluster without any of
 /// Flux's generators, one of those may.
 pub(crate) fn may_be_made(view: &View<'_>, namespace: &str, name: &str) -> bool {
-    let mut generators = view.of_kind("source.extensions.fluxcd.io", "ArtifactGenerator").peekable();
+    let mut generators = view.of_kind(groups::SOURCE_EXTENSIONS, "ArtifactGenerator").peekable();
     generators.peek().is_none() || generators.any(|generator| makes(&generator, namespace, name))
 }
 

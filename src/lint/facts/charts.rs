@@ -3,8 +3,9 @@
 use super::duration_fields::mentions;
 use crate::address::Address;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::refs::source_reference::source_of;
-use crate::lint::refs::wanted::{SOURCES, said};
+use crate::lint::refs::wanted::said;
 use crate::lint::view::View;
 
 /// Registries that hold charts for everybody, whose paths begin with their owner.
@@ -50,7 +51,7 @@ pub(crate) fn may_bring_flux(view: &View<'_>, release: &Object, name: &str) -> b
         return true;
     }
     // Without its source it is not even installed.
-    let Some(source) = view.find(SOURCES, wanted.kind, wanted.namespace, wanted.name) else { return false };
+    let Some(source) = view.find(groups::SOURCE, wanted.kind, wanted.namespace, wanted.name) else { return false };
     let spec = source.object.node.get("spec");
     let is_private = ["secretRef", "certSecretRef", "serviceAccountName"];
     let is_private = spec.is_none_or(|spec| is_private.iter().any(|field| spec.get(field).is_some()));

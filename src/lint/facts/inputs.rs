@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::lint::refs::values_reference::values_of;
-use crate::lint::refs::wanted::{KUSTOMIZE, Wanted};
+use crate::lint::refs::wanted::Wanted;
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -46,7 +47,7 @@ pub(crate) fn inputs<'a>(view: &View<'a>) -> Vec<Input<'a>> {
             }
         }
     }
-    for (group, kind) in BUILT_FROM_SOURCES.into_iter().filter(|kind| *kind != (KUSTOMIZE, "Kustomization")) {
+    for (group, kind) in BUILT_FROM_SOURCES.into_iter().filter(|kind| *kind != (groups::KUSTOMIZE, "Kustomization")) {
         for applied in view.of_kind(group, kind) {
             take(applied.object, applied.by, false);
         }

@@ -7,7 +7,7 @@ use super::installation::runs;
 use crate::base::finding::ObjectRef;
 use crate::flux::{Objects, Repo, State};
 use crate::kube::Object;
-use crate::lint::refs::wanted::SOURCES;
+use crate::kube::groups;
 use crate::lint::rule::Fleet;
 use crate::text::{Index, folder_of};
 use crate::yaml::Value;
@@ -185,7 +185,8 @@ fn may_be_of_here(repo: &Repo, received: &[&Object]) -> bool {
             whole.insert(source, ());
         }
     }
-    let sources = received.iter().filter(|object| object.group() == SOURCES).map(|object| (object, object.reference()));
+    let sources =
+        received.iter().filter(|object| object.group() == groups::SOURCE).map(|object| (object, object.reference()));
     let (mut own, mut others) = (BTreeSet::new(), BTreeSet::new());
     for (object, reference) in sources {
         let url = object.text_at(&["spec", "url"]);

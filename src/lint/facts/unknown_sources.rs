@@ -7,6 +7,7 @@ use super::artifacts::may_be_made;
 use crate::base::finding::ObjectRef;
 use crate::flux::{Applier, State};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::view::View;
 
 /// What brings objects that are not known: charts, and appliers that were not built.
@@ -27,7 +28,7 @@ pub(crate) struct Makers<'a> {
 impl<'a> Makers<'a> {
     pub(crate) fn of(view: &View<'a>) -> Self {
         let mut makers = Self::default();
-        for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
+        for applied in view.of_kind(groups::HELM, "HelmRelease") {
             let release = applied.object;
             if release.node.at_keys(&["spec", "kubeConfig"]).is_some() {
                 continue;

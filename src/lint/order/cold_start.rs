@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::applier_tree::Descent;
 use crate::flux::{Applier, ApplierKind};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::scope::settled_namespace;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
@@ -66,7 +67,7 @@ impl<'a> ColdStart<'a> {
         let mut owners: Vec<usize> = Vec::new();
         let mut releases: Vec<&'a Object> = Vec::new();
         // A release that waits for no other one is ready some time after it was applied.
-        let linked = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+        let linked = view.of_kind(groups::HELM, "HelmRelease");
         let linked = linked.filter(|applied| !items(applied.object, "dependsOn").is_empty());
         for applied in linked {
             by_id.insert(id(applied.object), 2 * appliers.len() + releases.len());

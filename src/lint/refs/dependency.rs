@@ -1,13 +1,14 @@
 //! What objects wait for, as their `dependsOn` says.
 
-use super::wanted::{HELM, KUSTOMIZE, OPERATOR, Wanted, said};
+use super::wanted::{Wanted, said};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::facts::duration_fields::flag;
 use crate::yaml::Node;
 
 /// The kinds that wait for others.
 pub(crate) const DEPENDENTS: [(&str, &str); 3] =
-    [(KUSTOMIZE, "Kustomization"), (HELM, "HelmRelease"), (OPERATOR, "ResourceSet")];
+    [(groups::KUSTOMIZE, "Kustomization"), (groups::HELM, "HelmRelease"), (groups::FLUX_OPERATOR, "ResourceSet")];
 
 /// An item of `dependsOn`.
 pub(crate) struct Dependency<'a> {
@@ -30,7 +31,7 @@ pub(crate) fn dependencies(object: &Object) -> impl Iterator<Item = Dependency<'
     list.unwrap_or_default().iter().filter_map(move |item| {
         let has_expression = said(item, "readyExpr").is_some();
         let name = said(item, "name")?;
-        let (wanted, is_asked) = if group == OPERATOR {
+        let (wanted, is_asked) = if group == groups::FLUX_OPERATOR {
             let group = said(item, "apiVersion")?.split_once('/').map_or("", |(group, _)| group);
             let namespace = said(item, "namespace").unwrap_or_default();
             let is_asked = item.get("ready").and_then(flag) == Some(true);

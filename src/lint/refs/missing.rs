@@ -6,10 +6,11 @@ use super::dependency::dependencies;
 use super::presence::Presence;
 use super::source_reference::source_of;
 use super::values_reference::values_of;
-use super::wanted::{SOURCES, Wanted};
+use super::wanted::Wanted;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::facts::charts::may_bring_flux;
 use crate::lint::view::View;
 
@@ -95,7 +96,7 @@ impl<'v, 'a> Search<'v, 'a> {
         if let Some(found) = alike().find(|found| found.object.name() == name) {
             return Some((Slip::Namespace, found));
         }
-        if group == SOURCES {
+        if group == groups::SOURCE {
             let kinds = ["GitRepository", "OCIRepository", "HelmRepository", "Bucket"];
             let found = kinds.iter().find_map(|kind| view.find(group, kind, namespace, name));
             if let Some(found) = found {

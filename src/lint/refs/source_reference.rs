@@ -1,15 +1,16 @@
 //! The sources that objects name.
 
-use super::wanted::{HELM, KUSTOMIZE, SOURCES, Wanted, said};
+use super::wanted::{Wanted, said};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::yaml::Node;
 
 /// The kinds that name sources.
 pub(crate) const BUILT_FROM_SOURCES: [(&str, &str); 4] = [
-    (KUSTOMIZE, "Kustomization"),
-    (HELM, "HelmRelease"),
-    (SOURCES, "HelmChart"),
-    ("image.toolkit.fluxcd.io", "ImageUpdateAutomation"),
+    (groups::KUSTOMIZE, "Kustomization"),
+    (groups::HELM, "HelmRelease"),
+    (groups::SOURCE, "HelmChart"),
+    (groups::IMAGE, "ImageUpdateAutomation"),
 ];
 
 /// A source that an object names.
@@ -26,11 +27,11 @@ pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
     // source-controller looks for the source of a HelmChart beside it.
     let (mut is_local, mut default_kind) = (false, None);
     let reference = match (object.group(), object.kind()) {
-        (KUSTOMIZE, "Kustomization") => {
+        (groups::KUSTOMIZE, "Kustomization") => {
             kinds = &["GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"];
             node(&["spec", "sourceRef"])?
         }
-        (HELM, "HelmRelease") => {
+        (groups::HELM, "HelmRelease") => {
             if let Some(chart) = node(&["spec", "chartRef"]) {
                 kinds = &["OCIRepository", "HelmChart", "ExternalArtifact"];
                 chart
@@ -39,12 +40,12 @@ pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
                 node(&["spec", "chart", "spec", "sourceRef"])?
             }
         }
-        (SOURCES, "HelmChart") => {
+        (groups::SOURCE, "HelmChart") => {
             kinds = &["HelmRepository", "GitRepository", "Bucket"];
             is_local = true;
             node(&["spec", "sourceRef"])?
         }
-        ("image.toolkit.fluxcd.io", "ImageUpdateAutomation") => {
+        (groups::IMAGE, "ImageUpdateAutomation") => {
             kinds = &["GitRepository"];
             default_kind = Some("GitRepository");
             node(&["spec", "sourceRef"])?
@@ -53,6 +54,6 @@ pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
     };
     let kind = said(reference, "kind").or(default_kind).filter(|kind| kinds.contains(kind))?;
     let namespace = said(reference, "namespace").filter(|_| !is_local).or(object.namespace())?;
-    let wanted = Wanted { group: SOURCES, kind, namespace, name: said(reference, "name")? };
+    let wanted = Wanted { group: groups::SOURCE, kind, namespace, name: said(reference, "name")? };
     Some(SourceReference { node: reference.get("name").unwrap_or(reference), wanted })
 }

@@ -1,7 +1,8 @@
 //! The `ConfigMap`s and `Secret`s that Flux objects take values from.
 
-use super::wanted::{HELM, KUSTOMIZE, Wanted, said};
+use super::wanted::{Wanted, said};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::lint::facts::duration_fields::flag;
 use crate::yaml::Node;
 
@@ -17,8 +18,8 @@ pub(crate) struct ValuesReference<'a> {
 /// What a HelmRelease or a Kustomization takes values from; of an object without namespace that is not known.
 pub(crate) fn values_of(object: &Object) -> impl Iterator<Item = ValuesReference<'_>> {
     let list = match (object.group(), object.kind()) {
-        (HELM, "HelmRelease") => object.node.at_keys(&["spec", "valuesFrom"]),
-        (KUSTOMIZE, "Kustomization") => object.node.at_keys(&["spec", "postBuild", "substituteFrom"]),
+        (groups::HELM, "HelmRelease") => object.node.at_keys(&["spec", "valuesFrom"]),
+        (groups::KUSTOMIZE, "Kustomization") => object.node.at_keys(&["spec", "postBuild", "substituteFrom"]),
         _ => None,
     };
     let namespace = object.namespace();

@@ -2,16 +2,8 @@
 
 use std::fmt;
 
+use crate::kube::groups;
 use crate::yaml::Node;
-
-/// The group of Flux's sources.
-pub(crate) const SOURCES: &str = "source.toolkit.fluxcd.io";
-/// The group of Flux's Kustomizations.
-pub(crate) const KUSTOMIZE: &str = "kustomize.toolkit.fluxcd.io";
-/// The group of `HelmRelease`s.
-pub(crate) const HELM: &str = "helm.toolkit.fluxcd.io";
-/// The group of Flux Operator's kinds.
-pub(super) const OPERATOR: &str = "fluxcd.controlplane.io";
 
 /// An object that another one refers to, of whatever version. Cluster-scoped ones have the empty namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +22,7 @@ impl Wanted<'_> {
 
     /// Whether it is one of Flux's kinds or its operator's.
     pub(crate) fn is_flux(&self) -> bool {
-        self.group.ends_with(".toolkit.fluxcd.io") || self.group == OPERATOR
+        groups::is_toolkit(self.group) || self.group == groups::FLUX_OPERATOR
     }
 }
 

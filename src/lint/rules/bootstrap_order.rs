@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_CONTROLLERS, Handling};
 use crate::kube::Object;
@@ -387,11 +388,11 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
 
 /// What each ResourceSet waits for that the cluster's Flux does not install.
 fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
-    let mut sets = view.of_kind("fluxcd.controlplane.io", "ResourceSet").peekable();
+    let mut sets = view.of_kind(groups::FLUX_OPERATOR, "ResourceSet").peekable();
     if sets.peek().is_none() {
         return Vec::new();
     }
-    let mut instances = view.of_kind("fluxcd.controlplane.io", "FluxInstance");
+    let mut instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
     let (Some(instance), None) = (instances.next(), instances.next()) else { return Vec::new() };
     let listed = instance.object.node.at_keys(&["spec", "components"]).filter(|list| !list.items().is_empty());
     let installs = |controller: &str| match listed {
@@ -429,11 +430,11 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
 fn controller_of(name: &str) -> Option<&'static str> {
     let (plural, group) = name.split_once('.')?;
     let controller = match (group, plural) {
-        ("image.toolkit.fluxcd.io", "imageupdateautomations") => "image-automation-controller",
-        ("image.toolkit.fluxcd.io", _) => "image-reflector-controller",
-        ("source.extensions.fluxcd.io", _) => "source-watcher",
+        (groups::IMAGE, "imageupdateautomations") => "image-automation-controller",
+        (groups::IMAGE, _) => "image-reflector-controller",
+        (groups::SOURCE_EXTENSIONS, _) => "source-watcher",
         _ => {
-            let stem = group.strip_suffix(".toolkit.fluxcd.io")?;
+            let stem = group.strip_suffix(groups::TOOLKIT)?;
             return CONTROLLERS.into_iter().find(|controller| controller.strip_suffix("-controller") == Some(stem));
         }
     };

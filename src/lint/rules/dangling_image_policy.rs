@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Marker, State};
 use crate::lint::facts::installation::runs;
@@ -10,8 +11,6 @@ use crate::lint::view::View;
 use crate::text::{Span, folder_of, normalize};
 use crate::yaml::{Entry, Node};
 
-/// The group of image automation.
-const IMAGE: &str = "image.toolkit.fluxcd.io";
 
 declare! {
     /// An image marker names no ImagePolicy, or an automation finds no marker where it looks.
@@ -89,7 +88,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
     found.extend(nameless(fleet, &views));
     let mut idle: BTreeMap<(String, usize), Finding> = BTreeMap::new();
     for view in views {
-        for automation in view.of_kind(IMAGE, "ImageUpdateAutomation") {
+        for automation in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
             let Some((place, folder)) = update_path(&automation) else { continue };
             let is_below = |marker: &Marker| {
                 let own = folder_of(marker.place.file().path());
@@ -121,7 +120,7 @@ fn nameless(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
         let path = marker.place.file().path();
         let is_missing = *judged.entry((namespace, name)).or_insert_with(|| {
             namespace.is_empty()
-                || views.iter().all(|view| view.presence(IMAGE, "ImagePolicy", namespace, name).is_missing())
+                || views.iter().all(|view| view.presence(groups::IMAGE, "ImagePolicy", namespace, name).is_missing())
         });
         if (is_missing || marker.unknown_part.is_some())
             && !reached.is_set_aside(path)

@@ -1,10 +1,11 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
+use crate::kube::groups;
 use crate::lint::facts::artifacts::may_be_made;
 use crate::lint::found::Found;
 use crate::lint::refs::missing::Search;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
-use crate::lint::refs::wanted::{HELM, Wanted};
+use crate::lint::refs::wanted::Wanted;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -96,7 +97,7 @@ fn is_made(view: &View<'_>, wanted: Wanted<'_>) -> bool {
     match wanted.kind {
         "ExternalArtifact" => may_be_made(view, wanted.namespace, wanted.name),
         // helm-controller makes one for each release that says what its chart is.
-        "HelmChart" => view.of_kind(HELM, "HelmRelease").any(|release| {
+        "HelmChart" => view.of_kind(groups::HELM, "HelmRelease").any(|release| {
             let Some(namespace) = release.object.namespace() else { return false };
             let is_named = wanted.name.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('-'));
             is_named == Some(release.object.name()) && release.object.node.at_keys(&["spec", "chart"]).is_some()

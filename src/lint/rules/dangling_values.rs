@@ -1,8 +1,8 @@
 use crate::base::finding::{Finding, Severity};
+use crate::kube::groups;
 use crate::lint::found::Found;
 use crate::lint::refs::missing::Search;
 use crate::lint::refs::values_reference::{ValuesReference, values_of};
-use crate::lint::refs::wanted::{HELM, KUSTOMIZE};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
@@ -77,8 +77,8 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Found) {
     let mut search = Search::on(view);
-    let releases = view.of_kind(HELM, "HelmRelease");
-    for applied in view.of_kind(KUSTOMIZE, "Kustomization").chain(releases) {
+    let releases = view.of_kind(groups::HELM, "HelmRelease");
+    for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization").chain(releases) {
         let is_release = applied.object.kind() == "HelmRelease";
         for ValuesReference { node, wanted, optional } in values_of(applied.object) {
             // The build of a Kustomization says which of its ConfigMaps is not there.

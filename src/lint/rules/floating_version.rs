@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::Applied;
 use crate::kube::Object;
@@ -85,17 +86,17 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
         found.push(finding);
     };
     match (object.group(), object.kind()) {
-        ("source.toolkit.fluxcd.io", "OCIRepository") => oci(applied).into_iter().for_each(tell),
-        ("source.toolkit.fluxcd.io", "GitRepository") => {
+        (groups::SOURCE, "OCIRepository") => oci(applied).into_iter().for_each(tell),
+        (groups::SOURCE, "GitRepository") => {
             git(object).into_iter().for_each(tell);
         }
-        ("source.toolkit.fluxcd.io", "HelmChart") => {
+        (groups::SOURCE, "HelmChart") => {
             chart(object, &["spec"], applied).into_iter().for_each(tell);
         }
-        ("helm.toolkit.fluxcd.io", "HelmRelease") => {
+        (groups::HELM, "HelmRelease") => {
             chart(object, &["spec", "chart", "spec"], applied).into_iter().for_each(tell);
         }
-        ("fluxcd.controlplane.io", "FluxInstance") => {
+        (groups::FLUX_OPERATOR, "FluxInstance") => {
             let range = object.node.at_keys(&["spec", "distribution", "version"]).filter(|range| is_unbounded(range));
             range.map(|range| Floating::Said(range, takes(range))).into_iter().for_each(tell);
         }

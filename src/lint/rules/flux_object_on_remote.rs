@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, Cluster, State, is_flux};
 use crate::kube::Object;
@@ -124,7 +125,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
 /// The releases of a cluster that install Flux on others.
 fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
     let releases = cluster.brought.iter().flat_map(Brought::telling).map(|applied| applied.object);
-    let releases = releases.filter(|object| object.is("helm.toolkit.fluxcd.io", "HelmRelease"));
+    let releases = releases.filter(|object| object.is(groups::HELM, "HelmRelease"));
     let is_fluxs = |object: &&Object| {
         let reads = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
         let installs =
@@ -170,12 +171,12 @@ fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() 
 
 /// Whether the other cluster receives Flux, from whoever installs it.
 fn receives_flux(view: &View<'_>) -> bool {
-    let is_fluxs = |group: &str| group.ends_with(".toolkit.fluxcd.io") || group == "fluxcd.controlplane.io";
+    let is_fluxs = |group: &str| groups::is_toolkit(group) || group == groups::FLUX_OPERATOR;
     let mut definitions = view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
     if definitions.any(|definition| definition.object.text_at(&["spec", "group"]).is_some_and(is_fluxs)) {
         return true;
     }
-    if view.of_kind("fluxcd.controlplane.io", "FluxInstance").next().is_some() {
+    if view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").next().is_some() {
         return true;
     }
     let mut controllers = view.of_kind("apps", "Deployment");

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::kube::Object;
@@ -71,7 +72,7 @@ const SHORTEST: Duration = Duration::from_mins(1);
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
     let is_kustomization = is_kustomization(object);
-    let is_judged = is_kustomization || object.group() == "source.toolkit.fluxcd.io" || is_repository_of_images(object);
+    let is_judged = is_kustomization || object.group() == groups::SOURCE || is_repository_of_images(object);
     // Nobody is asked for one of OCI: whoever takes a chart of it asks.
     let is_asked = object.kind() != "HelmRepository" || object.text_at(&["spec", "type"]) != Some("oci");
     if !is_judged || !is_asked || applied.completion.mentions("interval") {
@@ -105,5 +106,5 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
 }
 
 fn is_repository_of_images(object: &Object) -> bool {
-    object.is("image.toolkit.fluxcd.io", "ImageRepository")
+    object.is(groups::IMAGE, "ImageRepository")
 }

@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::lint::found::Found;
@@ -62,7 +63,7 @@ const SCHEMES: [&str; 3] = ["http", "https", "ssh"];
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
-    if !object.is("source.toolkit.fluxcd.io", "GitRepository") {
+    if !object.is(groups::SOURCE, "GitRepository") {
         return;
     }
     let Some(node) = object.node.at_keys(&["spec", "url"]) else { return };

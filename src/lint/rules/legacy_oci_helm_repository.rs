@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::flux::Applied;
 use crate::lint::found::Found;
 use crate::lint::rule::{Check, Context, declare, pedantic};
@@ -54,7 +55,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
-    if !object.is("source.toolkit.fluxcd.io", "HelmRepository") {
+    if !object.is(groups::SOURCE, "HelmRepository") {
         return;
     }
     let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("oci")) else { return };

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, locks_of_instance};
 use crate::kube::Object;
@@ -134,7 +135,7 @@ fn check(view: &View<'_>, found: &mut Found) {
     if tenants.is_empty() {
         return;
     }
-    let instances: Vec<Applied<'_>> = view.of_kind("fluxcd.controlplane.io", "FluxInstance").collect();
+    let instances: Vec<Applied<'_>> = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").collect();
     if !instances.is_empty() {
         found.extend(instances.iter().filter_map(|instance| judge_instance(&tenants, instance)));
         return;

@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::flux::Applied;
 use crate::lint::found::Found;
 use crate::lint::rule::{Check, Context, declare, missing_in_spec, pedantic};
@@ -54,7 +55,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let release = applied.object;
-    let is_release = release.is("helm.toolkit.fluxcd.io", "HelmRelease");
+    let is_release = release.is(groups::HELM, "HelmRelease");
     if !is_release || applied.completion.mentions("driftDetection") {
         return;
     }

@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::flux::Applied;
 use crate::lint::found::Found;
 use crate::lint::rule::{Check, Context, declare, pedantic};
@@ -56,7 +57,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let release = applied.object;
-    if !release.is("helm.toolkit.fluxcd.io", "HelmRelease") || applied.completion.mentions("storageNamespace") {
+    if !release.is(groups::HELM, "HelmRelease") || applied.completion.mentions("storageNamespace") {
         return;
     }
     let said = |field: &str| {

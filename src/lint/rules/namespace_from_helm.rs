@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::lint::facts::duration_fields::flag;
 use crate::lint::found::Found;
 use crate::lint::refs::presence::Presence;
@@ -64,7 +65,7 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Found) {
-    for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
+    for applied in view.of_kind(groups::HELM, "HelmRelease") {
         let release = applied.object;
         let Some(target) = release.text_at(&["spec", "targetNamespace"]).filter(|target| !target.is_empty()) else {
             continue;

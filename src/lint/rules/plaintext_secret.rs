@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::Object;
@@ -56,7 +57,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
     if object.is("", "Secret") {
         check_secret(object, found);
-    } else if object.is("helm.toolkit.fluxcd.io", "HelmRelease") {
+    } else if object.is(groups::HELM, "HelmRelease") {
         let values = object.node.at_keys(&["spec", "values"]);
         for entry in values.map(private_values).unwrap_or_default() {
             let message = format!("{} has a readable `{}` among its values", object.reference(), entry.key);

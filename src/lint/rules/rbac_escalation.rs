@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::ptr;
 
 use crate::base::finding::{Finding, Label};
+use crate::kube::groups;
 use crate::lint::facts::tenants::{Tenant, Tenants};
 use crate::lint::found::Found;
 use crate::lint::rule::{Check, declare};
@@ -130,13 +131,8 @@ declare! {
 
 /// What makes more of itself: the verbs of it, the group and the resources, and what that is.
 const POWERS: [(&[&str], &str, &[&str], &str); 5] = [
-    (
-        &["escalate"],
-        "rbac.authorization.k8s.io",
-        &["roles", "clusterroles"],
-        "write roles with more rights than its own",
-    ),
-    (&["bind"], "rbac.authorization.k8s.io", &["roles", "clusterroles"], "bind roles with more rights than its own"),
+    (&["escalate"], groups::RBAC, &["roles", "clusterroles"], "write roles with more rights than its own"),
+    (&["bind"], groups::RBAC, &["roles", "clusterroles"], "bind roles with more rights than its own"),
     (&["impersonate"], "", &["users", "groups", "serviceaccounts"], "act as others"),
     (&["create"], "", &["serviceaccounts/token"], "ask for tokens of accounts"),
     (

@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::lint::facts::duration_fields::mentions;
@@ -82,8 +83,8 @@ const PUBLIC_HOSTS: [&str; 3] = ["mirror.gcr.io", "gsoci.azurecr.io", "giantswar
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
     let field = match (object.group(), object.kind()) {
-        ("source.toolkit.fluxcd.io", "OCIRepository" | "HelmRepository") => "url",
-        ("image.toolkit.fluxcd.io", "ImageRepository") => "image",
+        (groups::SOURCE, "OCIRepository" | "HelmRepository") => "url",
+        (groups::IMAGE, "ImageRepository") => "image",
         _ => return,
     };
     let spec = |field: &str| object.node.at_keys(&["spec", field]);

@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::lint::facts::duration_fields::flag;
@@ -59,7 +60,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
-    if !object.group().ends_with(".toolkit.fluxcd.io") || applied.completion.mentions("suspend") {
+    if !groups::is_toolkit(object.group()) || applied.completion.mentions("suspend") {
         return;
     }
     let suspend = object.node.at_keys(&["spec", "suspend"]).filter(|node| flag(node) == Some(true));

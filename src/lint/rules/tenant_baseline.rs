@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use crate::kube::groups;
 use crate::flux::State;
 use crate::kube::Object;
 use crate::lint::found::Found;
@@ -215,7 +216,7 @@ fn is_empty(node: &Node) -> bool {
 /// The namespaces into which releases of the platform's install charts: these may bring anything.
 fn installed<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
     let tenants = &view.tenancy().tenants;
-    let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+    let releases = view.of_kind(groups::HELM, "HelmRelease");
     let releases = releases.filter(|applied| applied.namespace().is_none_or(|own| !tenants.contains_key(own)));
     releases.filter_map(|applied| applied.object.text_at(&["spec", "targetNamespace"])).collect()
 }

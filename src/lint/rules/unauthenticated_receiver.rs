@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::lint::found::Found;
@@ -58,7 +59,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
-    if !object.is("notification.toolkit.fluxcd.io", "Receiver") || applied.completion.mentions("type") {
+    if !object.is(groups::NOTIFICATION, "Receiver") || applied.completion.mentions("type") {
         return;
     }
     let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("generic")) else {

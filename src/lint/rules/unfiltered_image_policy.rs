@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::semver_range::Range;
@@ -61,7 +62,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
-    if !object.is("image.toolkit.fluxcd.io", "ImagePolicy") || applied.completion.mentions("filterTags") {
+    if !object.is(groups::IMAGE, "ImagePolicy") || applied.completion.mentions("filterTags") {
         return;
     }
     let filter = object.text_at(&["spec", "filterTags", "pattern"]);

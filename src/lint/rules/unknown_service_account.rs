@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::{Applier, State};
 use crate::lint::found::Found;
@@ -83,16 +84,16 @@ declare! {
 
 /// The kinds that name an account of their own namespace, and where.
 const NAMING: [(&str, &str, &[&str]); 10] = [
-    ("kustomize.toolkit.fluxcd.io", "Kustomization", &["spec", "serviceAccountName"]),
-    ("kustomize.toolkit.fluxcd.io", "Kustomization", &["spec", "decryption", "serviceAccountName"]),
-    ("helm.toolkit.fluxcd.io", "HelmRelease", &["spec", "serviceAccountName"]),
-    ("fluxcd.controlplane.io", "ResourceSet", &["spec", "serviceAccountName"]),
-    ("fluxcd.controlplane.io", "ResourceSetInputProvider", &["spec", "serviceAccountName"]),
-    ("source.toolkit.fluxcd.io", "GitRepository", &["spec", "serviceAccountName"]),
-    ("source.toolkit.fluxcd.io", "OCIRepository", &["spec", "serviceAccountName"]),
-    ("source.toolkit.fluxcd.io", "Bucket", &["spec", "serviceAccountName"]),
-    ("image.toolkit.fluxcd.io", "ImageRepository", &["spec", "serviceAccountName"]),
-    ("notification.toolkit.fluxcd.io", "Provider", &["spec", "serviceAccountName"]),
+    (groups::KUSTOMIZE, "Kustomization", &["spec", "serviceAccountName"]),
+    (groups::KUSTOMIZE, "Kustomization", &["spec", "decryption", "serviceAccountName"]),
+    (groups::HELM, "HelmRelease", &["spec", "serviceAccountName"]),
+    (groups::FLUX_OPERATOR, "ResourceSet", &["spec", "serviceAccountName"]),
+    (groups::FLUX_OPERATOR, "ResourceSetInputProvider", &["spec", "serviceAccountName"]),
+    (groups::SOURCE, "GitRepository", &["spec", "serviceAccountName"]),
+    (groups::SOURCE, "OCIRepository", &["spec", "serviceAccountName"]),
+    (groups::SOURCE, "Bucket", &["spec", "serviceAccountName"]),
+    (groups::IMAGE, "ImageRepository", &["spec", "serviceAccountName"]),
+    (groups::NOTIFICATION, "Provider", &["spec", "serviceAccountName"]),
 ];
 
 fn check(view: &View<'_>, found: &mut Found) {
@@ -158,7 +159,7 @@ impl<'a> Makers<'a> {
             let (account, target) = (said("serviceAccountName"), said("targetNamespace"));
             Maker { namespace, account, target, by: applier.brought_by.as_ref() }
         });
-        let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+        let releases = view.of_kind(groups::HELM, "HelmRelease");
         let releases = releases.filter(|applied| applied.object.node.at_keys(&["spec", "kubeConfig"]).is_none());
         let releases = releases.map(|applied| {
             let said = |field: &str| applied.object.text_at(&["spec", field]);

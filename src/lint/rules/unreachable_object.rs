@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{is_flux, is_kustomization};
 use crate::kube::Object;
@@ -145,7 +146,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
 }
 
 fn is_fluxs(object: &Object) -> bool {
-    is_flux(object) || object.is("fluxcd.controlplane.io", "ResourceSetInputProvider")
+    is_flux(object) || object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
 }
 
 fn finding(folder: &str, objects: &[&Object]) -> Option<Finding> {

@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::base::finding::Label;
 use crate::flux::Applied;
 use crate::lint::found::Found;
@@ -55,7 +56,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let instance = applied.object;
-    let is_instance = instance.is("fluxcd.controlplane.io", "FluxInstance");
+    let is_instance = instance.is(groups::FLUX_OPERATOR, "FluxInstance");
     let said = instance.text_at(&["spec", "cluster", "size"]).is_some_and(|size| !size.is_empty());
     if !is_instance || said || applied.completion.mentions("size") {
         return;

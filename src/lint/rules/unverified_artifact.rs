@@ -1,3 +1,4 @@
+use crate::kube::groups;
 use crate::flux::Applied;
 use crate::lint::found::Found;
 use crate::lint::rule::{Check, Context, declare, missing_in_spec, pedantic};
@@ -57,7 +58,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let object = applied.object;
-    let is_judged = object.is("source.toolkit.fluxcd.io", "OCIRepository") && !applied.completion.mentions("verify");
+    let is_judged = object.is(groups::SOURCE, "OCIRepository") && !applied.completion.mentions("verify");
     if !is_judged || object.node.at_keys(&["spec", "verify", "provider"]).is_some() {
         return;
     }

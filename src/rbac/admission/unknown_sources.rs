@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::flux::{Applied, Applier, Receiver, State, Tenancy};
+use crate::kube::groups;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::authz::request::Request;
-use crate::rbac::authz::role::GROUP;
 use crate::rbac::authz::subject::Account;
 use crate::rbac::escalation::flux_identity::acts_as;
 use crate::yaml::Name;
@@ -147,7 +147,7 @@ impl Rbac {
         let scopes: BTreeSet<&Name> =
             own.flat_map(|subject| self.bindings_of(subject)).map(|binding| &binding.namespace).collect();
         let may = |scope: &str, resource: &str| {
-            self.can(account, &Request::new("create", GROUP, resource).in_namespace(scope)).is_allowed()
+            self.can(account, &Request::new("create", groups::RBAC, resource).in_namespace(scope)).is_allowed()
         };
         let gives = |scope: &&&Name| match &****scope {
             "" => may("", "clusterroles") || may("", "clusterrolebindings"),

@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::aggregation_selector::Selector;
 use super::cluster::Rbac;
 use super::role::{Binding, Role};
 use super::rule::Rule;
+use crate::kube::selector::Selector;
 
 /// How many roles all roles of a cluster may gather together: each may gather all others, which nobody's do.
 const MAX_GATHERED: usize = 4_000_000;
@@ -95,9 +95,9 @@ impl Rbac {
     fn selected(&self, selector: &Selector) -> Vec<usize> {
         let is_selected = |at: &usize| {
             let role = &self.roles[*at];
-            role.namespace.is_empty() && selector.matches(&role.labels)
+            role.namespace.is_empty() && selector.selects(|key| role.labels.get(key).map(|value| &**value))
         };
-        match selector.needs() {
+        match selector.required_label() {
             Some(key) => self.roles_by_label.get(key).into_iter().flatten().copied().filter(is_selected).collect(),
             None => (0..self.roles.len()).filter(is_selected).collect(),
         }

@@ -3,20 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::aggregation::Gathered;
-use super::role::{Binding, GROUP, Role, Shipper};
+use super::role::{Binding, Role, Shipper};
 use super::shipped::SHIPPED;
 use super::subject::{Account, Subject};
 use crate::flux::{Applied, Receiver, Tenancy, is_flux};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::rbac::admission::policy::Policies;
 use crate::rbac::admission::unknown_sources::{Bringer, Unseen};
 use crate::rbac::escalation::account_objects::Present;
 use crate::rbac::escalation::flux_identity::{Acting, acts_as};
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
-
-/// The API group of Flux Operator.
-const OPERATOR: &str = "fluxcd.controlplane.io";
 
 /// The rights of one cluster.
 #[derive(Debug, Default)]
@@ -56,7 +54,7 @@ impl Rbac {
         let mut telling: Vec<Applied<'_>> = Vec::new();
         let (mut has_operator, mut rebinds) = (false, false);
         for applied in receiver.brought().flat_map(crate::flux::Brought::applied) {
-            has_operator |= applied.object.group() == OPERATOR;
+            has_operator |= applied.object.group() == groups::FLUX_OPERATOR;
             rebinds |= rebinds_flux(applied.object);
             rbac.take_namespace(&applied);
             rbac.present.take(applied.object, applied.namespace());
@@ -88,7 +86,7 @@ impl Rbac {
         rbac.index();
         let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target);
         let unbuilt = appliers.filter_map(|applier| Bringer::unbuilt(applier, tenancy));
-        let releases = telling.iter().filter(|applied| applied.object.is("helm.toolkit.fluxcd.io", "HelmRelease"));
+        let releases = telling.iter().filter(|applied| applied.object.is(groups::HELM, "HelmRelease"));
         let bringers = unbuilt.chain(releases.filter_map(|release| Bringer::chart(release, tenancy))).collect();
         rbac.unseen = Unseen::of(receiver, bringers, &rbac);
         rbac
@@ -256,17 +254,19 @@ fn put<T>(all: &mut Vec<T>, by_name: &mut Index<(Name, Name), usize>, id: (Name,
 /// Whether an object may say something about the rights on a cluster.
 fn tells(object: &Object) -> bool {
     match object.kind() {
-        "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => object.group() == GROUP,
+        "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => object.group() == groups::RBAC,
         // The values of Flux Operator's chart may lie in a ConfigMap.
         "ServiceAccount" | "ConfigMap" => object.group().is_empty(),
         "Deployment" => object.name() == "flux-operator",
-        _ => is_flux(object) || object.group() == OPERATOR,
+        _ => is_flux(object) || object.group() == groups::FLUX_OPERATOR,
     }
 }
 
 /// Whether a FluxInstance changes what Flux's own accounts may do: then what is shipped is not what it has.
 fn rebinds_flux(object: &Object) -> bool {
-    let patches = object.is(OPERATOR, "FluxInstance").then(|| object.node.at_keys(&["spec", "kustomize", "patches"]));
+    let patches = object
+        .is(groups::FLUX_OPERATOR, "FluxInstance")
+        .then(|| object.node.at_keys(&["spec", "kustomize", "patches"]));
     let mut patches = patches.flatten().map_or(&[][..], Node::items).iter();
     patches.any(|patch| {
         let text = |keys: &[&str]| patch.at_keys(keys).and_then(Node::text).unwrap_or_default();

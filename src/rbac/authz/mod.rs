@@ -1,6 +1,5 @@
 //! Roles, bindings and requests, as the API server evaluates them.
 
-pub(super) mod aggregation_selector;
 pub(super) mod request;
 pub(super) mod rule;
 pub(super) mod subject;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::flux::{Applied, Produced, Receiver, Tenancy, helm};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::rbac::admission::policy::Named;
 use crate::rbac::authz::subject::Account;
 use crate::yaml::{Name, Node};
@@ -14,15 +15,15 @@ use crate::yaml::{Name, Node};
 /// The kinds whose objects Flux applies as an account that they name.
 pub(super) const APPLIERS: [Applier; 3] = [
     Applier {
-        named: Named { group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization", plural: "kustomizations" },
+        named: Named { group: groups::KUSTOMIZE, kind: "Kustomization", plural: "kustomizations" },
         controller: "kustomize-controller",
     },
     Applier {
-        named: Named { group: "helm.toolkit.fluxcd.io", kind: "HelmRelease", plural: "helmreleases" },
+        named: Named { group: groups::HELM, kind: "HelmRelease", plural: "helmreleases" },
         controller: "helm-controller",
     },
     Applier {
-        named: Named { group: "fluxcd.controlplane.io", kind: "ResourceSet", plural: "resourcesets" },
+        named: Named { group: groups::FLUX_OPERATOR, kind: "ResourceSet", plural: "resourcesets" },
         controller: "flux-operator",
     },
 ];
@@ -105,19 +106,18 @@ pub fn acts_as(object: &Object, namespace: Option<&str>, tenancy: &Tenancy) -> O
 
 /// The components that a FluxInstance installs, when it says so.
 fn components(object: &Object) -> Option<Vec<Name>> {
-    let list =
-        object.is("fluxcd.controlplane.io", "FluxInstance").then(|| object.node.at_keys(&["spec", "components"]));
+    let list = object.is(groups::FLUX_OPERATOR, "FluxInstance").then(|| object.node.at_keys(&["spec", "components"]));
     let names: Vec<Name> = list??.items().iter().filter_map(Node::shared_text).collect();
     (!names.is_empty()).then_some(names)
 }
 
 /// The namespace that Flux runs in: a FluxInstance's, else the one that is not the usual one.
 fn home(objects: &[Applied<'_>], tenancy: &Tenancy) -> Name {
-    let instance = objects.iter().find(|applied| applied.object.is("fluxcd.controlplane.io", "FluxInstance"));
+    let instance = objects.iter().find(|applied| applied.object.is(groups::FLUX_OPERATOR, "FluxInstance"));
     let homes = &tenancy.flux_namespaces;
-    let other = homes.iter().find(|home| *home != "flux-system").or_else(|| homes.first());
+    let other = homes.iter().find(|home| *home != groups::FLUX_NAMESPACE).or_else(|| homes.first());
     let found = instance.and_then(Applied::namespace).or(other.map(String::as_str));
-    found.unwrap_or("flux-system").into()
+    found.unwrap_or(groups::FLUX_NAMESPACE).into()
 }
 
 /// What Flux Operator does, as the values of its chart or the arguments of its Deployment say; `None` where nothing says
@@ -126,7 +126,7 @@ fn operator(objects: &[Applied<'_>], account: Account) -> Option<Unnamed> {
     let mut runs = false;
     for applied in objects {
         let object = applied.object;
-        runs |= object.group() == "fluxcd.controlplane.io";
+        runs |= object.group() == groups::FLUX_OPERATOR;
         if object.is("apps", "Deployment") && object.name() == "flux-operator" {
             let containers = object.node.at_keys(&["spec", "template", "spec", "containers"]);
             let locked = containers.map_or(&[][..], Node::items).iter().any(has_default_account);
@@ -155,8 +155,7 @@ fn has_default_account(container: &Node) -> bool {
 /// Whether a release installs Flux Operator: by the name of its chart, or its own.
 fn is_operators_release(object: &Object) -> bool {
     let names = [&["spec", "chart", "spec", "chart"][..], &["spec", "chartRef", "name"], &["metadata", "name"]];
-    object.is("helm.toolkit.fluxcd.io", "HelmRelease")
-        && names.iter().any(|keys| object.text_at(keys) == Some("flux-operator"))
+    object.is(groups::HELM, "HelmRelease") && names.iter().any(|keys| object.text_at(keys) == Some("flux-operator"))
 }
 
 /// A ConfigMap that a release takes values from.

@@ -5,11 +5,11 @@ use std::fmt;
 use super::account_objects::everyone;
 use super::flux_identity::{APPLIERS, Applier, Unnamed};
 use super::guard::{Guard, everything};
+use crate::kube::groups;
 use crate::rbac::admission::policy::{Named, Policy};
 use crate::rbac::authz::answer::Grant;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::authz::request::Request;
-use crate::rbac::authz::role::GROUP;
 use crate::rbac::authz::subject::Account;
 use crate::yaml::Name;
 
@@ -158,13 +158,13 @@ impl Rbac {
         }
         let raised = || Actor::Raised(scope.clone());
         let bindings = if scope.is_empty() { "clusterrolebindings" } else { "rolebindings" };
-        let bind = Request::new("bind", GROUP, "clusterroles").in_namespace(scope).named("cluster-admin");
-        if let (Some(create), Some(bind)) = (may("create", GROUP, bindings), self.can(account, &bind).grant()) {
+        let bind = Request::new("bind", groups::RBAC, "clusterroles").in_namespace(scope).named("cluster-admin");
+        if let (Some(create), Some(bind)) = (may("create", groups::RBAC, bindings), self.can(account, &bind).grant()) {
             push(raised(), Means::Bind, vec![bind, create], None);
         }
         let roles = if scope.is_empty() { "clusterroles" } else { "roles" };
-        let write = || ["update", "patch", "create"].iter().find_map(|verb| may(verb, GROUP, roles));
-        if let (Some(escalate), Some(write)) = (may("escalate", GROUP, roles), write()) {
+        let write = || ["update", "patch", "create"].iter().find_map(|verb| may(verb, groups::RBAC, roles));
+        if let (Some(escalate), Some(write)) = (may("escalate", groups::RBAC, roles), write()) {
             push(raised(), Means::Escalate, vec![escalate, write], None);
         }
     }

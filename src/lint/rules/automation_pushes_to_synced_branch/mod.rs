@@ -1,5 +1,6 @@
 mod automation;
 
+use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::lint::found::Found;
 use crate::lint::rule::{Check, Fleet, declare};
@@ -93,7 +94,7 @@ declare! {
 
 fn check(fleet: &Fleet<'_>, found: &mut Found) {
     for view in fleet.views {
-        for applied in view.of_kind("image.toolkit.fluxcd.io", "ImageUpdateAutomation") {
+        for applied in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
             let Some(automation) = Automation::of(view, &applied) else { continue };
             for push in &automation.pushes {
                 found.extend(judge(fleet, &automation, push));

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::Finding;
 use crate::flux::Applied;
+use crate::kube::groups;
 use crate::lint::found::Found;
 use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
-use crate::lint::refs::wanted::KUSTOMIZE;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use cycles::circles;
@@ -142,7 +142,7 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
         let all = dependencies(applied.object).filter(|_| is_known(&at));
         let counts = all.filter(|dependency| {
             let wanted = dependency.wanted;
-            wanted.group == group && wanted.kind == kind && (group == KUSTOMIZE || dependency.is_ready_needed)
+            wanted.group == group && wanted.kind == kind && (group == groups::KUSTOMIZE || dependency.is_ready_needed)
         });
         counts
             .filter_map(|dependency| {
@@ -174,7 +174,7 @@ fn finding(circle: &[usize], members: &[Member<'_>]) -> Finding {
         _ => format!("these {}s wait for each other: {}", reference.kind, names.join(" → ")),
     };
     let help = match first.object.group() {
-        KUSTOMIZE => {
+        groups::KUSTOMIZE => {
             "take one of the dependencies away: none of them becomes ready, and Flux stops reacting to new \
                       versions for every Kustomization of their source"
         }

@@ -1,5 +1,6 @@
 mod receiver_events;
 
+use crate::kube::groups;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
 use crate::lint::found::Found;
@@ -71,17 +72,17 @@ declare! {
 
 /// The kinds that need no `apiVersion`, and their group.
 const DEFAULT_GROUPS: [(&str, &str); 7] = [
-    ("ArtifactGenerator", "source.extensions.fluxcd.io"),
-    ("Bucket", "source.toolkit.fluxcd.io"),
-    ("GitRepository", "source.toolkit.fluxcd.io"),
-    ("HelmChart", "source.toolkit.fluxcd.io"),
-    ("HelmRepository", "source.toolkit.fluxcd.io"),
-    ("ImageRepository", "image.toolkit.fluxcd.io"),
-    ("OCIRepository", "source.toolkit.fluxcd.io"),
+    ("ArtifactGenerator", groups::SOURCE_EXTENSIONS),
+    ("Bucket", groups::SOURCE),
+    ("GitRepository", groups::SOURCE),
+    ("HelmChart", groups::SOURCE),
+    ("HelmRepository", groups::SOURCE),
+    ("ImageRepository", groups::IMAGE),
+    ("OCIRepository", groups::SOURCE),
 ];
 
 fn check(view: &View<'_>, found: &mut Found) {
-    for receiver in view.of_kind("notification.toolkit.fluxcd.io", "Receiver") {
+    for receiver in view.of_kind(groups::NOTIFICATION, "Receiver") {
         let spec = |field: &str| receiver.object.node.at_keys(&["spec", field]);
         for resource in spec("resources").map_or(&[][..], Node::items) {
             found.extend(target(view, &receiver, resource));
