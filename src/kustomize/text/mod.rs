@@ -1,7 +1,7 @@
 //! Text and scalars, as Go and kustomize read and write them.
 
 pub(super) mod go_json;
-pub(super) mod growth;
+pub(super) mod size_limits;
 pub(super) mod reprint;
 pub(super) mod retype;
 pub(super) mod scope;
