@@ -179,7 +179,7 @@ impl Repo {
             covered.extend(build.folders);
             let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
             self.problems.extend(build.findings);
-            patches.take_folder(&build.laid);
+            patches.take_folder(&build.patch_targets);
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
                 let object = Built { object, folder: folder.clone(), completion: Completion::default(), settled };

@@ -26,6 +26,6 @@ pub use file::plugin_fields::plugin_fields;
 pub use file::remote::Copy;
 pub use file::remote_base::RemoteBase;
 pub use file::sops::decrypted;
-pub use objects::patch_targets::Laid;
+pub use objects::patch_targets::PatchTarget;
 pub use rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 pub use text::scope::is_cluster_scoped;

@@ -9,56 +9,59 @@ use crate::kustomize::generate::hash;
 use crate::kustomize::objects::{order, patch_targets};
 use crate::kustomize::references::{name_references, vars};
 use crate::kustomize::rule_ids::FAILED_BUILD;
-use crate::kustomize::state::accumulator::{Partial, is_local};
+use crate::kustomize::state::accumulator::{Accumulator, is_local};
 use crate::kustomize::state::origin_annotations;
-use crate::kustomize::text::reprint::reprinted;
-use crate::kustomize::text::string_value::{as_text, is_text};
+use crate::kustomize::text::reprint::reprint_node;
+use crate::kustomize::text::string_value::{is_string, to_string_value};
 use crate::yaml::{Entry, Node, Style, Value, go};
 
 /// Makes the build of what the topmost kustomization accumulated.
-pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Build {
-    let mut resources = partial.resources.clone();
-    let mut findings = partial.findings.clone();
+pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>) -> Build {
+    let mut resources = accumulator.resources.clone();
+    let mut findings = accumulator.findings.clone();
     hash::add_to_names(&mut resources);
-    name_references::follow(&mut resources, &partial.configuration, &mut findings);
-    vars::resolve(&mut resources, partial, &mut findings);
+    name_references::update(&mut resources, &accumulator.config, &mut findings);
+    vars::resolve(&mut resources, accumulator, &mut findings);
     resources.list.retain(|resource| !is_local(&resource.node));
     order::sort(&mut resources, definition, &mut findings);
-    if let Some(definition) = definition.filter(|definition| origin_annotations::is_asked(definition)) {
+    if let Some(definition) = definition.filter(|definition| origin_annotations::has_build_metadata(definition)) {
         resources.list.iter_mut().for_each(|resource| origin_annotations::write(resource, definition));
     }
-    let dropped = dropped(definition);
-    let objects: Vec<Object> =
-        resources.list.iter().map(|resource| Object { node: reprinted(&tidy(&resource.node, &dropped)) }).collect();
-    findings.extend(objects.iter().filter_map(unprintable));
+    let removed_annotations = removed_annotations(definition);
+    let objects: Vec<Object> = resources
+        .list
+        .iter()
+        .map(|resource| Object { node: reprint_node(&normalize_annotations(&resource.node, &removed_annotations)) })
+        .collect();
+    findings.extend(objects.iter().filter_map(print_error));
     crate::base::finding::sort(&mut findings);
-    let mut left_out = partial.left_out.clone();
+    let mut left_out = accumulator.left_out.clone();
     crate::base::finding::sort(&mut left_out);
-    let mut laid = partial.laid.clone();
-    patch_targets::settle(&mut laid);
-    let mut remote = partial.remote.clone();
-    remote_base::settle(&mut remote);
+    let mut patch_targets = accumulator.patch_targets.clone();
+    patch_targets::deduplicate(&mut patch_targets);
+    let mut remote = accumulator.remote.clone();
+    remote_base::deduplicate(&mut remote);
     Build {
         objects,
         findings,
-        not_done: partial.not_done.clone(),
+        not_done: accumulator.not_done.clone(),
         left_out,
-        laid,
+        patch_targets,
         remote,
-        folders: partial.folders.clone(),
-        empty: partial.empty.clone(),
+        folders: accumulator.folders.clone(),
+        empty: accumulator.empty.clone(),
     }
 }
 
 /// What kustomize cannot print fails there, after everything else.
-fn unprintable(object: &Object) -> Option<Finding> {
+fn print_error(object: &Object) -> Option<Finding> {
     let (span, why) = go::refusal(&object.node)?;
     let message = format!("kustomize cannot print this: {why}");
     Some(Finding::error(FAILED_BUILD, span, message).about(object.reference()))
 }
 
 /// What kustomize writes into annotations while it builds, which nobody's objects keep.
-const OF_BUILDS: &[&str] = &[
+const BUILD_ANNOTATIONS: &[&str] = &[
     "internal.config.kubernetes.io/previousKinds",
     "internal.config.kubernetes.io/previousNames",
     "internal.config.kubernetes.io/prefixes",
@@ -87,17 +90,17 @@ const METADATA: &[(&str, &str)] = &[
 ];
 
 /// The annotations that no object of the build keeps.
-fn dropped(definition: Option<&Definition>) -> Vec<&'static str> {
-    let asked = |option: &str| {
+fn removed_annotations(definition: Option<&Definition>) -> Vec<&'static str> {
+    let is_enabled = |option: &str| {
         let options = definition.map_or(&[][..], |definition| definition.items("buildMetadata"));
         options.iter().any(|node| node.text() == Some(option))
     };
-    let metadata = METADATA.iter().filter(|(option, _)| !asked(option)).map(|(_, annotation)| *annotation);
-    OF_BUILDS.iter().copied().chain(metadata).collect()
+    let metadata = METADATA.iter().filter(|(option, _)| !is_enabled(option)).map(|(_, annotation)| *annotation);
+    BUILD_ANNOTATIONS.iter().copied().chain(metadata).collect()
 }
 
 /// The object with annotations as kustomize leaves them: strings all of them, and no mapping where there are none.
-fn tidy(node: &Node, dropped: &[&str]) -> Node {
+fn normalize_annotations(node: &Node, removed_annotations: &[&str]) -> Node {
     let Some(metadata) = node.entry("metadata") else {
         // Only a list can come without, and looking for annotations makes it.
         let empty = Node { value: Value::Map([].into()), origin: node.origin.clone() };
@@ -107,13 +110,13 @@ fn tidy(node: &Node, dropped: &[&str]) -> Node {
     if !annotations.node.is_map() && !annotations.node.is_null() {
         return node.clone();
     }
-    let is_kept = |entry: &&Entry| !dropped.contains(&&*entry.key);
+    let is_kept = |entry: &&Entry| !removed_annotations.contains(&&*entry.key);
     let entries = annotations.node.entries();
-    if !entries.is_empty() && entries.iter().all(|entry| is_kept(&entry) && is_annotation(&entry.node)) {
+    if !entries.is_empty() && entries.iter().all(|entry| is_kept(&entry) && is_normalized_annotation(&entry.node)) {
         return node.clone();
     }
     let entries: Vec<Entry> =
-        entries.iter().filter(is_kept).map(|entry| entry.with_node(as_annotation(&entry.node))).collect();
+        entries.iter().filter(is_kept).map(|entry| entry.with_node(to_annotation(&entry.node))).collect();
     let changed = if entries.is_empty() {
         metadata.node.without("annotations")
     } else {
@@ -124,14 +127,14 @@ fn tidy(node: &Node, dropped: &[&str]) -> Node {
 }
 
 /// Tells whether a value is the string that [`as_annotation`] makes of it.
-fn is_annotation(node: &Node) -> bool {
-    is_text(node) && matches!(&node.value, Value::Scalar(text, style) if *style == style_of_annotation(text, *style))
+fn is_normalized_annotation(node: &Node) -> bool {
+    is_string(node) && matches!(&node.value, Value::Scalar(text, style) if *style == style_of_annotation(text, *style))
 }
 
 /// The string that kustomize makes of a value of annotations: it writes all of them anew, as a block where they have
 /// lines, so that a folded block is none any more.
-fn as_annotation(node: &Node) -> Node {
-    let node = as_text(node);
+fn to_annotation(node: &Node) -> Node {
+    let node = to_string_value(node);
     match &node.value {
         Value::Scalar(text, style) => {
             Node { value: Value::Scalar(text.clone(), style_of_annotation(text, *style)), origin: node.origin }

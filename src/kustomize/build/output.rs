@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::file::remote_base::RemoteBase;
-use crate::kustomize::objects::patch_targets::Laid;
+use crate::kustomize::objects::patch_targets::PatchTarget;
 
 /// What a folder builds to.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +20,7 @@ pub struct Build {
     pub left_out: Vec<Finding>,
     /// The patches with a target, each once, and whether they found anything; without those of which nobody can say it,
     /// since something was not done.
-    pub laid: Vec<Laid>,
+    pub patch_targets: Vec<PatchTarget>,
     /// What its kustomizations load from a URL, whether there is a copy of it or not.
     pub remote: Vec<RemoteBase>,
     /// The folders it was built from.

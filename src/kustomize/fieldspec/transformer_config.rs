@@ -14,7 +14,7 @@ use crate::yaml::Name;
 
 /// What a list of field specifications is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Topic {
+pub(crate) enum ConfigField {
     NamePrefix,
     NameSuffix,
     Namespace,
@@ -29,8 +29,8 @@ pub(crate) enum Topic {
 
 /// The configuration of all transformers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Configuration {
-    pub(crate) fields: BTreeMap<Topic, Vec<FieldSpec>>,
+pub(crate) struct TransformerConfig {
+    pub(crate) fields: BTreeMap<ConfigField, Vec<FieldSpec>>,
     pub(crate) references: Vec<NameReference>,
 }
 
@@ -54,8 +54,8 @@ impl Conflict {
     pub(crate) fn finding(self, otherwise: &Span) -> Finding {
         let message = format!("`{}` is configured twice, with different values of `create`", self.path);
         let help = "say the same in both, or give the field another kind";
-        let both = self.place.clone().or(self.other.clone());
-        let finding = Finding::error(FAILED_BUILD, both.unwrap_or_else(|| otherwise.clone()), message).help(help);
+        let place = self.place.clone().or(self.other.clone());
+        let finding = Finding::error(FAILED_BUILD, place.unwrap_or_else(|| otherwise.clone()), message).help(help);
         match (self.place, self.other) {
             (Some(_), Some(other)) => finding.related(other, "the other one"),
             _ => finding,
@@ -63,22 +63,22 @@ impl Conflict {
     }
 }
 
-impl Configuration {
+impl TransformerConfig {
     /// Whether it says nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.references.is_empty()
     }
 
     /// Where the transformer of a topic works.
-    pub(crate) fn specs(&self, topic: Topic) -> &[FieldSpec] {
-        self.fields.get(&topic).map_or(&[], Vec::as_slice)
+    pub(crate) fn specs(&self, config_field: ConfigField) -> &[FieldSpec] {
+        self.fields.get(&config_field).map_or(&[], Vec::as_slice)
     }
 
     /// Both, sorted by kind. What is there already is not added again; this one is empty or was merged itself.
     pub(crate) fn merge(&self, other: &Self) -> Result<Self, Conflict> {
         let mut all = self.clone();
-        for (topic, added) in &other.fields {
-            let specs = all.fields.entry(*topic).or_default();
+        for (config_field, added) in &other.fields {
+            let specs = all.fields.entry(*config_field).or_default();
             merge_specs(specs, added)?;
             specs.sort_by_cached_key(|spec| order(&spec.gvk));
         }
@@ -102,8 +102,8 @@ impl Configuration {
     }
 
     /// Adds a specification that is not there yet.
-    pub(crate) fn add(&mut self, topic: Topic, spec: &FieldSpec) -> Result<(), Conflict> {
-        merge_specs(self.fields.entry(topic).or_default(), std::slice::from_ref(spec))
+    pub(crate) fn add(&mut self, config_field: ConfigField, spec: &FieldSpec) -> Result<(), Conflict> {
+        merge_specs(self.fields.entry(config_field).or_default(), std::slice::from_ref(spec))
     }
 
     /// Adds a field that refers to objects by name.
@@ -139,10 +139,10 @@ mod tests {
 
     #[test]
     fn a_wider_specification_must_agree_with_a_narrower_one() {
-        let mut configuration = Configuration::default();
+        let mut config = TransformerConfig::default();
         let spec = |kind: &str, create| FieldSpec::new(Gvk::new("", "", kind), "spec/a", create);
-        configuration.add(Topic::Labels, &spec("Foo", false)).unwrap();
-        configuration.add(Topic::Labels, &spec("Bar", true)).unwrap();
-        assert!(configuration.add(Topic::Labels, &spec("", true)).is_err());
+        config.add(ConfigField::Labels, &spec("Foo", false)).unwrap();
+        config.add(ConfigField::Labels, &spec("Bar", true)).unwrap();
+        assert!(config.add(ConfigField::Labels, &spec("", true)).is_err());
     }
 }

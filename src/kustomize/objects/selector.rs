@@ -2,24 +2,24 @@
 
 use regex_lite::{Regex, RegexBuilder};
 
-use super::resources::{Id, Positions, Resource, Resources};
+use super::resources::{Resource, ResourceId, ResourceIndex, Resources};
 use crate::base::finding::did_you_mean;
-use crate::kube::selector::Selector;
+use crate::kube::selector::Selector as LabelSelector;
 use crate::yaml::Node;
 
 /// The `target` of a patch. Every field is a regular expression for the whole text; an empty one matches anything.
-pub(crate) struct Target {
+pub(crate) struct Selector {
     group: Pattern,
     version: Pattern,
     kind: Pattern,
     name: Pattern,
     namespace: Pattern,
-    labels: Selector,
-    annotations: Selector,
+    labels: LabelSelector,
+    annotations: LabelSelector,
 }
 
 /// A place in the target that cannot be read, and why.
-pub(crate) struct Unreadable {
+pub(crate) struct SelectorError {
     pub(crate) node: Node,
     pub(crate) message: String,
 }
@@ -32,7 +32,7 @@ enum Pattern {
 }
 
 impl Pattern {
-    fn read(node: Option<&Node>) -> Result<Self, Unreadable> {
+    fn read(node: Option<&Node>) -> Result<Self, SelectorError> {
         let Some((node, text)) = node.and_then(|node| Some((node, node.text()?))) else { return Ok(Self::Any) };
         if text.is_empty() || node.is_null() {
             return Ok(Self::Any);
@@ -41,7 +41,7 @@ impl Pattern {
             return Ok(Self::Literal(text.into()));
         }
         let regex = RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build();
-        regex.map(Self::Regex).map_err(|_| Unreadable {
+        regex.map(Self::Regex).map_err(|_| SelectorError {
             node: node.clone(),
             message: format!("`{text}` is no regular expression that can be read"),
         })
@@ -63,14 +63,14 @@ impl Pattern {
     }
 }
 
-impl Target {
-    pub(crate) fn read(node: &Node) -> Result<Self, Unreadable> {
+impl Selector {
+    pub(crate) fn read(node: &Node) -> Result<Self, SelectorError> {
         let selector = |field: &str| match node.get(field).and_then(Node::text) {
-            Some(text) => Selector::parse(text).ok_or_else(|| Unreadable {
+            Some(text) => LabelSelector::parse(text).ok_or_else(|| SelectorError {
                 node: node.get(field).cloned().unwrap_or_else(|| node.clone()),
                 message: format!("`{text}` is no label selector"),
             }),
-            None => Ok(Selector::default()),
+            None => Ok(LabelSelector::default()),
         };
         Ok(Self {
             group: Pattern::read(node.get("group"))?,
@@ -84,11 +84,15 @@ impl Target {
     }
 
     /// The positions of the objects it selects, in order.
-    pub(crate) fn select(&self, resources: &Resources, positions: &Positions) -> Vec<usize> {
+    pub(crate) fn select(&self, resources: &Resources, positions: &ResourceIndex) -> Vec<usize> {
         let matches = |position: &usize| resources.list.get(*position).is_some_and(|one| self.matches(one));
         match &self.name {
-            Pattern::Literal(name) => positions.with_name(name).iter().copied().filter(|at| matches(at)).collect(),
-            Pattern::Any | Pattern::Regex(_) => (0..resources.list.len()).filter(|at| matches(at)).collect(),
+            Pattern::Literal(name) => {
+                positions.with_name(name).iter().copied().filter(|position| matches(position)).collect()
+            }
+            Pattern::Any | Pattern::Regex(_) => {
+                (0..resources.list.len()).filter(|position| matches(position)).collect()
+            }
         }
     }
 
@@ -103,7 +107,7 @@ impl Target {
     }
 
     /// Tells whether an identity matches, with the namespace given apart.
-    pub(crate) fn selects_id(&self, id: &Id, namespace: &str) -> bool {
+    pub(crate) fn selects_id(&self, id: &ResourceId, namespace: &str) -> bool {
         self.kind.matches(&id.kind)
             && self.name.matches(&id.name)
             && self.namespace.matches(namespace)
@@ -113,7 +117,7 @@ impl Target {
 
     /// Tells whether labels and annotations match.
     pub(crate) fn selects_metadata(&self, node: &Node) -> bool {
-        let selected = |selector: &Selector, field: &str| {
+        let selected = |selector: &LabelSelector, field: &str| {
             let values = node.at_keys(&["metadata", field]);
             selector.selects(|key| values.and_then(|values| values.get(key)).and_then(Node::text))
         };
@@ -132,10 +136,10 @@ impl Target {
     }
 
     fn matches(&self, resource: &Resource) -> bool {
-        self.matches_but_for("", resource)
+        self.matches_except("", resource)
     }
 
-    fn matches_but_for(&self, field: &str, resource: &Resource) -> bool {
+    fn matches_except(&self, field: &str, resource: &Resource) -> bool {
         let (first, now) = (resource.original(), &resource.id);
         let any = |name: &str| name == field;
         !resource.node.is_null()
@@ -148,20 +152,21 @@ impl Target {
     }
 
     /// The object that it would select but for one field, and that field.
-    pub(super) fn nearly(&self, resources: &Resources) -> Option<(&'static str, usize)> {
+    pub(super) fn near_match(&self, resources: &Resources) -> Option<(&'static str, usize)> {
         let positions = |field: &'static str| {
             let all = resources.list.iter().enumerate();
-            all.filter(move |(_, resource)| self.matches_but_for(field, resource)).map(|(at, _)| at)
+            all.filter(move |(_, resource)| self.matches_except(field, resource)).map(|(position, _)| position)
         };
-        let sure = ["version", "group", "namespace"];
-        let found = sure.into_iter().find_map(|field| Some((field, positions(field).next()?)));
+        let exact_fields = ["version", "group", "namespace"];
+        let found = exact_fields.into_iter().find_map(|field| Some((field, positions(field).next()?)));
         // Any other name would do for most targets, so that only one which looks like it counts.
         found.or_else(|| {
             let typed = self.literal_name()?;
-            let names = positions("name").filter_map(|at| Some((at, &*resources.list.get(at)?.id.name)));
+            let names =
+                positions("name").filter_map(|position| Some((position, &*resources.list.get(position)?.id.name)));
             let names: Vec<(usize, &str)> = names.collect();
             let meant = did_you_mean(typed, names.iter().map(|(_, name)| *name))?;
-            names.iter().find(|(_, name)| *name == meant).map(|(at, _)| ("name", *at))
+            names.iter().find(|(_, name)| *name == meant).map(|(position, _)| ("name", *position))
         })
     }
 }

@@ -7,7 +7,7 @@ use crate::yaml::Name;
 
 /// A generator or transformer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Maker {
+pub(crate) struct PluginRef {
     /// The file that configures it, by its path in the tree.
     pub(crate) file: Name,
     pub(crate) kind: Name,
@@ -16,17 +16,17 @@ pub(crate) struct Maker {
     pub(crate) namespace: Name,
 }
 
-impl Maker {
+impl PluginRef {
     /// One that a field of a kustomization configures.
-    pub(crate) fn of_field(file: &Name, kind: &str) -> Arc<Self> {
+    pub(crate) fn from_field(file: &Name, kind: &str) -> Arc<Self> {
         Arc::new(Self { file: file.clone(), kind: kind.into(), name: "".into(), namespace: "".into() })
     }
 
     /// One that is written as an object.
-    pub(crate) fn of_object(object: &Object, trace: &Trace) -> Arc<Self> {
+    pub(crate) fn from_object(object: &Object, trace: &Trace) -> Arc<Self> {
         let file = match &trace.source {
             Some(Source::File(path)) => path.clone(),
-            Some(Source::Made(maker)) => maker.file.clone(),
+            Some(Source::Generated(plugin_ref)) => plugin_ref.file.clone(),
             None => "".into(),
         };
         Arc::new(Self {
@@ -42,7 +42,7 @@ impl Maker {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Trace {
     pub(crate) source: Option<Source>,
-    pub(crate) steps: Vec<Arc<Maker>>,
+    pub(crate) transformers: Vec<Arc<PluginRef>>,
 }
 
 impl Trace {
@@ -55,5 +55,5 @@ impl Trace {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
     File(Name),
-    Made(Arc<Maker>),
+    Generated(Arc<PluginRef>),
 }

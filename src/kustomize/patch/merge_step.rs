@@ -3,7 +3,7 @@
 use crate::yaml::Node;
 
 /// A place where a patch cannot be laid over the object.
-pub(crate) struct Mismatch {
+pub(crate) struct MergeError {
     /// The patch's node.
     pub(crate) patch: Node,
     pub(crate) message: String,
@@ -11,42 +11,42 @@ pub(crate) struct Mismatch {
 
 /// What is laid over a node.
 #[derive(Clone, Copy)]
-pub(crate) enum Patch<'a> {
+pub(crate) enum PatchValue<'a> {
     /// Nothing.
     Absent,
     /// The node itself: it was taken from the patch, so that its nulls and directives are still in it.
-    Itself,
+    Own,
     /// A part of the patch.
-    By(&'a Node),
+    Node(&'a Node),
 }
 
-impl<'a> Patch<'a> {
+impl<'a> PatchValue<'a> {
     pub(crate) fn node(self, old: Option<&'a Node>) -> Option<&'a Node> {
         match self {
             Self::Absent => None,
-            Self::Itself => old,
-            Self::By(node) => Some(node),
+            Self::Own => old,
+            Self::Node(node) => Some(node),
         }
     }
 }
 
 /// What became of a node.
-pub(crate) enum Walked {
+pub(crate) enum MergeResult {
     /// It is what it was.
-    Kept,
+    Unchanged,
     /// It was changed in its place.
     Changed(Node),
     /// The patch's node stands in its place.
-    Taken(Node),
+    Replaced(Node),
     /// It is no more.
-    Gone,
+    Removed,
 }
 
-impl Walked {
-    pub(crate) fn taken(old: Option<&Node>, new: Node) -> Self {
+impl MergeResult {
+    pub(crate) fn replaced(old: Option<&Node>, new: Node) -> Self {
         match old {
-            Some(old) => Self::Taken(old.replaced_by(&new)),
-            None => Self::Taken(new),
+            Some(old) => Self::Replaced(old.replaced_by(&new)),
+            None => Self::Replaced(new),
         }
     }
 }
@@ -62,14 +62,14 @@ pub(super) enum Directive {
     Delete,
 }
 
-pub(super) fn read_directive(node: &Node) -> Result<Directive, Mismatch> {
+pub(super) fn read_directive(node: &Node) -> Result<Directive, MergeError> {
     match node.text() {
         Some("merge") => Ok(Directive::Merge),
         Some("replace") => Ok(Directive::Replace),
         Some("delete") => Ok(Directive::Delete),
         other => {
             let message = format!("`$patch: {}` is none of merge, replace and delete", other.unwrap_or_default());
-            Err(Mismatch { patch: node.clone(), message })
+            Err(MergeError { patch: node.clone(), message })
         }
     }
 }

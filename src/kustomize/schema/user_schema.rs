@@ -22,7 +22,7 @@ pub(crate) struct UserSchema {
     pub(super) beside_built_in: bool,
 }
 
-const KIND_OF: &str = "x-kubernetes-group-version-kind";
+const GROUP_VERSION_KIND: &str = "x-kubernetes-group-version-kind";
 pub(super) const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
 pub(super) const LIST_KEYS: &str = "x-kubernetes-list-map-keys";
 
@@ -48,13 +48,13 @@ impl UserSchema {
             beside_built_in,
         };
         for entry in definitions {
-            for kind in entry.node.get(KIND_OF).map_or(&[][..], Node::items).iter().filter_map(type_meta) {
+            for kind in entry.node.get(GROUP_VERSION_KIND).map_or(&[][..], Node::items).iter().filter_map(type_meta) {
                 schema.objects.insert(kind, entry.node.clone());
             }
             collect_keys(&entry.node, &mut schema.keys);
         }
         for path in root.get("paths").map_or(&[][..], Node::entries) {
-            let kind = path.node.at_keys(&["get", KIND_OF]).and_then(type_meta);
+            let kind = path.node.at_keys(&["get", GROUP_VERSION_KIND]).and_then(type_meta);
             let Some(kind) = kind else { continue };
             let namespaced = path.key.contains("namespaces/{namespace}");
             let known = schema.namespaced.entry(kind).or_insert(namespaced);

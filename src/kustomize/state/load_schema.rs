@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::accumulator::Partial;
+use super::accumulator::Accumulator;
 use crate::base::finding::Finding;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::Files;
@@ -21,28 +21,29 @@ pub(crate) fn run(
     definition: &Definition,
     schema: &mut Option<Arc<UserSchema>>,
     is_begun: bool,
-    partial: &mut Partial,
+    accumulator: &mut Accumulator,
 ) {
     let Some(openapi) = definition.entry("openapi") else { return };
-    let said = |field: &str| openapi.node.get(field).filter(|node| !node.is_null());
-    match (said("path"), said("version")) {
+    let field_value = |field: &str| openapi.node.get(field).filter(|node| !node.is_null());
+    match (field_value("path"), field_value("version")) {
         (Some(_), Some(version)) => {
             let message = "`openapi` says both `path` and `version`, and kustomize takes one of them";
-            partial.fail(Finding::error(FAILED_BUILD, version.span().clone(), message).help("remove one of the two"));
+            accumulator
+                .fail(Finding::error(FAILED_BUILD, version.span().clone(), message).help("remove one of the two"));
         }
         (None, Some(version)) if version.text().is_some_and(|text| !text.is_empty() && text != BUILT_IN_VERSION) => {
             let message = format!("kustomize has the schema of `{BUILT_IN_VERSION}` and no other");
-            partial.fail(Finding::error(FAILED_BUILD, version.span().clone(), message));
+            accumulator.fail(Finding::error(FAILED_BUILD, version.span().clone(), message));
         }
         (None, Some(version)) if version.text().is_some_and(|text| !text.is_empty()) => {
             schema.get_or_insert_with(|| Arc::new(UserSchema::built_in_only()));
         }
         (Some(path), None) => match files.locate(&definition.folder, path) {
-            Err(finding) => partial.fail(finding),
+            Err(finding) => accumulator.fail(finding),
             Ok(_) if schema.is_some() => {}
-            Ok(found) => {
-                let parsed = files.get(&found);
-                parsed.iter().flat_map(|parsed| &parsed.findings).for_each(|finding| partial.fail(finding.clone()));
+            Ok(path_in_tree) => {
+                let parsed = files.get(&path_in_tree);
+                parsed.iter().flat_map(|parsed| &parsed.findings).for_each(|finding| accumulator.fail(finding.clone()));
                 let root = parsed.as_ref().and_then(|parsed| parsed.documents.first());
                 *schema = root.map(|root| Arc::new(UserSchema::read(&root.node, is_begun)));
             }

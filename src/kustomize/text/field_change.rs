@@ -57,8 +57,8 @@ impl Change<'_> {
         self.visit(object, path, false)
     }
 
-    fn visit(&self, node: &Node, path: &[String], made: bool) -> Result<Option<Node>, String> {
-        let Some((first, rest)) = path.split_first() else { return (self.set)(node, made).map(Some) };
+    fn visit(&self, node: &Node, path: &[String], is_new: bool) -> Result<Option<Node>, String> {
+        let Some((first, rest)) = path.split_first() else { return (self.set)(node, is_new).map(Some) };
         match read(first)? {
             Segment::Index(index) => self.visit_index(node, first, index, rest),
             Segment::Item(name, pattern) => self.visit_items(node, first, (name, pattern), rest),
@@ -77,7 +77,7 @@ impl Change<'_> {
             let Some(create) = self.create else { return Ok(None) };
             let child = next_shape(rest, create).empty(self.span);
             let Some(child) = self.visit(&child, rest, true)? else { return Ok(None) };
-            let child = rooted(child, self.span);
+            let child = with_key_file(child, self.span);
             let entry = Entry::new(name, self.span, child);
             // A null takes no entries in kustomize either: the change is lost.
             return Ok(Some(if node.is_map() { node.with(entry) } else { node.clone() }));
@@ -102,13 +102,13 @@ impl Change<'_> {
 
     fn visit_index(&self, node: &Node, segment: &str, index: usize, rest: &[String]) -> Result<Option<Node>, String> {
         let mut items = list(node, segment)?.to_vec();
-        let made = index == items.len() && self.create.is_some();
-        if let Some(create) = self.create.filter(|_| made) {
+        let is_new = index == items.len() && self.create.is_some();
+        if let Some(create) = self.create.filter(|_| is_new) {
             items.push(next_shape(rest, create).empty(self.span));
         }
         let len = items.len();
         let item = items.get_mut(index).ok_or_else(|| format!("there is no item {index} in a list of {len}"))?;
-        let Some(changed) = self.visit(item, rest, made)? else { return Ok(None) };
+        let Some(changed) = self.visit(item, rest, is_new)? else { return Ok(None) };
         *item = changed;
         Ok(Some(Node { value: Value::Seq(items.into()), origin: node.origin.clone() }))
     }
@@ -183,7 +183,7 @@ fn next_shape(rest: &[String], create: Shape) -> Shape {
 }
 
 /// A made value whose key stands at `span`: the first place of its history must lie in the same file.
-fn rooted(node: Node, span: &Span) -> Node {
+fn with_key_file(node: Node, span: &Span) -> Node {
     if node.origin.written().file() == span.file() {
         return node;
     }

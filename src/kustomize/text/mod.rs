@@ -3,7 +3,7 @@
 pub(super) mod field_path;
 pub(super) mod field_change;
 pub(super) mod go_json;
-pub(super) mod growth;
+pub(super) mod size_limits;
 pub(super) mod reprint;
 pub(super) mod retype;
 pub(super) mod scope;

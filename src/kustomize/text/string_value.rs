@@ -6,18 +6,18 @@ use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Origin, Reader, Scalar, Step, Style, Value};
 
 /// A mapping with a key set to a text. A value that is the same already keeps its place.
-pub(crate) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
+pub(crate) fn set_text_entry(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
     let Some(text) = value.shared_text() else { return map.clone() };
     let by = By::Field(value.span().clone());
     match map.entry(key) {
         Some(entry) if entry.node.resolve(Reader::Kustomize) == Some(Scalar::String(&text)) => map.clone(),
         Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, string_style(value)), by))),
-        None => map.with(Entry::new(key, key_span, made(Value::Scalar(text, string_style(value)), by))),
+        None => map.with(Entry::new(key, key_span, new_value(Value::Scalar(text, string_style(value)), by))),
     }
 }
 
 /// A value that a step made where nothing was.
-pub(crate) fn made(value: Value, by: By) -> Node {
+pub(crate) fn new_value(value: Value, by: By) -> Node {
     Node { value, origin: Origin::Via(Arc::new(Step::new(by, None, Box::default()))) }
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn string_style(value: &Node) -> Style {
 }
 
 /// A string with another text: plain where it was and can be.
-pub(crate) fn renamed(node: &Node, text: &str, by: By) -> Node {
+pub(crate) fn with_text(node: &Node, text: &str, by: By) -> Node {
     let style = match &node.value {
         Value::Scalar(_, Style::Plain) => Style::Plain,
         _ => string_style(node),
@@ -44,14 +44,14 @@ pub(crate) fn renamed(node: &Node, text: &str, by: By) -> Node {
 }
 
 /// Tells whether a scalar is a string.
-pub(crate) fn is_text(node: &Node) -> bool {
+pub(crate) fn is_string(node: &Node) -> bool {
     matches!(node.resolve(Reader::Kubernetes), Some(Scalar::String(_)))
 }
 
 /// The string that kustomize makes of a value of labels or annotations.
-pub(crate) fn as_text(node: &Node) -> Node {
+pub(crate) fn to_string_value(node: &Node) -> Node {
     match &node.value {
-        Value::Scalar(..) if is_text(node) => node.clone(),
+        Value::Scalar(..) if is_string(node) => node.clone(),
         Value::Scalar(text, _) => {
             Node { value: Value::Scalar(text.clone(), Style::Double), origin: node.origin.clone() }
         }

@@ -8,7 +8,7 @@ const MAX_NODES: usize = 1_000_000;
 const MAX_TEXT: usize = 4_000_000;
 
 /// Refuses an object that a copy of a list or mapping made too large.
-pub(crate) fn check_copy(object: &Node, copied: &Node) -> Result<(), String> {
+pub(crate) fn check_object_size(object: &Node, copied: &Node) -> Result<(), String> {
     match copied.value {
         Value::Scalar(..) => Ok(()),
         Value::Seq(_) | Value::Map(_) if object.size() <= MAX_NODES => Ok(()),
@@ -17,6 +17,6 @@ pub(crate) fn check_copy(object: &Node, copied: &Node) -> Result<(), String> {
 }
 
 /// Refuses a text that is too long.
-pub(crate) fn check_text(text: &str) -> Result<(), String> {
+pub(crate) fn check_text_size(text: &str) -> Result<(), String> {
     if text.len() <= MAX_TEXT { Ok(()) } else { Err(format!("the text would be longer than {MAX_TEXT} bytes")) }
 }
