@@ -11,7 +11,7 @@ pub mod text;
 /// What every check reports: a message at a place.
 pub mod finding;
 
-/// `templates/` and `schemas/` inside the binary, as trees.
+/// The directory `templates/`, compiled into the binary.
 pub mod assets;
 
 // languages
