@@ -1,31 +1,32 @@
-//! Cases of lint: a small tree for each fault and each pattern that must stay silent.
+//! Rules: a small tree for each fault and each pattern that must stay silent, and the examples of each rule's page.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use fleetwright::config;
 use fleetwright::flux::{Governance, Settings};
-use fleetwright::lint::{Options, Outcome, RULES, Rule, run};
+use fleetwright::lint::{Options, Outcome as Findings, RULES, Rule, run};
 use fleetwright::text::{File, Tree};
+use libtest_mimic::Trial;
 
 use self::document::{Document, bootstrap};
-use super::kustomize::{lines, tree_of};
+use crate::support::{entries, folders, lines, name, testdata, tree_of};
+use crate::{Outcome, compare, difference, overwrites, trials as trials_of};
 
-#[path = "lint/document.rs"]
 mod document;
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/lint")
+/// A case of a rule is a Markdown file or a directory; a third kind is the rule's page.
+pub(crate) fn trials() -> Vec<Trial> {
+    let root = testdata("lint");
+    let cases: Vec<PathBuf> = folders(&root).iter().flat_map(|rule| entries(rule)).collect();
+    let mut trials =
+        trials_of("lint", &root, cases, |case| if case.is_dir() { check_folder(case) } else { check_document(case) });
+    let page = |rule: &'static Rule| Trial::test(format!("lint::{}/page", rule.id), move || check_page(rule));
+    trials.extend(RULES.iter().map(page));
+    trials
 }
 
-fn folders(path: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
-    let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
-    folders.sort();
-    folders
-}
-
-fn judge(tree: &Tree, rule: &str) -> Outcome {
+fn judge(tree: &Tree, rule: &str) -> Findings {
     let (config, mistakes) = config::load(tree);
     assert!(mistakes.is_empty(), "{}", lines(&mistakes));
     let lint = config.lint.clone();
@@ -34,58 +35,41 @@ fn judge(tree: &Tree, rule: &str) -> Outcome {
     run(tree, &Options { only: vec![rule.into()], pedantic: true, lint, settings, governance, ..Options::default() })
 }
 
-/// A case is a tree, which may have a `.fleetwright.yaml`, and `expected.txt`: the findings of its rule, one a line.
-#[test]
-fn each_rule_finds_what_its_cases_say() {
-    for rule in folders(&folder()) {
-        for case in folders(&rule) {
-            let mut tree = tree_of(&case);
-            tree.remove("expected.txt");
-            let outcome = judge(&tree, rule.file_name().unwrap().to_str().unwrap());
-            let mut report = lines(&outcome.findings);
-            if outcome.excepted > 0 {
-                writeln!(report, "{} excepted", outcome.excepted).unwrap();
-            }
-            for exception in &outcome.unused {
-                writeln!(report, "unused: {}", exception.reason).unwrap();
-            }
-            snapbox::assert_data_eq!(report, snapbox::Data::read_from(&case.join("expected.txt"), None));
-        }
-    }
+/// The rule that a case belongs to.
+fn rule_of(case: &Path) -> String {
+    name(case.parent().unwrap())
 }
 
-/// A case may also be one Markdown file; its findings show the clusters that they concern, and related places.
-#[test]
-fn each_rule_finds_what_its_documents_say() {
-    let overwrites = std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite");
-    let mut wrong = String::new();
-    for rule in folders(&folder()) {
-        for path in documents(&rule) {
-            let document = Document::read(&path);
-            let outcome = judge(&document.tree(), rule.file_name().unwrap().to_str().unwrap());
-            let found = told(&outcome);
-            if found == document.expected() {
-                continue;
-            }
-            if overwrites {
-                std::fs::write(&path, document.with(&found)).unwrap();
-            }
-            let diff = similar::TextDiff::from_lines(document.expected(), &found);
-            writeln!(wrong, "{}:\n{}", path.display(), diff.unified_diff().header("expected", "found")).unwrap();
-        }
+/// A tree, which may have a `.fleetwright.yaml`, and `expected.txt`: the findings of its rule, one a line.
+fn check_folder(case: &Path) -> Outcome {
+    let mut tree = tree_of(case);
+    tree.remove("expected.txt");
+    let findings = judge(&tree, &rule_of(case));
+    let mut report = lines(&findings.findings);
+    if findings.excepted > 0 {
+        writeln!(report, "{} excepted", findings.excepted).unwrap();
     }
-    assert!(overwrites || wrong.is_empty(), "{wrong}");
+    for exception in &findings.unused {
+        writeln!(report, "unused: {}", exception.reason).unwrap();
+    }
+    compare(report, &case.join("expected.txt"))
 }
 
-fn documents(rule: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(rule).unwrap().map(|entry| entry.unwrap().path());
-    let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
-    paths.sort();
-    paths
+/// A Markdown file, whose findings show the clusters that they concern, and related places.
+fn check_document(case: &Path) -> Outcome {
+    let document = Document::read(case);
+    let found = told(&judge(&document.tree(), &rule_of(case)));
+    if found == document.expected() {
+        return Ok(());
+    }
+    if overwrites() {
+        return Ok(std::fs::write(case, document.with(&found))?);
+    }
+    Err(format!("{}:\n{}", case.display(), difference(document.expected(), &found)).into())
 }
 
 /// Findings with their clusters and related places, what was excepted, and what could not be judged.
-fn told(outcome: &Outcome) -> String {
+fn told(outcome: &Findings) -> String {
     let mut told = String::new();
     for finding in &outcome.findings {
         told.push_str(lines(std::slice::from_ref(finding)).trim_end());
@@ -143,59 +127,16 @@ fn is_path(comment: &str) -> bool {
     Path::new(comment).extension().is_some_and(|end| end == "yaml") && !comment.contains(' ')
 }
 
-/// Other rules would miss what the examples do not show: sources, namespaces, folders.
-#[test]
-fn the_bad_example_of_a_page_is_found_and_the_good_one_is_not() {
-    for rule in RULES {
-        let found = |heading| {
-            let mut found = judge(&tree_with(&example(rule, heading)), rule.id).findings;
-            found.retain(|finding| !finding.at.span.file().path().ends_with("gotk-sync.yaml"));
-            found
-        };
-        let bad = found("Bad");
-        assert!(!bad.is_empty(), "{}: the bad example is not found", rule.id);
-        let good = found("Good");
-        assert!(good.is_empty(), "{}: {}", rule.id, lines(&good));
-    }
-}
-
-#[test]
-fn every_rule_has_a_page_and_cases_and_every_folder_a_rule() {
-    let cases: Vec<String> =
-        folders(&folder()).iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_string()).collect();
-    let rules: Vec<String> = RULES.iter().map(|rule| rule.id.to_string()).collect();
-    assert_eq!(rules, cases, "a rule is one file, one line and one folder of cases");
-    let sources = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lint/rules")).unwrap();
-    let mut sources: Vec<String> =
-        sources.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().replace('_', "-")).collect();
-    sources.retain(|source| source != "mod");
-    sources.sort();
-    assert_eq!(rules, sources, "every file of `rules/` has a line in `rules!`");
-    for rule in RULES {
-        let page = rule.page();
-        for heading in ["## Why", "## How to fix it", "## Bad", "## Good", "## Source"] {
-            assert!(page.contains(heading), "{}: the page has no `{heading}`", rule.id);
-        }
-        assert!(!rule.summary.ends_with('.'), "{}", rule.id);
-        let cases = folder().join(rule.id);
-        assert!(folders(&cases).len() + documents(&cases).len() > 1, "{}: too few cases", rule.id);
-    }
-}
-
-/// Judges a folder outside of the repository: `TREE=path cargo test --test cases lint::judges_a_tree -- --ignored`.
-#[test]
-#[ignore = "judges the folder that TREE names"]
-fn judges_a_tree() {
-    let Ok(root) = std::env::var("TREE") else { return };
-    let tree = tree_of(Path::new(&root));
-    let start = std::time::Instant::now();
-    let options = Options { pedantic: std::env::var("PEDANTIC").is_ok(), ..Options::default() };
-    let outcome = run(&tree, &options);
-    let elapsed = start.elapsed();
-    print!("{}", lines(&outcome.findings));
-    for finding in &outcome.findings {
-        println!("  {}", finding.help.as_deref().unwrap_or_default());
-    }
-    println!("{} files, {} objects in {elapsed:?}", tree.len(), outcome.objects);
-    println!("skipped {:?}\nnot done {:?}", outcome.skipped, outcome.not_done);
+/// The bad example of a page has findings and the good one has none. Only its own rule runs, since other rules report what
+/// an example leaves out: sources, namespaces, directories.
+fn check_page(rule: &Rule) -> Outcome {
+    let found = |heading| {
+        let mut found = judge(&tree_with(&example(rule, heading)), rule.id).findings;
+        found.retain(|finding| !finding.at.span.file().path().ends_with("gotk-sync.yaml"));
+        found
+    };
+    assert!(!found("Bad").is_empty(), "the bad example has no finding");
+    let good = found("Good");
+    assert!(good.is_empty(), "the good example: {}", lines(&good));
+    Ok(())
 }

@@ -8,7 +8,6 @@ use std::process::Command;
 use fleetwright::yaml::Node;
 use runner::Runner;
 
-#[path = "action/runner.rs"]
 mod runner;
 
 const FLEET: &str = include_str!("../action/fleet.yaml");

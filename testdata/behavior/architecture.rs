@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use source::{Place, Source};
 
-#[path = "architecture/source.rs"]
 mod source;
 
 /// Paths that only one module may use, or none; and what the others do instead.
