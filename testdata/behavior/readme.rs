@@ -19,6 +19,12 @@ fn the_readme_shows_the_quickstart_its_tree_and_the_rules() {
     snapbox::assert_data_eq!(shown, snapbox::Data::read_from(&house.join("README.md"), None).raw());
 }
 
+#[test]
+fn the_readme_names_the_minimum_rust_version() {
+    let version = concat!("toolchain, ", env!("CARGO_PKG_RUST_VERSION"), " or newer");
+    assert!(include_str!("../../README.md").contains(version), "README.md does not say `{version}`");
+}
+
 /// A new rule gets a line in the changelog. Releases keep the rules that they had, so the changelog may name others.
 #[test]
 fn the_changelog_names_every_rule() {
