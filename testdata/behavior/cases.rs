@@ -9,7 +9,9 @@ use super::support::{entries, testdata};
 fn the_target_of_the_cases_has_no_test_function() {
     fn check(path: &Path) {
         if path.is_dir() {
-            entries(path).iter().for_each(|path| check(path));
+            for path in entries(path) {
+                check(&path);
+            }
         } else {
             let text = std::fs::read_to_string(path).unwrap();
             let has_test = text.lines().any(|line| line.trim_start().starts_with("#[test]"));

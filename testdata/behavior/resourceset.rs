@@ -1,4 +1,4 @@
-//! ResourceSets: the places of their nodes, their templates and their bounds.
+//! `ResourceSet`s: the places of their nodes, their templates and their bounds.
 
 use super::support::expansion;
 

@@ -14,16 +14,20 @@ const BINARY: &str = env!("CARGO_BIN_EXE_fleetwright");
 pub(crate) fn trials() -> Vec<Trial> {
     let root = testdata("cli");
     let is_session = |path: &PathBuf| path.extension().is_some_and(|end| end == "md");
-    let mut trials = trials_of("cli", &root, entries(&root).into_iter().filter(is_session).collect(), check);
+    let sessions = entries(&root).into_iter().filter(is_session).collect();
+    let check: fn(&Path) -> Outcome = |case| {
+        check(case);
+        Ok(())
+    };
+    let mut trials = trials_of("cli", &root, sessions, check);
     let house = Path::new(env!("CARGO_MANIFEST_DIR"));
     trials.extend(trials_of("cli", house, vec![house.join("README.md")], check));
     trials
 }
 
-fn check(case: &Path) -> Outcome {
+fn check(case: &Path) {
     let cases = trycmd::TestCases::new();
     cases.register_bin("fleetwright", Path::new(BINARY)).register_bin("sh", Path::new("/bin/sh"));
     cases.env("FLEETWRIGHT", BINARY).env("LC_ALL", "C");
     cases.case(case).run();
-    Ok(())
 }

@@ -22,7 +22,9 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// The files of a case, without what is expected of it.
 fn tree(case: &Path) -> Tree {
     let mut tree = tree_of(case);
-    ["expected.txt", "resolved.json", "explain.txt"].into_iter().for_each(|path| tree.remove(path));
+    for path in ["expected.txt", "resolved.json", "explain.txt"] {
+        tree.remove(path);
+    }
     tree
 }
 

@@ -8,14 +8,17 @@ use libtest_mimic::Trial;
 
 use crate::render::{rendered, said};
 use crate::support::{folders, testdata, tree_of};
-use crate::{Outcome, overwrites, trials as trials_of};
+use crate::{overwrites, trials as trials_of};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let root = testdata("fleets");
-    trials_of("fleets", &root, folders(&root), check)
+    trials_of("fleets", &root, folders(&root), |case| {
+        check(case);
+        Ok(())
+    })
 }
 
-fn check(case: &Path) -> Outcome {
+fn check(case: &Path) {
     let tree = tree_of(case);
     let (loaded, rendered) = rendered(&tree);
     assert_eq!(said(&loaded.findings), "");
@@ -23,13 +26,11 @@ fn check(case: &Path) -> Outcome {
     let lock = tree.file(LOCK).map_or_else(|_| Lock::default(), |file| Lock::parse(&file).0);
     let plan = plan(&rendered, &tree, &lock);
     if overwrites() {
-        write(case, plan);
-        return Ok(());
+        return write(case, plan);
     }
     let changed: Vec<&str> = plan.changes().map(|change| change.path.as_str()).collect();
     assert_eq!(changed, Vec::<&str>::new(), "see what SNAPSHOTS=overwrite changes");
     assert!(plan.is_lock_current());
-    Ok(())
 }
 
 /// Writes the changes of a plan, as a render with `--force` does.

@@ -1,4 +1,4 @@
-//! ResourceSets: the objects that Flux Operator made of each.
+//! `ResourceSet`s: the objects that Flux Operator made of each.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

@@ -48,7 +48,7 @@ fn what_the_house_allows_is_not_accused() {
 
 #[test]
 fn every_dependency_says_what_it_is_for() {
-    let manifest = include_str!("../../Cargo.toml");
+    let manifest = include_str!("../../../Cargo.toml");
     let mut in_dependencies = false;
     let mut explained = false;
     for (number, line) in manifest.lines().enumerate() {
