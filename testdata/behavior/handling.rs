@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fleetwright::flux::{Cluster, Handling};
 
 use super::clusters::{config_map, kustomization, load, sync};
-use super::kustomize::lines;
+use super::support::lines;
 
 fn marked(name: &str, field: &str, mark: &str) -> String {
     config_map(&format!("apps/{name}.yaml"), name, "{}")

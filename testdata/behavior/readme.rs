@@ -20,6 +20,21 @@ fn the_readme_shows_the_quickstart_its_tree_and_the_rules() {
 }
 
 #[test]
+fn the_readme_names_the_minimum_rust_version() {
+    let version = concat!("toolchain, ", env!("CARGO_PKG_RUST_VERSION"), " or newer");
+    assert!(include_str!("../../README.md").contains(version), "README.md does not say `{version}`");
+}
+
+/// A new rule gets a line in the changelog. Releases keep the rules that they had, so the changelog may name others.
+#[test]
+fn the_changelog_names_every_rule() {
+    let changelog = include_str!("../../CHANGELOG.md");
+    let is_missing = |rule: &&lint::Rule| !changelog.contains(&format!("`{}`", rule.id));
+    let missing: Vec<&str> = lint::RULES.iter().filter(is_missing).map(|rule| rule.id).collect();
+    assert!(missing.is_empty(), "CHANGELOG.md does not name {missing:?}");
+}
+
+#[test]
 fn the_configuration_of_the_readme_is_right_and_shows_every_key() {
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     let (_, rest) = readme.split_once("<!-- configuration -->\n\n```yaml\n").expect("the README has a configuration");

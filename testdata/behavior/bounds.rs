@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fleetwright::flux::{Bounds, Repo, Settings, State};
 
 use super::clusters::{config_map, kustomization, load, sync, tree};
-use super::kustomize::lines;
+use super::support::lines;
 
 fn bounded(text: &str, bounds: Bounds) -> Repo {
     Repo::load(&tree(text), &Settings { bounds, ..Settings::default() })

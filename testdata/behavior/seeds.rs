@@ -13,7 +13,7 @@ use fleetwright::flux::{ApplierKind, Cluster, Repo, Settings};
 use fleetwright::kube::Object;
 use fleetwright::lint::{Options, judge};
 
-use super::kustomize::{lines, tree_of};
+use super::support::{lines, tree_of};
 
 /// The repositories, each with the sources of which it has copies: their addresses, and their folders.
 const SEEDS: [(&str, &[(&str, &str)]); 6] = [

@@ -8,7 +8,7 @@ use fleetwright::flux::{Applied, ApplierKind, Cluster, Provenance, Repo, Setting
 use fleetwright::text::{File, Tree};
 use fleetwright::yaml::Value;
 
-use super::kustomize::lines;
+use super::support::lines;
 
 /// A tree of files; a line `# path` starts each.
 pub(super) fn tree(text: &str) -> Tree {

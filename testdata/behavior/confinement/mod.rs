@@ -11,13 +11,9 @@ use std::path::Path;
 use checkout::{CANARY, Checkout, assert_same, write};
 use fields::{FIELDS, Field, write_cluster};
 
-#[path = "confinement/checkout.rs"]
 mod checkout;
-#[path = "confinement/fields.rs"]
 mod fields;
-#[path = "confinement/fleets.rs"]
 mod fleets;
-#[path = "confinement/sources.rs"]
 mod sources;
 
 /// A way to name a file or directory: makes what it needs in the directory `apps/<field>` of the checkout and returns

@@ -1,5 +1,5 @@
 //! Every folder of other people's repositories against the real program:
-//! `TREE=path KUSTOMIZE=program cargo test --test cases kustomize::repositories -- --ignored --nocapture`.
+//! `TREE=path KUSTOMIZE=program cargo test --test behavior kustomize::repositories -- --ignored --nocapture`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,8 @@ use std::process::Command;
 
 use fleetwright::disk;
 use fleetwright::kustomize::{FILE_NAMES, Reading};
+
+use crate::support::{kustomize, printed};
 
 /// The folders below one that have a kustomization.
 fn folders(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -27,13 +29,13 @@ fn compared(program: &str, folder: &Path, reading: Reading) -> &'static str {
         real.args(["--load-restrictor", "LoadRestrictionsNone"]);
     }
     let opened = disk::open(folder).unwrap();
-    let ours = super::build(&opened.tree, &opened.folder, reading);
+    let ours = kustomize(&opened.tree, &opened.folder, reading);
     if !ours.not_done.is_empty() {
         return if ours.not_done.keys().any(|field| field.contains("<url>")) { "remote" } else { "needs a program" };
     }
     let real = real.output().unwrap();
     match (real.status.success(), ours.findings.is_empty()) {
-        (true, true) if real.stdout == super::printed(&ours).as_bytes() => "equal",
+        (true, true) if real.stdout == printed(&ours).as_bytes() => "equal",
         (true, true) => "DIFFERENT",
         (false, false) => "refused by both",
         (true, false) => "REFUSED BY US ALONE",

@@ -7,6 +7,8 @@ use fleetwright::kustomize::{FILE_NAMES, Reading, fields, plugin_fields};
 use fleetwright::text::{File, Tree, folder_of, join};
 use fleetwright::yaml::{Entry, Node, Style, Value, parse, print};
 
+use crate::support::{entries, kustomize, printed, testdata};
+
 /// Fields that no case shows, with all that is in them, and why.
 const SHOWN_BY_NONE: &[(&str, &str)] = &[
     ("apiVersion", "it says what the file is and nothing more"),
@@ -68,7 +70,7 @@ impl Case {
         let folder = std::fs::read_to_string(case.join("folder")).unwrap_or_default().trim().to_owned();
         let reading = if case.join("restricted").exists() { Reading::Kustomize } else { Reading::Unrestricted };
         let name = case.file_name().unwrap().to_string_lossy().into_owned();
-        let built = super::printed(&super::build(&tree, &folder, reading));
+        let built = printed(&kustomize(&tree, &folder, reading));
         let files = files(&tree);
         Self { name, tree, folder, reading, built, files }
     }
@@ -77,8 +79,8 @@ impl Case {
     fn depends_on(&self, path: &str, documents: &[Node]) -> bool {
         let mut tree = self.tree.clone();
         tree.insert(File::new(path, print(documents)));
-        let build = super::build(&tree, &self.folder, self.reading);
-        !build.findings.is_empty() || super::printed(&build) != self.built
+        let build = kustomize(&tree, &self.folder, self.reading);
+        !build.findings.is_empty() || printed(&build) != self.built
     }
 }
 
@@ -200,7 +202,8 @@ fn shown(cases: &[Case], what: Holds, field: &str) -> Option<String> {
 
 #[test]
 fn every_field_is_shown_by_a_case() {
-    let folders: Vec<PathBuf> = super::cases().into_iter().filter(|case| case.join("expected.yaml").exists()).collect();
+    let folders: Vec<PathBuf> =
+        entries(&testdata("kustomize")).into_iter().filter(|case| case.join("expected.yaml").exists()).collect();
     let cases: Vec<Case> = folders.iter().map(|case| Case::read(case)).collect();
     let configuration = CONFIGURATION.iter().map(|field| (*field).to_owned()).collect();
     let all: [(Holds, Vec<String>); 3] =

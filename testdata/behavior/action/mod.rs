@@ -8,10 +8,9 @@ use std::process::Command;
 use fleetwright::yaml::Node;
 use runner::Runner;
 
-#[path = "action/runner.rs"]
 mod runner;
 
-const FLEET: &str = include_str!("../action/fleet.yaml");
+const FLEET: &str = include_str!("../../action/fleet.yaml");
 
 /// Renders the fleet of `testdata/action` into a folder of the checkout.
 fn render(folder: &Path) {
@@ -31,7 +30,7 @@ fn rendered_file(folder: &Path) -> std::path::PathBuf {
 
 fn write_by_hand(folder: &Path) {
     fs::create_dir_all(folder.join("clusters/home")).unwrap();
-    let text = include_str!("../action/by-hand/clusters/home/apps.yaml");
+    let text = include_str!("../../action/by-hand/clusters/home/apps.yaml");
     fs::write(folder.join("clusters/home/apps.yaml"), text).unwrap();
 }
 
@@ -44,7 +43,7 @@ fn no_expression_reaches_a_shell_and_no_other_action_is_used() {
         assert!(step.get("uses").is_none(), "no other action is trusted");
         assert_eq!(step.get("shell").and_then(Node::text), Some("bash"));
     }
-    let text = include_str!("../../action.yml");
+    let text = include_str!("../../../action.yml");
     for word in ["secrets.", "github.token", "GITHUB_TOKEN", "GITHUB_ENV", "GITHUB_PATH"] {
         assert!(!text.contains(word), "`{word}` needs rights that a fork has not, or hands its own on");
     }
@@ -150,7 +149,7 @@ fn a_link_out_of_the_checkout_is_not_judged() {
 
 #[test]
 fn the_configuration_of_a_pull_request_is_not_trusted() {
-    assert!(!include_str!("../../action.yml").contains("lint --trust-config"));
+    assert!(!include_str!("../../../action.yml").contains("lint --trust-config"));
     for arguments in ["--trust-config", "--pedantic\n--trust-config --verbose", "--trust-config=true"] {
         let runner = Runner::new().input("render", "false").input("args", arguments);
         write_by_hand(&runner.workspace());

@@ -11,13 +11,9 @@ use modules::Modules;
 use source::{Place, Source};
 use uses::uses;
 
-#[path = "architecture/modules.rs"]
 mod modules;
-#[path = "architecture/order.rs"]
 mod order;
-#[path = "architecture/source.rs"]
 mod source;
-#[path = "architecture/uses.rs"]
 mod uses;
 
 /// A file, a line, and what is wrong there.
@@ -84,7 +80,7 @@ fn a_directory_has_at_most_twenty_files() {
 
 #[test]
 fn every_dependency_says_what_it_is_for() {
-    let manifest = include_str!("../../Cargo.toml");
+    let manifest = include_str!("../../../Cargo.toml");
     let mut in_dependencies = false;
     let mut explained = false;
     for (number, line) in manifest.lines().enumerate() {

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use fleetwright::kustomize::Reading;
 use fleetwright::text::{File, Tree};
 
+use crate::support::{kustomize, lines};
+
 /// Folders below the root, each of them with a kustomization.
 fn tree(folders: &[(String, String)]) -> Tree {
     let mut tree = Tree::default();
@@ -15,9 +17,9 @@ fn tree(folders: &[(String, String)]) -> Tree {
 }
 
 fn findings(tree: &Tree, folder: &str) -> String {
-    let build = super::build(tree, folder, Reading::Kustomize);
+    let build = kustomize(tree, folder, Reading::Kustomize);
     assert!(build.objects.is_empty());
-    super::lines(&build.findings)
+    lines(&build.findings)
 }
 
 #[test]

@@ -4,7 +4,7 @@ use fleetwright::flux::{Applied, Repo};
 use fleetwright::yaml::{Node, Style, Value};
 
 use super::clusters::{kustomization, load, object, sync};
-use super::kustomize::lines;
+use super::support::lines;
 
 const CIPHER: &str = "ENC[AES256_GCM,data:aGVsbG8=,iv:abc=,tag:def=,type:str]";
 

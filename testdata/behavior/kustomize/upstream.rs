@@ -1,4 +1,4 @@
-//! The runs of kustomize's own tests: `RUNS=folder cargo test --test cases kustomize::upstream -- --ignored --nocapture`.
+//! The runs of kustomize's own tests: `RUNS=folder cargo test --test behavior kustomize::upstream -- --ignored --nocapture`.
 //!
 //! `testdata/oracles/kustomize/upstream/record` makes the folder. What is left out, and why, stands in `left-out.txt`
 //! beside it.
@@ -11,11 +11,13 @@ use fleetwright::kustomize::Reading;
 use fleetwright::text::File;
 use fleetwright::yaml::{Reader, parse, to_json};
 
+use crate::support::{kustomize, lines, printed, sorted};
+
 /// The objects of a text, in no order: the library that those tests call does not sort them, the program does.
 fn objects(text: String) -> Vec<String> {
     let parsed = parse(&File::new("objects.yaml", text));
     let values = parsed.documents.iter().map(|document| to_json(&document.node, Reader::Kubernetes));
-    let mut objects: Vec<String> = values.map(|value| super::sorted(&value).to_string()).collect();
+    let mut objects: Vec<String> = values.map(|value| sorted(&value).to_string()).collect();
     objects.sort();
     objects
 }
@@ -24,15 +26,15 @@ fn objects(text: String) -> Vec<String> {
 fn fault(case: &Path) -> Option<String> {
     let folder = std::fs::read_to_string(case.join("dir")).unwrap();
     let reading = if case.join("unrestricted").exists() { Reading::Unrestricted } else { Reading::Kustomize };
-    let build = super::build(&disk::read(&case.join("in")).unwrap(), &folder, reading);
+    let build = kustomize(&disk::read(&case.join("in")).unwrap(), &folder, reading);
     let refused = !build.findings.is_empty() || build.folders.is_empty();
     let Ok(expected) = std::fs::read_to_string(case.join("expected.yaml")) else {
         return (!refused).then(|| "it builds and must not".to_owned());
     };
     if refused {
-        return Some(super::lines(&build.findings));
+        return Some(lines(&build.findings));
     }
-    (objects(expected) != objects(super::printed(&build))).then(|| "it builds to something else".to_owned())
+    (objects(expected) != objects(printed(&build))).then(|| "it builds to something else".to_owned())
 }
 
 #[test]
