@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::applier_tree::Descent;
 use crate::flux::{Applier, ApplierKind};
 use crate::kube::Object;
-use crate::lint::scope::settled_namespace;
+use crate::kube::settled_namespace;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::Node;

@@ -1,4 +1,4 @@
-//! A Kubernetes object as written.
+//! An object as written.
 
 use crate::base::finding::ObjectRef;
 use crate::text::Span;

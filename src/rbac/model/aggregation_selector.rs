@@ -1,22 +1,23 @@
-//! Which roles a role gathers, by their labels.
+//! The label selectors of aggregated roles.
 
 use std::collections::BTreeMap;
 
 use crate::yaml::{Name, Node};
 
-/// A selector of labels; everything in it must hold.
+/// A label selector: all of its requirements must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Selector {
     pub(super) requirements: Vec<Requirement>,
 }
 
-/// One condition on a label.
+/// A requirement on a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Requirement {
     pub(crate) key: Name,
     pub(crate) operator: Operator,
 }
 
+/// The operator of a requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Operator {
     In(Vec<Name>),
@@ -26,7 +27,7 @@ pub(crate) enum Operator {
 }
 
 impl Selector {
-    /// Reads a selector; `None` for one that the API server cannot read.
+    /// Reads a selector; `None` if the API server rejects it.
     pub(crate) fn of(node: &Node) -> Option<Self> {
         let labels = node.get("matchLabels").map_or(&[][..], Node::entries);
         let mut requirements = Vec::new();
@@ -50,6 +51,7 @@ impl Selector {
         Some(Self { requirements })
     }
 
+    /// Whether labels match the selector.
     pub(crate) fn matches(&self, labels: &BTreeMap<Name, Name>) -> bool {
         self.requirements.iter().all(|requirement| {
             let value = labels.get(&requirement.key);
@@ -62,9 +64,10 @@ impl Selector {
         })
     }
 
-    /// A label that what matches must have.
-    pub(crate) fn needs(&self) -> Option<&Name> {
-        let needs = |requirement: &&Requirement| matches!(requirement.operator, Operator::In(_) | Operator::Exists);
-        self.requirements.iter().find(needs).map(|requirement| &requirement.key)
+    /// The key of a label that every match has.
+    pub(crate) fn required_label(&self) -> Option<&Name> {
+        let is_required =
+            |requirement: &&Requirement| matches!(requirement.operator, Operator::In(_) | Operator::Exists);
+        self.requirements.iter().find(is_required).map(|requirement| &requirement.key)
     }
 }
