@@ -4,8 +4,9 @@ use crate::flux::Applied;
 use crate::kube::Object;
 use crate::kube::semver_range::Range;
 use crate::lint::facts::pods::containers;
-use crate::lint::rule::{declare, missing_in_spec, Check, Context};
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare, missing_in_spec};
+use crate::lint::context::Context;
+use crate::lint::findings::Found;
 use crate::yaml::{Entry, Node};
 
 declare! {

@@ -5,8 +5,9 @@ use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, Cluster, State, is_flux};
 use crate::kube::Object;
 use crate::lint::order::cold_start::own_place;
-use crate::lint::rule::{declare, Check, Fleet};
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
+use crate::lint::fleet::Fleet;
+use crate::lint::findings::Found;
 use crate::lint::view::View;
 use crate::yaml::{Entry, Name, Node};
 

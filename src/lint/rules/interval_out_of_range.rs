@@ -4,9 +4,10 @@ use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::kube::Object;
-use crate::lint::facts::duration_fields::go_duration;
-use crate::lint::rule::{declare, Check, Context};
-use crate::lint::found::Found;
+use crate::lint::fields::go_duration;
+use crate::lint::rule::{Check, declare};
+use crate::lint::context::Context;
+use crate::lint::findings::Found;
 
 declare! {
     /// An interval is below a minute, or a Kustomization starts over before it may have ended.

@@ -1,7 +1,8 @@
 use crate::kube::groups;
 use crate::flux::Applied;
-use crate::lint::rule::{declare, pedantic, Check, Context};
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare, pedantic};
+use crate::lint::context::Context;
+use crate::lint::findings::Found;
 
 declare! {
     /// A HelmRepository has `type: oci`.

@@ -1,9 +1,9 @@
 use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::lint::facts::duration_fields::mentions;
-use crate::lint::rule::{declare, missing_in_spec, Check};
-use crate::lint::found::Found;
+use crate::lint::fields::mentions;
+use crate::lint::rule::{Check, declare, missing_in_spec};
+use crate::lint::findings::Found;
 use crate::lint::view::View;
 use crate::yaml::Node;
 

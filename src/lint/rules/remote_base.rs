@@ -1,6 +1,6 @@
 use crate::base::finding::{Finding, Severity};
-use crate::lint::rule::{declare, Check};
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
+use crate::lint::findings::Found;
 use crate::lint::view::View;
 
 declare! {

@@ -3,8 +3,9 @@ mod automation;
 use crate::kube::groups;
 use crate::base::finding::Finding;
 use automation::{Automation, Push, reconciles};
-use crate::lint::rule::{declare, Check, Fleet};
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
+use crate::lint::fleet::Fleet;
+use crate::lint::findings::Found;
 
 declare! {
     /// Image automation pushes to a branch that production reconciles.

@@ -4,9 +4,9 @@ use crate::kube::groups;
 use crate::base::finding::{Finding, Label, did_you_mean};
 use crate::kube::Object;
 use policy_generators::has_word;
-use crate::lint::rule::{declare, Check};
-use crate::lint::found::Found;
-use crate::lint::refs::presence::Presence;
+use crate::lint::rule::{Check, declare};
+use crate::lint::findings::Found;
+use crate::lint::presence::presence::Presence;
 use crate::lint::view::View;
 use crate::rbac::Binding;
 

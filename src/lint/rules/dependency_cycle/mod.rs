@@ -7,8 +7,8 @@ use crate::base::finding::Finding;
 use crate::flux::Applied;
 use cycles::circles;
 use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
-use crate::lint::rule::{declare, Check};
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
+use crate::lint::findings::Found;
 use crate::lint::view::View;
 
 declare! {
@@ -141,12 +141,12 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
         // Without a root, objects of one name may belong to different clusters.
         let all = dependencies(applied.object).filter(|_| is_known(&at));
         let counts = all.filter(|dependency| {
-            let wanted = dependency.wanted;
+            let wanted = dependency.target;
             wanted.group == group && wanted.kind == kind && (group == groups::KUSTOMIZE || dependency.is_ready_needed)
         });
         counts
             .filter_map(|dependency| {
-                let to = by_name.get(&(dependency.wanted.namespace, dependency.wanted.name)).copied();
+                let to = by_name.get(&(dependency.target.namespace, dependency.target.name)).copied();
                 to.filter(is_known).map(|to| (dependency, to))
             })
             .collect()

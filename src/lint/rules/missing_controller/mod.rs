@@ -3,8 +3,8 @@ mod controllers;
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_resource_set};
 use controllers::{Installed, KINDS};
-use crate::lint::rule::{declare, Check};
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
+use crate::lint::findings::Found;
 use crate::lint::view::View;
 use crate::yaml::Node;
 

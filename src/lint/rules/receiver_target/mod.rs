@@ -4,8 +4,8 @@ use crate::kube::groups;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
 use receiver_events::{Event, ignores_events, judge};
-use crate::lint::rule::{declare, Check};
-use crate::lint::found::Found;
+use crate::lint::rule::{Check, declare};
+use crate::lint::findings::Found;
 use crate::lint::view::View;
 use crate::yaml::Node;
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, did_you_mean};
 use crate::flux::Governance;
-use crate::lint::rule::{declare, Check, Fleet};
+use crate::lint::rule::{Check, declare};
+use crate::lint::fleet::Fleet;
 use runtime_info::{Info, has_other_readers, infos, repository_reads};
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::text::Span;
 use crate::yaml::{Entry, Name};
 

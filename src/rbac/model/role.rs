@@ -1,4 +1,4 @@
-//! Roles and bindings, as they are written or shipped.
+//! Roles and bindings, from files or shipped with a product.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,17 +13,17 @@ use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
 
-/// Where something stands that gives rights.
+/// The origin of a role or binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// In a file.
+pub enum DefinedIn {
+    /// A file.
     Written(Span),
-    /// Nobody wrote it: it comes with a program.
-    Shipped(Shipper),
+    /// A product that creates it.
+    Shipped(Product),
 }
 
-impl Place {
-    /// The place in a file; `None` for what is shipped.
+impl DefinedIn {
+    /// The position in a file; `None` for shipped objects.
     pub fn written(&self) -> Option<&Span> {
         match self {
             Self::Written(span) => Some(span),
@@ -32,19 +32,19 @@ impl Place {
     }
 }
 
-/// Who brings roles and bindings that no manifest has.
+/// A product that creates roles and bindings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Shipper {
-    /// The API server, when it starts.
+pub enum Product {
+    /// Kubernetes: the API server creates them at its start.
     Kubernetes,
-    /// Flux's installation.
+    /// Flux: its installation contains them.
     Flux,
-    /// The chart of Flux Operator.
+    /// Flux Operator: its chart contains them.
     FluxOperator,
 }
 
-impl fmt::Display for Shipper {
+impl fmt::Display for Product {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Kubernetes => "Kubernetes",
@@ -59,36 +59,36 @@ impl fmt::Display for Shipper {
 pub struct Role {
     /// The namespace of a Role; empty for a ClusterRole.
     pub namespace: Name,
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Where it stands.
-    pub place: Place,
-    /// Its own rules; those of a role that gathers others are theirs.
+    /// The origin.
+    pub place: DefinedIn,
+    /// The rules of the role itself, without those of aggregated roles.
     pub(crate) rules: Vec<Arc<Rule>>,
-    pub(super) labels: BTreeMap<Name, Name>,
-    /// What it gathers, if it does.
-    pub(crate) gathers: Vec<Selector>,
-    /// Whether something in it is not known, such as the value of a variable.
+    pub(crate) labels: BTreeMap<Name, Name>,
+    /// The selectors of the roles that it aggregates.
+    pub(crate) aggregates: Vec<Selector>,
+    /// Whether it contains unknown values, such as variables.
     pub(crate) is_opaque: bool,
 }
 
 impl Role {
-    /// The kind that it is.
+    /// The kind.
     pub fn kind(&self) -> &'static str {
         if self.namespace.is_empty() { "ClusterRole" } else { "Role" }
     }
 
-    /// Its kind and name, as messages name it.
+    /// The kind and name, as messages show them.
     pub fn reference(&self) -> String {
-        referred(self.kind(), &self.namespace, &self.name)
+        label(self.kind(), &self.namespace, &self.name)
     }
 
-    /// The object that it is.
+    /// The reference to the object.
     pub fn object(&self) -> ObjectRef {
         object(self.kind(), &self.namespace, &self.name)
     }
 
-    /// Reads a role that a cluster receives; `place` tells where a node stands on it.
+    /// Reads a role; `place` maps a position to that on the cluster.
     pub(crate) fn of(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Self {
         let rules = object.node.get("rules").map_or(&[][..], Node::items).iter().map(|node| {
             let mut rule = Rule::of(node);
@@ -98,16 +98,16 @@ impl Role {
         let labels = object.node.at_keys(&["metadata", "labels"]).map_or(&[][..], Node::entries);
         let selectors = object.node.at_keys(&["aggregationRule", "clusterRoleSelectors"]);
         let selectors = selectors.map_or(&[][..], Node::items).iter().map(Selector::of);
-        // With a selector that cannot be read, nothing is gathered, and the rules stay.
-        let gathers = selectors.collect::<Option<Vec<Selector>>>().unwrap_or_default();
+        // With an invalid selector, nothing is aggregated and the rules remain.
+        let aggregates = selectors.collect::<Option<Vec<Selector>>>().unwrap_or_default();
         let is_opaque = ["rules", "aggregationRule"].iter().filter_map(|key| object.node.get(key)).any(is_unknown);
         Self {
             namespace: namespace.into(),
             name: object.name().into(),
-            place: Place::Written(place(object.span())),
+            place: DefinedIn::Written(place(object.span())),
             rules: rules.collect(),
             labels: labels.iter().filter_map(|label| Some((label.key.clone(), label.node.shared_text()?))).collect(),
-            gathers,
+            aggregates,
             is_opaque,
         }
     }
@@ -116,72 +116,71 @@ impl Role {
 /// A RoleBinding or ClusterRoleBinding.
 #[derive(Debug, Clone)]
 pub struct Binding {
-    /// The namespace of a RoleBinding, in which alone it gives rights; empty for a ClusterRoleBinding.
+    /// The namespace of a RoleBinding, to which its rights are limited; empty for a ClusterRoleBinding.
     pub namespace: Name,
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Where it stands.
-    pub place: Place,
-    /// The role that it gives.
+    /// The origin.
+    pub place: DefinedIn,
+    /// The role that it grants.
     pub role: RoleRef,
-    /// To whom.
-    pub subjects: Vec<Bound>,
-    /// Whether it names subjects that are not known, such as the value of a variable.
+    /// The subjects.
+    pub subjects: Vec<BoundSubject>,
+    /// Whether it has unknown subjects, such as variables.
     pub(crate) is_opaque: bool,
 }
 
-/// Whom a binding names, and where.
+/// A subject of a binding, with its position.
 #[derive(Debug, Clone)]
-pub struct Bound {
-    /// Whom.
+pub struct BoundSubject {
+    /// The subject.
     pub subject: Subject,
-    /// Where.
-    pub place: Place,
+    /// The position of the subject.
+    pub place: DefinedIn,
 }
 
-/// The role that a binding names.
+/// The reference of a binding to a role.
 #[derive(Debug, Clone)]
 pub struct RoleRef {
-    /// Whether it is a ClusterRole; otherwise it is a Role of the binding's namespace.
+    /// Whether the role is a ClusterRole; otherwise it is a Role in the namespace of the binding.
     pub is_cluster_role: bool,
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Where it is named.
-    pub place: Place,
+    /// The position of the reference.
+    pub place: DefinedIn,
 }
 
 impl Binding {
-    /// The kind that it is.
+    /// The kind.
     pub fn kind(&self) -> &'static str {
         if self.namespace.is_empty() { "ClusterRoleBinding" } else { "RoleBinding" }
     }
 
-    /// Its kind and name, as messages name it.
+    /// The kind and name, as messages show them.
     pub fn reference(&self) -> String {
-        referred(self.kind(), &self.namespace, &self.name)
+        label(self.kind(), &self.namespace, &self.name)
     }
 
-    /// The object that it is.
+    /// The reference to the object.
     pub fn object(&self) -> ObjectRef {
         object(self.kind(), &self.namespace, &self.name)
     }
 
-    /// Whether it stands in a file, and is not shipped.
+    /// Whether a file contains it.
     pub fn is_written(&self) -> bool {
         self.place.written().is_some()
     }
 
-    /// The kind and name of its role, as messages name it.
+    /// The kind and name of the role, as messages show them.
     pub fn role_name(&self) -> String {
         if self.role.is_cluster_role {
-            referred("ClusterRole", "", &self.role.name)
+            label("ClusterRole", "", &self.role.name)
         } else {
-            referred("Role", &self.namespace, &self.role.name)
+            label("Role", &self.namespace, &self.role.name)
         }
     }
 
-    /// Reads a binding that a cluster receives; `place` tells where a node stands on it. `None` for one that the API
-    /// server refuses for its role.
+    /// Reads a binding; `place` maps a position to that on the cluster. `None` if the API server rejects its `roleRef`.
     pub(crate) fn of(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Option<Self> {
         let reference = object.node.get("roleRef")?;
         let name = reference.get("name")?;
@@ -190,16 +189,16 @@ impl Binding {
             "Role" => false,
             _ => return None,
         };
-        let written = |node: &Node| Place::Written(place(node.span()));
+        let written = |node: &Node| DefinedIn::Written(place(node.span()));
         let items = object.node.get("subjects").map_or(&[][..], Node::items);
         let subjects = items.iter().filter_map(|item| {
             let place = written(item.get("name").unwrap_or(item));
-            Some(Bound { subject: subject(item, namespace)?, place })
+            Some(BoundSubject { subject: subject(item, namespace)?, place })
         });
         Some(Self {
             namespace: namespace.into(),
             name: object.name().into(),
-            place: Place::Written(place(object.span())),
+            place: DefinedIn::Written(place(object.span())),
             role: RoleRef { is_cluster_role, name: name.shared_text()?, place: written(name) },
             subjects: subjects.collect(),
             is_opaque: items.iter().any(is_unknown),
@@ -212,11 +211,11 @@ fn object(kind: &str, namespace: &Name, name: &Name) -> ObjectRef {
     ObjectRef { api_version: format!("{}/v1", groups::RBAC).into(), kind: kind.into(), namespace, name: name.clone() }
 }
 
-fn referred(kind: &str, namespace: &str, name: &str) -> String {
+fn label(kind: &str, namespace: &str, name: &str) -> String {
     if namespace.is_empty() { format!("{kind} `{name}`") } else { format!("{kind} `{namespace}/{name}`") }
 }
 
-/// Whom an item of `subjects` names; an account without a namespace is of the binding's.
+/// The subject of an item of `subjects`. The namespace of an account defaults to that of the binding.
 fn subject(item: &Node, namespace: &str) -> Option<Subject> {
     let text = |key: &str| item.get(key).and_then(Node::shared_text).filter(|text| !text.is_empty());
     let name = text("name")?;
@@ -231,7 +230,7 @@ fn subject(item: &Node, namespace: &str) -> Option<Subject> {
     }
 }
 
-/// Whether a node has a value that nobody can know here.
+/// Whether a node contains an unknown value.
 fn is_unknown(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(text, style) => *style == Style::Unknown || text.contains("${"),

@@ -1,20 +1,20 @@
-//! What a cluster has before anybody writes a manifest: the roles, bindings and kinds of Kubernetes and Flux.
+//! The roles, bindings and kinds that Kubernetes and Flux define without a manifest in the repository.
 //!
-//! `shipped.json` is made by `testdata/oracles/rbac/record`, which asks Kubernetes' own code.
+//! `testdata/oracles/rbac/record` generates `shipped.json` with the code of Kubernetes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
-use super::role::{Binding, Bound, Place, Role, RoleRef, Shipper};
+use super::role::{Binding, BoundSubject, DefinedIn, Product, Role, RoleRef};
 use super::rule::Rule;
 use super::subject::{Account, Subject};
 use crate::kube::groups;
 use crate::kube::selector::Selector;
 use crate::yaml::Name;
 
-/// What is shipped.
+/// The shipped roles, bindings and kinds.
 #[derive(Deserialize)]
 pub(crate) struct Shipped {
     roles: Vec<ShippedRole>,
@@ -24,7 +24,7 @@ pub(crate) struct Shipped {
 
 #[derive(Deserialize)]
 struct ShippedRole {
-    by: Shipper,
+    by: Product,
     #[serde(default)]
     namespace: Name,
     name: Name,
@@ -43,7 +43,7 @@ struct ShippedSelector {
 
 #[derive(Deserialize)]
 struct ShippedBinding {
-    by: Shipper,
+    by: Product,
     #[serde(default)]
     namespace: Name,
     name: Name,
@@ -61,7 +61,7 @@ struct ShippedSubject {
     name: Name,
 }
 
-/// A kind that a cluster serves.
+/// A shipped kind.
 #[derive(Deserialize)]
 pub(crate) struct ShippedKind {
     pub(crate) group: Name,
@@ -70,52 +70,52 @@ pub(crate) struct ShippedKind {
     pub(super) namespaced: bool,
 }
 
-/// What is shipped, read once.
-pub(super) static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("shipped.json")).expect("it is made by a program, and a test reads it")
+/// The shipped objects, read once.
+pub(crate) static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("shipped.json")).expect("the file is generated, and a test reads it")
 });
 
 impl Shipped {
-    /// The roles of a shipper, where Flux is installed in `home`.
-    pub(crate) fn roles(&self, by: Shipper, home: &str) -> impl Iterator<Item = Role> {
+    /// The roles of a product, with Flux installed in the namespace `home`.
+    pub(crate) fn roles(&self, by: Product, home: &str) -> impl Iterator<Item = Role> {
         let own = self.roles.iter().filter(move |role| role.by == by);
         own.map(move |role| Role {
             namespace: role.namespace.clone(),
-            name: named(by, &role.name, home),
-            place: Place::Shipped(by),
+            name: installed_name(by, &role.name, home),
+            place: DefinedIn::Shipped(by),
             rules: role.rules.clone(),
             labels: role.labels.clone(),
-            gathers: role.aggregate.iter().map(ShippedSelector::selector).collect(),
+            aggregates: role.aggregate.iter().map(ShippedSelector::selector).collect(),
             is_opaque: false,
         })
     }
 
-    /// The bindings of a shipper, where Flux is installed in `home`.
-    pub(crate) fn bindings(&self, by: Shipper, home: &str) -> impl Iterator<Item = Binding> {
+    /// The bindings of a product, with Flux installed in the namespace `home`.
+    pub(crate) fn bindings(&self, by: Product, home: &str) -> impl Iterator<Item = Binding> {
         let own = self.bindings.iter().filter(move |binding| binding.by == by);
         own.map(move |binding| {
-            let place = Place::Shipped(by);
+            let place = DefinedIn::Shipped(by);
             let name = if binding.role.as_ref() == "crd-controller" {
-                named(by, &binding.role, home)
+                installed_name(by, &binding.role, home)
             } else {
                 binding.role.clone()
             };
             let subjects = binding.subjects.iter().filter_map(|subject| subject.subject(home));
             Binding {
                 namespace: binding.namespace.clone(),
-                name: named(by, &binding.name, home),
+                name: installed_name(by, &binding.name, home),
                 place: place.clone(),
                 role: RoleRef { is_cluster_role: &*binding.kind == "ClusterRole", name, place: place.clone() },
-                subjects: subjects.map(|subject| Bound { subject, place: place.clone() }).collect(),
+                subjects: subjects.map(|subject| BoundSubject { subject, place: place.clone() }).collect(),
                 is_opaque: false,
             }
         })
     }
 }
 
-/// The name of a shipped object: what is Flux's own ends with the namespace that it is installed in.
-fn named(by: Shipper, name: &Name, home: &str) -> Name {
-    if by == Shipper::Flux { format!("{name}-{home}").into() } else { name.clone() }
+/// The name of a shipped object: those of Flux end with the namespace in which it is installed.
+fn installed_name(by: Product, name: &Name, home: &str) -> Name {
+    if by == Product::Flux { format!("{name}-{home}").into() } else { name.clone() }
 }
 
 impl ShippedSelector {

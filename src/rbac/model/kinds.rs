@@ -1,4 +1,4 @@
-//! The plural name and the scope of each kind: of Kubernetes' own, of Flux's, and of definitions that are at hand.
+//! The resource name and scope of the kinds that Kubernetes, Flux and CustomResourceDefinitions define.
 
 use crate::kube::Object;
 use crate::text::Index;
@@ -6,23 +6,23 @@ use crate::yaml::{Name, Node};
 
 use super::shipped::SHIPPED;
 
-/// What requests need to know of a kind.
+/// The resource of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kind {
-    /// The name of its resource: `deployments`.
+    /// The name of the resource: `deployments`.
     pub plural: Name,
-    /// Whether its objects have a namespace.
+    /// Whether the kind is namespaced.
     pub is_namespaced: bool,
 }
 
-/// What is known of kinds.
+/// The known kinds of a cluster.
 #[derive(Debug, Clone)]
 pub struct Kinds {
     by_name: Index<(Name, Name), Kind>,
 }
 
 impl Kinds {
-    /// Those that are shipped, and those that definitions among some objects define.
+    /// The shipped kinds, and those that CustomResourceDefinitions define.
     pub fn of<'a>(objects: impl Iterator<Item = &'a Object>) -> Self {
         let mut by_name = Index::default();
         for kind in &SHIPPED.kinds {
@@ -39,13 +39,13 @@ impl Kinds {
         Self { by_name }
     }
 
-    /// What is known of a kind of a group.
+    /// The resource of a kind, if it is known.
     pub fn find(&self, group: &str, kind: &str) -> Option<&Kind> {
         self.by_name.get(&(Name::from(group), Name::from(kind)))
     }
 }
 
-/// Whether the API server itself serves a group, or Flux does: all of their kinds and roles are known.
+/// Whether Kubernetes or Flux defines a group, so that all of its kinds and roles are known.
 pub(crate) fn is_shipped(group: &str) -> bool {
     SHIPPED.kinds.iter().any(|kind| &*kind.group == group)
 }

@@ -1,22 +1,22 @@
-//! Which kinds live in namespaces.
+//! The scope of kinds: namespaced or cluster-scoped.
 
-use crate::kube::groups;
+use super::groups;
 
-/// Whether objects of a kind live in a namespace.
+/// The scope of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// They do; one that names none is taken for one of `default`.
+pub enum Scope {
+    /// Objects have a namespace; it is `default` if none is set.
     Namespaced,
-    /// They do not; a namespace that one names is dropped.
+    /// Objects have no namespace; one that is set is dropped.
     Cluster,
-    /// Nobody here knows.
+    /// The kind is not known.
     Unknown,
 }
 
-/// Whether objects of a kind live in a namespace, as far as that is known without its definition.
+/// The scope of a kind, as far as it is known without a CustomResourceDefinition.
 ///
-/// Source: the API of Kubernetes 1.34, and the definitions of Flux and of the controllers that fleets have most often.
-pub(super) fn scope_of(group: &str, kind: &str) -> Scope {
+/// Source: the API of Kubernetes 1.36, and the CRDs of Flux and of the controllers that fleets use most.
+pub fn scope_of(group: &str, kind: &str) -> Scope {
     match group {
         "" => either(kind, &["ComponentStatus", "Namespace", "Node", "PersistentVolume"], CORE),
         _ if NAMESPACED.contains(&group) || groups::is_toolkit(group) => Scope::Namespaced,
@@ -45,7 +45,7 @@ pub(super) fn scope_of(group: &str, kind: &str) -> Scope {
     }
 }
 
-/// Groups of which all kinds live in namespaces.
+/// The groups whose kinds are all namespaced.
 const NAMESPACED: &[&str] = &[
     "acme.cert-manager.io",
     "apps",
@@ -61,7 +61,7 @@ const NAMESPACED: &[&str] = &[
     groups::SOURCE_EXTENSIONS,
 ];
 
-/// Groups of which no kind does.
+/// The groups whose kinds are all cluster-scoped.
 const CLUSTER: &[&str] = &[
     "admissionregistration.k8s.io",
     "apiextensions.k8s.io",
@@ -73,7 +73,7 @@ const CLUSTER: &[&str] = &[
     "storagemigration.k8s.io",
 ];
 
-/// The kinds of the core group that live in namespaces.
+/// The namespaced kinds of the core group.
 const CORE: &[&str] = &[
     "ConfigMap",
     "Endpoints",
@@ -106,9 +106,10 @@ impl Scope {
     }
 }
 
-/// The namespace that tells an object from others: none where its kind has none, and `default` where it names none. Of
-/// a kind that nobody here knows, one that names `default` and one that names nothing are the same either way.
-pub(super) fn settled_namespace<'a>(group: &str, kind: &str, namespace: &'a str) -> &'a str {
+/// The namespace by which the API server identifies an object: empty for a cluster-scoped kind, `default` if none is set.
+///
+/// If the scope is not known, `default` and no namespace identify the same object in either case.
+pub fn settled_namespace<'a>(group: &str, kind: &str, namespace: &'a str) -> &'a str {
     match scope_of(group, kind) {
         Scope::Cluster => "",
         Scope::Namespaced | Scope::Unknown if namespace.is_empty() => "default",
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_names_no_namespace_is_what_names_the_default_one() {
+    fn an_unset_namespace_is_default() {
         assert_eq!(settled_namespace("", "ConfigMap", ""), "default");
         assert_eq!(settled_namespace("example.com", "Widget", ""), "default");
         assert_eq!(settled_namespace("", "ConfigMap", "apps"), "apps");

@@ -1,10 +1,15 @@
-//! Reading fields of objects as the API server would.
+//! Fields of objects, read as the API server reads them.
 
 use std::time::Duration;
 
 use crate::yaml::{Node, Reader, Scalar, Style, Value};
 
-/// A boolean; `None` for anything else, and for what is not known.
+/// The text of a field, if it is set and not empty.
+pub(crate) fn text_of<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
+    node.get(key).filter(|node| !node.is_null()).and_then(Node::text).filter(|text| !text.is_empty())
+}
+
+/// The value of a boolean; `None` for other values and for unknown ones.
 pub(crate) fn flag(node: &Node) -> Option<bool> {
     match node.resolve(Reader::Kustomize) {
         Some(Scalar::Bool(value)) => Some(value),
@@ -12,7 +17,7 @@ pub(crate) fn flag(node: &Node) -> Option<bool> {
     }
 }
 
-/// A length of time as Go writes it: `1h30m`, `1.5h`, `250ms`. `None` for what Go refuses and for what is not known.
+/// A duration as Go writes it: `1h30m`, `1.5h`, `250ms`. `None` for text that Go rejects and for an unknown value.
 ///
 /// Source: `time.ParseDuration`.
 pub(crate) fn go_duration(node: &Node) -> Option<Duration> {
@@ -48,7 +53,7 @@ fn seconds_of(unit: &str) -> Option<f64> {
     })
 }
 
-/// Whether any scalar below a node holds a text.
+/// Whether a scalar below a node contains a text.
 pub(crate) fn mentions(node: &Node, text: &str) -> bool {
     match &node.value {
         Value::Scalar(own, _) => own.contains(text),
@@ -63,7 +68,7 @@ mod tests {
     use crate::text::File;
 
     #[test]
-    fn lengths_of_time_are_read_as_go_reads_them() {
+    fn durations_are_read_as_go_reads_them() {
         let file = File::new("a.yaml", "");
         let read = |text: &str| go_duration(&Node::scalar(text, Style::Plain, file.span(0..0)));
         assert_eq!(read("1h30m"), Some(Duration::from_mins(90)));

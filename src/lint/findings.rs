@@ -1,27 +1,27 @@
-//! What a rule says while it looks.
+//! The result of a check: findings, and the number of facts that could not be checked.
 
 use std::collections::BTreeMap;
 
 use crate::base::finding::Finding;
 
-/// What a rule says while it looks.
+/// The findings of a check.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
-    /// The faults.
+    /// The findings.
     pub(super) findings: Vec<Finding>,
-    /// What could not be judged, counted by what stood in the way.
+    /// The number of facts that could not be checked, by reason.
     pub(super) unchecked: BTreeMap<String, usize>,
 }
 
 impl Found {
-    /// Reports a fault.
+    /// Adds a finding.
     pub fn push(&mut self, finding: Finding) {
         self.findings.push(finding);
     }
 
-    /// Counts something that cannot be judged, by what stands in the way: the rights of a role that a chart makes, say.
-    pub fn unchecked(&mut self, why: impl Into<String>) {
-        *self.unchecked.entry(why.into()).or_default() += 1;
+    /// Counts a fact that cannot be checked, with the reason, such as the rights of a role that a chart contains.
+    pub fn unchecked(&mut self, reason: impl Into<String>) {
+        *self.unchecked.entry(reason.into()).or_default() += 1;
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -30,8 +30,8 @@ impl Found {
 
     pub(super) fn merge(&mut self, other: Self) {
         self.findings.extend(other.findings);
-        for (why, count) in other.unchecked {
-            *self.unchecked.entry(why).or_default() += count;
+        for (reason, count) in other.unchecked {
+            *self.unchecked.entry(reason).or_default() += count;
         }
     }
 }

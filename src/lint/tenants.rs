@@ -1,9 +1,9 @@
-//! The tenants of a cluster, with the accounts that act for them.
+//! The tenants of a cluster, with their service accounts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::lint::view::View;
-use crate::rbac::{Account, Binding, Bound, Subject};
+use super::view::View;
+use crate::rbac::{Account, Binding, BoundSubject, Subject};
 use crate::yaml::Name;
 
 /// The tenants of a cluster.
@@ -17,16 +17,16 @@ pub(crate) struct Tenants {
 /// A tenant.
 #[derive(Debug)]
 pub(crate) struct Tenant {
-    /// Its name, where it is said.
+    /// The name, if it is known.
     name: Option<Name>,
-    /// Its namespaces.
+    /// The namespaces of the tenant.
     pub(crate) namespaces: BTreeSet<Name>,
-    /// The accounts that Flux acts as for it.
+    /// The service accounts that Flux impersonates for the tenant.
     pub(crate) users: Vec<Account>,
 }
 
 impl Tenant {
-    /// What to call it in a message.
+    /// The tenant as messages name it.
     pub(crate) fn called(&self) -> String {
         match (&self.name, self.namespaces.first()) {
             (Some(name), _) => format!("tenant `{name}`"),
@@ -37,7 +37,7 @@ impl Tenant {
 }
 
 impl Tenants {
-    /// The tenants of a cluster, in the order of their names; none where everybody is trusted with everything.
+    /// The tenants of a cluster, ordered by name; none without multi-tenancy.
     pub(crate) fn of(view: &View<'_>) -> Self {
         let tenancy = view.tenancy();
         if view.receiver.target.is_some() || !tenancy.multi_tenant {
@@ -45,7 +45,7 @@ impl Tenants {
         }
         let mut namespaces: BTreeMap<(Option<&str>, Option<&str>), BTreeSet<Name>> = BTreeMap::new();
         for (namespace, name) in &tenancy.tenants {
-            // A namespace without a name is a tenant by itself.
+            // A namespace without a tenant name is a tenant of its own.
             let key = (name.as_deref(), name.is_none().then_some(namespace.as_str()));
             namespaces.entry(key).or_default().insert(namespace.as_str().into());
         }
@@ -61,28 +61,34 @@ impl Tenants {
             let declared = name.and_then(|name| declared.remove(name)).unwrap_or_default();
             tenants.by_namespace.extend(namespaces.iter().map(|namespace| (namespace.clone(), at)));
             tenants.by_account.extend(declared.iter().map(|account| (account.clone(), at)));
-            let users = namespaces.iter().flat_map(|namespace| view.rbac().users(namespace)).chain(declared).collect();
+            let users = namespaces
+                .iter()
+                .flat_map(|namespace| view.rbac().impersonated_accounts(namespace))
+                .chain(declared)
+                .collect();
             tenants.all.push(Tenant { name: name.map(Name::from), namespaces, users });
         }
         tenants
     }
 
+    /// All tenants.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Tenant> {
         self.all.iter()
     }
 
+    /// Whether the cluster has no tenants.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The tenant whose account it is.
+    /// The tenant that owns an account.
     pub(crate) fn of_account(&self, account: &Account) -> Option<&Tenant> {
         let at = self.by_account.get(account).or_else(|| self.by_namespace.get(&account.namespace));
         at.and_then(|at| self.all.get(*at))
     }
 
-    /// The tenant of which a binding's subject is an account, or the group of its accounts; the first one where it is
-    /// everybody.
+    /// The tenant that a subject belongs to: an account, or the group of the accounts of a namespace. A group of all
+    /// accounts belongs to the first tenant.
     fn of_subject(&self, subject: &Subject) -> Option<&Tenant> {
         if subject.is_everybody() {
             return self.all.first();
@@ -93,8 +99,8 @@ impl Tenants {
         }
     }
 
-    /// The bindings that a cluster receives and that bind tenants, each with the first subject that is one, and which.
-    pub(crate) fn bound<'a>(&'a self, view: &'a View<'_>) -> Vec<(&'a Binding, &'a Bound, &'a Tenant)> {
+    /// The bindings of a cluster with a tenant among the subjects, each with the first such subject and its tenant.
+    pub(crate) fn bindings<'a>(&'a self, view: &'a View<'_>) -> Vec<(&'a Binding, &'a BoundSubject, &'a Tenant)> {
         if self.is_empty() {
             return Vec::new();
         }

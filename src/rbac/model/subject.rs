@@ -1,26 +1,26 @@
-//! Who may be given rights: users and groups. A service account is a user of a certain name, in certain groups.
+//! Subjects of bindings: users and groups. A service account is a user with a special name, in special groups.
 
 use std::fmt;
 
 use crate::yaml::Name;
 
-/// What the name of a service account's user starts with.
+/// The prefix of the user name of a service account.
 const ACCOUNT_PREFIX: &str = "system:serviceaccount:";
-/// The group of all service accounts; with `:` and a namespace, that of the namespace's.
+/// The group of all service accounts. With `:` and a namespace, the group of those of the namespace.
 pub(super) const ALL_ACCOUNTS: &str = "system:serviceaccounts";
-/// The group of everybody whom the API server knows.
+/// The group of all authenticated users.
 pub(super) const ALL_AUTHENTICATED: &str = "system:authenticated";
 
 /// A service account.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Account {
-    /// Its namespace.
+    /// The namespace.
     pub namespace: Name,
-    /// Its name.
+    /// The name.
     pub name: Name,
 }
 
-/// Whom a binding names.
+/// A subject of a binding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
     /// A user; service accounts are users too, named `system:serviceaccount:NAMESPACE:NAME`.
@@ -30,17 +30,17 @@ pub enum Subject {
 }
 
 impl Account {
-    /// The account of a namespace and name.
+    /// An account with a namespace and name.
     pub fn new(namespace: impl Into<Name>, name: impl Into<Name>) -> Self {
         Self { namespace: namespace.into(), name: name.into() }
     }
 
-    /// The user that it is.
+    /// The user of the account.
     pub fn user(&self) -> Subject {
         Subject::User(format!("{ACCOUNT_PREFIX}{}:{}", self.namespace, self.name).into())
     }
 
-    /// What a binding may name to mean it: itself, and the groups that it is in.
+    /// The subjects that include the account: its user and its groups.
     pub(crate) fn subjects(&self) -> [Subject; 4] {
         let group = |name: String| Subject::Group(name.into());
         [
@@ -59,20 +59,20 @@ impl fmt::Display for Account {
 }
 
 impl Subject {
-    /// The service account that it is.
+    /// The service account of a user.
     pub fn account(&self) -> Option<Account> {
         let Self::User(name) = self else { return None };
         let (namespace, name) = name.strip_prefix(ACCOUNT_PREFIX)?.split_once(':')?;
         Some(Account::new(namespace, name))
     }
 
-    /// The namespace all of whose accounts it is.
+    /// The namespace whose accounts the group contains.
     pub fn accounts_of(&self) -> Option<&str> {
         let Self::Group(name) = self else { return None };
         name.strip_prefix(ALL_ACCOUNTS)?.strip_prefix(':')
     }
 
-    /// Whether it is every account there is.
+    /// Whether the group contains all accounts.
     pub fn is_everybody(&self) -> bool {
         matches!(self, Self::Group(name) if [ALL_ACCOUNTS, ALL_AUTHENTICATED].contains(&&**name))
     }

@@ -1,24 +1,24 @@
-//! What somebody wants to do, as the API server's authorizer sees it.
+//! A request, as the API server's authorizer sees it.
 
-/// What somebody wants to do.
+/// A request to the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// The verb: `get`, `create`, `impersonate`, or for a path the method in lower case.
+    /// The verb: `get`, `create`, `impersonate`, or the HTTP method in lower case for a path.
     pub verb: &'a str,
-    /// With what.
+    /// The resource or path.
     pub target: Target<'a>,
 }
 
-/// What a request is about.
+/// The target of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target<'a> {
-    /// A resource of the API.
+    /// A resource.
     Resource(Resource<'a>),
-    /// A path that is no resource, such as `/metrics`.
+    /// A non-resource path, such as `/metrics`.
     Path(&'a str),
 }
 
-/// A resource of the API. Texts that do not apply are empty, as they are to the API server.
+/// A resource of the API. Fields that do not apply are empty, as in the API server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resource<'a> {
     /// The API group; empty for the core group.
@@ -29,32 +29,32 @@ pub struct Resource<'a> {
     pub subresource: &'a str,
     /// The namespace; empty for the whole cluster.
     pub namespace: &'a str,
-    /// The name of the object; empty where a request has none, such as `list`, or `create` of what has no name yet.
+    /// The name of the object; empty if the request has none, such as `list` or `create`.
     pub object: &'a str,
 }
 
 impl<'a> Request<'a> {
-    /// A request about a resource: all objects of it, in the whole cluster.
+    /// A request for a resource: all objects, in the whole cluster.
     pub fn new(verb: &'a str, group: &'a str, resource: &'a str) -> Self {
         let (name, subresource) = resource.split_once('/').unwrap_or((resource, ""));
         Self { verb, target: Target::Resource(Resource { group, name, subresource, ..Resource::default() }) }
     }
 
-    /// The same about a subresource.
+    /// The same request for a subresource.
     #[must_use]
-    pub fn of(mut self, subresource: &'a str) -> Self {
+    pub fn subresource(mut self, subresource: &'a str) -> Self {
         if let Target::Resource(resource) = &mut self.target {
             resource.subresource = subresource;
         }
         self
     }
 
-    /// A request about a path.
+    /// A request for a path.
     pub fn path(verb: &'a str, path: &'a str) -> Self {
         Self { verb, target: Target::Path(path) }
     }
 
-    /// The same in a namespace.
+    /// The same request in a namespace.
     #[must_use]
     pub fn in_namespace(mut self, namespace: &'a str) -> Self {
         if let Target::Resource(resource) = &mut self.target {
@@ -63,7 +63,7 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// The same about one object.
+    /// The same request for a single object.
     #[must_use]
     pub fn named(mut self, object: &'a str) -> Self {
         if let Target::Resource(resource) = &mut self.target {
