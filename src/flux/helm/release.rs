@@ -1,7 +1,8 @@
 //! The values that a HelmRelease gets on its cluster.
 
 use super::{Values, values};
-use crate::flux::model::cluster::{Applied, Cluster};
+use crate::flux::cluster::applied_set::Applied;
+use crate::flux::cluster::desired_state::Cluster;
 
 impl Cluster {
     /// The merged values of a HelmRelease of this cluster; `None` for other objects. Each node knows where it was

@@ -2,8 +2,9 @@
 //! and patches for them are there already.
 
 use super::installation::CONTROLLERS;
-use super::sync::{FLUX_NAMESPACE, namespace, patches};
-use crate::flux::build::synthetic_node::{list, map, text};
+use super::sync::{namespace, patches};
+use crate::flux::object::kinds::FLUX_NAMESPACE;
+use crate::flux::object::synthetic_node::{list, map, text};
 use crate::kube::Object;
 use crate::kustomize::{Builder, Files, file_in};
 use crate::yaml::Node;

@@ -1,7 +1,7 @@
 //! The chart `flux-instance`, which makes a FluxInstance of its values.
 
-use super::sync::FLUX_NAMESPACE;
-use crate::flux::build::synthetic_node::{map, text};
+use crate::flux::object::kinds::FLUX_NAMESPACE;
+use crate::flux::object::synthetic_node::{map, text};
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::Node;

@@ -1,8 +1,8 @@
 //! Objects of which an operator makes a Secret or a ConfigMap: external secrets, sealed ones, certificates.
 
-use super::{Known, Produced, shell, unknown};
+use super::produced::{Known, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
-use crate::flux::label::fits;
+use crate::flux::object::label_selector::fits;
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::{Name, Node};

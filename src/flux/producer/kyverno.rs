@@ -1,8 +1,8 @@
 //! What Kyverno's policies generate: copies of objects, or objects that the policy holds, mostly one for each namespace.
 
-use super::{Known, Produced, shell, unknown};
+use super::produced::{Known, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
-use crate::flux::label::{fits, fits_labels};
+use crate::flux::object::label_selector::{fits, fits_labels};
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};

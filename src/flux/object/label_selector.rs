@@ -4,12 +4,12 @@ use crate::kube::Object;
 use crate::yaml::Node;
 
 /// Tells whether an object's labels fit a selector; an empty selector, or none, fits all.
-pub(super) fn fits(selector: Option<&Node>, object: &Object) -> bool {
+pub(crate) fn fits(selector: Option<&Node>, object: &Object) -> bool {
     fits_labels(selector, |key| object.label(key))
 }
 
 /// Tells whether labels fit a selector.
-pub(super) fn fits_labels<'a>(selector: Option<&Node>, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+pub(crate) fn fits_labels<'a>(selector: Option<&Node>, label: impl Fn(&str) -> Option<&'a str>) -> bool {
     let Some(selector) = selector else { return true };
     let labels = selector.get("matchLabels").map_or(&[][..], Node::entries);
     let expressions = selector.get("matchExpressions").map_or(&[][..], Node::items);
