@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::flux::model::cluster::Applier;
+use super::applier::Applier;
 use crate::kube::Object;
 use crate::text::{File, Span};
 use crate::yaml::{Node, Value};

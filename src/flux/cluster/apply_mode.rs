@@ -1,6 +1,8 @@
 //! What appliers do with an object of theirs on the cluster: apply it, or leave what is there as it is.
 
-use super::cluster::{Applied, Applier, ApplierKind};
+use super::applied_set::Applied;
+use super::applier::Applier;
+use crate::flux::model::applier_kind::ApplierKind;
 use crate::kube::Object;
 use crate::yaml::Node;
 

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::cluster::{Applied, Applier, Brought, Cluster};
+use super::applied_set::{Applied, Brought};
+use super::applier::Applier;
+use super::desired_state::Cluster;
 use crate::yaml::Name;
 
 /// A cluster that receives objects, and the one whose Flux applies them.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use super::applied_set::Brought;
 use super::cluster_index::Received;
 use crate::base::finding::ObjectRef;
 use crate::flux::build::output::Output;
-use crate::flux::model::cluster::Brought;
-use crate::flux::producer::Produced;
+use crate::flux::producer::produced::Produced;
 use crate::text::Span;
 use crate::yaml::Name;
 

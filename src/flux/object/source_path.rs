@@ -2,7 +2,7 @@
 
 /// The folder that a `spec.path` means. Flux joins it below the root of the source: what would lead out of it stops
 /// at the root.
-pub(super) fn clamp(path: &str) -> String {
+pub(crate) fn clamp(path: &str) -> String {
     let mut segments: Vec<&str> = Vec::new();
     for segment in path.split('/') {
         match segment {
@@ -17,7 +17,7 @@ pub(super) fn clamp(path: &str) -> String {
 }
 
 /// A folder below another one.
-pub(super) fn below(folder: &str, path: &str) -> String {
+pub(crate) fn below(folder: &str, path: &str) -> String {
     match (folder, path) {
         ("", path) => path.to_string(),
         (folder, "") => folder.to_string(),

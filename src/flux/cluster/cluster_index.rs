@@ -8,32 +8,19 @@ use crate::flux::build::applier_spec::Asks;
 use crate::flux::build::inventory::{Held, Print};
 use crate::flux::build::output::Output;
 use crate::flux::install::root::Root;
-use crate::flux::install::version::is_controller;
-use crate::flux::model::cluster::ApplierKind;
-use crate::flux::producer::{Produced, Producers, makes_others};
+use crate::flux::model::applier_kind::ApplierKind;
+use crate::flux::object::object_id::{Id, NONE};
+use crate::flux::producer::produced::Produced;
+use crate::flux::variables::load::ValuesLookup;
+use crate::kube::groups;
+
+use crate::flux::producer::Producers;
 use crate::flux::resourceset::is_input_provider;
 use crate::flux::settings::Settings;
-use crate::flux::source::{Lookup, SourceRef};
-use crate::flux::{is_kustomization, is_source};
+use crate::flux::source::reference::{Lookup, SourceRef};
 use crate::kube::Object;
-use crate::kube::groups;
 use crate::text::Index;
-use crate::yaml::{Name, Node};
-
-/// What tells two objects apart, whatever their version: group, kind, namespace and name.
-pub(crate) type Id = (Name, Name, Name, Name);
-
-/// The identity of an object.
-pub(crate) fn id(object: &Object) -> Id {
-    let metadata = object.node.get("metadata");
-    let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| NONE.clone());
-    let named = |key: &str| shared(metadata.and_then(|metadata| metadata.get(key)));
-    let group = Some(object.group()).filter(|group| !group.is_empty()).map_or_else(|| NONE.clone(), Name::from);
-    (group, shared(object.node.get("kind")), named("namespace"), named("name"))
-}
-
-/// The name of the core group, and of no namespace.
-static NONE: LazyLock<Name> = LazyLock::new(|| Name::from(""));
+use crate::yaml::Name;
 
 /// The group of sources.
 static SOURCES: LazyLock<Name> = LazyLock::new(|| Name::from(groups::SOURCE));
@@ -166,6 +153,16 @@ impl Received {
     }
 }
 
+impl ValuesLookup for Received {
+    fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced> {
+        self.find(kind, namespace, name)
+    }
+
+    fn may_bring(&self, namespace: &str) -> bool {
+        self.doubts.may_bring(namespace)
+    }
+}
+
 impl Lookup for Received {
     fn source(&self, reference: &SourceRef) -> Option<Object> {
         let SourceRef { kind, namespace, name } = reference.clone();
@@ -182,17 +179,6 @@ impl Lookup for Received {
 
     fn generators(&self, namespace: &str) -> Vec<Object> {
         self.generators.get(namespace).cloned().unwrap_or_default()
-    }
-}
-
-/// Tells whether something of a cluster may look an object up.
-pub(crate) fn is_looked_up(object: &Object) -> bool {
-    match object.group() {
-        "" => matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"),
-        "apps" => is_controller(object),
-        groups::FLUX_OPERATOR => true,
-        groups::SOURCE_EXTENSIONS => object.kind() == "ArtifactGenerator",
-        _ => is_kustomization(object) || is_source(object) || makes_others(object),
     }
 }
 

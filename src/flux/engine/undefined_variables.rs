@@ -4,12 +4,13 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::substitute::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE, Unset, Whose};
+use super::cluster_build::{Growing, Slot};
 use crate::base::finding::{Finding, ObjectRef, Severity, did_you_mean};
 use crate::flux::build::output::Output;
-use crate::flux::engine::cluster_build::{Growing, Slot};
 use crate::flux::install::version::Strictness;
-use crate::flux::model::cluster::{Variable, Variables};
+use crate::flux::model::variables::{Variable, Variables};
+use crate::flux::variables::substitute::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE};
+use crate::flux::variables::substitute::unset::{Unset, Whose};
 use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name, Node};
 
