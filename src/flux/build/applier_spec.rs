@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use super::digest::{Digest, Hasher};
 use super::sops::is_asked;
 use crate::base::finding::ObjectRef;
-use crate::flux::model::cluster::ApplierKind;
-use crate::flux::place::clamp;
-use crate::flux::source::SourceRef;
+use crate::flux::model::applier_kind::ApplierKind;
+use crate::flux::object::source_path::clamp;
+use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
 use crate::kube::groups;
 use crate::yaml::{Name, Node, Style, Value};
@@ -53,7 +53,7 @@ impl Asks {
             kind,
             reference: object.reference(),
             object: object.clone(),
-            source: spec("sourceRef").and_then(|source| source_of(object, source)),
+            source: SourceRef::of_kustomization(object).filter(|_| is_kustomization),
             folder: clamp(spec("path").and_then(Node::text).unwrap_or_default()),
             target: spec("kubeConfig").filter(|config| config.is_map()).map(|config| target_of(object, config)),
             digest: OnceLock::new(),
@@ -131,12 +131,6 @@ fn metadata_digest(metadata: &Node) -> Digest {
     let mut hasher = Hasher::new("metadata");
     hasher.content(metadata);
     hasher.finish()
-}
-
-fn source_of(object: &Object, source: &Node) -> Option<SourceRef> {
-    let said = |key: &str| source.get(key).and_then(Node::text).filter(|text| !text.is_empty());
-    let namespace = said("namespace").or(object.namespace()).unwrap_or_default();
-    Some(SourceRef { kind: said("kind")?.into(), namespace: namespace.into(), name: said("name")?.into() })
 }
 
 /// The name of another cluster: that of the Secret or ConfigMap that leads to it. Hubs often give each cluster a

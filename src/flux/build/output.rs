@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::inventory::Inventory;
 use crate::base::finding::{Finding, Severity};
-use crate::flux::model::cluster::State;
+use crate::flux::model::applier_kind::State;
 use crate::flux::model::objects::Objects;
-use crate::flux::source::SourceRef;
+use crate::flux::source::reference::SourceRef;
 use crate::flux::variables::shared_substitution::is_enabled;
-use crate::flux::variables::substitute::{Unset, reads};
+use crate::flux::variables::substitute::reads;
+use crate::flux::variables::substitute::unset::Unset;
 use crate::kube::Object;
 use crate::kustomize::{Build, PatchTarget, RemoteBase};
 use crate::yaml::Name;

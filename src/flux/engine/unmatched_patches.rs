@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::flux::build::output::Facts;
-use crate::flux::model::cluster::Applier;
+use crate::flux::cluster::applier::Applier;
 use crate::kustomize::PatchTarget;
 use crate::text::{Index, Span};
 use crate::yaml::Name;

@@ -1,7 +1,8 @@
 //! The values that a HelmRelease gets on its cluster.
 
 use super::{Values, values};
-use crate::flux::model::cluster::{Applied, Cluster};
+use crate::flux::cluster::applied_set::Applied;
+use crate::flux::cluster::desired_state::Cluster;
 use crate::kube::groups;
 
 impl Cluster {

@@ -3,7 +3,7 @@
 
 use super::installation::CONTROLLERS;
 use super::sync::{namespace, patches};
-use crate::flux::build::synthetic_node::{list, map, text};
+use crate::flux::object::synthetic_node::{list, map, text};
 use crate::kube::Object;
 use crate::kube::groups;
 use crate::kustomize::{Builder, Files, file_in};

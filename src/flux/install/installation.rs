@@ -54,3 +54,9 @@ pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str
         _ => false,
     }
 }
+
+/// The file that `flux bootstrap` writes.
+pub(super) const SYNC_FILE: &str = "gotk-sync.yaml";
+
+/// The file that it writes Flux's own manifests into.
+pub(super) const COMPONENTS_FILE: &str = "gotk-components.yaml";

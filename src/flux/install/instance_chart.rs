@@ -1,6 +1,6 @@
 //! The chart `flux-instance`, which makes a FluxInstance of its values.
 
-use crate::flux::build::synthetic_node::{map, text};
+use crate::flux::object::synthetic_node::{map, text};
 use crate::kube::Object;
 use crate::kube::groups;
 use crate::text::Span;

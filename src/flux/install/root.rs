@@ -4,6 +4,8 @@
 //! folder builds, since clusters often patch a shared one. Where a repository has none of them, a source beside a
 //! Kustomization that applies the very file they stand in was applied by hand too.
 
+use super::installation::SYNC_FILE;
+use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deployments::{controller_in, patched_by};
@@ -11,25 +13,16 @@ use super::includers::Includers;
 use super::instance_chart::{instance, instance_of, sync_of};
 use super::kustomizations::KustomizationFile;
 use crate::base::finding::Finding;
-use crate::flux::build::applier_spec::Asks;
-use crate::flux::build::synthetic_node::{map, text};
 use crate::flux::classify::objects;
-use crate::flux::engine::cluster_index::{Id, id};
-use crate::flux::model::cluster::ApplierKind;
-use crate::flux::place::{below, clamp};
-use crate::flux::source::SourceRef;
-use crate::flux::{is_kustomization, is_source};
+use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::flux::object::object_id::{Id, id};
+use crate::flux::object::source_path::{below, clamp};
+use crate::flux::object::synthetic_node::{map, text};
+use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
-use crate::kube::groups;
 use crate::kustomize::Builder;
 use crate::text::{File, Tree, folder_of, is_inside};
 use crate::yaml::{Name, Node};
-
-/// The file that `flux bootstrap` writes.
-pub(super) const SYNC_FILE: &str = "gotk-sync.yaml";
-
-/// The file that it writes Flux's own manifests into.
-pub(super) const COMPONENTS_FILE: &str = "gotk-components.yaml";
 
 /// What a cluster is bootstrapped with.
 #[derive(Debug, Clone)]
@@ -53,7 +46,7 @@ impl Root {
     pub(crate) fn own_source(&self) -> Option<SourceRef> {
         let last = self.objects.last().filter(|_| self.there)?;
         if !last.is(groups::FLUX_OPERATOR, "FluxInstance") {
-            return Asks::of(ApplierKind::Kustomization, last).source;
+            return SourceRef::of_kustomization(last);
         }
         let namespace = last.namespace().unwrap_or(groups::FLUX_NAMESPACE);
         let said = |key: &str| last.text_at(&["spec", "sync", key]).filter(|text| !text.is_empty());

@@ -1,8 +1,8 @@
 //! What a FluxInstance makes: the source and the Kustomization of its `sync`, as Flux Operator writes them.
 
 use crate::base::finding::Finding;
-use crate::flux::build::common_metadata::set_common_metadata;
-use crate::flux::build::synthetic_node::{list, map, text};
+use crate::flux::object::common_metadata::set_common_metadata;
+use crate::flux::object::synthetic_node::{list, map, text};
 use crate::kube::Object;
 use crate::kube::groups;
 use crate::kustomize::Builder;
@@ -112,5 +112,5 @@ pub(crate) fn patches(instance: &Object) -> Vec<Node> {
 fn lockdown(place: &Span) -> Node {
     let target = map(vec![("kind", text("Kustomization", place))], place);
     let patch = r#"[{"op": "add", "path": "/spec/serviceAccountName", "value": "kustomize-controller"}]"#;
-    map(vec![("target", target), ("patch", crate::flux::build::synthetic_node::quoted(patch, place))], place)
+    map(vec![("target", target), ("patch", crate::flux::object::synthetic_node::quoted(patch, place))], place)
 }

@@ -1,6 +1,6 @@
 //! Objects of which an operator makes a Secret or a ConfigMap: external secrets, sealed ones, certificates.
 
-use super::{Known, Produced, shell, unknown};
+use super::produced::{Known, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
 use crate::kube::Object;
 use crate::kube::selector::Selector;

@@ -1,6 +1,6 @@
 //! What Kyverno's policies generate: copies of objects, or objects that the policy holds, mostly one for each namespace.
 
-use super::{Known, Produced, shell, unknown};
+use super::produced::{Known, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
 use crate::kube::Object;
 use crate::kube::selector::Selector;

@@ -1,7 +1,8 @@
 //! The graph of a cluster's Flux: who creates whom, who builds from what, who waits for whom.
 
 use crate::base::finding::ObjectRef;
-use crate::flux::model::cluster::{ApplierKind, Cluster, State};
+use crate::flux::cluster::desired_state::Cluster;
+use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::kube::Object;
 use crate::kube::groups;
 use crate::text::Index;

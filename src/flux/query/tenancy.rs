@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lockdown::Lockdown;
 use crate::config;
 use crate::config::TenancyMode;
-use crate::flux::install::lockdown::{Installation, Lockdown};
-use crate::flux::model::cluster::Applied;
-use crate::flux::{is_flux, is_kustomization};
+use crate::flux::cluster::applied_set::Applied;
+use crate::flux::install::lockdown::Installation;
+use crate::flux::object::kinds::{is_flux, is_kustomization};
 use crate::kube::Object;
 use crate::kube::groups;
 use crate::yaml::Node;
@@ -15,7 +16,6 @@ use crate::yaml::Node;
 const TENANT_LABEL: &str = "toolkit.fluxcd.io/tenant";
 /// What stands for the name of an account where all of a namespace are bound.
 const ANY: &str = "";
-
 /// What is said about the tenants of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tenancy {
@@ -191,15 +191,6 @@ impl Tenancy {
             is_bound(namespace, candidate) || (candidate.holds_flux && is_called)
         });
         tenants.map(|(namespace, candidate)| (namespace, candidate.label)).collect()
-    }
-}
-
-/// Tells whether an object may say something about the tenants of a cluster.
-pub(crate) fn tells(object: &Object) -> bool {
-    match object.kind() {
-        "Namespace" | "RoleBinding" | "ClusterRoleBinding" | "FluxInstance" => true,
-        "Deployment" => object.name().ends_with("-controller"),
-        _ => is_flux(object),
     }
 }
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::applier_tree::Descent;
 use crate::flux::Applier;
-use crate::lint::facts::duration_fields::flag;
+use crate::kube::ObjectId;
+use crate::lint::fields::flag;
+use crate::lint::fields::text_of;
 use crate::lint::refs::dependency::dependencies;
-use crate::lint::refs::wanted::{Wanted, said};
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -58,14 +59,14 @@ impl Before {
     pub(crate) fn of(view: &View<'_>) -> Self {
         let appliers = &view.receiver.cluster.appliers;
         let descent = Descent::of(view);
-        let by_identity: BTreeMap<Wanted<'_>, usize> =
+        let by_identity: BTreeMap<ObjectId<'_>, usize> =
             appliers.iter().rev().map(|applier| (identity(applier), applier.at)).collect();
         let mut nodes: Vec<Position> = appliers.iter().map(|_| Position::default()).collect();
         for applier in appliers {
             let parent = descent.parent(applier.at);
             let waits = applier.object.iter().flat_map(dependencies).filter_map(|dependency| {
-                let Wanted { group, kind, namespace, name } = dependency.wanted;
-                let known = by_identity.get(&dependency.wanted).map(|at| (*at, true));
+                let ObjectId { group, kind, namespace, name } = dependency.target;
+                let known = by_identity.get(&dependency.target).map(|at| (*at, true));
                 // A ResourceSet may wait for an object of any kind, which somebody brings.
                 known.or_else(|| view.find(group, kind, namespace, name).map(|found| (found.by.at, false)))
             });
@@ -117,16 +118,16 @@ impl Before {
     }
 }
 
-fn identity(applier: &Applier) -> Wanted<'_> {
+fn identity(applier: &Applier) -> ObjectId<'_> {
     let reference = &applier.reference;
     let namespace = reference.namespace.as_deref().unwrap_or_default();
-    Wanted { group: reference.group(), kind: &reference.kind, namespace, name: &reference.name }
+    ObjectId { group: reference.group(), kind: &reference.kind, namespace, name: &reference.name }
 }
 
 /// Whether an applier is not ready before one that it brings is.
 fn awaits(parent: &Arc<Applier>, child: &Applier) -> bool {
     let Some(spec) = parent.object.as_ref().and_then(|object| object.node.get("spec")) else { return false };
     let checks = spec.get("healthChecks").map(Node::items).unwrap_or_default();
-    let is_checked = || checks.iter().any(|check| said(check, "name") == Some(&*child.reference.name));
+    let is_checked = || checks.iter().any(|check| text_of(check, "name") == Some(&*child.reference.name));
     spec.get("wait").is_some_and(|wait| flag(wait) == Some(true)) || is_checked()
 }

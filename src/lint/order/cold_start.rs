@@ -7,7 +7,7 @@ use super::applier_tree::Descent;
 use crate::flux::{Applier, ApplierKind};
 use crate::kube::Object;
 use crate::kube::groups;
-use crate::lint::scope::settled_namespace;
+use crate::kube::settled_namespace;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::Node;

@@ -1,15 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_CONTROLLERS, Handling};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
+use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
-use crate::lint::facts::reach::address;
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::order::applier_tree::Descent;
 use crate::lint::order::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
-use crate::lint::refs::presence::Presence;
+use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::{Index, Span};
@@ -199,13 +198,13 @@ fn check(view: &View<'_>, found: &mut Found) {
 /// Notes what Kustomizations and releases take from what others bring. Of that only what never comes is told: another
 /// rule finds what comes late. Gives the findings for what takes something of its own.
 fn take_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) -> Vec<Finding> {
-    let twice: BTreeSet<usize> = view.twice().map(|(first, _)| address(first.object)).collect();
+    let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
     let mut findings = Vec::new();
     for Input { user, by, is_itself, node, thing } in view.inputs() {
         let provider = thing.by.at;
         let is_above = || descent.line(by.at).skip(1).any(|at| at == provider);
         // What any of several brings is there as soon as one of them is.
-        if is_above() || twice.contains(&address(thing.object)) || thing.by.is_suspended() {
+        if is_above() || twice.contains(&memory_address(thing.object)) || thing.by.is_suspended() {
             continue;
         }
         let what = || format!("{} needs {}", user.reference(), thing.object.reference());
@@ -252,8 +251,8 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
     let mut made: Index<Name, Vec<usize>> = Index::default();
     for (brought, listing) in &view.lists {
         let needs = listing.needs(&brought.objects);
-        needs.defines.iter().for_each(|print| defined.entry(*print).push(brought.by.at));
-        needs.makes.iter().for_each(|name| made.entry(name.clone()).push(brought.by.at));
+        needs.defined_kinds.iter().for_each(|print| defined.entry(*print).push(brought.by.at));
+        needs.namespaces.iter().for_each(|name| made.entry(name.clone()).push(brought.by.at));
     }
     let mut found = Vec::new();
     for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
@@ -273,12 +272,12 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
             found.push(Need { object, place, what: what(), refused, providers });
         };
         let needs = listing.needs(&brought.objects);
-        for (print, at) in &needs.custom {
+        for (print, at) in &needs.custom_kinds {
             let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
             take(*at, providers, true, &|object| object.node.get("kind"), &|| "its CRD".to_owned());
         }
         for (namespace, at) in &listing.namespaces {
-            let providers = made.get(namespace).filter(|_| !view.gives_namespace(namespace));
+            let providers = made.get(namespace).filter(|_| !view.has_namespace_without_applier(namespace));
             let node = |object: &'a Object| object.node.at_keys(&["metadata", "namespace"]);
             take(*at, providers.map_or(&[][..], Vec::as_slice), true, &node, &|| format!("namespace `{namespace}`"));
         }

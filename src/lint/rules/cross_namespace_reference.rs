@@ -1,9 +1,9 @@
-use crate::kube::groups;
 use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
-use crate::kube::Object;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare};
+use crate::kube::{Object, groups};
+use crate::lint::context::Context;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
 declare! {

@@ -1,8 +1,8 @@
 use crate::base::finding::Finding;
-use crate::lint::found::Found;
+use crate::kube::ObjectId;
+use crate::lint::findings::Found;
+use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
-use crate::lint::refs::missing::Search;
-use crate::lint::refs::wanted::Wanted;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
@@ -85,10 +85,10 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Found) {
-    let mut search = Search::on(view);
+    let mut search = MissingSearch::on(view);
     for (group, kind) in DEPENDENTS {
         for applied in view.of_kind(group, kind) {
-            for Dependency { node, wanted, .. } in dependencies(applied.object) {
+            for Dependency { node, target: wanted, .. } in dependencies(applied.object) {
                 let is_there = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some();
                 if is_there || !is_judged(wanted) {
                     continue;
@@ -104,7 +104,7 @@ fn check(view: &View<'_>, found: &mut Found) {
 }
 
 /// Whether only manifests make objects of a kind: those of others may come from an operator or by hand.
-fn is_judged(wanted: Wanted<'_>) -> bool {
+fn is_judged(wanted: ObjectId<'_>) -> bool {
     match (wanted.group, wanted.kind) {
         // Somebody installs Flux itself, and what it reports it makes.
         (_, "FluxInstance" | "FluxReport" | "ExternalArtifact" | "HelmChart") => false,

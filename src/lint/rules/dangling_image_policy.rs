@@ -1,16 +1,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Marker, State};
-use crate::lint::facts::installation::runs;
-use crate::lint::facts::reach::{has_root, place_of};
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Fleet, declare};
+use crate::kube::groups;
+use crate::lint::facts::distinct::written_position;
+use crate::lint::facts::paths::segment_runs;
+use crate::lint::facts::reached::has_root;
+use crate::lint::findings::Found;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::{Span, folder_of, normalize};
 use crate::yaml::{Entry, Node};
-
 
 declare! {
     /// An image marker names no ImagePolicy, or an automation finds no marker where it looks.
@@ -92,7 +93,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
             let Some((place, folder)) = update_path(&automation) else { continue };
             let is_below = |marker: &Marker| {
                 let own = folder_of(marker.place.file().path());
-                folder.is_empty() || runs(own).any(|run| run == folder)
+                folder.is_empty() || segment_runs(own).any(|run| run == folder)
             };
             if !syncs_here(view, &automation) || fleet.repo.markers.iter().any(is_below) {
                 continue;
@@ -184,6 +185,6 @@ fn syncs_here(view: &View<'_>, automation: &Applied<'_>) -> bool {
         let is_same = Some(&*source.name) == said("name")
             && Some(&*source.kind) == said("kind")
             && source.namespace.as_deref() == namespace;
-        is_same && brought.objects.get(0).is_some_and(|object| place_of(object).0.is_none())
+        is_same && brought.objects.get(0).is_some_and(|object| written_position(object).0.is_none())
     })
 }

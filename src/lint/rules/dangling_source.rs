@@ -1,11 +1,9 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::kube::groups;
-use crate::lint::facts::artifacts::may_be_made;
-use crate::lint::found::Found;
-use crate::lint::refs::missing::Search;
+use crate::kube::{ObjectId, groups};
+use crate::lint::findings::Found;
+use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
-use crate::lint::refs::wanted::Wanted;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -70,10 +68,10 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Found) {
-    let mut search = Search::on(view);
+    let mut search = MissingSearch::on(view);
     for (group, kind) in BUILT_FROM_SOURCES {
         for applied in view.of_kind(group, kind) {
-            let Some(SourceReference { node, wanted }) = source_of(applied.object) else { continue };
+            let Some(SourceReference { node, target: wanted }) = source_of(applied.object) else { continue };
             if view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some() {
                 continue;
             }
@@ -86,16 +84,16 @@ fn check(view: &View<'_>, found: &mut Found) {
     }
 }
 
-fn finding(applied: &Applied<'_>, node: &Node, wanted: Wanted<'_>) -> Finding {
+fn finding(applied: &Applied<'_>, node: &Node, wanted: ObjectId<'_>) -> Finding {
     let by = applied.object.reference();
     let message = format!("{by} is made from {wanted}, which nothing brings to the cluster");
     Finding::error(RULE.id, applied.by.place(node.span()), message).about(by)
 }
 
 /// Whether a controller makes a source, or may do so.
-fn is_made(view: &View<'_>, wanted: Wanted<'_>) -> bool {
+fn is_made(view: &View<'_>, wanted: ObjectId<'_>) -> bool {
     match wanted.kind {
-        "ExternalArtifact" => may_be_made(view, wanted.namespace, wanted.name),
+        "ExternalArtifact" => view.may_generate_artifact(wanted.namespace, wanted.name),
         // helm-controller makes one for each release that says what its chart is.
         "HelmChart" => view.of_kind(groups::HELM, "HelmRelease").any(|release| {
             let Some(namespace) = release.object.namespace() else { return false };

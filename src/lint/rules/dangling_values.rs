@@ -1,7 +1,7 @@
 use crate::base::finding::{Finding, Severity};
 use crate::kube::groups;
-use crate::lint::found::Found;
-use crate::lint::refs::missing::Search;
+use crate::lint::findings::Found;
+use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::values_reference::{ValuesReference, values_of};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -76,11 +76,11 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Found) {
-    let mut search = Search::on(view);
+    let mut search = MissingSearch::on(view);
     let releases = view.of_kind(groups::HELM, "HelmRelease");
     for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization").chain(releases) {
         let is_release = applied.object.kind() == "HelmRelease";
-        for ValuesReference { node, wanted, optional } in values_of(applied.object) {
+        for ValuesReference { node, target: wanted, optional } in values_of(applied.object) {
             // The build of a Kustomization says which of its ConfigMaps is not there.
             let is_judged = is_release || wanted.kind == "Secret";
             let is_there = || view.find("", wanted.kind, wanted.namespace, wanted.name).is_some();

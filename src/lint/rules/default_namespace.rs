@@ -1,6 +1,6 @@
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, ApplierKind};
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Entry;
@@ -54,7 +54,7 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Found) {
     if view.is_whole() {
-        found.extend(view.unplaced().filter_map(|objects| finding(&objects)));
+        found.extend(view.without_namespace().filter_map(|objects| finding(&objects)));
     }
 }
 

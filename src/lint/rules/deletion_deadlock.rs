@@ -2,11 +2,11 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
-use crate::lint::facts::ownership::{Manner, prunes};
-use crate::lint::found::Found;
+use crate::lint::facts::ownership::{OwnershipSettings, prunes};
+use crate::lint::findings::Found;
 use crate::lint::order::applier_tree::Descent;
 use crate::lint::order::cold_start::own_place;
-use crate::lint::refs::presence::Presence;
+use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;
@@ -178,7 +178,7 @@ fn maker_of<'a>(
 
 /// Whether one prune takes both: the applier that brings both, at whatever distance, and all on the way to the maker.
 fn goes_together(view: &View<'_>, descent: &Descent, applier: &Applier, maker: &Applied<'_>) -> bool {
-    if Manner::of(maker.object, maker.by.kind).keeps {
+    if OwnershipSettings::of(maker.object, maker.by.kind).is_not_pruned {
         return false;
     }
     let above: BTreeSet<usize> = descent.line(applier.at).skip(1).collect();

@@ -3,8 +3,9 @@ use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::flux::Variable;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Fleet, declare};
+use crate::lint::findings::Found;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;
 

@@ -1,11 +1,11 @@
-use crate::kube::groups;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::Applied;
-use crate::kube::Object;
 use crate::kube::semver_range::Range;
+use crate::kube::{Object, groups};
+use crate::lint::context::Context;
 use crate::lint::facts::pods::containers;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare, missing_in_spec};
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::yaml::{Entry, Node};
 
 declare! {

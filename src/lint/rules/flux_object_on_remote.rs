@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
-use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, Cluster, State, is_flux};
-use crate::kube::Object;
-use crate::lint::found::Found;
+use crate::kube::{Object, groups};
+use crate::lint::findings::Found;
+use crate::lint::fleet::Fleet;
 use crate::lint::order::cold_start::own_place;
-use crate::lint::rule::{Check, Fleet, declare};
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::{Entry, Name, Node};
 

@@ -1,8 +1,9 @@
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
-use crate::lint::facts::duration_fields::flag;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare};
+use crate::lint::context::Context;
+use crate::lint::fields::flag;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
 declare! {

@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
-use crate::kube::Object;
-use crate::lint::facts::duration_fields::go_duration;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare};
+use crate::kube::{Object, groups};
+use crate::lint::context::Context;
+use crate::lint::fields::go_duration;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// An interval is below a minute, or a Kustomization starts over before it may have ended.

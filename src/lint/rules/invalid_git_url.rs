@@ -1,8 +1,9 @@
-use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare};
+use crate::kube::groups;
+use crate::lint::context::Context;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare};
 use crate::yaml::{Style, Value};
 
 declare! {

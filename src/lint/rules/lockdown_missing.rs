@@ -1,10 +1,9 @@
 use std::collections::BTreeMap;
 
-use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, locks_of_instance};
-use crate::kube::Object;
-use crate::lint::found::Found;
+use crate::kube::{Object, groups};
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::text::Span;

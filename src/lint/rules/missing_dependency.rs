@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::Object;
+use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
-use crate::lint::facts::reach::address;
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::order::apply_order::Before;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
@@ -198,8 +198,8 @@ fn check(view: &View<'_>, found: &mut Found) {
         return;
     }
     // What a second one brings too does not need the first.
-    let twice: BTreeSet<usize> = view.twice().map(|(first, _)| address(first.object)).collect();
-    let single = pairs.into_values().filter(|one| !twice.contains(&address(one.thing.object)));
+    let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
+    let single = pairs.into_values().filter(|one| !twice.contains(&memory_address(one.thing.object)));
     let mut together: BTreeMap<(Option<usize>, usize), Vec<Use<'_>>> = BTreeMap::new();
     for one in single {
         together.entry((one.above.map(|above| above.at), one.thing.by.at)).or_default().push(one);
@@ -294,7 +294,8 @@ fn finding(one: &Use<'_>) -> Option<Finding> {
 fn finding_of_all(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
     let (first, parent) = (uses.first()?, above.object.as_ref()?);
     let (brought, bringer) = (first.thing.object.reference(), &first.thing.by.reference);
-    let is_one = uses.iter().all(|one| one.count == 1 && address(one.thing.object) == address(first.thing.object));
+    let is_one =
+        uses.iter().all(|one| one.count == 1 && memory_address(one.thing.object) == memory_address(first.thing.object));
     let is_plain = uses.iter().all(|one| one.by.kind == ApplierKind::Kustomization);
     let kinds = if is_plain { "Kustomizations" } else { "objects" };
     let others = if is_one { "" } else { " and more" };

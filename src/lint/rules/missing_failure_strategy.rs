@@ -1,8 +1,7 @@
-use crate::kube::groups;
 use crate::base::finding::Finding;
-use crate::kube::Object;
-use crate::lint::facts::duration_fields::mentions;
-use crate::lint::found::Found;
+use crate::kube::{Object, groups};
+use crate::lint::fields::mentions;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::yaml::Node;

@@ -1,7 +1,7 @@
 use crate::base::finding::{Finding, Label};
 use crate::flux::Applied;
-use crate::lint::found::Found;
-use crate::lint::refs::presence::Presence;
+use crate::lint::findings::Found;
+use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;

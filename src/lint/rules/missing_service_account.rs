@@ -1,9 +1,9 @@
-use crate::kube::groups;
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap, is_resource_set};
-use crate::kube::Object;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare, missing_in_spec};
+use crate::kube::{Object, groups};
+use crate::lint::context::Context;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare, missing_in_spec};
 
 declare! {
     /// A Kustomization, HelmRelease or ResourceSet has no `serviceAccountName`.

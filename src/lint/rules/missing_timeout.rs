@@ -1,7 +1,8 @@
 use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap};
-use crate::lint::facts::duration_fields::flag;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare, missing_in_spec, pedantic};
+use crate::lint::context::Context;
+use crate::lint::fields::flag;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 
 declare! {
     /// A Kustomization has neither `timeout` nor `wait`.

@@ -1,7 +1,7 @@
 use crate::kube::groups;
-use crate::lint::facts::duration_fields::flag;
-use crate::lint::found::Found;
-use crate::lint::refs::presence::Presence;
+use crate::lint::fields::flag;
+use crate::lint::findings::Found;
+use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 
@@ -77,7 +77,7 @@ fn check(view: &View<'_>, found: &mut Found) {
             continue;
         }
         let is_elsewhere = release.node.at_keys(&["spec", "kubeConfig"]).is_some_and(|config| !config.is_null());
-        if is_elsewhere || !view.is_whole() || view.makers().may_bring_namespaces() {
+        if is_elsewhere || !view.is_whole() || view.unknown_sources().may_bring_namespaces() {
             found.unchecked("namespaces that Helm makes, and others may make as well");
             continue;
         }

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind};
-use crate::lint::facts::ownership::{Manner, prunes, sends_away};
-use crate::lint::found::Found;
+use crate::lint::facts::ownership::{OwnershipSettings, is_ignored, prunes};
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
@@ -141,7 +141,7 @@ fn check(view: &View<'_>, found: &mut Found) {
         return;
     }
     let mut owned: BTreeMap<Id<'_>, Vec<Applied<'_>>> = BTreeMap::new();
-    for (first, again) in view.twice() {
+    for (first, again) in view.duplicates() {
         // They are told by a hash.
         if first.object.name() != again.object.name() || first.object.kind() != again.object.kind() {
             continue;
@@ -165,17 +165,18 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<Finding> {
     // Two objects of one identity in one build are another fault.
     owners.sort_by_key(|owner| owner.by.at);
     owners.dedup_by_key(|owner| owner.by.at);
-    let manners: Vec<Manner> = owners.iter().map(|owner| Manner::of(owner.object, owner.by.kind)).collect();
+    let settings: Vec<OwnershipSettings> =
+        owners.iter().map(|owner| OwnershipSettings::of(owner.object, owner.by.kind)).collect();
     // What a ResourceSet applies may send every Kustomization away.
-    let is_sent_away = owners.iter().any(|owner| owner.by.kind == ApplierKind::ResourceSet && sends_away(owner.object));
-    let leaves_it = |(owner, manner): &(&Applied<'_>, &Manner)| {
-        manner.yields || (is_sent_away && owner.by.kind == ApplierKind::Kustomization)
+    let is_sent_away = owners.iter().any(|owner| owner.by.kind == ApplierKind::ResourceSet && is_ignored(owner.object));
+    let leaves_it = |(owner, setting): &(&Applied<'_>, &OwnershipSettings)| {
+        setting.is_not_overwritten || (is_sent_away && owner.by.kind == ApplierKind::Kustomization)
     };
-    let writers = owners.iter().zip(&manners).filter(|one| !leaves_it(one)).count();
-    if writers < 2 || manners.iter().all(|manner| manner.keeps) {
+    let writers = owners.iter().zip(&settings).filter(|one| !leaves_it(one)).count();
+    if writers < 2 || settings.iter().all(|setting| setting.is_not_pruned) {
         return None;
     }
-    let pruned = owners.iter().zip(&manners).any(|(owner, manner)| !manner.keeps && prunes(owner.by));
+    let pruned = owners.iter().zip(&settings).any(|(owner, setting)| !setting.is_not_pruned && prunes(owner.by));
     let (first, rest) = owners.split_first()?;
     let differ = rest.iter().any(|owner| owner.object.node != first.object.node);
     Some(finding(&owners, pruned, differ))

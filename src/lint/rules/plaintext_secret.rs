@@ -1,10 +1,10 @@
-use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::kube::Object;
-use crate::lint::facts::private_values::{decoded, is_encrypted_file, is_nothing, is_public, private_values};
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare};
+use crate::kube::{Object, groups};
+use crate::lint::context::Context;
+use crate::lint::facts::private_values::{decoded, is_encrypted_file, is_placeholder, is_public, private_values};
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare};
 use crate::yaml::{Entry, Node, Style, Value};
 
 declare! {
@@ -80,7 +80,7 @@ fn check_secret(object: &Object, found: &mut Found) {
     let encoded = entries("data").iter().filter(|entry| {
         let decoded = entry.node.text().and_then(decoded);
         // What is filled in later stands there as it is.
-        !entry.node.text().is_some_and(is_nothing) && is_private(&entry.key, &entry.node, decoded.as_deref())
+        !entry.node.text().is_some_and(is_placeholder) && is_private(&entry.key, &entry.node, decoded.as_deref())
     });
     let private: Vec<&Entry> = plain.chain(encoded).collect();
     let Some(first) = private.first() else { return };
@@ -136,7 +136,7 @@ fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
     let is_public_key = is_certificate || is_identifier || is_setting || PUBLIC_KEYS.contains(&key.as_str());
     let is_switch = text == "true" || text == "false";
     let is_of_sops = key.starts_with("sops_");
-    if is_nothing(text) || is_public(text) || is_encrypted_file(text) || is_of_sops {
+    if is_placeholder(text) || is_public(text) || is_encrypted_file(text) || is_of_sops {
         return false;
     }
     signs_in(text) || !(is_public_key || is_switch)
@@ -163,5 +163,5 @@ fn signs_in(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let user = authority.rsplit_once('@').and_then(|(user, _)| user.split_once(':'));
-    user.is_some_and(|(_, password)| !password.is_empty() && !is_nothing(password))
+    user.is_some_and(|(_, password)| !password.is_empty() && !is_placeholder(password))
 }

@@ -2,10 +2,11 @@ use std::ptr;
 
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::facts::duration_fields::flag;
+use crate::lint::context::Context;
 use crate::lint::facts::pods::{containers, pod};
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare, pedantic};
+use crate::lint::fields::flag;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare, pedantic};
 use crate::yaml::Node;
 
 declare! {

@@ -3,9 +3,9 @@ use std::ptr;
 
 use crate::base::finding::{Finding, Label};
 use crate::kube::groups;
-use crate::lint::facts::tenants::{Tenant, Tenants};
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare};
+use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
 use crate::rbac::{Binding, Request, Role, Rule};
 use crate::text::Span;
@@ -164,7 +164,7 @@ struct Fault<'a> {
 fn check(view: &View<'_>, found: &mut Found) {
     let tenants = Tenants::of(view);
     let mut faults: BTreeMap<(String, usize), Fault<'_>> = BTreeMap::new();
-    for (binding, _, tenant) in tenants.bound(view) {
+    for (binding, _, tenant) in tenants.bindings(view) {
         for (rule, role) in view.rbac().rules(binding) {
             let is_shipped = rule.place.is_none();
             // What is bound is shipped: that is said where it is bound. That it is everything is another rule's.

@@ -1,5 +1,5 @@
 use crate::base::finding::{Finding, Severity};
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 

@@ -1,7 +1,7 @@
 use crate::base::finding::Finding;
 use crate::flux::ApplierKind;
 use crate::kube::Object;
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Entry;

@@ -1,9 +1,10 @@
-use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::facts::duration_fields::flag;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare};
+use crate::kube::groups;
+use crate::lint::context::Context;
+use crate::lint::fields::flag;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// A Flux object says `suspend: true` in the repository.

@@ -1,7 +1,8 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, is_kustomization};
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare, missing_in_spec};
+use crate::lint::context::Context;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::yaml::Node;
 
 declare! {

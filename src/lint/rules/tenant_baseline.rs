@@ -1,10 +1,9 @@
 use std::collections::BTreeSet;
 
-use crate::kube::groups;
 use crate::flux::State;
-use crate::kube::Object;
-use crate::lint::found::Found;
-use crate::lint::refs::presence::Presence;
+use crate::kube::{Object, groups};
+use crate::lint::findings::Found;
+use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 use crate::yaml::Node;

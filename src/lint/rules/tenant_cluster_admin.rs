@@ -1,9 +1,9 @@
 use crate::base::finding::{Finding, Label, Severity};
-use crate::lint::facts::tenants::{Tenant, Tenants};
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare};
+use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
-use crate::rbac::{Binding, Bound, Role};
+use crate::rbac::{Binding, BoundSubject, Role};
 
 declare! {
     /// A tenant's account may do everything: it is bound to `cluster-admin`, or to a role that allows as much.
@@ -120,14 +120,14 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Found) {
     let tenants = Tenants::of(view);
-    for (binding, bound, tenant) in tenants.bound(view) {
+    for (binding, bound, tenant) in tenants.bindings(view) {
         if let Some((_, from)) = view.rbac().rules(binding).find(|(rule, _)| rule.is_everything()) {
             found.extend(finding(binding, bound, tenant, from));
         }
     }
 }
 
-fn finding(binding: &Binding, bound: &Bound, tenant: &Tenant, from: &Role) -> Option<Finding> {
+fn finding(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, from: &Role) -> Option<Finding> {
     let at = Label::new(bound.place.written()?.clone(), format!("an account of {}", tenant.called()));
     let is_own = tenant.namespaces.contains(&binding.namespace);
     let what = match &*binding.namespace {

@@ -1,11 +1,11 @@
 use std::ptr;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::lint::facts::tenants::{Tenant, Tenants};
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare};
+use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
-use crate::rbac::{Actor, Binding, Escape, Grant, Means, Place, Rbac, Reach, Step};
+use crate::rbac::{Actor, Binding, ChainEnd, ChainStep, DefinedIn, EscapeChain, Grant, Method, Rbac};
 use crate::text::Span;
 
 declare! {
@@ -173,15 +173,16 @@ fn check(view: &View<'_>, found: &mut Found) {
     let rbac = view.rbac();
     for tenant in tenants.iter() {
         let mut said: Vec<(Span, String)> = Vec::new();
-        let mut escapes = rbac.escapes(&tenant.users, &tenant.namespaces);
-        escapes.sort_by_key(|escape| !is_everything(rbac, &escape.reach));
+        let mut escapes = rbac.escape_chains(&tenant.users, &tenant.namespaces);
+        escapes.sort_by_key(|escape| !is_everything(rbac, &escape.end));
         for escape in escapes {
             if escape.forbidden_by().is_some() {
                 found.unchecked("chains of rights that an admission policy may forbid");
                 continue;
             }
-            if let Some(who) =
-                rbac.unseen_policies().filter(|_| escape.steps.iter().any(|step| step.by.means.may_be_forbidden()))
+            if let Some(who) = rbac
+                .unknown_policy_source()
+                .filter(|_| escape.steps.iter().any(|step| step.by.method.may_be_forbidden()))
             {
                 found.unchecked(format!("chains of rights that a policy may forbid, which {who} may bring"));
                 continue;
@@ -200,30 +201,30 @@ fn check(view: &View<'_>, found: &mut Found) {
     }
 }
 
-fn is_unnamed(step: &Step<'_>) -> bool {
-    matches!(step.by.means, Means::Unnamed(_))
+fn is_unnamed(step: &ChainStep<'_>) -> bool {
+    matches!(step.by.method, Method::Controller(_))
 }
 
 /// Where a chain begins: the binding that allows its first step.
-fn place_of(escape: &Escape<'_>) -> Option<Span> {
+fn place_of(escape: &EscapeChain<'_>) -> Option<Span> {
     let grants = &escape.steps.first()?.by.grants;
     grants.iter().find_map(|grant| grant.binding.place.written()).cloned()
 }
 
 /// What tells faults apart that begin with one binding: in the tenant's own namespaces each account that chains lead to,
 /// elsewhere each namespace. Controllers that act as themselves are one fault: Flux is not locked down.
-fn kind(escape: &Escape<'_>, tenant: &Tenant) -> Option<String> {
+fn kind(escape: &EscapeChain<'_>, tenant: &Tenant) -> Option<String> {
     let last = escape.steps.last()?;
-    Some(match (last.by.means, &last.to) {
-        (Means::Unnamed(_), _) => "unnamed".to_owned(),
+    Some(match (last.by.method, &last.to) {
+        (Method::Controller(_), _) => "unnamed".to_owned(),
         (_, Actor::Account(account)) if tenant.namespaces.contains(&account.namespace) => account.to_string(),
         (_, Actor::Account(account)) => account.namespace.to_string(),
         (_, to) => to.to_string(),
     })
 }
 
-fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Finding {
-    let reach = reach(rbac, &escape.reach);
+fn finding(rbac: &Rbac, tenant: &Tenant, escape: &EscapeChain<'_>, at: &Span) -> Finding {
+    let reach = reach(rbac, &escape.end);
     let through: Vec<String> = escape.steps.iter().map(|step| step.to.to_string()).collect();
     let message =
         format!("{} of {} may act as {}, and so has {reach}", who(escape), tenant.called(), through.join(", then as "));
@@ -241,14 +242,14 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
             }
             let said = format!("{} lets `{}` act as {}: {by}", grant.from.reference(), step.who, step.to);
             match (&grant.rule.place, &grant.role.place) {
-                (Some(span), _) | (None, Place::Written(span)) => finding = finding.related(span.clone(), said),
-                (None, Place::Shipped(_)) => {
+                (Some(span), _) | (None, DefinedIn::Written(span)) => finding = finding.related(span.clone(), said),
+                (None, DefinedIn::Shipped(_)) => {
                     finding = finding.related(grant.binding.role.place.written().unwrap_or(at).clone(), said);
                 }
             }
         }
     }
-    if let Reach::Bindings(bindings) = &escape.reach {
+    if let ChainEnd::Bindings(bindings) = &escape.end {
         for binding in bindings {
             if let Some(span) = binding.place.written() {
                 let last = escape.steps.last().map(|step| step.to.to_string()).unwrap_or_default();
@@ -256,34 +257,34 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &Escape<'_>, at: &Span) -> Find
             }
         }
     }
-    if is_harmless(rbac, &escape.reach) {
+    if is_harmless(rbac, &escape.end) {
         finding.severity = Severity::Warning;
     }
     finding
 }
 
-fn who(escape: &Escape<'_>) -> String {
+fn who(escape: &EscapeChain<'_>) -> String {
     format!("ServiceAccount `{}`", escape.from)
 }
 
-fn how(step: &Step<'_>) -> String {
-    match step.by.means {
-        Means::Named(kind) => format!("a {kind} may name that account"),
-        Means::Unnamed(kind) => format!("for a {kind} that names no account Flux acts as itself"),
-        Means::Workload(kind) => format!("a {kind} may run as it"),
-        Means::Impersonation => "by impersonation".to_owned(),
-        Means::Token => "by a token that it may ask for".to_owned(),
-        Means::TokenSecret => "by a Secret in which Kubernetes puts a token".to_owned(),
-        Means::Bind => "by `bind`".to_owned(),
-        Means::Escalate => "by `escalate`".to_owned(),
+fn how(step: &ChainStep<'_>) -> String {
+    match step.by.method {
+        Method::ServiceAccountName(kind) => format!("a {kind} may name that account"),
+        Method::Controller(kind) => format!("for a {kind} that names no account Flux acts as itself"),
+        Method::Workload(kind) => format!("a {kind} may run as it"),
+        Method::Impersonate => "by impersonation".to_owned(),
+        Method::Token => "by a token that it may ask for".to_owned(),
+        Method::TokenSecret => "by a Secret in which Kubernetes puts a token".to_owned(),
+        Method::Bind => "by `bind`".to_owned(),
+        Method::Escalate => "by `escalate`".to_owned(),
     }
 }
 
-fn reach(rbac: &Rbac, reach: &Reach<'_>) -> String {
+fn reach(rbac: &Rbac, reach: &ChainEnd<'_>) -> String {
     match reach {
-        Reach::Everything => "every right on the cluster".to_owned(),
-        Reach::Namespace(namespace) => format!("every right in namespace `{namespace}`"),
-        Reach::Bindings(bindings) => {
+        ChainEnd::Everything => "every right on the cluster".to_owned(),
+        ChainEnd::Namespace(namespace) => format!("every right in namespace `{namespace}`"),
+        ChainEnd::Bindings(bindings) => {
             let all: Vec<&&Binding> = bindings.iter().filter(|binding| gives_everything(rbac, binding)).collect();
             let named = if all.is_empty() { bindings.iter().collect() } else { all };
             let one = |binding: &&&Binding| match &*binding.namespace {
@@ -296,11 +297,11 @@ fn reach(rbac: &Rbac, reach: &Reach<'_>) -> String {
 }
 
 /// Whether a chain leads to everything on the cluster.
-fn is_everything(rbac: &Rbac, reach: &Reach<'_>) -> bool {
+fn is_everything(rbac: &Rbac, reach: &ChainEnd<'_>) -> bool {
     match reach {
-        Reach::Everything => true,
-        Reach::Namespace(_) => false,
-        Reach::Bindings(bindings) => {
+        ChainEnd::Everything => true,
+        ChainEnd::Namespace(_) => false,
+        ChainEnd::Bindings(bindings) => {
             bindings.iter().any(|binding| binding.namespace.is_empty() && gives_everything(rbac, binding))
         }
     }
@@ -310,7 +311,7 @@ fn gives_everything(rbac: &Rbac, binding: &Binding) -> bool {
     rbac.rules(binding).any(|(rule, _)| rule.is_everything())
 }
 
-fn help(escape: &Escape<'_>, tenant: &Tenant) -> &'static str {
+fn help(escape: &EscapeChain<'_>, tenant: &Tenant) -> &'static str {
     let leaves = escape.steps.iter().find(|step| match &step.to {
         Actor::Account(account) => !tenant.namespaces.contains(&account.namespace),
         _ => false,
@@ -319,25 +320,25 @@ fn help(escape: &Escape<'_>, tenant: &Tenant) -> &'static str {
         return "give the right in the tenant's own namespaces alone: who may bring such an object into a namespace acts as \
                 the accounts there";
     }
-    match escape.steps.first().map(|step| step.by.means) {
-        Some(Means::Unnamed(_)) => {
+    match escape.steps.first().map(|step| step.by.method) {
+        Some(Method::Controller(_)) => {
             "lock Flux down with `multitenant: true`, or `--default-service-account`, so that what names no account acts \
              as one of its namespace"
         }
-        Some(Means::Named(_)) => {
+        Some(Method::ServiceAccountName(_)) => {
             "move that account into a namespace of the platform, or let an admission policy say which accounts may be \
              named in `serviceAccountName`"
         }
-        Some(Means::Workload(_) | Means::Impersonation | Means::Token | Means::TokenSecret) => {
+        Some(Method::Workload(_) | Method::Impersonate | Method::Token | Method::TokenSecret) => {
             "move that account into a namespace of the platform: who works in a namespace may act as its accounts"
         }
-        Some(Means::Bind | Means::Escalate) | None => "take the verb out of the role",
+        Some(Method::Bind | Method::Escalate) | None => "take the verb out of the role",
     }
 }
 
 /// Whether all that is gained is to read, Secrets excepted, or to ask the API server who somebody is and what he may do.
-fn is_harmless(rbac: &Rbac, reach: &Reach<'_>) -> bool {
-    let Reach::Bindings(bindings) = reach else { return false };
+fn is_harmless(rbac: &Rbac, reach: &ChainEnd<'_>) -> bool {
+    let ChainEnd::Bindings(bindings) = reach else { return false };
     bindings.iter().flat_map(|binding| rbac.rules(binding)).all(|(rule, _)| {
         let reads = rule.verbs.iter().all(|verb| matches!(&**verb, "get" | "list" | "watch"));
         let asks = !rule.groups.is_empty()

@@ -5,9 +5,9 @@ use std::ptr;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, Handling};
 use crate::kube::Object;
-use crate::lint::facts::tenants::{Tenant, Tenants};
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare};
+use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
 use crate::rbac::{Account, Answer, Guard, Request, acts_as};
 use crate::text::Span;
@@ -188,7 +188,7 @@ struct Shared(BTreeSet<usize>);
 
 impl Shared {
     fn of(view: &View<'_>) -> Self {
-        let twice = view.twice().filter(|(one, other)| one.by.reference != other.by.reference);
+        let twice = view.duplicates().filter(|(one, other)| one.by.reference != other.by.reference);
         Self(
             twice
                 .flat_map(|(one, other)| [one.object, other.object])

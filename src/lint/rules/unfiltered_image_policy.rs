@@ -1,9 +1,10 @@
-use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::Applied;
+use crate::kube::groups;
 use crate::kube::semver_range::Range;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare};
+use crate::lint::context::Context;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// An ImagePolicy takes tags that nobody meant.

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::kube::groups;
 use crate::base::finding::Finding;
 use crate::flux::{Applier, State};
-use crate::lint::found::Found;
-use crate::lint::refs::presence::Presence;
+use crate::kube::groups;
+use crate::lint::findings::Found;
+use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 
-use crate::kube::groups;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{is_flux, is_kustomization};
-use crate::kube::Object;
-use crate::lint::facts::installation::runs;
-use crate::lint::facts::reach::{above, has_root, place_of};
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Fleet, declare};
+use crate::kube::{Object, groups};
+use crate::lint::facts::distinct::written_position;
+use crate::lint::facts::paths::{prefixes, segment_runs};
+use crate::lint::facts::reached::has_root;
+use crate::lint::findings::Found;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
 use crate::text::{Index, folder_of, normalize};
 
 /// So many further objects of a folder are shown.
@@ -112,10 +113,11 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
     }
     let reached = fleet.reached();
     let parked: Index<&str, ()> = fleet.repo.parked.iter().map(|path| (path.as_str(), ())).collect();
-    let is_parked = |path: &str| above(path).any(|above| parked.contains(above) || fleet.repo.charts.contains(above));
+    let is_parked =
+        |path: &str| prefixes(path).any(|above| parked.contains(above) || fleet.repo.charts.contains(above));
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));
     let aside = fleet.repo.aside.iter().filter(|object| {
-        let (root, path, _) = place_of(object);
+        let (root, path, _) = written_position(object);
         is_fluxs(object) || (!OF_TOOLS.contains(&object.group()) && reached.reaches_folder(root, folder_of(path)))
     });
     // By folder, and there by place: an object that several folders build is one.
@@ -123,7 +125,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
     // What only something unreached would apply is not said again.
     let mut led_to: Index<String, &str> = Index::default();
     for object in built.chain(aside).filter(|object| !reached.may_reach(object)) {
-        let (root, path, offset) = place_of(object);
+        let (root, path, offset) = written_position(object);
         if is_kustomization(object)
             && let Some(leads) = object.text_at(&["spec", "path"]).and_then(normalize)
         {
@@ -135,7 +137,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
     }
     for (folder, objects) in &mut folders {
         let from_elsewhere = |run: &str| led_to.get(run).is_some_and(|from| from != folder);
-        if runs(folder).any(from_elsewhere) {
+        if segment_runs(folder).any(from_elsewhere) {
             objects.retain(|_, object| is_kustomization(object));
         }
     }

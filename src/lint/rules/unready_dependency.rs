@@ -2,11 +2,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::kube::Object;
-use crate::lint::facts::duration_fields::flag;
-use crate::lint::found::Found;
+use crate::kube::{Object, ObjectId};
+use crate::lint::fields::flag;
+use crate::lint::findings::Found;
 use crate::lint::refs::dependency::{DEPENDENTS, dependencies};
-use crate::lint::refs::wanted::Wanted;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::text::Span;
@@ -110,11 +109,11 @@ struct Awaited<'a> {
 }
 
 fn check(view: &View<'_>, found: &mut Found) {
-    let mut awaited: BTreeMap<Wanted<'_>, Option<Awaited<'_>>> = BTreeMap::new();
+    let mut awaited: BTreeMap<ObjectId<'_>, Option<Awaited<'_>>> = BTreeMap::new();
     for (group, kind) in DEPENDENTS.into_iter().filter(|(_, kind)| *kind != "HelmRelease") {
         for applied in view.of_kind(group, kind) {
             for dependency in dependencies(applied.object).filter(|dependency| dependency.is_ready_needed) {
-                let wanted = dependency.wanted;
+                let wanted = dependency.target;
                 if !matches!(wanted.kind, "Kustomization" | "ResourceSet") {
                     continue;
                 }
@@ -132,15 +131,15 @@ fn check(view: &View<'_>, found: &mut Found) {
         }
     }
     // Without a root, objects of one name may belong to different clusters.
-    let twice = view.twice().filter(|_| !view.is_whole());
-    let ambiguous: BTreeSet<Wanted<'_>> = twice.filter_map(|(first, _)| identity(first.object)).collect();
+    let twice = view.duplicates().filter(|_| !view.is_whole());
+    let ambiguous: BTreeSet<ObjectId<'_>> = twice.filter_map(|(first, _)| identity(first.object)).collect();
     let unready = awaited.iter().filter(|(wanted, _)| !ambiguous.contains(wanted));
     found.extend(unready.filter_map(|(_, awaited)| awaited.as_ref()).map(finding));
 }
 
-fn identity(object: &Object) -> Option<Wanted<'_>> {
+fn identity(object: &Object) -> Option<ObjectId<'_>> {
     let namespace = object.namespace()?;
-    Some(Wanted { group: object.group(), kind: object.kind(), namespace, name: object.name() })
+    Some(ObjectId { group: object.group(), kind: object.kind(), namespace, name: object.name() })
 }
 
 fn finding(awaited: &Awaited<'_>) -> Finding {

@@ -1,7 +1,8 @@
-use crate::kube::groups;
 use crate::flux::Applied;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare, missing_in_spec, pedantic};
+use crate::kube::groups;
+use crate::lint::context::Context;
+use crate::lint::findings::Found;
+use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 
 declare! {
     /// An OCIRepository has no `verify`.

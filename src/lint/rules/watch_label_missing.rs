@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use crate::kube::groups;
-use crate::lint::facts::duration_fields::mentions;
-use crate::lint::found::Found;
+use crate::lint::fields::mentions;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 use crate::yaml::Node;

@@ -1,9 +1,10 @@
 mod automation;
 
-use crate::kube::groups;
 use crate::base::finding::Finding;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Fleet, declare};
+use crate::kube::groups;
+use crate::lint::findings::Found;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
 use automation::{Automation, Push, reconciles};
 
 declare! {

@@ -1,10 +1,9 @@
 mod policy_generators;
 
-use crate::kube::groups;
 use crate::base::finding::{Finding, Label, did_you_mean};
-use crate::kube::Object;
-use crate::lint::found::Found;
-use crate::lint::refs::presence::Presence;
+use crate::kube::{Object, groups};
+use crate::lint::findings::Found;
+use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::rbac::Binding;

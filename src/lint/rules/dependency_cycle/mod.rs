@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::groups;
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -141,12 +141,12 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
         // Without a root, objects of one name may belong to different clusters.
         let all = dependencies(applied.object).filter(|_| is_known(&at));
         let counts = all.filter(|dependency| {
-            let wanted = dependency.wanted;
+            let wanted = dependency.target;
             wanted.group == group && wanted.kind == kind && (group == groups::KUSTOMIZE || dependency.is_ready_needed)
         });
         counts
             .filter_map(|dependency| {
-                let to = by_name.get(&(dependency.wanted.namespace, dependency.wanted.name)).copied();
+                let to = by_name.get(&(dependency.target.namespace, dependency.target.name)).copied();
                 to.filter(is_known).map(|to| (dependency, to))
             })
             .collect()

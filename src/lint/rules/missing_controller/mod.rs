@@ -2,7 +2,7 @@ mod controllers;
 
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_resource_set};
-use crate::lint::found::Found;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;

@@ -1,9 +1,9 @@
 mod receiver_events;
 
-use crate::kube::groups;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
-use crate::lint::found::Found;
+use crate::kube::groups;
+use crate::lint::findings::Found;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;

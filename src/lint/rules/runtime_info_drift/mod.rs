@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, did_you_mean};
 use crate::flux::Governance;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Fleet, declare};
+use crate::lint::findings::Found;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
 use crate::text::Span;
 use crate::yaml::{Entry, Name};
 use runtime_info::{Info, has_other_readers, infos, repository_reads};

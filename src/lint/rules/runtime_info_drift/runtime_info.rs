@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::base::finding::ObjectRef;
 use crate::flux::{Brought, State, Variable, Variables, reads};
 use crate::kube::{Object, groups};
-use crate::lint::facts::duration_fields::mentions;
-use crate::lint::facts::reach::address;
-use crate::lint::rule::Fleet;
+use crate::lint::facts::distinct::memory_address;
+use crate::lint::fields::mentions;
+use crate::lint::fleet::Fleet;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name, Node};
@@ -206,7 +206,7 @@ pub(super) fn has_other_readers<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> bo
     let mut seen: Index<usize, ()> = Index::default();
     let mut readers = views.iter().flat_map(|view| READERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind)));
     readers.any(|applied| {
-        let is_new = seen.insert(address(applied.object), ()).is_none();
+        let is_new = seen.insert(memory_address(applied.object), ()).is_none();
         is_new && names.iter().any(|name| reads_of(applied.object, name))
     })
 }
