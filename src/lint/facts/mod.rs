@@ -7,6 +7,7 @@ pub(super) mod inputs;
 pub(super) mod ownership;
 pub(super) mod paths;
 pub(super) mod installation;
+pub(super) mod own_position;
 pub(super) mod pods;
 pub(super) mod needs;
 pub(super) mod private_values;

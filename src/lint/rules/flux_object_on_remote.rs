@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, Cluster, State, is_flux};
 use crate::kube::Object;
-use crate::lint::order::cold_start::own_place;
+use crate::lint::facts::own_position::own_position;
 use crate::lint::rule::{Check, declare};
 use crate::lint::fleet::Fleet;
 use crate::lint::findings::Found;
@@ -190,7 +190,7 @@ fn finding(brought: &Brought, objects: &[Applied<'_>]) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let applier = brought.by.object.as_ref()?;
     let config = applier.node.get("spec").and_then(|spec| spec.entry("kubeConfig"));
-    let place = own_place(&brought.by, &config.map_or_else(|| applier.span().clone(), Entry::key_span));
+    let place = own_position(&brought.by, &config.map_or_else(|| applier.span().clone(), Entry::key_span));
     let others = match rest.len() {
         0 => String::new(),
         1 => " and another Flux object".to_owned(),

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::Object;
-use crate::lint::refs::dependency::{DEPENDENTS, dependencies};
+use crate::lint::refs::dependency::{Condition, DEPENDENTS, dependencies};
 use crate::lint::fields::flag;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::kube::ObjectId;
@@ -113,7 +113,7 @@ fn check(view: &View<'_>, found: &mut Found) {
     let mut awaited: BTreeMap<ObjectId<'_>, Option<Awaited<'_>>> = BTreeMap::new();
     for (group, kind) in DEPENDENTS.into_iter().filter(|(_, kind)| *kind != "HelmRelease") {
         for applied in view.of_kind(group, kind) {
-            for dependency in dependencies(applied.object).filter(|dependency| dependency.is_ready_needed) {
+            for dependency in dependencies(applied.object).filter(|dependency| dependency.condition == Condition::Ready) {
                 let wanted = dependency.target;
                 if !matches!(wanted.kind, "Kustomization" | "ResourceSet") {
                     continue;
