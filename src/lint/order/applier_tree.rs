@@ -20,7 +20,7 @@ impl ApplierTree {
     ///
     /// `flux bootstrap` applies only the root. The root's Kustomization often builds the whole directory of the root, and
     /// so applies the other objects in it.
-    pub(crate) fn of(view: &View<'_>) -> Self {
+    pub(crate) fn when_running(view: &View<'_>) -> Self {
         Self::with(view, |_| true)
     }
 

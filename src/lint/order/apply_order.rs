@@ -61,7 +61,7 @@ pub(crate) struct CycleStep {
 
 impl<'a> ApplyOrder<'a> {
     /// The order that the dependencies and health checks of a cluster require.
-    pub(crate) fn of(view: &View<'a>, tree: &ApplierTree) -> Self {
+    pub(crate) fn new(view: &View<'a>, tree: &ApplierTree) -> Self {
         let appliers: &'a [Arc<Applier>] = &view.receiver.cluster.appliers;
         let mut ready_events: Index<ObjectId<'a>, usize> = Index::default();
         for applier in appliers {

@@ -9,7 +9,7 @@ use crate::lint::facts::own_position::own_position;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::rule::{Check, declare};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::presence::Presence;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
@@ -152,13 +152,13 @@ struct Need<'a> {
     providers: Vec<usize>,
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
     found.extend(absent_definitions(view));
     let tree = ApplierTree::at_cold_start(view);
-    let mut order = ApplyOrder::of(view, &tree);
+    let mut order = ApplyOrder::new(view, &tree);
     let appliers = &view.receiver.cluster.appliers;
     let mut open: BTreeMap<(usize, usize), Vec<Need<'_>>> = BTreeMap::new();
     for need in needs(view, &tree) {
@@ -286,13 +286,13 @@ fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
 fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<usize> {
     match view.presence("", "Secret", namespace, name) {
         Presence::Received(applied) => Some(applied.by.at),
-        Presence::Made(produced) => {
+        Presence::Produced(produced) => {
             let by = produced.by?;
             let group = by.api_version.split_once('/').map_or("", |(group, _)| group);
             let maker = view.find(group, &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name)?;
             Some(maker.by.at)
         }
-        Presence::Given | Presence::Unknown(_) | Presence::Missing => None,
+        Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => None,
     }
 }
 

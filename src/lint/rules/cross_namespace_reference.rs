@@ -3,7 +3,7 @@ use crate::flux::Applied;
 use crate::kube::Object;
 use crate::lint::rule::{Check, declare};
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::yaml::Node;
 
 declare! {
@@ -82,7 +82,7 @@ const REFERRING: [(&str, &str, &str, &[&str]); 8] = [
     ("source.extensions.fluxcd.io", "ArtifactGenerator", "source-watcher", &["spec", "sources"]),
 ];
 
-fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !object.group().ends_with("fluxcd.io") {
         return;

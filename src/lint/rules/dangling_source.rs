@@ -5,7 +5,7 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
 use crate::lint::groups::HELM;
 use crate::kube::ObjectId;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -68,7 +68,7 @@ declare! {
     "dangling-source", Error, "a source that is referred to does not reach the cluster", Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
     for (group, kind) in BUILT_FROM_SOURCES {
         for applied in view.of_kind(group, kind) {

@@ -6,7 +6,7 @@ use crate::lint::facts::own_position::own_position;
 use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::facts::ownership::{OwnershipSettings, prunes};
 use crate::lint::rule::{Check, declare};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::presence::Presence;
 use crate::lint::view::View;
 use crate::text::Index;
@@ -97,7 +97,7 @@ const NAMED_AFTER: &[(&str, &str, &str)] = &[
     ("kamaji.clastix.io", "TenantControlPlane", "-admin-kubeconfig"),
 ];
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     if view.receiver.target.is_some() || !view.is_whole() {
         return;
     }
@@ -107,7 +107,7 @@ fn check(view: &View<'_>, found: &mut Found) {
     if remote.peek().is_none() {
         return;
     }
-    let (connections, tree) = (connections(view), ApplierTree::of(view));
+    let (connections, tree) = (connections(view), ApplierTree::when_running(view));
     for applier in remote {
         let Some(config) = config_of(applier) else { continue };
         let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
@@ -161,12 +161,12 @@ fn maker_of<'a>(
     let name = name.text()?;
     match view.presence("", kind, namespace, name) {
         Presence::Received(applied) => return Some(applied),
-        Presence::Made(produced) => {
+        Presence::Produced(produced) => {
             let by = produced.by?;
             let group = by.api_version.split_once('/').map_or("", |(group, _)| group);
             return view.find(group, &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name);
         }
-        Presence::Given | Presence::Unknown(_) | Presence::Missing => {}
+        Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => {}
     }
     connections.get(&(namespace, name)).copied().or_else(|| {
         let mut named = NAMED_AFTER.iter();
@@ -176,7 +176,7 @@ fn maker_of<'a>(
 
 /// Whether one prune takes both: the applier that brings both, at whatever distance, and all on the way to the maker.
 fn goes_together(view: &View<'_>, tree: &ApplierTree, applier: &Applier, maker: &Applied<'_>) -> bool {
-    if OwnershipSettings::of(maker.object, maker.by.kind).is_not_pruned {
+    if OwnershipSettings::read(maker.object, maker.by.kind).is_not_pruned {
         return false;
     }
     let above: BTreeSet<usize> = tree.lineage(applier.at).skip(1).collect();

@@ -6,7 +6,7 @@ use crate::flux::Applied;
 use crate::lint::refs::dependency::{Condition, DEPENDENTS, Dependency, dependencies};
 use crate::lint::rule::{Check, declare};
 use crate::lint::groups::KUSTOMIZE;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::view::View;
 
 declare! {
@@ -106,7 +106,7 @@ struct Member<'a> {
     waits: Vec<(Dependency<'a>, usize)>,
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     for (group, kind) in DEPENDENTS {
         if view.of_kind(group, kind).all(|applied| dependencies(applied.object).next().is_none()) {
             continue;

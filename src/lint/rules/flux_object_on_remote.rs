@@ -6,7 +6,7 @@ use crate::kube::Object;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::rule::{Check, declare};
 use crate::lint::fleet::Fleet;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::view::View;
 use crate::yaml::{Entry, Name, Node};
 
@@ -110,7 +110,7 @@ declare! {
     Check::Fleet(check),
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Found) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let mut installers: BTreeMap<&Name, Vec<&Object>> = BTreeMap::new();
     for view in fleet.views.iter().filter(|view| view.is_whole()) {
         let Some(target) = &view.receiver.target else { continue };
@@ -150,7 +150,7 @@ fn leads_to(target: &str, cluster: &str) -> bool {
     })
 }
 
-fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() -> bool, found: &mut Found) {
+fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() -> bool, found: &mut Findings) {
     let lists = view.by_flux().map(|(brought, _)| *brought);
     let with_flux: Vec<(&Brought, Vec<Applied<'_>>)> = lists
         .map(|brought| (brought, brought.telling().filter(|applied| is_flux(applied.object)).collect::<Vec<_>>()))

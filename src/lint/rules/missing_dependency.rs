@@ -11,7 +11,7 @@ use crate::lint::facts::own_position::own_position;
 use crate::lint::facts::inputs::Input;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::rule::{Check, declare, missing_in_spec};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
@@ -192,7 +192,7 @@ struct Use<'a> {
 /// Of so many users of one Kustomization each is told; of more, what brings them.
 const MAX_TOLD: usize = 3;
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
@@ -243,8 +243,8 @@ impl<'a> Uses<'_, 'a> {
             return;
         }
         let Order { tree, order } = self.order.get_or_init(|| {
-            let tree = ApplierTree::of(self.view);
-            Order { order: ApplyOrder::of(self.view, &tree), tree }
+            let tree = ApplierTree::when_running(self.view);
+            Order { order: ApplyOrder::new(self.view, &tree), tree }
         });
         if !order.is_before(bringer, user) && !tree.is_ancestor(user, bringer) {
             let is_late = order.is_before(user, bringer);

@@ -1,7 +1,7 @@
 use crate::flux::Applied;
 use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 
 declare! {
     /// A HelmRelease has no `driftDetection`.
@@ -53,7 +53,7 @@ declare! {
     "missing-drift-detection", Pedantic, "a HelmRelease does not notice what is changed on the cluster", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let release = applied.object;
     let is_release = release.is("helm.toolkit.fluxcd.io", "HelmRelease");
     if !is_release || applied.completion.mentions("driftDetection") {

@@ -3,7 +3,7 @@ use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap, is_re
 use crate::kube::Object;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 
 declare! {
     /// A Kustomization, HelmRelease or ResourceSet has no `serviceAccountName`.
@@ -84,7 +84,7 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     let Some(finding) = judge(applied, context) else { return };
     // Whoever applies it from elsewhere decides its namespace, and with it as whom Flux acts.
     let is_open = applied.by.kind == ApplierKind::Folder && applied.namespace().is_none();

@@ -1,7 +1,7 @@
 use crate::flux::Applied;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 
 declare! {
     /// A HelmRelease has a `targetNamespace` and no `storageNamespace`.
@@ -55,7 +55,7 @@ declare! {
     "missing-storage-namespace", Pedantic, "a HelmRelease keeps its history in another namespace than its objects", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let release = applied.object;
     if !release.is("helm.toolkit.fluxcd.io", "HelmRelease") || applied.completion.mentions("storageNamespace") {
         return;

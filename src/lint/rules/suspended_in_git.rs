@@ -3,7 +3,7 @@ use crate::flux::Applied;
 use crate::lint::fields::flag;
 use crate::lint::rule::{Check, declare};
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 
 declare! {
     /// A Flux object says `suspend: true` in the repository.
@@ -58,7 +58,7 @@ declare! {
     "suspended-in-git", Warning, "a Flux object is suspended in the repository", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !object.group().ends_with(".toolkit.fluxcd.io") || applied.completion.mentions("suspend") {
         return;

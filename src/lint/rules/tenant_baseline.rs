@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use crate::flux::State;
 use crate::kube::Object;
 use crate::lint::rule::{Check, declare, pedantic};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::presence::Presence;
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -129,7 +129,7 @@ const WIDE: [(&str, &str); 6] = [
 const OTHERS: [(&str, &str); 3] =
     [("cilium.io", "CiliumNetworkPolicy"), ("crd.projectcalico.org", "NetworkPolicy"), ("projectcalico.org", "NetworkPolicy")];
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let tenants = &view.tenancy().tenants;
     if tenants.is_empty() || !view.is_whole() {
         return;

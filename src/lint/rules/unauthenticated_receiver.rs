@@ -2,7 +2,7 @@ use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::lint::rule::{Check, declare};
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 
 declare! {
     /// A Receiver takes requests from anybody.
@@ -57,7 +57,7 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !object.is("notification.toolkit.fluxcd.io", "Receiver") || applied.completion.mentions("type") {
         return;

@@ -9,7 +9,7 @@ use crate::lint::facts::reached::has_root;
 use crate::lint::facts::distinct::written_position;
 use crate::lint::rule::{Check, declare};
 use crate::lint::fleet::Fleet;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::text::{Index, folder_of, normalize};
 
 /// So many further objects of a folder are shown.
@@ -108,7 +108,7 @@ declare! {
     Check::Fleet(check),
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Found) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     if !has_root(fleet.repo) {
         return;
     }

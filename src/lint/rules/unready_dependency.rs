@@ -7,7 +7,7 @@ use crate::lint::refs::dependency::{Condition, DEPENDENTS, dependencies};
 use crate::lint::fields::flag;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::kube::ObjectId;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::Node;
@@ -109,7 +109,7 @@ struct Awaited<'a> {
     count: usize,
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let mut awaited: BTreeMap<ObjectId<'_>, Option<Awaited<'_>>> = BTreeMap::new();
     for (group, kind) in DEPENDENTS.into_iter().filter(|(_, kind)| *kind != "HelmRelease") {
         for applied in view.of_kind(group, kind) {

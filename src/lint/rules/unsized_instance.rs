@@ -2,7 +2,7 @@ use crate::base::finding::Label;
 use crate::flux::Applied;
 use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::yaml::Entry;
 
 declare! {
@@ -54,7 +54,7 @@ declare! {
     "unsized-instance", Pedantic, "a FluxInstance does not say how large its cluster is", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let instance = applied.object;
     let is_instance = instance.is("fluxcd.controlplane.io", "FluxInstance");
     let said = instance.text_at(&["spec", "cluster", "size"]).is_some_and(|size| !size.is_empty());

@@ -28,7 +28,7 @@ pub(crate) enum Operator {
 
 impl Selector {
     /// Reads a selector; `None` if the API server rejects it.
-    pub(crate) fn of(node: &Node) -> Option<Self> {
+    pub(crate) fn read(node: &Node) -> Option<Self> {
         let labels = node.get("matchLabels").map_or(&[][..], Node::entries);
         let mut requirements = Vec::new();
         for label in labels {

@@ -91,15 +91,15 @@ impl Role {
     }
 
     /// Reads a role; `place` maps a position to that on the cluster.
-    pub(crate) fn of(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Self {
+    pub(crate) fn read(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Self {
         let rules = object.node.get("rules").map_or(&[][..], Node::items).iter().map(|node| {
-            let mut rule = Rule::of(node);
+            let mut rule = Rule::read(node);
             rule.place = rule.place.map(|span| place(&span));
             Arc::new(rule)
         });
         let labels = object.node.at_keys(&["metadata", "labels"]).map_or(&[][..], Node::entries);
         let selectors = object.node.at_keys(&["aggregationRule", "clusterRoleSelectors"]);
-        let selectors = selectors.map_or(&[][..], Node::items).iter().map(Selector::of);
+        let selectors = selectors.map_or(&[][..], Node::items).iter().map(Selector::read);
         // With an invalid selector, nothing is aggregated and the rules remain.
         let aggregates = selectors.collect::<Option<Vec<Selector>>>().unwrap_or_default();
         let is_opaque = ["rules", "aggregationRule"].iter().filter_map(|key| object.node.get(key)).any(is_unknown);
@@ -183,7 +183,7 @@ impl Binding {
     }
 
     /// Reads a binding; `place` maps a position to that on the cluster. `None` if the API server rejects its `roleRef`.
-    pub(crate) fn of(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Option<Self> {
+    pub(crate) fn read(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Option<Self> {
         let reference = object.node.get("roleRef")?;
         let name = reference.get("name")?;
         let is_cluster_role = match reference.get("kind").and_then(Node::text)? {

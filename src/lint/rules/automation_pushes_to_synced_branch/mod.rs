@@ -4,7 +4,7 @@ use crate::base::finding::Finding;
 use automation::{Automation, Push, reconciles};
 use crate::lint::rule::{Check, declare};
 use crate::lint::fleet::Fleet;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 
 declare! {
     /// Image automation pushes to a branch that production reconciles.
@@ -92,7 +92,7 @@ declare! {
     Check::Fleet(check),
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Found) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for view in fleet.views {
         for applied in view.of_kind("image.toolkit.fluxcd.io", "ImageUpdateAutomation") {
             let Some(automation) = Automation::of(view, &applied) else { continue };

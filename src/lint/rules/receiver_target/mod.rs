@@ -4,7 +4,7 @@ use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
 use receiver_events::{Event, ignores_events, judge};
 use crate::lint::rule::{Check, declare};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -80,7 +80,7 @@ const DEFAULT_GROUPS: [(&str, &str); 7] = [
     ("OCIRepository", "source.toolkit.fluxcd.io"),
 ];
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     for receiver in view.of_kind("notification.toolkit.fluxcd.io", "Receiver") {
         let spec = |field: &str| receiver.object.node.at_keys(&["spec", field]);
         for resource in spec("resources").map_or(&[][..], Node::items) {
