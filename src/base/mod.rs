@@ -1,4 +1,5 @@
 //! What every check reports, and small algorithms.
 
 pub mod finding;
+pub mod graph;
 pub mod set_aside;

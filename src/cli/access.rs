@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let grounds: Vec<Ground<'_>> = receivers
         .iter()
         .zip(&tenancies)
-        .map(|(receiver, tenancy)| Ground { receiver, tenancy, rbac: Rbac::of(receiver, tenancy) })
+        .map(|(receiver, tenancy)| Ground { receiver, tenancy, rbac: Rbac::on_cluster(receiver, tenancy) })
         .collect();
     let (whose, account) = match args.who.split_once('/') {
         Some((namespace, account)) => (namespace, Some(account)),

@@ -22,7 +22,9 @@ pub fn scope_of(group: &str, kind: &str) -> Scope {
         _ if NAMESPACED.contains(&group) || groups::is_toolkit(group) => Scope::Namespaced,
         _ if CLUSTER.contains(&group) => Scope::Cluster,
         "authorization.k8s.io" => either(kind, &[], &["LocalSubjectAccessReview"]).or(Scope::Cluster),
-        "certificates.k8s.io" => either(kind, &["CertificateSigningRequest", "ClusterTrustBundle"], &[]),
+        "certificates.k8s.io" => {
+            either(kind, &["CertificateSigningRequest", "ClusterTrustBundle"], &["PodCertificateRequest"])
+        }
         "networking.k8s.io" => {
             either(kind, &["IngressClass", "IPAddress", "ServiceCIDR"], &["Ingress", "NetworkPolicy"])
         }
@@ -30,9 +32,10 @@ pub fn scope_of(group: &str, kind: &str) -> Scope {
         groups::RBAC => either(kind, &["ClusterRole", "ClusterRoleBinding"], &["Role", "RoleBinding"]),
         "resource.k8s.io" => either(
             kind,
-            &["DeviceClass", "DeviceTaintRule", "ResourceSlice"],
+            &["DeviceClass", "DeviceTaintRule", "ResourcePoolStatusRequest", "ResourceSlice"],
             &["ResourceClaim", "ResourceClaimTemplate"],
         ),
+        "scheduling.k8s.io" => either(kind, &["PriorityClass"], &["PodGroup", "Workload"]),
         "storage.k8s.io" => either(kind, &[], &["CSIStorageCapacity"]).or(Scope::Cluster),
         "cert-manager.io" => either(kind, &["ClusterIssuer"], &["Certificate", "CertificateRequest", "Issuer"]),
         "external-secrets.io" => match kind.strip_prefix("Cluster") {
@@ -68,13 +71,14 @@ const CLUSTER: &[&str] = &[
     "apiregistration.k8s.io",
     "authentication.k8s.io",
     "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
     "node.k8s.io",
-    "scheduling.k8s.io",
     "storagemigration.k8s.io",
 ];
 
 /// The namespaced kinds of the core group.
 const CORE: &[&str] = &[
+    "Binding",
     "ConfigMap",
     "Endpoints",
     "Event",

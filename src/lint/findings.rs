@@ -6,14 +6,14 @@ use crate::base::finding::Finding;
 
 /// The findings of a check.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub struct Findings {
     /// The findings.
     pub(super) findings: Vec<Finding>,
     /// The number of facts that could not be checked, by reason.
     pub(super) unchecked: BTreeMap<String, usize>,
 }
 
-impl Found {
+impl Findings {
     /// Adds a finding.
     pub fn push(&mut self, finding: Finding) {
         self.findings.push(finding);
@@ -36,7 +36,7 @@ impl Found {
     }
 }
 
-impl Extend<Finding> for Found {
+impl Extend<Finding> for Findings {
     fn extend<I: IntoIterator<Item = Finding>>(&mut self, findings: I) {
         self.findings.extend(findings);
     }

@@ -24,6 +24,6 @@ impl<'a> Fleet<'a> {
 
     /// The files that the clusters of the repository reach, including clusters that are not checked.
     pub(super) fn reached(&self) -> &ReachedFiles<'a> {
-        self.reached.get_or_init(|| ReachedFiles::of(self.repo))
+        self.reached.get_or_init(|| ReachedFiles::in_repository(self.repo))
     }
 }

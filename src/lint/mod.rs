@@ -17,7 +17,7 @@ mod run;
 pub use context::Context;
 pub use facts::private_values::private_values;
 pub use facts::unknown_sources::UnknownSource;
-pub use findings::Found;
+pub use findings::Findings;
 pub use fleet::Fleet;
 pub use presence::presence::Presence;
 pub use rule::{Check, Rule};

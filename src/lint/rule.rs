@@ -1,7 +1,7 @@
 //! The definition of a rule.
 
 use super::context::Context;
-use super::findings::Found;
+use super::findings::Findings;
 use super::fleet::Fleet;
 use super::view::View;
 use crate::base::finding::{Finding, Label, Severity};
@@ -33,11 +33,11 @@ pub enum Check {
     /// Runs while clusters are built; the repository's problems name the rule.
     Build,
     /// Looks at each object that a cluster receives. An object that clusters share is checked once.
-    Object(fn(&Applied<'_>, Context<'_>, &mut Found)),
+    Object(fn(&Applied<'_>, Context<'_>, &mut Findings)),
     /// Looks at each cluster as a whole.
-    Cluster(fn(&View<'_>, &mut Found)),
+    Cluster(fn(&View<'_>, &mut Findings)),
     /// Compares all clusters; each finding names its clusters.
-    Fleet(fn(&Fleet<'_>, &mut Found)),
+    Fleet(fn(&Fleet<'_>, &mut Findings)),
 }
 
 impl Rule {

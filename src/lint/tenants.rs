@@ -38,7 +38,7 @@ impl Tenant {
 
 impl Tenants {
     /// The tenants of a cluster, ordered by name; none without multi-tenancy.
-    pub(crate) fn of(view: &View<'_>) -> Self {
+    pub(crate) fn of_cluster(view: &View<'_>) -> Self {
         let tenancy = view.tenancy();
         if view.receiver.target.is_some() || !tenancy.multi_tenant {
             return Self::default();

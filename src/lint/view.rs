@@ -7,8 +7,7 @@ use super::context::Context;
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{Applied, Applier, ApplierKind, Brought, Installation, Producers, Receiver, Tenancy};
-use crate::kube::groups;
-use crate::kube::{Object, ObjectId};
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::artifacts::may_be_generated;
 use crate::lint::facts::identity_hash::{identity_hash, kind_hash};
 use crate::lint::facts::inputs::{Input, Reader, inputs};
@@ -210,14 +209,14 @@ impl<'a> View<'a> {
 
     /// The access rights on the cluster.
     pub fn rbac(&self) -> &Rbac {
-        self.rbac.get_or_init(|| Rbac::of(&self.receiver, self.context.tenancy))
+        self.rbac.get_or_init(|| Rbac::on_cluster(&self.receiver, self.context.tenancy))
     }
 
     /// The known kinds that the cluster serves.
     pub fn kinds(&self) -> &Kinds {
         self.kinds.get_or_init(|| {
             let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
-            Kinds::of(definitions.map(|applied| applied.object))
+            Kinds::with_definitions(definitions.map(|applied| applied.object))
         })
     }
 
@@ -225,7 +224,7 @@ impl<'a> View<'a> {
     pub(super) fn unknown_sources(&self) -> &UnknownSources<'a> {
         self.unknown_sources.get_or_init(|| {
             let lacks = |source: &ObjectRef| self.lacks(source);
-            UnknownSources::of(self.of_kind(groups::HELM, "HelmRelease"), self.appliers(), lacks)
+            UnknownSources::collect(self.of_kind(groups::HELM, "HelmRelease"), self.appliers(), lacks)
         })
     }
 

@@ -60,7 +60,7 @@ fn rbac(repo: &Repo) -> Rbac {
     let receiver = &Receiver::of(&repo.clusters[0])[0];
     let telling: Vec<Applied<'_>> = receiver.brought().flat_map(Brought::telling).collect();
     let tenancy = Tenancy::of(&telling, &[], None, Governance::None);
-    Rbac::of(receiver, &tenancy)
+    Rbac::on_cluster(receiver, &tenancy)
 }
 
 /// A request in the syntax of the files: `get pods/log one -n x`, `create deployments.apps`, `get /healthz`.
@@ -125,9 +125,9 @@ fn roles_and_bindings_may_be_written_where_the_guard_lets_them_through() {
             let letter = |object: &Object| {
                 let (namespace, span) = (object.namespace().unwrap_or_default(), |span: &Span| span.clone());
                 let guard = if object.kind().ends_with("Binding") {
-                    rbac.may_write_binding(&account, &Binding::of(object, namespace, span).unwrap())
+                    rbac.may_write_binding(&account, &Binding::read(object, namespace, span).unwrap())
                 } else {
-                    rbac.may_write_role(&account, &Role::of(object, namespace, span))
+                    rbac.may_write_role(&account, &Role::read(object, namespace, span))
                 };
                 if guard == Guard::Passed { 'x' } else { '.' }
             };

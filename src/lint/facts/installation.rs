@@ -15,7 +15,7 @@ pub(crate) struct Installations<'a> {
 
 impl<'a> Installations<'a> {
     /// The installations of a repository.
-    pub(crate) fn of(repo: &'a Repo) -> Self {
+    pub(crate) fn in_repository(repo: &'a Repo) -> Self {
         let mut by_run: Index<&str, Vec<usize>> = Index::default();
         for (at, installation) in repo.installations.iter().enumerate() {
             for run in segment_runs(&installation.folder) {

@@ -29,7 +29,7 @@ pub(crate) struct Listing {
 
 impl Listing {
     /// Indexes a list.
-    pub(crate) fn of(objects: &Objects) -> Self {
+    pub(crate) fn index(objects: &Objects) -> Self {
         let mut seen: Index<Name, ()> = Index::default();
         let mut listing = Self { identities: Vec::with_capacity(objects.len()), ..Self::default() };
         for (at, object) in objects.iter().enumerate() {
@@ -73,7 +73,7 @@ impl Listing {
 
     /// The needs of the list, whose objects are `objects`.
     pub(crate) fn needs(&self, objects: &Objects) -> &Needs {
-        self.needs.get_or_init(|| Needs::of(objects))
+        self.needs.get_or_init(|| Needs::collect(objects))
     }
 
     /// The positions of the objects of a kind.

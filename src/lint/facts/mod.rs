@@ -4,6 +4,7 @@ pub(super) mod artifacts;
 pub(super) mod distinct;
 pub(super) mod identity_hash;
 pub(super) mod inputs;
+pub(super) mod own_position;
 pub(super) mod ownership;
 pub(super) mod paths;
 pub(super) mod installation;

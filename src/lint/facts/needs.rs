@@ -24,7 +24,7 @@ pub(crate) struct Needs {
 
 impl Needs {
     /// Collects the prerequisites of a list.
-    pub(crate) fn of(objects: &Objects) -> Self {
+    pub(crate) fn collect(objects: &Objects) -> Self {
         let (mut needs, mut kinds) = (Self::default(), Index::default());
         for (at, object) in objects.iter().enumerate() {
             match (object.group(), object.kind()) {

@@ -18,7 +18,7 @@ pub(crate) struct OwnershipSettings {
 
 impl OwnershipSettings {
     /// The settings of an object for appliers of a kind.
-    pub(crate) fn of(object: &Object, kind: ApplierKind) -> Self {
+    pub(crate) fn read(object: &Object, kind: ApplierKind) -> Self {
         if kind == ApplierKind::ResourceSet {
             let is_not_pruned = is_set_to(object, "fluxcd.controlplane.io/prune", &["disabled"]);
             return Self { is_not_overwritten: false, is_not_pruned };

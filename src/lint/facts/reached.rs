@@ -26,7 +26,7 @@ pub(crate) struct ReachedFiles<'a> {
 
 impl<'a> ReachedFiles<'a> {
     /// The files that all clusters of a repository reach.
-    pub(crate) fn of(repo: &'a Repo) -> Self {
+    pub(crate) fn in_repository(repo: &'a Repo) -> Self {
         let brought = repo.clusters.iter().flat_map(|cluster| &cluster.brought);
         let received: Vec<&Object> = distinct(brought.map(|brought| -> &Objects { &brought.objects }));
         // An object that was applied by hand is reached, even if another file has replaced it since.

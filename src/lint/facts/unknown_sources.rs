@@ -54,7 +54,7 @@ impl<'a> UnknownSources<'a> {
     /// The unknown sources among the releases and appliers of a cluster.
     ///
     /// `lacks` tells whether the cluster has no such source: an applier with a missing source brings nothing.
-    pub(crate) fn of(
+    pub(crate) fn collect(
         releases: impl Iterator<Item = Applied<'a>>,
         appliers: impl Iterator<Item = &'a Arc<Applier>>,
         lacks: impl Fn(&ObjectRef) -> bool,

@@ -66,7 +66,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             return None;
         }
         match view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name) {
-            Presence::Received(_) | Presence::Made(_) | Presence::Given => None,
+            Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => None,
             Presence::Missing => Some(Missing { suggestion: self.suggestion(wanted) }),
             Presence::Unknown(_) if wanted.namespace.is_empty() => None,
             Presence::Unknown(_) => {

@@ -11,9 +11,9 @@ pub enum Presence<'a> {
     /// An applier applies it.
     Received(Applied<'a>),
     /// A controller on the cluster creates this ConfigMap or Secret, as far as it is known.
-    Made(Box<Produced>),
+    Produced(Box<Produced>),
     /// Kubernetes or Flux creates it, or a release creates it for itself.
-    Given,
+    BuiltIn,
     /// A source with unknown contents may bring it.
     Unknown(UnknownSource),
     /// Nothing brings it.
@@ -39,11 +39,11 @@ impl<'a> View<'a> {
         if matches!((group, kind), ("", "ConfigMap" | "Secret")) {
             let known = |kind: &str, namespace: &str, name: &str| self.config_object(kind, namespace, name);
             if let Some(produced) = self.producers().find(kind, namespace, name, &known) {
-                return Presence::Made(Box::new(produced));
+                return Presence::Produced(Box::new(produced));
             }
         }
         if is_built_in(group, kind, namespace, name) || self.is_installed_with_flux(group, kind, namespace, name) {
-            return Presence::Given;
+            return Presence::BuiltIn;
         }
         if !self.is_whole() {
             return Presence::Unknown(UnknownSource::NoRoot);
@@ -61,7 +61,7 @@ impl<'a> View<'a> {
             return presence;
         }
         if self.unknown_sources().creates(name) || creates_namespace(self, name) {
-            return Presence::Given;
+            return Presence::BuiltIn;
         }
         self.unknown_sources().of_namespace_object(name).map_or(Presence::Missing, Presence::Unknown)
     }

@@ -5,9 +5,10 @@ use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_C
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
-use crate::lint::findings::Found;
-use crate::lint::order::applier_tree::Descent;
-use crate::lint::order::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
+use crate::lint::facts::own_position::own_position;
+use crate::lint::findings::Findings;
+use crate::lint::order::applier_tree::ApplierTree;
+use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason, applied, ready, waits_for};
 use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -27,12 +28,12 @@ declare! {
     /// nothing of it as long as one object is refused. Or one that brings its own variables or its own source.
     ///
     /// Before a Kustomization comes what brought it, what it depends on, and what those wait for. Within one, Flux
-    /// applies CRDs, Namespaces and ClusterRoles first. Silent about what charts bring, and about circles of `dependsOn`
+    /// applies CRDs, Namespaces and ClusterRoles first. Silent about what charts bring, and about cycles of `dependsOn`
     /// alone, which are `dependency-cycle`.
     ///
     /// ## How to fix it
     ///
-    /// Add the Kustomization that brings it to `dependsOn`. Of a circle, break one step: let the parent not wait, or move
+    /// Add the Kustomization that brings it to `dependsOn`. Of a cycle, break one step: let the parent not wait, or move
     /// what is needed out of what needs it.
     ///
     /// ## Bad
@@ -151,20 +152,18 @@ struct Need<'a> {
     providers: Vec<usize>,
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
     found.extend(absent_definitions(view));
-    let descent = Descent::from_nothing(view);
-    let mut order = ColdStart::of(view, &descent);
+    let tree = ApplierTree::at_cold_start(view);
+    let mut order = ApplyOrder::new(view, &tree);
     let appliers = &view.receiver.cluster.appliers;
     let mut open: BTreeMap<(usize, usize), Vec<Need<'_>>> = BTreeMap::new();
-    let mut known: BTreeMap<usize, Vec<bool>> = BTreeMap::new();
-    for need in needs(view, &descent) {
+    for need in needs(view, &tree) {
         let at = need.object.by.at;
-        let before = known.entry(at).or_insert_with(|| order.before(at));
-        let is_before = need.providers.iter().any(|provider| before.get(*provider) == Some(&true));
+        let is_before = need.providers.iter().any(|provider| order.is_before(*provider, at));
         if let Some(provider) = need.providers.first().filter(|_| !is_before) {
             open.entry((at, *provider)).or_default().push(need);
         }
@@ -172,24 +171,24 @@ fn check(view: &View<'_>, found: &mut Found) {
     for ((at, provider), needs) in &open {
         // What any of several brings is there as soon as one of them is.
         for need in needs.iter().filter(|need| need.providers.len() == 1) {
-            let is_gated = appliers.get(*at).is_some_and(|applier| is_waited_for(applier, need.object.object));
+            let is_gated = appliers.get(*at).is_some_and(|applier| waits_for(applier, need.object.object));
             let event = if need.refused { applied(*at) } else { ready(*at) };
             if need.refused || is_gated {
                 let what = format!("{} needs {}", need.object.object.reference(), need.what);
-                order.need(event, *provider, need.place.clone(), what);
+                order.add_need(event, *provider, need.place.clone(), what);
             }
         }
     }
-    found.extend(take_inputs(view, &descent, &mut order));
-    let circles = order.circles();
-    found.extend(circles.iter().filter_map(|circle| deadlock(&order, circle)));
+    found.extend(take_inputs(view, &tree, &mut order));
+    let cycles = order.cycles();
+    found.extend(cycles.iter().filter_map(|cycle| deadlock(&order, cycle)));
     for ((at, provider), needs) in &open {
-        let both = |circle: &Circle| {
-            let has = |at: usize| circle.events.contains(&applied(at)) || circle.events.contains(&ready(at));
+        let both = |cycle: &EventCycle| {
+            let has = |at: usize| cycle.events.contains(&applied(at)) || cycle.events.contains(&ready(at));
             has(*at) && has(*provider)
         };
-        if !circles.iter().any(both) {
-            let is_after = order.before(*provider).get(*at) == Some(&true);
+        if !cycles.iter().any(both) {
+            let is_after = order.is_before(*at, *provider);
             found.extend(too_early(view, *provider, needs, is_after));
         }
     }
@@ -197,27 +196,27 @@ fn check(view: &View<'_>, found: &mut Found) {
 
 /// Notes what Kustomizations and releases take from what others bring. Of that only what never comes is told: another
 /// rule finds what comes late. Gives the findings for what takes something of its own.
-fn take_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) -> Vec<Finding> {
+fn take_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -> Vec<Finding> {
     let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
     let mut findings = Vec::new();
     for Input { user, by, is_itself, node, thing } in view.inputs() {
         let provider = thing.by.at;
-        let is_above = || descent.line(by.at).skip(1).any(|at| at == provider);
+        let is_above = || tree.is_ancestor(provider, by.at);
         // What any of several brings is there as soon as one of them is.
         if is_above() || twice.contains(&memory_address(thing.object)) || thing.by.is_suspended() {
             continue;
         }
         let what = || format!("{} needs {}", user.reference(), thing.object.reference());
         if !*is_itself {
-            if provider != by.at && is_waited_for(by, user) {
-                order.need(ready(by.at), provider, by.place(node.span()), what());
+            if provider != by.at && waits_for(by, user) {
+                order.add_need(ready(by.at), provider, by.place(node.span()), what());
             }
         } else if by.brought_by.as_ref().is_none_or(|parent| makes_roots(parent)) {
             // Whoever applies a root by hand applies what it needs.
         } else if provider == by.at {
             findings.push(own_input(by, node, thing));
         } else {
-            order.need(applied(by.at), provider, own_place(by, node.span()), what());
+            order.add_need(applied(by.at), provider, own_position(by, node.span()), what());
         }
     }
     findings
@@ -234,19 +233,14 @@ fn own_input(by: &Applier, node: &Node, thing: &Applied<'_>) -> Finding {
     let message = format!("in a cold start, {} waits for ever for {wanted}, which it brings itself", by.reference);
     let help =
         "let another Kustomization bring it, or the one that brings this one: Flux needs it before it applies anything";
-    Finding::warning(RULE.id, Label::new(own_place(by, node.span()), "needs it first"), message)
+    Finding::warning(RULE.id, Label::new(own_position(by, node.span()), "needs it first"), message)
         .related(thing.by.place(thing.object.span()), "brought here")
         .help(help)
         .about(by.reference.clone())
 }
 
-/// Whether an applier is not ready before an object of its own is.
-fn is_waited_for(applier: &Applier, object: &Object) -> bool {
-    waits(applier).is_some() || checks(applier).any(|check| names(check, applier, object))
-}
-
 /// What objects need that neither their own applier brings nor one that brought it.
-fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
+fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
     let mut defined: Index<u64, Vec<usize>> = Index::default();
     let mut made: Index<Name, Vec<usize>> = Index::default();
     for (brought, listing) in &view.lists {
@@ -257,7 +251,7 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
     let mut found = Vec::new();
     for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
         let brought: &'a Brought = brought;
-        let is_above = |provider: &usize| descent.is_above(*provider, brought);
+        let is_above = |provider: &usize| tree.applies(*provider, brought);
         let mut take = |at: usize,
                         providers: &[usize],
                         refused: bool,
@@ -297,13 +291,13 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
 fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<usize> {
     match view.presence("", "Secret", namespace, name) {
         Presence::Received(applied) => Some(applied.by.at),
-        Presence::Made(produced) => {
+        Presence::Produced(produced) => {
             let by = produced.by?;
             let group = by.api_version.split_once('/').map_or("", |(group, _)| group);
             let maker = view.find(group, &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name)?;
             Some(maker.by.at)
         }
-        Presence::Given | Presence::Unknown(_) | Presence::Missing => None,
+        Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => None,
     }
 }
 
@@ -336,25 +330,25 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
             .help(help)
             .about(object);
     if let Some(own) = &user.object {
-        finding = finding.related(own_place(user, own.span()), format!("{} does not wait for it", user.reference));
+        finding = finding.related(own_position(user, own.span()), format!("{} does not wait for it", user.reference));
     }
     if let Some(own) = &provider.object {
-        finding = finding.related(own_place(provider, own.span()), format!("{} brings it", provider.reference));
+        finding = finding.related(own_position(provider, own.span()), format!("{} brings it", provider.reference));
     }
     Some(finding)
 }
 
-fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
-    let ((from, first), rest) = circle.steps.split_first()?;
-    let (waiting, wanted) = (order.name(*from), order.name(first.to));
-    let (place, message) = match &first.why {
-        Why::Needs(place, what) => (
+fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
+    let (first, rest) = cycle.steps.split_first()?;
+    let (waiting, wanted) = (order.name(first.from), order.name(first.to));
+    let (place, message) = match &first.reason {
+        Reason::Needs(place, what) => (
             place.clone(),
             format!(
                 "in a cold start, {waiting} waits for ever: {what}, which {wanted} brings, and that waits for {waiting}"
             ),
         ),
-        Why::Waits(place) | Why::DependsOn(place) => {
+        Reason::HealthCheck(place) | Reason::DependsOn(place) => {
             let message = if waiting == wanted {
                 format!("{waiting} waits for ever for what it brings itself")
             } else {
@@ -362,24 +356,24 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
             };
             (place.clone(), message)
         }
-        Why::Applied | Why::Brought => return None,
+        Reason::Applied | Reason::AppliedByParent => return None,
     };
     let help = "break one of the steps: let one not wait, or move what is needed out of what needs it";
     let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
-    for (event, edge) in rest {
-        let (one, other) = (order.name(*event), order.name(edge.to));
-        match &edge.why {
-            Why::Needs(place, what) => {
+    for CycleStep { from, to, reason } in rest {
+        let (one, other) = (order.name(*from), order.name(*to));
+        match reason {
+            Reason::Needs(place, what) => {
                 finding = finding.related(place.clone(), format!("{what}, which {other} brings"))
             }
-            Why::Waits(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
-            Why::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
-            Why::Brought => {
-                if let Some(place) = order.place(*event) {
+            Reason::HealthCheck(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
+            Reason::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
+            Reason::AppliedByParent => {
+                if let Some(place) = order.position(*from) {
                     finding = finding.related(place, format!("{other} brings {one}"));
                 }
             }
-            Why::Applied => {}
+            Reason::Applied => {}
         }
     }
     Some(finding)

@@ -2,7 +2,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
@@ -82,7 +82,7 @@ const REFERRING: [(&str, &str, &str, &[&str]); 8] = [
     (groups::SOURCE_EXTENSIONS, "ArtifactGenerator", "source-watcher", &["spec", "sources"]),
 ];
 
-fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !object.group().ends_with("fluxcd.io") {
         return;

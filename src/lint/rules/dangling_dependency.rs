@@ -1,6 +1,6 @@
 use crate::base::finding::Finding;
 use crate::kube::ObjectId;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
 use crate::lint::rule::{Check, declare};
@@ -84,7 +84,7 @@ declare! {
     "dangling-dependency", Error, "`dependsOn` names something that does not exist", Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
     for (group, kind) in DEPENDENTS {
         for applied in view.of_kind(group, kind) {

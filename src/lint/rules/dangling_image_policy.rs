@@ -6,7 +6,7 @@ use crate::kube::groups;
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::segment_runs;
 use crate::lint::facts::reached::has_root;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -81,7 +81,7 @@ declare! {
     Check::Fleet(check),
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Found) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     if !has_root(fleet.repo) {
         return;
     }

@@ -1,7 +1,7 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::{ObjectId, groups};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
 use crate::lint::rule::{Check, declare};
@@ -67,7 +67,7 @@ declare! {
     "dangling-source", Error, "a source that is referred to does not reach the cluster", Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
     for (group, kind) in BUILT_FROM_SOURCES {
         for applied in view.of_kind(group, kind) {

@@ -1,6 +1,6 @@
 use crate::base::finding::{Finding, Severity};
 use crate::kube::groups;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::values_reference::{ValuesReference, values_of};
 use crate::lint::rule::{Check, declare};
@@ -75,7 +75,7 @@ declare! {
     "dangling-values", Error, "values come from an object that does not reach the cluster", Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
     let releases = view.of_kind(groups::HELM, "HelmRelease");
     for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization").chain(releases) {

@@ -1,6 +1,6 @@
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, ApplierKind};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Entry;
@@ -52,7 +52,7 @@ declare! {
     Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     if view.is_whole() {
         found.extend(view.without_namespace().filter_map(|objects| finding(&objects)));
     }

@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
+use crate::lint::facts::own_position::own_position;
 use crate::lint::facts::ownership::{OwnershipSettings, prunes};
-use crate::lint::findings::Found;
-use crate::lint::order::applier_tree::Descent;
-use crate::lint::order::cold_start::own_place;
+use crate::lint::findings::Findings;
+use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -97,7 +97,7 @@ const NAMED_AFTER: &[(&str, &str, &str)] = &[
     ("kamaji.clastix.io", "TenantControlPlane", "-admin-kubeconfig"),
 ];
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     if view.receiver.target.is_some() || !view.is_whole() {
         return;
     }
@@ -107,12 +107,12 @@ fn check(view: &View<'_>, found: &mut Found) {
     if remote.peek().is_none() {
         return;
     }
-    let (connections, descent) = (connections(view), Descent::of(view));
+    let (connections, tree) = (connections(view), ApplierTree::when_running(view));
     for applier in remote {
         let Some(config) = config_of(applier) else { continue };
         let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
         let Some(maker) = maker_of(view, &connections, config, namespace) else { continue };
-        if goes_together(view, &descent, applier, &maker) {
+        if goes_together(view, &tree, applier, &maker) {
             found.push(finding(applier, config, &maker));
         }
     }
@@ -163,12 +163,12 @@ fn maker_of<'a>(
     let name = name.text()?;
     match view.presence("", kind, namespace, name) {
         Presence::Received(applied) => return Some(applied),
-        Presence::Made(produced) => {
+        Presence::Produced(produced) => {
             let by = produced.by?;
             let group = by.api_version.split_once('/').map_or("", |(group, _)| group);
             return view.find(group, &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name);
         }
-        Presence::Given | Presence::Unknown(_) | Presence::Missing => {}
+        Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => {}
     }
     connections.get(&(namespace, name)).copied().or_else(|| {
         let mut named = NAMED_AFTER.iter();
@@ -177,12 +177,12 @@ fn maker_of<'a>(
 }
 
 /// Whether one prune takes both: the applier that brings both, at whatever distance, and all on the way to the maker.
-fn goes_together(view: &View<'_>, descent: &Descent, applier: &Applier, maker: &Applied<'_>) -> bool {
-    if OwnershipSettings::of(maker.object, maker.by.kind).is_not_pruned {
+fn goes_together(view: &View<'_>, tree: &ApplierTree, applier: &Applier, maker: &Applied<'_>) -> bool {
+    if OwnershipSettings::read(maker.object, maker.by.kind).is_not_pruned {
         return false;
     }
-    let above: BTreeSet<usize> = descent.line(applier.at).skip(1).collect();
-    for one in descent.line(maker.by.at).filter_map(|at| view.receiver.cluster.appliers.get(at)) {
+    let above: BTreeSet<usize> = tree.lineage(applier.at).skip(1).collect();
+    for one in tree.lineage(maker.by.at).filter_map(|at| view.receiver.cluster.appliers.get(at)) {
         if !prunes(one) || one.is_suspended() {
             return false;
         }
@@ -194,7 +194,7 @@ fn goes_together(view: &View<'_>, descent: &Descent, applier: &Applier, maker: &
 }
 
 fn finding(applier: &Applier, (kind, name): (&str, &Node), maker: &Applied<'_>) -> Finding {
-    let place = own_place(applier, name.span());
+    let place = own_position(applier, name.span());
     let message = format!(
         "{} is pruned together with the {kind} `{}` that it needs to delete what it applied",
         applier.reference,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::flux::Variable;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -133,7 +133,7 @@ struct Claim<'a> {
     variable: &'a Variable,
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Found) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let Some(first) = fleet.views.first() else { return };
     let options = &first.context.lint.rules.duplicate_cluster_identity;
     for key in options.keys() {

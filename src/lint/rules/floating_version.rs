@@ -4,7 +4,7 @@ use crate::kube::semver_range::Range;
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::facts::pods::containers;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::yaml::{Entry, Node};
 
@@ -69,7 +69,7 @@ declare! {
     "floating-version", Warning, "what runs can change without a commit", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let mut tell = |floating: Floating<'_>| {
         let (place, what) = match floating {

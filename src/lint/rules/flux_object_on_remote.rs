@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, Cluster, State, is_flux};
 use crate::kube::{Object, groups};
-use crate::lint::findings::Found;
+use crate::lint::facts::own_position::own_position;
+use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
-use crate::lint::order::cold_start::own_place;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::{Entry, Name, Node};
@@ -110,7 +110,7 @@ declare! {
     Check::Fleet(check),
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Found) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let mut installers: BTreeMap<&Name, Vec<&Object>> = BTreeMap::new();
     for view in fleet.views.iter().filter(|view| view.is_whole()) {
         let Some(target) = &view.receiver.target else { continue };
@@ -151,7 +151,7 @@ fn leads_to(target: &str, cluster: &str) -> bool {
     })
 }
 
-fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() -> bool, found: &mut Found) {
+fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() -> bool, found: &mut Findings) {
     let lists = view.by_flux().map(|(brought, _)| *brought);
     let with_flux: Vec<(&Brought, Vec<Applied<'_>>)> = lists
         .map(|brought| (brought, brought.telling().filter(|applied| is_flux(applied.object)).collect::<Vec<_>>()))
@@ -191,7 +191,7 @@ fn finding(brought: &Brought, objects: &[Applied<'_>]) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let applier = brought.by.object.as_ref()?;
     let config = applier.node.get("spec").and_then(|spec| spec.entry("kubeConfig"));
-    let place = own_place(&brought.by, &config.map_or_else(|| applier.span().clone(), Entry::key_span));
+    let place = own_position(&brought.by, &config.map_or_else(|| applier.span().clone(), Entry::key_span));
     let others = match rest.len() {
         0 => String::new(),
         1 => " and another Flux object".to_owned(),

@@ -2,7 +2,7 @@ use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::lint::context::Context;
 use crate::lint::fields::flag;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
@@ -66,7 +66,7 @@ declare! {
     "ignored-health-checks", Warning, "`wait: true` makes `healthChecks` dead", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _context: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _context: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !is_kustomization(object) || ["wait", "healthChecks"].iter().any(|field| applied.completion.mentions(field)) {
         return;

@@ -3,7 +3,7 @@ use crate::flux::Applied;
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::fields::flag;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
@@ -54,7 +54,7 @@ declare! {
     "insecure-source", Error, "a source is fetched without TLS", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let (Some(address), insecure) = (address(object), insecure(object)) else { return };
     let Some(said) = address.text().filter(|text| !text.contains('$')) else { return };

@@ -2,7 +2,7 @@ use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::yaml::{Style, Value};
 
@@ -62,7 +62,7 @@ declare! {
 /// The schemes that Flux fetches by.
 const SCHEMES: [&str; 3] = ["http", "https", "ssh"];
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !object.is(groups::SOURCE, "GitRepository") {
         return;

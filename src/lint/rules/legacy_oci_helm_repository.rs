@@ -1,7 +1,7 @@
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
 
 declare! {
@@ -54,7 +54,7 @@ declare! {
     "legacy-oci-helm-repository", Pedantic, "a chart in a registry is fetched through a HelmRepository", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !object.is(groups::SOURCE, "HelmRepository") {
         return;

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, locks_of_instance};
 use crate::kube::{Object, groups};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::text::Span;
@@ -125,7 +125,7 @@ declare! {
 /// The flags that controllers lack, each with the controllers.
 type Lacking = BTreeMap<&'static str, Vec<String>>;
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let tenancy = view.tenancy();
     if !tenancy.multi_tenant || view.receiver.target.is_some() || tenancy.unlocked.is_some() {
         return;

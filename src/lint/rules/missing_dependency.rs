@@ -7,8 +7,10 @@ use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::Object;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
-use crate::lint::findings::Found;
-use crate::lint::order::apply_order::Before;
+use crate::lint::facts::own_position::own_position;
+use crate::lint::findings::Findings;
+use crate::lint::order::applier_tree::ApplierTree;
+use crate::lint::order::apply_order::ApplyOrder;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::text::Span;
@@ -165,8 +167,14 @@ declare! {
 /// Who needs what whom brings.
 struct Uses<'v, 'a> {
     view: &'v View<'a>,
-    before: OnceCell<Before>,
+    order: OnceCell<Order<'a>>,
     pairs: BTreeMap<(usize, usize), Use<'a>>,
+}
+
+/// The tree of appliers, and the order that results from it.
+struct Order<'a> {
+    tree: ApplierTree,
+    order: ApplyOrder<'a>,
 }
 
 /// The first thing that one applier needs of another, and how many there are.
@@ -184,11 +192,11 @@ struct Use<'a> {
 /// Of so many users of one Kustomization each is told; of more, what brings them.
 const MAX_TOLD: usize = 3;
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
-    let mut uses = Uses { view, before: OnceCell::new(), pairs: BTreeMap::new() };
+    let mut uses = Uses { view, order: OnceCell::new(), pairs: BTreeMap::new() };
     for Input { by, thing, node, .. } in view.inputs() {
         uses.take(by, *thing, node);
     }
@@ -236,15 +244,18 @@ impl<'a> Uses<'_, 'a> {
         if user == bringer || !can_wait(by, thing.by) || brings(thing.by, by) {
             return;
         }
-        let before = self.before.get_or_init(|| Before::of(self.view));
-        if !before.comes(bringer, user) && !before.is_above(user, bringer) {
-            let is_late = before.comes(user, bringer);
+        let Order { tree, order } = self.order.get_or_init(|| {
+            let tree = ApplierTree::when_running(self.view);
+            Order { order: ApplyOrder::new(self.view, &tree), tree }
+        });
+        if !order.is_before(bringer, user) && !tree.is_ancestor(user, bringer) {
+            let is_late = order.is_before(user, bringer);
             let could_wait = |above: &&Arc<Applier>| {
                 let at = above.at;
                 at != bringer
                     && can_wait(above, thing.by)
-                    && !before.is_above(at, bringer)
-                    && !before.comes(at, bringer)
+                    && !tree.is_ancestor(at, bringer)
+                    && !order.is_before(at, bringer)
             };
             let lineage = std::iter::successors(by.brought_by.as_ref(), |above| above.brought_by.as_ref());
             let above = lineage.take_while(could_wait).last();
@@ -320,8 +331,7 @@ fn finding_of_all(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
 fn place_in(applier: &Applier, object: &Object) -> Label {
     let listed = object.node.get("spec").and_then(|spec| spec.entry("dependsOn")).map(Entry::key_span);
     let place = listed.map_or_else(|| missing_in_spec(object, "dependsOn"), Label::from);
-    let settled = applier.brought_by.as_ref().map(|parent| parent.place(&place.span));
-    Label::new(settled.unwrap_or(place.span), place.message)
+    Label::new(own_position(applier, &place.span), place.message)
 }
 
 /// A bringer as `dependsOn` of an object names it.

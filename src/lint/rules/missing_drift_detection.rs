@@ -1,7 +1,7 @@
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 
 declare! {
@@ -54,7 +54,7 @@ declare! {
     "missing-drift-detection", Pedantic, "a HelmRelease does not notice what is changed on the cluster", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let release = applied.object;
     let is_release = release.is(groups::HELM, "HelmRelease");
     if !is_release || applied.completion.mentions("driftDetection") {

@@ -1,7 +1,7 @@
 use crate::base::finding::Finding;
 use crate::kube::{Object, groups};
 use crate::lint::fields::mentions;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -64,7 +64,7 @@ declare! {
     "missing-failure-strategy", Warning, "a HelmRelease stays stuck after a failure", Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let mut by_default = None;
     for applied in view.of_kind(groups::HELM, "HelmRelease") {
         let release = applied.object;

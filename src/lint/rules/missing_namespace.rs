@@ -1,6 +1,6 @@
 use crate::base::finding::{Finding, Label};
 use crate::flux::Applied;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -57,7 +57,7 @@ declare! {
     Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
@@ -69,7 +69,7 @@ fn check(view: &View<'_>, found: &mut Found) {
         match view.namespace(namespace) {
             Presence::Missing => found.push(finding(namespace, &applied)),
             Presence::Unknown(_) => found.unchecked("namespaces that charts, or what is not built, may make"),
-            Presence::Received(_) | Presence::Made(_) | Presence::Given => {}
+            Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
         }
     }
 }

@@ -2,7 +2,7 @@ use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::lint::context::Context;
 use crate::lint::fields::flag;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
 declare! {
@@ -59,7 +59,7 @@ declare! {
     "missing-prune", Warning, "a Kustomization leaves behind what is removed from its source", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !is_kustomization(object) || applied.completion.mentions("prune") {
         return;

@@ -2,7 +2,7 @@ use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap, is_resource_set};
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 
 declare! {
@@ -84,7 +84,7 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     let Some(finding) = judge(applied, context) else { return };
     // Whoever applies it from elsewhere decides its namespace, and with it as whom Flux acts.
     let is_open = applied.by.kind == ApplierKind::Folder && applied.namespace().is_none();

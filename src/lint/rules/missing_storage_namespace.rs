@@ -1,7 +1,7 @@
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
 
 declare! {
@@ -56,7 +56,7 @@ declare! {
     "missing-storage-namespace", Pedantic, "a HelmRelease keeps its history in another namespace than its objects", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let release = applied.object;
     if !release.is(groups::HELM, "HelmRelease") || applied.completion.mentions("storageNamespace") {
         return;

@@ -1,7 +1,7 @@
 use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap};
 use crate::lint::context::Context;
 use crate::lint::fields::flag;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 
 declare! {
@@ -61,7 +61,7 @@ declare! {
     "missing-timeout", Pedantic, "a Kustomization neither waits nor limits how long it may take", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let said = |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|node| !node.is_null());
     // Flux and its operator write the Kustomization of the cluster itself, and an instance has no field for a timeout.

@@ -1,6 +1,6 @@
 use crate::kube::groups;
 use crate::lint::fields::flag;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
@@ -64,7 +64,7 @@ declare! {
     "namespace-from-helm", Pedantic, "a HelmRelease makes its namespace by itself", Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     for applied in view.of_kind(groups::HELM, "HelmRelease") {
         let release = applied.object;
         let Some(target) = release.text_at(&["spec", "targetNamespace"]).filter(|target| !target.is_empty()) else {
@@ -81,7 +81,7 @@ fn check(view: &View<'_>, found: &mut Found) {
             found.unchecked("namespaces that Helm makes, and others may make as well");
             continue;
         }
-        if matches!(view.presence("", "Namespace", "", target), Presence::Received(_) | Presence::Given) {
+        if matches!(view.presence("", "Namespace", "", target), Presence::Received(_) | Presence::BuiltIn) {
             continue;
         }
         let message = format!("{} makes namespace `{target}` by itself", release.reference());

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind};
 use crate::lint::facts::ownership::{OwnershipSettings, is_ignored, prunes};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
@@ -135,7 +135,7 @@ declare! {
 /// Group, kind, namespace and name.
 type Id<'a> = (&'a str, &'a str, &'a str, &'a str);
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     // Without a root nobody knows which folders one cluster gets: staging and production lie side by side.
     if !view.is_whole() {
         return;
@@ -166,7 +166,7 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<Finding> {
     owners.sort_by_key(|owner| owner.by.at);
     owners.dedup_by_key(|owner| owner.by.at);
     let settings: Vec<OwnershipSettings> =
-        owners.iter().map(|owner| OwnershipSettings::of(owner.object, owner.by.kind)).collect();
+        owners.iter().map(|owner| OwnershipSettings::read(owner.object, owner.by.kind)).collect();
     // What a ResourceSet applies may send every Kustomization away.
     let is_sent_away = owners.iter().any(|owner| owner.by.kind == ApplierKind::ResourceSet && is_ignored(owner.object));
     let leaves_it = |(owner, setting): &(&Applied<'_>, &OwnershipSettings)| {

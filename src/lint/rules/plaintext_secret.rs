@@ -3,7 +3,7 @@ use crate::flux::Applied;
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::facts::private_values::{decoded, is_encrypted_file, is_placeholder, is_public, private_values};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::yaml::{Entry, Node, Style, Value};
 
@@ -53,7 +53,7 @@ declare! {
     "plaintext-secret", Error, "a secret can be read in the repository", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if object.is("", "Secret") {
         check_secret(object, found);
@@ -70,7 +70,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
 }
 
 /// One finding for each Secret: at its first private value.
-fn check_secret(object: &Object, found: &mut Found) {
+fn check_secret(object: &Object, found: &mut Findings) {
     // What SOPS encrypted says so at its top.
     if object.node.get("sops").is_some() {
         return;

@@ -5,7 +5,7 @@ use crate::flux::Applied;
 use crate::lint::context::Context;
 use crate::lint::facts::pods::{containers, pod};
 use crate::lint::fields::flag;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::yaml::Node;
 
@@ -81,7 +81,7 @@ declare! {
     "privileged-workload", Warning, "a workload has more rights on its node than it needs", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let Some(pod) = pod(object) else { return };
     let mut said: Vec<(&Node, String)> = Vec::new();

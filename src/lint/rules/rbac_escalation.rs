@@ -3,7 +3,7 @@ use std::ptr;
 
 use crate::base::finding::{Finding, Label};
 use crate::kube::groups;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
@@ -161,8 +161,8 @@ struct Fault<'a> {
     is_shipped: bool,
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
-    let tenants = Tenants::of(view);
+fn check(view: &View<'_>, found: &mut Findings) {
+    let tenants = Tenants::of_cluster(view);
     let mut faults: BTreeMap<(String, usize), Fault<'_>> = BTreeMap::new();
     for (binding, _, tenant) in tenants.bindings(view) {
         for (rule, role) in view.rbac().rules(binding) {

@@ -3,7 +3,7 @@ use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::fields::mentions;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::yaml::{Node, Style, Value};
 
@@ -81,7 +81,7 @@ const PUBLIC: [&str; 14] = [
 /// Hosts that everybody may read: a mirror of Docker Hub, and the charts of Giant Swarm.
 const PUBLIC_HOSTS: [&str; 3] = ["mirror.gcr.io", "gsoci.azurecr.io", "giantswarmpublic.azurecr.io"];
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let field = match (object.group(), object.kind()) {
         (groups::SOURCE, "OCIRepository" | "HelmRepository") => "url",

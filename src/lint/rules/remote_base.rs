@@ -1,5 +1,5 @@
 use crate::base::finding::{Finding, Severity};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
@@ -78,7 +78,7 @@ declare! {
     Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let lockdown = view.tenancy().lockdown.as_ref();
     let locked = lockdown.and_then(|all| all.locks("kustomize-controller")).is_some_and(|locks| locks.remote_bases);
     // What goes to other clusters is built here, too.

@@ -1,7 +1,7 @@
 use crate::base::finding::Finding;
 use crate::flux::ApplierKind;
 use crate::kube::Object;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Entry;
@@ -108,7 +108,7 @@ declare! {
     "sops-misconfigured", Error, "what SOPS encrypted is applied as it is", Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     // What is decrypted has no trace of SOPS any more.
     for applied in view.encrypted() {
         let (object, applier) = (applied.object, applied.by);

@@ -3,7 +3,7 @@ use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::fields::flag;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
 declare! {
@@ -59,7 +59,7 @@ declare! {
     "suspended-in-git", Warning, "a Flux object is suspended in the repository", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !groups::is_toolkit(object.group()) || applied.completion.mentions("suspend") {
         return;

@@ -1,7 +1,7 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, is_kustomization};
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::yaml::Node;
 
@@ -81,7 +81,7 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     found.extend(judge(applied, context));
 }
 

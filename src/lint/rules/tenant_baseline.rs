@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use crate::flux::State;
 use crate::kube::{Object, groups};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
@@ -132,7 +132,7 @@ const OTHERS: [(&str, &str); 3] = [
     ("projectcalico.org", "NetworkPolicy"),
 ];
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let tenants = &view.tenancy().tenants;
     if tenants.is_empty() || !view.is_whole() {
         return;

@@ -1,5 +1,5 @@
 use crate::base::finding::{Finding, Label, Severity};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
@@ -118,8 +118,8 @@ declare! {
     "tenant-cluster-admin", Error, "a tenant's account may do everything", Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
-    let tenants = Tenants::of(view);
+fn check(view: &View<'_>, found: &mut Findings) {
+    let tenants = Tenants::of_cluster(view);
     for (binding, bound, tenant) in tenants.bindings(view) {
         if let Some((_, from)) = view.rbac().rules(binding).find(|(rule, _)| rule.is_everything()) {
             found.extend(finding(binding, bound, tenant, from));

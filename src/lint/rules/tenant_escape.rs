@@ -1,7 +1,7 @@
 use std::ptr;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
@@ -165,8 +165,8 @@ declare! {
     "tenant-escape", Error, "a chain of grants leads a tenant to rights outside its namespaces", Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
-    let tenants = Tenants::of(view);
+fn check(view: &View<'_>, found: &mut Findings) {
+    let tenants = Tenants::of_cluster(view);
     if tenants.is_empty() {
         return;
     }

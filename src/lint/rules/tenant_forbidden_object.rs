@@ -5,7 +5,7 @@ use std::ptr;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, Handling};
 use crate::kube::Object;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
@@ -161,8 +161,8 @@ declare! {
     Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
-    let tenants = Tenants::of(view);
+fn check(view: &View<'_>, found: &mut Findings) {
+    let tenants = Tenants::of_cluster(view);
     if tenants.is_empty() {
         return;
     }
@@ -214,7 +214,7 @@ fn account(view: &View<'_>, applier: &Applier) -> Option<Account> {
     acts_as(object, object.namespace(), view.tenancy())
 }
 
-fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: impl Fn() -> bool, found: &mut Found) {
+fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: impl Fn() -> bool, found: &mut Findings) {
     let (object, account) = (applied.object, actor.account);
     let Some(kind) = view.kinds().find(object.group(), object.kind()) else {
         found.unchecked("whether tenants may apply kinds that are not known here");
@@ -223,7 +223,7 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
     if applied.handling() == Handling::Created && is_there() {
         return;
     }
-    let namespace = if kind.is_namespaced { applied.namespace().unwrap_or("default") } else { "" };
+    let namespace = if kind.is_namespaced() { applied.namespace().unwrap_or("default") } else { "" };
     // To the API server a Namespace is in itself, so that a RoleBinding in it is enough.
     let own = if object.is("", "Namespace") { object.name() } else { namespace };
     let mut missing = Vec::new();
@@ -246,7 +246,7 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
             namespace => format!("`{}` in namespace `{namespace}`", kind.plural),
         };
         let why = format!("it may not {} {place}", verbs.join(" or "));
-        let help = if kind.is_namespaced && applied.namespace().is_none() {
+        let help = if kind.is_namespaced() && applied.namespace().is_none() {
             // Flux refuses it whatever the rights are; who names `default` to mend that is refused by these.
             format!(
                 "name a namespace of the tenant's in it, or set `spec.targetNamespace`: without one Flux refuses it, and {why}"

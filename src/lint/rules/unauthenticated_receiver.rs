@@ -2,7 +2,7 @@ use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
 declare! {
@@ -58,7 +58,7 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !object.is(groups::NOTIFICATION, "Receiver") || applied.completion.mentions("type") {
         return;

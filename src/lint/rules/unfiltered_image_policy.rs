@@ -3,7 +3,7 @@ use crate::flux::Applied;
 use crate::kube::groups;
 use crate::kube::semver_range::Range;
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
 declare! {
@@ -61,7 +61,7 @@ declare! {
     Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if !object.is(groups::IMAGE, "ImagePolicy") || applied.completion.mentions("filterTags") {
         return;

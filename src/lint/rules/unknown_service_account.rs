@@ -4,7 +4,7 @@ use std::sync::Arc;
 use crate::base::finding::Finding;
 use crate::flux::{Applier, State};
 use crate::kube::groups;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -96,7 +96,7 @@ const NAMING: [(&str, &str, &[&str]); 10] = [
     (groups::NOTIFICATION, "Provider", &["spec", "serviceAccountName"]),
 ];
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     // Another cluster has what its own Flux brings, too.
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
@@ -114,7 +114,7 @@ fn check(view: &View<'_>, found: &mut Found) {
             let mut is_known = || match view.presence("", "ServiceAccount", namespace, name) {
                 Presence::Missing => false,
                 Presence::Unknown(_) => makers.get_or_insert_with(|| Makers::of(view)).may_make(namespace, name),
-                Presence::Received(_) | Presence::Made(_) | Presence::Given => true,
+                Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => true,
             };
             if is_remote || is_known() {
                 continue;

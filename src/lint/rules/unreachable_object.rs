@@ -6,7 +6,7 @@ use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::{prefixes, segment_runs};
 use crate::lint::facts::reached::has_root;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::text::{Index, folder_of, normalize};
@@ -107,7 +107,7 @@ declare! {
     Check::Fleet(check),
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Found) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     if !has_root(fleet.repo) {
         return;
     }

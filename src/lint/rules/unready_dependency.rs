@@ -4,8 +4,8 @@ use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::{Object, ObjectId};
 use crate::lint::fields::flag;
-use crate::lint::findings::Found;
-use crate::lint::refs::dependency::{DEPENDENTS, dependencies};
+use crate::lint::findings::Findings;
+use crate::lint::refs::dependency::{Condition, DEPENDENTS, dependencies};
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::text::Span;
@@ -108,11 +108,12 @@ struct Awaited<'a> {
     count: usize,
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let mut awaited: BTreeMap<ObjectId<'_>, Option<Awaited<'_>>> = BTreeMap::new();
     for (group, kind) in DEPENDENTS.into_iter().filter(|(_, kind)| *kind != "HelmRelease") {
         for applied in view.of_kind(group, kind) {
-            for dependency in dependencies(applied.object).filter(|dependency| dependency.is_ready_needed) {
+            for dependency in dependencies(applied.object).filter(|dependency| dependency.condition == Condition::Ready)
+            {
                 let wanted = dependency.target;
                 if !matches!(wanted.kind, "Kustomization" | "ResourceSet") {
                     continue;

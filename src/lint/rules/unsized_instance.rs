@@ -2,7 +2,7 @@ use crate::base::finding::Label;
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 use crate::yaml::Entry;
 
@@ -55,7 +55,7 @@ declare! {
     "unsized-instance", Pedantic, "a FluxInstance does not say how large its cluster is", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let instance = applied.object;
     let is_instance = instance.is(groups::FLUX_OPERATOR, "FluxInstance");
     let said = instance.text_at(&["spec", "cluster", "size"]).is_some_and(|size| !size.is_empty());

@@ -1,7 +1,7 @@
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 
 declare! {
@@ -57,7 +57,7 @@ declare! {
     "unverified-artifact", Pedantic, "an OCI artifact is not verified", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let is_judged = object.is(groups::SOURCE, "OCIRepository") && !applied.completion.mentions("verify");
     if !is_judged || object.node.at_keys(&["spec", "verify", "provider"]).is_some() {

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use crate::kube::groups;
 use crate::lint::fields::mentions;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -89,7 +89,7 @@ const WATCH: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
 /// The argument by which the controllers watch others.
 const SELECTOR: &str = "--watch-configs-label-selector";
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let mut watches_others = None;
     let mut seen: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     let kustomizations = view.of_kind(groups::KUSTOMIZE, "Kustomization");

@@ -11,7 +11,7 @@ use crate::flux::{Applied, Brought, Completion};
 use crate::kube::Object;
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{DistinctObjects, memory_address};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, Rule};
 use crate::lint::view::View;
 use crate::text::Index;
@@ -31,7 +31,7 @@ struct CheckedList<'a> {
 }
 
 /// Checks the objects of all clusters. The time is linear in the number of distinct objects and of lists.
-pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Options) -> Found {
+pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Options) -> Findings {
     let mut contexts = Contexts::default();
     let mut positions: Index<ListKey, usize> = Index::default();
     let mut lists: Vec<CheckedList<'_>> = Vec::new();
@@ -68,14 +68,14 @@ pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Optio
         found.findings.retain(|finding| !options.hides(finding));
         (!found.is_empty()).then_some((key, found))
     });
-    let checked: Vec<(Key, Found)> = checked.collect();
-    let checked: Index<Key, Found> = checked.into_iter().collect();
-    let mut all = Found::default();
+    let checked: Vec<(Key, Findings)> = checked.collect();
+    let checked: Index<Key, Findings> = checked.into_iter().collect();
+    let mut all = Findings::default();
     if checked.is_empty() {
         return all;
     }
     // The results for shared lists, by position.
-    let mut shared: Index<Key, Vec<(usize, &Found)>> = Index::default();
+    let mut shared: Index<Key, Vec<(usize, &Findings)>> = Index::default();
     for list in &lists {
         let objects = &list.brought.objects;
         let found_of =
@@ -84,7 +84,7 @@ pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Optio
             objects.shared().iter().enumerate().filter_map(found_of).collect()
         });
         let of_own = objects.own().iter().filter_map(|(at, object)| found_of((*at, object)));
-        let mut all_found: Vec<(usize, &Found)> =
+        let mut all_found: Vec<(usize, &Findings)> =
             of_shared.iter().filter(|(at, _)| !objects.is_own(*at)).copied().chain(of_own).collect();
         all_found.sort_by_key(|(at, _)| *at);
         for (_, found) in all_found {
@@ -118,8 +118,8 @@ impl<'a> Contexts<'a> {
     }
 }
 
-fn check(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Found {
-    let mut found = Found::default();
+fn check(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Findings {
+    let mut found = Findings::default();
     for rule in rules {
         if let Check::Object(check) = rule.check {
             check(applied, context, &mut found);
@@ -129,7 +129,7 @@ fn check(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Found 
 }
 
 /// Adds a finding for its clusters: clusters with the same positions share one finding.
-fn add(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Found) {
+fn add(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Findings) {
     let mut shared: Option<usize> = None;
     for (cluster, brought) in clusters {
         let is_shared = brought.by.shares_with.is_empty() && !cluster.is_empty();

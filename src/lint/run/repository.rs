@@ -17,7 +17,7 @@ use crate::lint::context::Context;
 use crate::lint::facts::distinct::{distinct, written_position};
 use crate::lint::facts::installation::Installations;
 use crate::lint::facts::listing::Listing;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, Rule};
 use crate::lint::rules::RULES;
@@ -68,7 +68,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let fleet = Fleet::new(&views, repo, options.governance);
     found.merge(check_fleet(&fleet, &rules));
     found.extend(problems(repo, &receivers, options));
-    let Found { mut findings, unchecked } = found;
+    let Findings { mut findings, unchecked } = found;
     let unwanted = apply_levels(&mut findings, &options.lint, &options.only);
     sort(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions);
@@ -94,7 +94,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
 
 /// The tenants of each receiver.
 pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Tenancy> {
-    let installations = Installations::of(repo);
+    let installations = Installations::in_repository(repo);
     receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect()
 }
 
@@ -105,19 +105,20 @@ fn views<'a>(
     tenancies: &'a [Tenancy],
     options: &'a Options,
 ) -> Vec<View<'a>> {
-    let installations = Installations::of(repo);
+    let installations = Installations::in_repository(repo);
     let mut shared: Index<usize, Arc<Listing>> = Index::default();
     let mut own: Index<usize, Arc<Listing>> = Index::default();
     let mut views = Vec::with_capacity(receivers.len());
     for (receiver, tenancy) in receivers.iter().zip(tenancies) {
         let lists = receiver.brought().map(|brought| {
             let objects = &brought.objects;
-            let listing = || Arc::new(Listing::of(objects));
+            let listing = || Arc::new(Listing::index(objects));
             if objects.own().is_empty() {
                 return (brought, shared.entry_or(objects.shared().as_ptr().addr(), listing).clone());
             }
             // The listing of the first receiver serves every receiver whose own objects do not change it.
-            let known = shared.entry_or(objects.shared().as_ptr().addr(), || Arc::new(Listing::of(&objects.alike())));
+            let known =
+                shared.entry_or(objects.shared().as_ptr().addr(), || Arc::new(Listing::index(&objects.alike())));
             if known.holds(objects.shared(), objects.own()) {
                 return (brought, known.clone());
             }
@@ -132,19 +133,19 @@ fn views<'a>(
     views
 }
 
-fn check_clusters(views: &[View<'_>], rules: &[&Rule]) -> Found {
+fn check_clusters(views: &[View<'_>], rules: &[&Rule]) -> Findings {
     let check = |view: &View<'_>| {
         // Rules run in parallel, too: a repository may have a single cluster.
         let of_rules = rules.par_iter().filter_map(|rule| match rule.check {
             Check::Cluster(check) => {
-                let mut found = Found::default();
+                let mut found = Findings::default();
                 check(view, &mut found);
                 Some(found)
             }
             _ => None,
         });
-        let of_rules: Vec<Found> = of_rules.collect();
-        let mut found = Found::default();
+        let of_rules: Vec<Findings> = of_rules.collect();
+        let mut found = Findings::default();
         for one in of_rules {
             found.merge(one);
         }
@@ -154,16 +155,16 @@ fn check_clusters(views: &[View<'_>], rules: &[&Rule]) -> Found {
         }
         found
     };
-    let found: Vec<Found> = views.par_iter().map(check).collect();
-    let mut all = Found::default();
+    let found: Vec<Findings> = views.par_iter().map(check).collect();
+    let mut all = Findings::default();
     for found in found {
         all.merge(found);
     }
     all
 }
 
-fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Found {
-    let mut found = Found::default();
+fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Findings {
+    let mut found = Findings::default();
     for rule in rules {
         if let Check::Fleet(check) = rule.check {
             check(fleet, &mut found);

@@ -53,7 +53,7 @@ pub(super) struct Aggregations {
 }
 
 impl Aggregations {
-    fn of(roles: usize) -> Self {
+    fn new(roles: usize) -> Self {
         let sources = (0..roles).map(|_| OnceLock::new()).collect();
         Self { sources, selected: (0..roles).map(|_| OnceLock::new()).collect(), count: AtomicUsize::new(0) }
     }
@@ -82,7 +82,7 @@ impl Rbac {
     }
 
     pub(super) fn index(&mut self) {
-        self.aggregations = Aggregations::of(self.roles.len());
+        self.aggregations = Aggregations::new(self.roles.len());
         for (at, role) in self.roles.iter().enumerate().filter(|(_, role)| role.namespace.is_empty()) {
             for key in role.labels.keys() {
                 self.roles_by_label.entry(key.clone()).push(at);

@@ -13,7 +13,7 @@ use crate::yaml::Node;
 
 impl Rbac {
     /// The rights on a cluster: those that it receives, and those that Kubernetes and its Flux create.
-    pub fn of(receiver: &Receiver<'_>, tenancy: &Tenancy) -> Self {
+    pub fn on_cluster(receiver: &Receiver<'_>, tenancy: &Tenancy) -> Self {
         let mut rbac = Self::default();
         rbac.add_shipped(Product::Kubernetes, "");
         let mut relevant: Vec<Applied<'_>> = Vec::new();
@@ -28,7 +28,7 @@ impl Rbac {
             }
             rbac.policies.add(&applied);
         }
-        rbac.flux_identities = FluxIdentities::of(&relevant, tenancy, receiver);
+        rbac.flux_identities = FluxIdentities::on_cluster(&relevant, tenancy, receiver);
         if receiver.target.is_none() {
             for home in &tenancy.flux_namespaces {
                 // If the repository contains Flux's own bindings, possibly patched, they replace the shipped ones.
@@ -54,7 +54,8 @@ impl Rbac {
         let releases = relevant.iter().filter(|applied| applied.object.is(groups::HELM, "HelmRelease"));
         let charts = releases.filter_map(|release| UnknownContents::of_chart(release, tenancy));
         let (is_bound, scopes) = (|account: &_| rbac.is_bound(account), |account: &_| rbac.scopes_to_grant(account));
-        rbac.unknown_sources = UnknownRightsSources::of(receiver, unbuilt.chain(charts).collect(), is_bound, scopes);
+        rbac.unknown_sources =
+            UnknownRightsSources::collect(receiver, unbuilt.chain(charts).collect(), is_bound, scopes);
         rbac
     }
 
@@ -76,15 +77,15 @@ impl Rbac {
         let place = |span: &Span| applied.by.place(span);
         let namespace = applied.namespace().unwrap_or("default");
         match object.kind() {
-            "Role" => self.add_role(Role::of(object, namespace, place)),
-            "ClusterRole" => self.add_role(Role::of(object, "", place)),
+            "Role" => self.add_role(Role::read(object, namespace, place)),
+            "ClusterRole" => self.add_role(Role::read(object, "", place)),
             "RoleBinding" => {
-                if let Some(binding) = Binding::of(object, namespace, place) {
+                if let Some(binding) = Binding::read(object, namespace, place) {
                     self.add_binding(binding);
                 }
             }
             "ClusterRoleBinding" => {
-                if let Some(binding) = Binding::of(object, "", place) {
+                if let Some(binding) = Binding::read(object, "", place) {
                     self.add_binding(binding);
                 }
             }

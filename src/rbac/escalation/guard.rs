@@ -63,11 +63,11 @@ impl Rbac {
         let place = |span: &Span| applied.by.place(span);
         let own = applied.namespace().unwrap_or("default");
         match (object.group(), object.kind()) {
-            (groups::RBAC, "Role") => self.may_write_role(account, &Role::of(object, own, place)),
-            (groups::RBAC, "ClusterRole") => self.may_write_role(account, &Role::of(object, "", place)),
+            (groups::RBAC, "Role") => self.may_write_role(account, &Role::read(object, own, place)),
+            (groups::RBAC, "ClusterRole") => self.may_write_role(account, &Role::read(object, "", place)),
             (groups::RBAC, kind @ ("RoleBinding" | "ClusterRoleBinding")) => {
                 let namespace = if kind == "RoleBinding" { own } else { "" };
-                let binding = Binding::of(object, namespace, place);
+                let binding = Binding::read(object, namespace, place);
                 binding.map_or(Guard::Passed, |binding| self.may_write_binding(account, &binding))
             }
             _ => Guard::Passed,

@@ -55,7 +55,7 @@ pub(crate) enum DefaultIdentity {
 
 impl FluxIdentities {
     /// The identities on a cluster.
-    pub(crate) fn of(objects: &[Applied<'_>], tenancy: &Tenancy, receiver: &Receiver<'_>) -> Self {
+    pub(crate) fn on_cluster(objects: &[Applied<'_>], tenancy: &Tenancy, receiver: &Receiver<'_>) -> Self {
         let mut identities = Self::default();
         if receiver.target.is_some() {
             // A cluster to which another cluster's Flux applies objects runs no Flux, as far as is known.

@@ -111,7 +111,7 @@ impl UnknownRightsSources {
     ///
     /// `is_bound` tells whether a known binding names an account. `scopes` returns the namespaces in which an account may
     /// create roles or bindings; the empty namespace is the whole cluster.
-    pub(crate) fn of(
+    pub(crate) fn collect(
         receiver: &Receiver<'_>,
         contents: Vec<UnknownContents>,
         is_bound: impl Fn(&Account) -> bool,

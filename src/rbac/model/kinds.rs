@@ -1,6 +1,6 @@
 //! The resource name and scope of the kinds that Kubernetes, Flux and CustomResourceDefinitions define.
 
-use crate::kube::Object;
+use crate::kube::{Object, Scope};
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 
@@ -11,8 +11,15 @@ use super::shipped::SHIPPED;
 pub struct Kind {
     /// The name of the resource: `deployments`.
     pub plural: Name,
-    /// Whether the kind is namespaced.
-    pub is_namespaced: bool,
+    /// The scope of its objects.
+    pub scope: Scope,
+}
+
+impl Kind {
+    /// Whether its objects have a namespace.
+    pub fn is_namespaced(&self) -> bool {
+        self.scope != Scope::Cluster
+    }
 }
 
 /// The known kinds of a cluster.
@@ -23,10 +30,10 @@ pub struct Kinds {
 
 impl Kinds {
     /// The shipped kinds, and those that CustomResourceDefinitions define.
-    pub fn of<'a>(objects: impl Iterator<Item = &'a Object>) -> Self {
+    pub fn with_definitions<'a>(objects: impl Iterator<Item = &'a Object>) -> Self {
         let mut by_name = Index::default();
         for kind in &SHIPPED.kinds {
-            let known = Kind { plural: kind.plural.clone(), is_namespaced: kind.namespaced };
+            let known = Kind { plural: kind.plural.clone(), scope: kind.scope() };
             by_name.insert((kind.group.clone(), kind.kind.clone()), known);
         }
         for object in objects.filter(|object| object.is("apiextensions.k8s.io", "CustomResourceDefinition")) {
@@ -34,7 +41,10 @@ impl Kinds {
             let names = ["group", "scope"].map(|key| text(&["spec", key]));
             let own = ["kind", "plural"].map(|key| text(&["spec", "names", key]));
             let ([Some(group), Some(scope)], [Some(kind), Some(plural)]) = (names, own) else { continue };
-            by_name.insert((group, kind), Kind { plural, is_namespaced: &*scope != "Cluster" });
+            by_name.insert(
+                (group, kind),
+                Kind { plural, scope: if &*scope == "Cluster" { Scope::Cluster } else { Scope::Namespaced } },
+            );
         }
         Self { by_name }
     }
@@ -48,4 +58,17 @@ impl Kinds {
 /// Whether Kubernetes or Flux defines a group, so that all of its kinds and roles are known.
 pub(crate) fn is_shipped(group: &str) -> bool {
     SHIPPED.kinds.iter().any(|kind| &*kind.group == group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SHIPPED;
+    use crate::kube::scope_of;
+
+    #[test]
+    fn the_scope_of_a_shipped_kind_is_the_same_everywhere() {
+        for kind in &SHIPPED.kinds {
+            assert_eq!(scope_of(&kind.group, &kind.kind), kind.scope(), "{}/{}", kind.group, kind.kind);
+        }
+    }
 }

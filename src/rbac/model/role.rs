@@ -89,9 +89,9 @@ impl Role {
     }
 
     /// Reads a role; `place` maps a position to that on the cluster.
-    pub(crate) fn of(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Self {
+    pub(crate) fn read(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Self {
         let rules = object.node.get("rules").map_or(&[][..], Node::items).iter().map(|node| {
-            let mut rule = Rule::of(node);
+            let mut rule = Rule::read(node);
             rule.place = rule.place.map(|span| place(&span));
             Arc::new(rule)
         });
@@ -181,7 +181,7 @@ impl Binding {
     }
 
     /// Reads a binding; `place` maps a position to that on the cluster. `None` if the API server rejects its `roleRef`.
-    pub(crate) fn of(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Option<Self> {
+    pub(crate) fn read(object: &Object, namespace: &str, place: impl Fn(&Span) -> Span) -> Option<Self> {
         let reference = object.node.get("roleRef")?;
         let name = reference.get("name")?;
         let is_cluster_role = match reference.get("kind").and_then(Node::text)? {

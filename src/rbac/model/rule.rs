@@ -31,7 +31,7 @@ pub struct Rule {
 
 impl Rule {
     /// Reads a rule from a manifest.
-    pub(crate) fn of(node: &Node) -> Self {
+    pub(crate) fn read(node: &Node) -> Self {
         let list = |key: &str| {
             let items = node.get(key).map_or(&[][..], Node::items);
             items.iter().filter_map(Node::shared_text).collect()

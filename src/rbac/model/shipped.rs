@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::role::{Binding, BoundSubject, DefinedIn, Product, Role, RoleRef};
 use super::rule::Rule;
 use super::subject::{Account, Subject};
-use crate::kube::groups;
 use crate::kube::selector::Selector;
+use crate::kube::{Scope, groups};
 use crate::yaml::Name;
 
 /// The shipped roles, bindings and kinds.
@@ -67,13 +67,20 @@ pub(crate) struct ShippedKind {
     pub(crate) group: Name,
     pub(crate) kind: Name,
     pub(crate) plural: Name,
-    pub(super) namespaced: bool,
+    namespaced: bool,
 }
 
 /// The shipped objects, read once.
 pub(crate) static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
     serde_json::from_str(include_str!("shipped.json")).expect("the file is generated, and a test reads it")
 });
+
+impl ShippedKind {
+    /// The scope of its objects.
+    pub(super) fn scope(&self) -> Scope {
+        if self.namespaced { Scope::Namespaced } else { Scope::Cluster }
+    }
+}
 
 impl Shipped {
     /// The roles of a product, with Flux installed in the namespace `home`.

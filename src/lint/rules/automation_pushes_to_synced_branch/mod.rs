@@ -2,7 +2,7 @@ mod automation;
 
 use crate::base::finding::Finding;
 use crate::kube::groups;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use automation::{Automation, Push, reconciles};
@@ -93,7 +93,7 @@ declare! {
     Check::Fleet(check),
 }
 
-fn check(fleet: &Fleet<'_>, found: &mut Found) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for view in fleet.views {
         for applied in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
             let Some(automation) = Automation::of(view, &applied) else { continue };

@@ -2,7 +2,7 @@ mod policy_generators;
 
 use crate::base::finding::{Finding, Label, did_you_mean};
 use crate::kube::{Object, groups};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -115,7 +115,7 @@ const PLATFORMS: &[&str] = &[
 /// The kinds that give rights.
 const BINDINGS: [&str; 2] = ["ClusterRoleBinding", "RoleBinding"];
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
@@ -136,7 +136,7 @@ fn check(view: &View<'_>, found: &mut Found) {
             Presence::Unknown(_) if may_be_made(view, name) => {
                 found.unchecked("roles that charts, or what is not built, may bring");
             }
-            Presence::Received(_) | Presence::Made(_) | Presence::Given => {}
+            Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
             Presence::Missing | Presence::Unknown(_) if view.generator(kind).is_some() => {
                 found.unchecked("roles that a policy may generate");
             }

@@ -2,7 +2,7 @@ mod controllers;
 
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_resource_set};
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -92,7 +92,7 @@ declare! {
     Check::Cluster(check),
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     let Some(installed) = Installed::of(view) else { return };
     for (group, kind, controller) in KINDS {
         if installed.has(controller) {

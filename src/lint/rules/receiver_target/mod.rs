@@ -3,7 +3,7 @@ mod receiver_events;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
 use crate::kube::groups;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -81,7 +81,7 @@ const DEFAULT_GROUPS: [(&str, &str); 7] = [
     ("OCIRepository", groups::SOURCE),
 ];
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     for receiver in view.of_kind(groups::NOTIFICATION, "Receiver") {
         let spec = |field: &str| receiver.object.node.at_keys(&["spec", field]);
         for resource in spec("resources").map_or(&[][..], Node::items) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, did_you_mean};
 use crate::flux::Governance;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::text::Span;
@@ -115,7 +115,7 @@ declare! {
 /// So many places are shown where there are more.
 const MAX_SHOWN: usize = 5;
 
-fn check(fleet: &Fleet<'_>, found: &mut Found) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for infos in infos(fleet).values() {
         let left_over = left_over(fleet, infos);
         missing_keys(infos, &left_over, found);
@@ -144,7 +144,7 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
 }
 
 /// Says which clusters lack a key that others have.
-fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Found) {
+fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
     let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys.keys().copied()).collect();
     for key in keys.difference(left_over) {
         let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) =
@@ -191,7 +191,7 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fou
 }
 
 /// Says which keys nothing reads on any cluster that has them.
-fn unread_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Found) {
+fn unread_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
     let known: Vec<&str> = infos.iter().flat_map(|info| info.missed.iter().map(AsRef::as_ref)).collect();
     for key in left_over {
         let mut finding: Option<Finding> = None;

@@ -1,15 +1,13 @@
-mod cycles;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::Finding;
+use crate::base::graph::Graph;
 use crate::flux::Applied;
 use crate::kube::groups;
-use crate::lint::findings::Found;
-use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
+use crate::lint::findings::Findings;
+use crate::lint::refs::dependency::{Condition, DEPENDENTS, Dependency, dependencies};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use cycles::circles;
 
 declare! {
     /// `dependsOn` runs in a circle.
@@ -108,7 +106,7 @@ struct Member<'a> {
     waits: Vec<(Dependency<'a>, usize)>,
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     for (group, kind) in DEPENDENTS {
         if view.of_kind(group, kind).all(|applied| dependencies(applied.object).next().is_none()) {
             continue;
@@ -117,9 +115,7 @@ fn check(view: &View<'_>, found: &mut Found) {
         if members.iter().all(|member| member.waits.is_empty()) {
             continue;
         }
-        let edges: Vec<Vec<usize>> =
-            members.iter().map(|member| member.waits.iter().map(|(_, to)| *to).collect()).collect();
-        found.extend(circles(&edges).iter().map(|circle| finding(circle, &members)));
+        found.extend(cycles(&members).iter().map(|cycle| finding(cycle, &members)));
     }
 }
 
@@ -142,7 +138,9 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
         let all = dependencies(applied.object).filter(|_| is_known(&at));
         let counts = all.filter(|dependency| {
             let wanted = dependency.target;
-            wanted.group == group && wanted.kind == kind && (group == groups::KUSTOMIZE || dependency.is_ready_needed)
+            wanted.group == group
+                && wanted.kind == kind
+                && (group == groups::KUSTOMIZE || dependency.condition == Condition::Ready)
         });
         counts
             .filter_map(|dependency| {
@@ -155,21 +153,38 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
     members.collect()
 }
 
-fn finding(circle: &[usize], members: &[Member<'_>]) -> Finding {
-    let around = circle.iter().zip(circle.iter().cycle().skip(1));
+/// One cycle for each group of members that all wait for each other: the shortest from its first member.
+fn cycles(members: &[Member<'_>]) -> Vec<Vec<usize>> {
+    let mut graph = Graph::new(members.len());
+    for (from, member) in members.iter().enumerate() {
+        member.waits.iter().for_each(|(_, to)| graph.add_edge(from, *to, ()));
+    }
+    let components = graph.cyclic_components(|_| true).into_iter();
+    let cycle = |component: Vec<usize>| {
+        let first = *component.first()?;
+        let path = graph.shortest_path(first, first, |_| true)?;
+        Some(path.into_iter().map(|(member, _)| member).collect())
+    };
+    let mut cycles: Vec<Vec<usize>> = components.filter_map(cycle).collect();
+    cycles.sort();
+    cycles
+}
+
+fn finding(cycle: &[usize], members: &[Member<'_>]) -> Finding {
+    let around = cycle.iter().zip(cycle.iter().cycle().skip(1));
     let mut steps = around.filter_map(|(from, to)| {
         let member = &members[*from];
         let (dependency, _) = member.waits.iter().find(|(_, next)| next == to)?;
         Some((member.applied, member.applied.by.place(dependency.node.span())))
     });
-    let Some((first, place)) = steps.next() else { unreachable!("a circle has a member") };
+    let Some((first, place)) = steps.next() else { unreachable!("a cycle has a member") };
     let reference = first.object.reference();
-    let shown = circle.iter().take(MAX_NAMED).chain(circle.first());
+    let shown = cycle.iter().take(MAX_NAMED).chain(cycle.first());
     let mut names: Vec<String> = shown.map(|at| name(&members[*at].applied)).collect();
-    if circle.len() > MAX_NAMED {
+    if cycle.len() > MAX_NAMED {
         names.insert(MAX_NAMED, "…".into());
     }
-    let message = match circle.len() {
+    let message = match cycle.len() {
         1 => format!("{reference} depends on itself"),
         _ => format!("these {}s wait for each other: {}", reference.kind, names.join(" → ")),
     };

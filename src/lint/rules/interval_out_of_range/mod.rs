@@ -1,11 +1,13 @@
+mod go_duration;
+
 use std::time::Duration;
 
+use self::go_duration::go_duration;
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
-use crate::lint::fields::go_duration;
-use crate::lint::findings::Found;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
 declare! {
@@ -69,7 +71,7 @@ declare! {
 /// What is asked more often than this is throttled sooner or later.
 const SHORTEST: Duration = Duration::from_mins(1);
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let is_kustomization = is_kustomization(object);
     let is_judged = is_kustomization || object.group() == groups::SOURCE || is_repository_of_images(object);
