@@ -25,7 +25,7 @@ use crate::flux::model::cluster::{Brought, Cluster};
 use crate::flux::model::completion::{Applier, Appliers, Completion};
 use crate::flux::query::image_marker::{Marker, markers};
 use crate::kube::Object;
-use crate::kustomize::{Build, Builder, Files, is_yaml};
+use crate::kustomize::{Build, Builder, Files, Omission, is_yaml, omissions_by_name};
 use crate::text::{Entry, Index, Tree, folder_of};
 
 /// What a repository holds.
@@ -82,9 +82,6 @@ impl Skipped {
         self.0.values().sum()
     }
 }
-
-/// Fields of a kustomization that can set any field of any object.
-const TRANSFORMERS: [&str; 5] = ["replacements", "transformers", "vars", "components: <url>", "configurations"];
 
 /// What kustomizations name, by path.
 #[derive(Default)]
@@ -176,7 +173,8 @@ impl Repo {
             }
             let build = build.unwrap_or_else(|| build_one(folder));
             covered.extend(build.folders);
-            let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
+            // A component can set any field of any object.
+            let settled = !build.not_done.contains_key(&Omission::RemoteComponent);
             self.problems.extend(build.findings);
             patches.take_folder(&build.patch_targets);
             let folder: Arc<str> = folder.as_str().into();
@@ -186,7 +184,7 @@ impl Repo {
             }
         }
         self.problems.extend(patches.findings());
-        self.not_done = builder.not_done();
+        self.not_done = omissions_by_name(&builder.not_done());
     }
 
     /// Takes the objects of files that no kustomization is responsible for.

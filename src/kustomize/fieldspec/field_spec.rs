@@ -1,4 +1,4 @@
-//! Field specifications: where in which kinds a transformer works.
+//! Field specs: the fields of kinds that a transformer changes.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::kustomize::objects::resources::ResourceId;
 use crate::text::Span;
 use crate::yaml::{Entry, Name, Node, Value};
 
-/// A group, version and kind to select objects by; an empty one selects anything.
+/// A group, version and kind that selects objects; an empty part matches anything.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Gvk {
     pub(crate) group: Name,
@@ -19,12 +19,12 @@ impl Gvk {
         Self { group: group.into(), version: version.into(), kind: kind.into() }
     }
 
-    /// Tells whether it selects an object with this identity.
+    /// Tells whether it selects an object.
     pub(crate) fn selects(&self, id: &ResourceId) -> bool {
         self.matches_parts(&id.group, &id.version, &id.kind)
     }
 
-    /// Tells whether it selects everything that the other one names.
+    /// Tells whether it selects everything that the other one selects.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.matches_parts(&other.group, &other.version, &other.kind)
     }
@@ -39,34 +39,34 @@ impl Gvk {
 #[derive(Debug, Clone)]
 pub(crate) struct FieldSpec {
     pub(crate) gvk: Gvk,
-    /// Keys joined by `/`, which a backslash takes its meaning; `[]` after a key says that it holds a list.
+    /// Keys separated by `/`, with a backslash as escape. `[]` after a key marks a list.
     pub(crate) path: Name,
-    /// Whether what is missing on the path is made.
+    /// Whether missing fields are created.
     pub(crate) create: bool,
-    /// Where it stands when a user wrote it.
+    /// The position, if a user wrote it.
     pub(crate) place: Option<Span>,
     keys: Arc<[Name]>,
 }
 
-/// What a transformer makes at the end of a path that ends in nothing; the span is the place of what is made.
+/// The kind of node that a transformer creates for a missing field, with its position.
 #[derive(Clone, Copy)]
 pub(crate) enum CreateKind<'a> {
-    /// Nothing, whatever the specification says.
+    /// No node, regardless of the field spec.
     Nothing,
-    /// A scalar: `change` is called with `None`.
+    /// A scalar: `change` gets `None`.
     Scalar(&'a Span),
-    /// A mapping: `change` is called with an empty one.
+    /// A mapping: `change` gets an empty mapping.
     Map(&'a Span),
 }
 
-/// A place where a transformer cannot do its work, and why.
+/// A field that a transformer cannot change, and the reason.
 #[derive(Debug)]
 pub(crate) struct FieldError {
     pub(crate) span: Span,
     pub(crate) message: String,
 }
 
-/// What happens at the end of a path; `None` leaves it as it is.
+/// The change of the node at a path; `None` keeps the node.
 type Change<'c> = dyn FnMut(Option<&Node>) -> Result<Option<Node>, FieldError> + 'c;
 
 impl FieldSpec {
@@ -80,10 +80,9 @@ impl FieldSpec {
         self.gvk.selects(id)
     }
 
-    /// The object with `change` applied to whatever stands at the path; `None` when nothing changed.
+    /// Applies `change` to all nodes at the path; `None` if nothing changes.
     ///
-    /// Lists on the way are gone through item by item. A single value in the middle of the path is a misfit, as it is
-    /// for kustomize.
+    /// It visits all items of lists on the path. A scalar in the middle of the path is an error, as in kustomize.
     pub(crate) fn apply(
         &self,
         node: &Node,
@@ -92,7 +91,7 @@ impl FieldSpec {
     ) -> Result<Option<Node>, FieldError> {
         let create_kind = if self.create { create_kind } else { CreateKind::Nothing };
         apply_at(node, &self.keys, create_kind, change).map_err(|error| match &self.place {
-            // What is wrong with the path itself is wrong where a user wrote it.
+            // An error in the path belongs to the position where a user wrote it.
             Some(place) if self.keys.iter().any(|key| is_special_segment(list_key(key).0)) => {
                 FieldError { span: place.clone(), ..error }
             }
@@ -113,14 +112,15 @@ fn apply_at(
         Value::Seq(items) => each_item(node, items, |item| apply_at(item, keys, create_kind, change)),
         Value::Map(_) => apply_to_entry(node, first, rest, create_kind, change),
         Value::Scalar(..) => {
-            // The same for every path, so that a value in the way of many is told once.
-            let message = "kustomize looks for fields below this, which is a single value, and fails".to_string();
+            // The message is equal for all paths, so that findings for one value are merged.
+            let message =
+                "kustomize fails because this is a scalar, but a field spec expects a mapping here".to_string();
             Err(FieldError { span: node.span().clone(), message })
         }
     }
 }
 
-/// The list with its items changed; `None` when none of them is.
+/// The list with changed items; `None` if no item changes.
 pub(crate) fn each_item(
     node: &Node,
     items: &[Node],
@@ -145,8 +145,8 @@ fn apply_to_entry(
     let (key, is_list) = list_key(first);
     if is_special_segment(key) {
         let message = match key {
-            "" => "kustomize finds nothing between two slashes of the path, and fails".to_owned(),
-            _ => format!("kustomize takes `{key}` in a path for an item of a list, finds a mapping, and fails"),
+            "" => "kustomize fails because the path has an empty segment".to_owned(),
+            _ => format!("kustomize fails because `{key}` in a path selects an item of a list, but this is a mapping"),
         };
         return Err(FieldError { span: node.span().clone(), message });
     }
@@ -157,7 +157,7 @@ fn apply_to_entry(
     };
     let child = match (entry, place) {
         (Some(entry), _) if !entry.node.is_null() => apply_at(&entry.node, rest, create_kind, change)?,
-        // A list that is null becomes an empty one.
+        // A null becomes an empty list.
         (Some(entry), None) if is_list => {
             let empty = Node { value: Value::Seq([].into()), origin: entry.node.origin.clone() };
             Some(apply_at(&empty, rest, create_kind, change)?.unwrap_or(empty))
@@ -174,17 +174,17 @@ fn apply_to_entry(
     }))
 }
 
-/// A key of a path, and whether the path says that it holds a list.
+/// A key of a path, and whether the path marks it as a list.
 fn list_key(key: &str) -> (&str, bool) {
     key.strip_suffix("[]").map_or((key, false), |key| (key, true))
 }
 
-/// Tells whether kustomize takes a part of a path for something else than the key of a mapping.
+/// Tells whether kustomize does not treat a segment as a mapping key.
 fn is_special_segment(part: &str) -> bool {
     matches!(part, "" | "*" | "-") || (part.starts_with('[') && part.ends_with(']')) || part.parse::<i64>().is_ok()
 }
 
-/// The keys of a path; a backslash before a separator makes it a part of the key, a leading separator is dropped.
+/// The keys of a path. A backslash escapes a separator, and a leading separator is removed.
 pub(crate) fn split_path(path: &str, separator: char) -> Vec<String> {
     let path = path.strip_prefix(separator).unwrap_or(path);
     let mut keys: Vec<String> = Vec::new();

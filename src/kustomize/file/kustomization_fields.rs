@@ -1,11 +1,11 @@
-//! What a kustomization may say and of which type: kustomize refuses a file with a field or type that it does not know.
+//! The fields of kustomizations and their types. kustomize rejects a file with an unknown field or a wrong type.
 
 use super::typed::{self, Decoder, FieldType, LIST_OF_TEXTS};
 use crate::base::finding::Finding;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::Node;
 
-/// What a kustomization may say.
+/// The fields of a kustomization.
 const KUSTOMIZATION: &[(&str, FieldType)] = &[
     ("apiVersion", FieldType::Text),
     ("kind", FieldType::Text),
@@ -209,18 +209,17 @@ const OLD_HELM_CHART: &[(&str, FieldType)] = &[
     ("extraArgs", LIST_OF_TEXTS),
 ];
 
-/// The fields that a kustomization may have, in the order of kustomize's own description, each after the one that it is
-/// in: `images`, `images.name`.
+/// The paths of all fields, in the order of kustomize's documentation. A parent precedes its children: `images`,
+/// `images.name`.
 pub fn fields() -> Vec<String> {
     let mut paths = Vec::new();
     typed::paths(KUSTOMIZATION, "", &mut paths);
     paths
 }
 
-/// A kustomization with its fields in kustomize's own spelling, and what kustomize refuses of it.
+/// Normalizes the field names of a kustomization, and returns its errors.
 ///
-/// kustomize decodes by way of JSON in Go, which takes `apiversion` for `apiVersion`, and a value of nothing for no
-/// value at all.
+/// kustomize decodes with Go's JSON library: the case of field names does not matter, and null counts as absent.
 pub(crate) fn check(node: &Node) -> (Node, Vec<Finding>) {
     let mut decoder = Decoder::strict();
     let node = decoder.mapping(node, KUSTOMIZATION, "");
@@ -228,15 +227,16 @@ pub(crate) fn check(node: &Node) -> (Node, Vec<Finding>) {
     (node, decoder.findings)
 }
 
-/// A kustomization as Flux writes it again, and what it refuses of it: what it does not know is left out at every level,
-/// and a number where a string should be becomes one.
+/// Normalizes a kustomization as Flux does before it writes it, and returns its errors.
+///
+/// Unknown fields are removed at every level. A number in a string field becomes a string.
 pub fn rewritten(node: &Node) -> (Node, Vec<Finding>) {
     let mut decoder = Decoder::rewriting();
     let node = decoder.mapping(node, KUSTOMIZATION, "");
     (node, decoder.findings)
 }
 
-/// kustomize builds what says that it is a kustomization, or does not say what it is.
+/// Checks `kind` and `apiVersion`, which are optional.
 fn enforce(node: &Node, findings: &mut Vec<Finding>) {
     let is_set = |node: &&Node| !node.is_null() && node.text().is_some_and(|text| !text.is_empty());
     let value_of = |field: &str| node.get(field).filter(is_set);
@@ -245,14 +245,15 @@ fn enforce(node: &Node, findings: &mut Vec<Finding>) {
         "Kustomization" => "kustomize.config.k8s.io/v1beta1",
         "Component" => "kustomize.config.k8s.io/v1alpha1",
         _ => {
-            let message = format!("kustomize builds no `{kind}`");
+            let message = format!("kustomize does not build kind `{kind}`");
             let span = value_of("kind").unwrap_or(node).span().clone();
-            findings.push(Finding::error(FAILED_BUILD, span, message).help("write `Kustomization` or `Component`"));
+            findings.push(Finding::error(FAILED_BUILD, span, message).help("set it to `Kustomization` or `Component`"));
             return;
         }
     };
     if let Some(written) = value_of("apiVersion").filter(|written| written.text() != Some(version)) {
-        let message = format!("kustomize knows no `{kind}` of this version");
-        findings.push(Finding::error(FAILED_BUILD, written.span().clone(), message).help(format!("write `{version}`")));
+        let message = format!("kustomize does not know this `apiVersion` of `{kind}`");
+        findings
+            .push(Finding::error(FAILED_BUILD, written.span().clone(), message).help(format!("set it to `{version}`")));
     }
 }

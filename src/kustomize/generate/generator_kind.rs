@@ -1,6 +1,6 @@
 //! The kinds of objects that generators create.
 
-/// What a generator makes.
+/// The kind of object that a generator creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GeneratorKind {
     ConfigMap,

@@ -1,4 +1,4 @@
-//! `vars`: values of fields that are written where `$(NAME)` stands.
+//! `vars`: substitution of `$(NAME)` by values of fields.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::kustomize::text::field_path::{look_up, split};
 use crate::text::Span;
 use crate::yaml::{By, Entry, Name, Node, Reader, Scalar, Style, Value};
 
-/// Reads `vars` and notes on the objects which variables are read from them, while they have their names.
+/// Reads `vars`, and marks their source objects while the names are still original.
 pub(crate) fn collect(definition: &Definition, accumulator: &mut Accumulator) {
     let items = definition.items("vars");
     if items.is_empty() {
@@ -31,8 +31,8 @@ pub(crate) fn collect(definition: &Definition, accumulator: &mut Accumulator) {
             [] => {}
             [index] => accumulator.resources.list[index].variables.push(name.clone()),
             _ => {
-                let message = format!("the variable `{name}` could be read from {} objects", found.len());
-                let help = "say `namespace` in its `objref`";
+                let message = format!("the variable `{name}` matches {} objects", found.len());
+                let help = "set `namespace` in its `objref`";
                 accumulator.fail(Finding::error(FAILED_BUILD, place.clone(), message).help(help));
             }
         }
@@ -42,10 +42,10 @@ pub(crate) fn collect(definition: &Definition, accumulator: &mut Accumulator) {
     }
 }
 
-/// The object that a variable is read from.
+/// The source object of a variable.
 struct ObjRef {
     id: ResourceId,
-    /// Whether the namespace matters.
+    /// Whether the namespace must match.
     namespaced: bool,
 }
 
@@ -77,7 +77,7 @@ impl ObjRef {
     }
 }
 
-/// Writes the values of all variables into the fields that may have them.
+/// Substitutes all variables in the fields of `varReference`.
 pub(crate) fn resolve(resources: &mut Resources, accumulator: &Accumulator, findings: &mut Vec<Finding>) {
     if accumulator.variables.is_empty() {
         return;
@@ -94,9 +94,9 @@ pub(crate) fn resolve(resources: &mut Resources, accumulator: &Accumulator, find
     }
 }
 
-/// A value and the place to name for it.
+/// The value of a variable, and the position of its declaration.
 struct VarValue {
-    /// `None` for a collection, which cannot be written into a text.
+    /// `None` for a list or a mapping, which cannot be substituted.
     value: Option<(Name, Style)>,
     place: Span,
 }
@@ -112,13 +112,13 @@ fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<F
     for (name, variable) in &accumulator.variables {
         let place = &variable.place;
         let mut report = |message: String, help: &str| {
-            // The object may be made by something that was not done.
+            // An unsupported feature may create the object.
             if !accumulator.is_incomplete {
                 findings.push(Finding::error(FAILED_BUILD, place.clone(), message).help(help));
             }
         };
         let Some(source) = sources.get(name) else {
-            report(format!("the variable `{name}` names no object of this build"), "correct its `objref`");
+            report(format!("the object of variable `{name}` does not exist in this build"), "correct its `objref`");
             continue;
         };
         let Ok(Some(node)) = look_up(&source.node, &indexed(&variable.path)) else {
@@ -143,7 +143,7 @@ fn indexed(path: &str) -> Vec<String> {
     pieces.collect()
 }
 
-/// The text of a value and the style that keeps its type.
+/// The text of a value, and the style that keeps its type.
 fn typed_text(node: &Node) -> Option<(Name, Style)> {
     let text = node.shared_text()?;
     let style = match node.resolve(Reader::Kustomize)? {
@@ -182,7 +182,7 @@ fn substitute_node(node: &Node, values: &BTreeMap<Name, VarValue>) -> Result<Opt
         }
         Value::Seq(items) => each_item(node, items, |item| {
             if !matches!(item.resolve(Reader::Kustomize), Some(Scalar::String(_))) {
-                let message = "variables can be written into strings only, and this is none".to_string();
+                let message = "variables can only be substituted in strings, and this is not a string".to_string();
                 return Err(FieldError { span: item.span().clone(), message });
             }
             Ok(substitute_text(item, values))
@@ -190,7 +190,7 @@ fn substitute_node(node: &Node, values: &BTreeMap<Name, VarValue>) -> Result<Opt
     }
 }
 
-/// The text with the values of its variables; a variable alone gives its type too.
+/// Substitutes variables in a text. A variable without other text also sets the type.
 fn substitute_text(node: &Node, values: &BTreeMap<Name, VarValue>) -> Option<Node> {
     let Some(Scalar::String(text)) = node.resolve(Reader::Kustomize) else { return None };
     if !text.contains('$') {
@@ -209,7 +209,7 @@ fn substitute_text(node: &Node, values: &BTreeMap<Name, VarValue>) -> Option<Nod
     Some(node.changed(Value::Scalar(new.into(), Style::Double), by))
 }
 
-/// Replaces `$(NAME)`; `$$` is a dollar sign, and everything else stays. Gives the place of the last variable too.
+/// Expands `$(NAME)` and `$$`; other text stays. The position is that of the last variable.
 fn expand(text: &str, values: &BTreeMap<Name, VarValue>) -> (String, Option<Span>) {
     let mut out = String::with_capacity(text.len());
     let mut place = None;
