@@ -161,7 +161,7 @@ impl Repo {
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops: Vec<&String> = buildable().filter(|folder| !named.included.contains(*folder)).collect();
         // Where there are roots, what they reach decides, and is built from there.
-        let build_one = |folder: &String| if rootless { builder.build(folder) } else { builder.gather(folder) };
+        let build_one = |folder: &String| if rootless { builder.build(folder) } else { builder.accumulate(folder) };
         let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| build_one(top)).collect() };
         let tops = tops.chunks(AT_ONCE).flat_map(|some| some.iter().copied().zip(at_once(some)));
         let mut patches = Tally::default();

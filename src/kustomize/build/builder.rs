@@ -49,7 +49,7 @@ impl Builder {
     /// Accumulates the objects of a directory without the final steps of a build.
     ///
     /// Names have no hash suffix, references are not updated, and no findings are reported.
-    pub fn gather(&self, folder: &str) -> Build {
+    pub fn accumulate(&self, folder: &str) -> Build {
         let (_, Some(accumulator)) = self.top(folder) else { return Build::default() };
         let nodes = accumulator.resources.list.iter().map(|resource| &resource.node).filter(|node| !is_local(node));
         Build {
@@ -86,8 +86,8 @@ impl Builder {
         let definition = Definition::new(node, Arc::new(parsed), folder);
         let mut accumulator = Accumulator { is_incomplete: true, ..Accumulator::default() };
         for object in objects {
-            let place = object.node.clone();
-            accumulator.add(Resource::new(object.node), &place);
+            let location = object.node.clone();
+            accumulator.add(Resource::new(object.node), &location);
         }
         self.walk(Some(&definition)).accumulate(&definition, &mut accumulator);
         finish(&accumulator, Some(&definition))

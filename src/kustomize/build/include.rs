@@ -44,6 +44,7 @@ impl Walk<'_> {
         }
     }
 
+    /// Accumulates an item of `resources` or `bases`.
     pub(super) fn include(&mut self, definition: &Definition, item: &Node, accumulator: &mut Accumulator) {
         let Some(text) = item.text().filter(|text| !text.is_empty()) else {
             let message = "an item of `resources` must be the path of a file or directory";
@@ -110,6 +111,7 @@ impl Walk<'_> {
         }
     }
 
+    /// Accumulates an item of `components`.
     pub(super) fn component(&mut self, definition: &Definition, item: &Node, accumulator: &mut Accumulator) {
         let text = item.text().unwrap_or_default();
         let path = match definition.find(self.files, item) {

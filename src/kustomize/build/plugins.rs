@@ -87,11 +87,11 @@ impl Walk<'_> {
                     None
                 }
             };
-            if let Some((mut resource, place)) = generated {
+            if let Some((mut resource, location)) = generated {
                 if self.is_traced {
                     resource.set_generator(PluginRef::from_object(&plugin, &trace));
                 }
-                config_maps::add_generated(accumulator, &mut positions, resource, &place);
+                config_maps::add_generated(accumulator, &mut positions, resource, &location);
             }
         }
     }
@@ -109,7 +109,7 @@ impl Walk<'_> {
     /// Runs the validators that a kustomization lists: transformers that must not change objects.
     pub(super) fn validate(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
         for (plugin, _) in self.plugins(definition, "validators", TRANSFORMERS, accumulator) {
-            let before = accumulator.resources.clone();
+            let original = accumulator.resources.clone();
             builtin_plugins::run(self.files, &definition.folder, &plugin, accumulator);
             // A rewritten object counts as changed, even if its content is equal.
             let is_unchanged =
@@ -117,10 +117,10 @@ impl Walk<'_> {
                     (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b),
                     _ => false,
                 };
-            let is_unchanged_list = before.list.len() == accumulator.resources.list.len()
-                && before.list.iter().zip(&accumulator.resources.list).all(is_unchanged);
-            accumulator.resources = before;
-            if !is_unchanged_list {
+            let is_unchanged_build = original.list.len() == accumulator.resources.list.len()
+                && original.list.iter().zip(&accumulator.resources.list).all(is_unchanged);
+            accumulator.resources = original;
+            if !is_unchanged_build {
                 let message = format!("validator {} `{}` changes objects", plugin.kind(), plugin.name());
                 let help =
                     "list it in `transformers` if this is intended; kustomize rejects a validator that changes objects";

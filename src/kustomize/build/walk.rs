@@ -25,6 +25,7 @@ use crate::yaml::DUPLICATE_KEY;
 pub(super) struct Cache(Mutex<BTreeMap<String, Arc<Accumulator>>>);
 
 impl Cache {
+    /// Locks the cache.
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Accumulator>>> {
         // A panic in another thread leaves complete entries: each is inserted in one step.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -154,10 +155,10 @@ impl<'a> Walk<'a> {
             accumulator.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
         }
         // In a kustomization, the last value of a duplicate key counts; in an object, it is an error.
-        let error = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
-        let error: Vec<Finding> = error.cloned().collect();
-        if !error.is_empty() {
-            for finding in error {
+        let errors = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
+        let errors: Vec<Finding> = errors.cloned().collect();
+        if !errors.is_empty() {
+            for finding in errors {
                 accumulator.fail(finding);
             }
             return Some(LoadedDefinition::Invalid);
@@ -175,6 +176,7 @@ impl<'a> Walk<'a> {
         accumulator.schema.clone_from(&self.schema);
     }
 
+    /// Accumulates a kustomization: resources, configuration, generators, components, transformers, validators.
     pub(super) fn accumulate(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
         count_fields(definition, accumulator);
         remote_base::collect(definition, &mut accumulator.remote);

@@ -245,8 +245,8 @@ fn default_fieldspecs() -> TransformerConfig {
             let group = if *kind == "StatefulSet" && field == "annotations" { "" } else { group };
             FieldSpec::new(Gvk::new(group, version, kind), format!("{path}/{field}"), true)
         };
-        let own = FieldSpec::new(Gvk::new("", "", ""), format!("metadata/{field}"), true);
-        std::iter::once(own).chain(TEMPLATES.iter().map(row)).collect::<Vec<FieldSpec>>()
+        let metadata_spec = FieldSpec::new(Gvk::new("", "", ""), format!("metadata/{field}"), true);
+        std::iter::once(metadata_spec).chain(TEMPLATES.iter().map(row)).collect::<Vec<FieldSpec>>()
     };
     put(ConfigField::NamePrefix, name());
     put(ConfigField::NameSuffix, name());

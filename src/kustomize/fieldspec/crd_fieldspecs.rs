@@ -52,7 +52,7 @@ impl Reader<'_> {
             };
             let spec = |path: Vec<Name>| {
                 let mut spec = FieldSpec::new(gvk.clone(), path.join("/"), false);
-                spec.place = Some(entry.key_span());
+                spec.span = Some(entry.key_span());
                 spec
             };
             let config_fields = [

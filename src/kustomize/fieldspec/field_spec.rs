@@ -44,7 +44,7 @@ pub(crate) struct FieldSpec {
     /// Whether missing fields are created.
     pub(crate) create: bool,
     /// The position, if a user wrote it.
-    pub(crate) place: Option<Span>,
+    pub(crate) span: Option<Span>,
     keys: Arc<[Name]>,
 }
 
@@ -73,7 +73,7 @@ impl FieldSpec {
     pub(crate) fn new(gvk: Gvk, path: impl Into<Name>, create: bool) -> Self {
         let path = path.into();
         let keys = split_path(&path, '/').into_iter().map(Name::from).collect();
-        Self { gvk, path, create, place: None, keys }
+        Self { gvk, path, create, span: None, keys }
     }
 
     pub(crate) fn matches(&self, id: &ResourceId) -> bool {
@@ -90,10 +90,10 @@ impl FieldSpec {
         change: &mut Change<'_>,
     ) -> Result<Option<Node>, FieldError> {
         let create_kind = if self.create { create_kind } else { CreateKind::Nothing };
-        apply_at(node, &self.keys, create_kind, change).map_err(|error| match &self.place {
+        apply_at(node, &self.keys, create_kind, change).map_err(|error| match &self.span {
             // An error in the path belongs to the position where a user wrote it.
-            Some(place) if self.keys.iter().any(|key| is_special_segment(list_key(key).0)) => {
-                FieldError { span: place.clone(), ..error }
+            Some(span) if self.keys.iter().any(|key| is_special_segment(list_key(key).0)) => {
+                FieldError { span: span.clone(), ..error }
             }
             _ => error,
         })
@@ -151,11 +151,11 @@ fn apply_to_entry(
         return Err(FieldError { span: node.span().clone(), message });
     }
     let entry = node.entry(key);
-    let place = match create_kind {
+    let new_span = match create_kind {
         CreateKind::Scalar(span) | CreateKind::Map(span) if !is_list => Some(span),
         CreateKind::Nothing | CreateKind::Scalar(_) | CreateKind::Map(_) => None,
     };
-    let child = match (entry, place) {
+    let child = match (entry, new_span) {
         (Some(entry), _) if !entry.node.is_null() => apply_at(&entry.node, rest, create_kind, change)?,
         // A null becomes an empty list.
         (Some(entry), None) if is_list => {
@@ -167,8 +167,8 @@ fn apply_to_entry(
         (_, Some(_)) if rest.is_empty() && matches!(create_kind, CreateKind::Scalar(_)) => change(None)?,
         (_, Some(span)) => apply_at(&Node::at(Value::Map([].into()), span.clone()), rest, create_kind, change)?,
     };
-    Ok(child.map(|child| match (entry, place) {
-        (Some(entry), _) if !entry.node.is_null() || place.is_none() => node.with(entry.with_node(child)),
+    Ok(child.map(|child| match (entry, new_span) {
+        (Some(entry), _) if !entry.node.is_null() || new_span.is_none() => node.with(entry.with_node(child)),
         (_, Some(span)) => node.with(Entry::new(key, span, child)),
         (_, None) => node.clone(),
     }))

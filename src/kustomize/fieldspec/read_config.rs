@@ -96,7 +96,7 @@ pub(crate) fn read_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<Fiel
         }
     }
     let mut spec = FieldSpec::new(gvk, path, create);
-    spec.place = Some(item.span().clone());
+    spec.span = Some(item.span().clone());
     Some(spec)
 }
 

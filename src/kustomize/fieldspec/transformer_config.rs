@@ -45,7 +45,7 @@ pub(crate) struct NameReference {
 #[derive(Debug)]
 pub(crate) struct Conflict {
     path: Name,
-    place: Option<Span>,
+    span: Option<Span>,
     other: Option<Span>,
 }
 
@@ -54,9 +54,9 @@ impl Conflict {
     pub(crate) fn finding(self, otherwise: &Span) -> Finding {
         let message = format!("`{}` has two field specs with different values of `create`", self.path);
         let help = "use the same value in both, or another kind";
-        let place = self.place.clone().or(self.other.clone());
-        let finding = Finding::error(FAILED_BUILD, place.unwrap_or_else(|| otherwise.clone()), message).help(help);
-        match (self.place, self.other) {
+        let span = self.span.clone().or(self.other.clone());
+        let finding = Finding::error(FAILED_BUILD, span.unwrap_or_else(|| otherwise.clone()), message).help(help);
+        match (self.span, self.other) {
             (Some(_), Some(other)) => finding.related(other, "the other field spec"),
             _ => finding,
         }
@@ -117,8 +117,8 @@ fn merge_specs(into: &mut Vec<FieldSpec>, from: &[FieldSpec]) -> Result<(), Conf
         // kustomize accepts a new field spec that covers an existing one as equal.
         match into.iter().find(|known| spec.path == known.path && spec.gvk.covers(&known.gvk)) {
             Some(known) if known.create != spec.create => {
-                let (place, other) = (spec.place.clone(), known.place.clone());
-                return Err(Conflict { path: spec.path.clone(), place, other });
+                let (span, other) = (spec.span.clone(), known.span.clone());
+                return Err(Conflict { path: spec.path.clone(), span, other });
             }
             Some(_) => {}
             None => into.push(spec.clone()),

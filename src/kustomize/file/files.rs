@@ -66,7 +66,7 @@ impl Files {
     pub fn with_copies(mut self, copies: impl IntoIterator<Item = Copy>) -> Self {
         let mut all = self.copies.to_vec();
         for copy in copies {
-            self.tree = self.tree.with(&place_of_copy(all.len()), copy.tree.clone());
+            self.tree = self.tree.with(&copy_folder(all.len()), copy.tree.clone());
             all.push(copy);
         }
         self.copies = all.into();
@@ -86,22 +86,22 @@ impl Files {
     /// Combines files of other trees at new paths. Each item is the new path, the source and the path in the source.
     ///
     /// Parsed documents are shared. Findings show the original paths.
-    pub fn select<'a>(places: impl IntoIterator<Item = (Arc<str>, &'a Files, Arc<str>)>) -> Self {
+    pub fn select<'a>(sources: impl IntoIterator<Item = (Arc<str>, &'a Files, Arc<str>)>) -> Self {
         let mut parsed = BTreeMap::new();
         let mut loader = OtherTrees::default();
         let mut entries = Vec::new();
         let mut links = Vec::new();
-        for (path, files, source_path) in places {
+        for (path, files, source_path) in sources {
             let Some(entry) = files.tree.entry(&source_path) else { continue };
-            if let Some(cache) = files.parsed.get(&source_path) {
-                parsed.insert(path.clone(), cache.clone());
+            if let Some(file) = files.parsed.get(&source_path) {
+                parsed.insert(path.clone(), file.clone());
             }
             if files.tree.is_link(&source_path) {
                 links.push(path.clone());
             }
             // A file that is not text still has bytes.
             if !matches!(entry, Entry::Text(_)) {
-                loader.places.insert(path.clone(), (files.tree.clone(), source_path));
+                loader.sources.insert(path.clone(), (files.tree.clone(), source_path));
             }
             entries.push((path, entry.clone()));
         }
@@ -132,15 +132,15 @@ impl Files {
         if let Some(parsed) = self.parsed.get(path) {
             return Some(parsed.clone());
         }
-        if let Some(parsed) = self.parsed_on_demand().get(path) {
+        if let Some(parsed) = self.lock_parsed_on_demand().get(path) {
             return Some(parsed.clone());
         }
         let parsed = Arc::new(parse(&self.tree.file(path).ok()?));
-        self.parsed_on_demand().insert(path.into(), parsed.clone());
+        self.lock_parsed_on_demand().insert(path.into(), parsed.clone());
         Some(parsed)
     }
 
-    fn parsed_on_demand(&self) -> std::sync::MutexGuard<'_, BTreeMap<Arc<str>, Arc<Parsed>>> {
+    fn lock_parsed_on_demand(&self) -> std::sync::MutexGuard<'_, BTreeMap<Arc<str>, Arc<Parsed>>> {
         // Each entry is inserted in one step, so a panic leaves no partial entry.
         self.parsed_on_demand.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -168,29 +168,29 @@ impl Files {
 /// A loader for files of other trees.
 #[derive(Default)]
 struct OtherTrees {
-    places: BTreeMap<Arc<str>, (Tree, Arc<str>)>,
+    sources: BTreeMap<Arc<str>, (Tree, Arc<str>)>,
 }
 
 impl Load for OtherTrees {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        let (tree, source_path) = self.places.get(path).ok_or(LoadError::Missing)?;
+        let (tree, source_path) = self.sources.get(path).ok_or(LoadError::Missing)?;
         tree.file(source_path)
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        let (tree, source_path) = self.places.get(path).ok_or(LoadError::Missing)?;
+        let (tree, source_path) = self.sources.get(path).ok_or(LoadError::Missing)?;
         tree.bytes(source_path).map(|bytes| bytes.to_vec())
     }
 }
 
 /// The directory of a copy in the tree. File names of repositories cannot contain NUL.
-pub(super) fn place_of_copy(index: usize) -> String {
+pub(super) fn copy_folder(index: usize) -> String {
     format!("\0{index}")
 }
 
 /// The directory of the copy that contains a path; `None` for files of the tree itself.
 pub(crate) fn copy_of(path: &str) -> Option<&str> {
-    path.split('/').next().filter(|place| place.starts_with('\0'))
+    path.split('/').next().filter(|folder| folder.starts_with('\0'))
 }
 
 /// Tells whether a file name is that of a YAML file.

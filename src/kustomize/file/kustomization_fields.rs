@@ -223,21 +223,21 @@ pub fn fields() -> Vec<String> {
 pub(crate) fn check(node: &Node) -> (Node, Vec<Finding>) {
     let mut decoder = Decoder::strict();
     let node = decoder.mapping(node, KUSTOMIZATION, "");
-    enforce(&node, &mut decoder.findings);
+    check_kind(&node, &mut decoder.findings);
     (node, decoder.findings)
 }
 
 /// Normalizes a kustomization as Flux does before it writes it, and returns its errors.
 ///
 /// Unknown fields are removed at every level. A number in a string field becomes a string.
-pub fn rewritten(node: &Node) -> (Node, Vec<Finding>) {
+pub fn rewrite(node: &Node) -> (Node, Vec<Finding>) {
     let mut decoder = Decoder::rewriting();
     let node = decoder.mapping(node, KUSTOMIZATION, "");
     (node, decoder.findings)
 }
 
 /// Checks `kind` and `apiVersion`, which are optional.
-fn enforce(node: &Node, findings: &mut Vec<Finding>) {
+fn check_kind(node: &Node, findings: &mut Vec<Finding>) {
     let is_set = |node: &&Node| !node.is_null() && node.text().is_some_and(|text| !text.is_empty());
     let value_of = |field: &str| node.get(field).filter(is_set);
     let kind = value_of("kind").and_then(Node::text).unwrap_or("Kustomization");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::definition::Definition;
-use super::files::{Files, Reading, copy_of, place_of_copy};
+use super::files::{Files, Reading, copy_folder, copy_of};
 use super::remote::Remote;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
@@ -83,13 +83,13 @@ impl Files {
             let help = "provide a copy with `--source URL=DIR`";
             return Ok(Located::NotFetched(Finding::error(FAILED_BUILD, span.clone(), message).help(help)));
         };
-        let place = place_of_copy(copy);
-        let whole = if path.is_empty() { place.clone() } else { format!("{place}/{path}") };
+        let copy_root = copy_folder(copy);
+        let whole = if path.is_empty() { copy_root.clone() } else { format!("{copy_root}/{path}") };
         match self.tree().look(&whole) {
             Stands::File(_) => Ok(Located::File(whole)),
             Stands::Folder(own) => Ok(Located::Folder(own)),
             Stands::Nothing => {
-                let copy = self.tree().called(&place);
+                let copy = self.tree().called(&copy_root);
                 let message = format!("the copy in `{copy}` has no `{path}`, which `{text}` references");
                 Err(Finding::error(MISSING_RESOURCE, span.clone(), message))
             }

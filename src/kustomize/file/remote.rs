@@ -126,9 +126,8 @@ fn repository(text: &str) -> Option<Remote> {
         (Some(slash), _) => slash,
         (None, None) => return None,
     };
-    let (host, path_in_copy) = (rest.get(..end)?, rest.get(end + 1..)?);
-    let (repository, path) =
-        split_at_repository_end(path_in_copy).or_else(|| split_after_owner_and_name(path_in_copy))?;
+    let (host, path) = (rest.get(..end)?, rest.get(end + 1..)?);
+    let (repository, path) = split_at_repository_end(path).or_else(|| split_after_owner_and_name(path))?;
     remote(host, repository, path, reference)
 }
 

@@ -55,14 +55,14 @@ impl Format {
 impl Files {
     /// Sets the files for a build with decryption. Encrypted values of Secrets and patches then are unknown.
     #[must_use]
-    pub fn decrypted(mut self) -> Self {
+    pub fn with_decryption(mut self) -> Self {
         self.decrypts = true;
         self
     }
 }
 
 /// The object after decryption; `None` if it is not encrypted.
-pub fn decrypted(node: &Node) -> Option<Node> {
+pub fn decrypt_object(node: &Node) -> Option<Node> {
     if node.at_keys(&[METADATA, "mac"]).is_some() {
         return Some(decrypt_mapping(node));
     }

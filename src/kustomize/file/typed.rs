@@ -73,32 +73,32 @@ impl Decoder {
         Self { findings: Vec::new(), mode: DecodeMode::Rewriting }
     }
 
-    /// Normalizes the `known` fields of a mapping. `place` is the name of the parent field, or empty.
-    pub(crate) fn mapping(&mut self, node: &Node, known: &[(&'static str, FieldType)], place: &str) -> Node {
+    /// Normalizes the `known` fields of a mapping. `parent` is the name of the parent field, or empty.
+    pub(crate) fn mapping(&mut self, node: &Node, known: &[(&'static str, FieldType)], parent: &str) -> Node {
         // If fields differ only in case, Go decodes the one that sorts last.
         let mut read: BTreeMap<&str, (&Name, usize)> = BTreeMap::new();
         let mut entries: Vec<Entry> = Vec::new();
         for entry in node.entries() {
             let Some((name, expected)) = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key)) else {
                 match self.mode {
-                    DecodeMode::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, place)),
+                    DecodeMode::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, parent)),
                     DecodeMode::Lenient => entries.push(entry.clone()),
                     DecodeMode::Rewriting => {}
                 }
                 continue;
             };
             let Some(value) = self.typed(&entry.node, *expected, name) else { continue };
-            let with_text =
+            let normalized =
                 if **name == *entry.key { entry.with_node(value) } else { Entry::new(*name, &entry.key_span(), value) };
             let before = read.get(name).copied();
             if let Some((_, index)) = before.filter(|(before, _)| **before < entry.key) {
-                if let Some(place) = entries.get_mut(index) {
-                    *place = with_text;
+                if let Some(slot) = entries.get_mut(index) {
+                    *slot = normalized;
                 }
                 read.insert(name, (&entry.key, index));
             } else if before.is_none() {
                 read.insert(name, (&entry.key, entries.len()));
-                entries.push(with_text);
+                entries.push(normalized);
             }
         }
         Node { value: Value::Map(entries.into()), origin: node.origin.clone() }
@@ -170,7 +170,7 @@ fn is_integer(scalar: Option<Scalar<'_>>) -> bool {
 
 fn mistyped(node: &Node, expected: FieldType, name: &str, reader: Reader) -> Finding {
     let actual = match node.resolve(reader) {
-        Some(Scalar::Null) => "nothing",
+        Some(Scalar::Null) => "null",
         Some(Scalar::Bool(_)) => "a boolean",
         Some(Scalar::Int(_) | Scalar::Float(_)) => "a number",
         Some(Scalar::String(_)) => "a string",
@@ -194,9 +194,12 @@ fn mistyped(node: &Node, expected: FieldType, name: &str, reader: Reader) -> Fin
     Finding::error(FAILED_BUILD, node.span().clone(), message).help(format!("{help}; kustomize rejects the file"))
 }
 
-fn unknown(key: &str, span: &Span, known: &[(&'static str, FieldType)], place: &str) -> Finding {
-    let message =
-        if place.is_empty() { format!("unknown field `{key}`") } else { format!("unknown field `{key}` in `{place}`") };
+fn unknown(key: &str, span: &Span, known: &[(&'static str, FieldType)], parent: &str) -> Finding {
+    let message = if parent.is_empty() {
+        format!("unknown field `{key}`")
+    } else {
+        format!("unknown field `{key}` in `{parent}`")
+    };
     let help = did_you_mean(key, known.iter().map(|(name, _)| *name)).map_or_else(
         || "remove it; kustomize rejects the file".to_string(),
         |meant| format!("did you mean `{meant}`? kustomize rejects the file"),

@@ -23,19 +23,19 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     for (field, kind) in [("configMapGenerator", GeneratorKind::ConfigMap), ("secretGenerator", GeneratorKind::Secret)]
     {
         for entry in definition.items(field) {
-            let mut one = generate(files, &definition.folder, kind, entry, global.as_ref(), accumulator);
-            if let (Some((resource, _)), Some(file)) = (&mut one, &accumulator.traced_file) {
+            let mut object = generate(files, &definition.folder, kind, entry, global.as_ref(), accumulator);
+            if let (Some((resource, _)), Some(file)) = (&mut object, &accumulator.traced_file) {
                 resource.set_generator(PluginRef::from_field(file, kind.generator()));
             }
-            resources.extend(one);
+            resources.extend(object);
         }
     }
     if resources.is_empty() {
         return;
     }
     let mut positions = accumulator.resources.index();
-    for (resource, place) in resources {
-        add_generated(accumulator, &mut positions, resource, &place);
+    for (resource, location) in resources {
+        add_generated(accumulator, &mut positions, resource, &location);
     }
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn generate(
     };
     let options = Options { local: entry.get("options"), global };
     let key = entry.entry("name").map_or_else(|| name.span().clone(), Entry::key_span);
-    let text_value = |text_value: &str| string(text_value, name.span());
+    let generated_string = |text: &str| string(text, name.span());
     let mut metadata = vec![entry_at("name", name, "name", entry)];
     if let Some(namespace) = text("namespace").filter(|namespace| !namespace.is_null()) {
         metadata.push(entry_at("namespace", namespace, "namespace", entry));
@@ -64,14 +64,14 @@ pub(crate) fn generate(
     metadata.extend(options.map("labels"));
     metadata.extend(options.map("annotations"));
     let mut fields = vec![
-        Entry::new("apiVersion", &key, text_value("v1")),
-        Entry::new("kind", &key, text_value(if kind == GeneratorKind::Secret { "Secret" } else { "ConfigMap" })),
+        Entry::new("apiVersion", &key, generated_string("v1")),
+        Entry::new("kind", &key, generated_string(if kind == GeneratorKind::Secret { "Secret" } else { "ConfigMap" })),
         Entry::new("metadata", &key, generated(Value::Map(metadata.into()), name.span())),
     ];
     if kind == GeneratorKind::Secret {
         fields.push(match text("type") {
             Some(value) => entry_at("type", value, "type", entry),
-            None => Entry::new("type", &key, text_value("Opaque")),
+            None => Entry::new("type", &key, generated_string("Opaque")),
         });
     }
     let pairs = key_values::read(files, folder, kind, entry, accumulator);
@@ -107,7 +107,7 @@ fn reject_duplicate_keys(pairs: &[Pair], name: &Node, accumulator: &mut Accumula
 }
 
 /// The entries `data` and `binaryData`, with sorted keys.
-fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
+fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, location: &Span) -> Vec<Entry> {
     pairs.sort_by(|a, b| a.key.cmp(&b.key));
     let (mut texts, mut binary) = (Vec::new(), Vec::new());
     for pair in pairs {
@@ -132,7 +132,8 @@ fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
         let node = Node { value: Value::Scalar(text.into(), style), origin: Origin::Via(step.into()) };
         list.push(Entry::new(pair.key.clone(), &pair.key_span, node));
     }
-    let map = |key: &str, entries: Vec<Entry>| Entry::new(key, place, generated(Value::Map(entries.into()), place));
+    let map =
+        |key: &str, entries: Vec<Entry>| Entry::new(key, location, generated(Value::Map(entries.into()), location));
     let mut fields = Vec::new();
     // A Secret always has `data`; a ConfigMap only if it is not empty.
     if kind == GeneratorKind::Secret || !texts.is_empty() {
@@ -194,7 +195,7 @@ impl Options<'_> {
     fn map(&self, field: &str) -> Option<Entry> {
         let map = |options: Option<&Node>| options.and_then(|options| options.get(field)).cloned();
         let (local, global) = (map(self.local), map(self.global));
-        let place = local.as_ref().or(global.as_ref())?.span().clone();
+        let location = local.as_ref().or(global.as_ref())?.span().clone();
         let local = local.iter().flat_map(Node::entries);
         let mut pairs: Vec<Entry> = local.map(generated_string_entry).collect();
         for entry in global.iter().flat_map(Node::entries) {
@@ -202,7 +203,7 @@ impl Options<'_> {
                 pairs.push(generated_string_entry(entry));
             }
         }
-        (!pairs.is_empty()).then(|| Entry::new(field, &place, generated(Value::Map(pairs.into()), &place)))
+        (!pairs.is_empty()).then(|| Entry::new(field, &location, generated(Value::Map(pairs.into()), &location)))
     }
 }
 
@@ -219,7 +220,7 @@ pub(crate) fn add_generated(
     accumulator: &mut Accumulator,
     positions: &mut ResourceIndex,
     resource: Resource,
-    place: &Node,
+    location: &Node,
 ) {
     let found = positions.with_id(&resource.id).to_vec();
     let behavior = resource.history.behavior.unwrap_or(Behavior::Create);
@@ -229,12 +230,12 @@ pub(crate) fn add_generated(
         Behavior::Merge => "merge",
     };
     let (kind, name) = (resource.id.kind.clone(), resource.id.name.clone());
-    let error = |message: String| Finding::error(FAILED_BUILD, place.span().clone(), message);
+    let error = |message: String| Finding::error(FAILED_BUILD, location.span().clone(), message);
     match (&*found, behavior) {
         ([], Behavior::Create) => {
             let index = accumulator.resources.list.len();
             positions.add(index, &resource);
-            accumulator.add(resource, place);
+            accumulator.add(resource, location);
         }
         // An unsupported feature may create the object.
         ([], _) if accumulator.is_incomplete => {}

@@ -55,7 +55,7 @@ pub(crate) fn read(
         let format = Format::from_env_file_name(path);
         match load(files, folder, source, path, accumulator) {
             Some(Loaded::Text(file)) if decrypts && format.encrypts(file.text()) => match format {
-                Format::Dotenv => pairs.extend(lines(&file).into_iter().filter_map(decrypted)),
+                Format::Dotenv => pairs.extend(lines(&file).into_iter().filter_map(decrypt_pair)),
                 // The lines of a file in another format are unknown.
                 Format::Yaml | Format::Json | Format::Ini => accumulator.skip(Omission::EncryptedEnvFile),
             },
@@ -96,7 +96,7 @@ pub(crate) fn read(
 }
 
 /// A line of an encrypted env file after decryption; `None` for SOPS metadata.
-fn decrypted(pair: Pair) -> Option<Pair> {
+fn decrypt_pair(pair: Pair) -> Option<Pair> {
     let value = match &pair.value {
         Content::Text(text) if sops::is_encrypted_value(text) => Content::Unknown(text.clone()),
         value => value.clone(),
@@ -198,16 +198,16 @@ fn literal_spans(source: &Node, key: &str, value: &str) -> (Span, Span) {
 /// The key and the path of an item of `files`: `key=path`, or a path with its file name as the key.
 fn key_and_path(source: &Node) -> Result<(&str, &str), Box<Finding>> {
     let text = source.text().unwrap_or_default();
-    let wrong = |message: String, help: &str| {
+    let error = |message: String, help: &str| {
         Err(Box::new(Finding::error(FAILED_BUILD, source.span().clone(), message).help(help)))
     };
     match text.split_once('=') {
         None => Ok((base_name(text), text)),
         Some((_, path)) if path.contains('=') => {
-            wrong(format!("`{text}` has more than one `=`"), "neither key nor path can contain `=`")
+            error(format!("`{text}` has more than one `=`"), "neither key nor path can contain `=`")
         }
-        Some(("", _)) => wrong(format!("`{text}` has no key"), "write `key=path`, or only the path"),
-        Some((_, "")) => wrong(format!("`{text}` has no path"), "write `key=path`"),
+        Some(("", _)) => error(format!("`{text}` has no key"), "write `key=path`, or only the path"),
+        Some((_, "")) => error(format!("`{text}` has no path"), "write `key=path`"),
         Some(both) => Ok(both),
     }
 }

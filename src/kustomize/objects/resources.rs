@@ -148,9 +148,9 @@ impl Resource {
     /// Stores the current id in the history, as kustomize does before it changes the id.
     pub(crate) fn store_previous_id(&mut self) {
         let id = &self.id;
-        let now = PreviousId { kind: id.kind.clone(), namespace: id.namespace.clone(), name: id.name.clone() };
-        if self.history.previous.last() != Some(&now) {
-            self.history.previous.push(now);
+        let current = PreviousId { kind: id.kind.clone(), namespace: id.namespace.clone(), name: id.name.clone() };
+        if self.history.previous.last() != Some(&current) {
+            self.history.previous.push(current);
         }
     }
 
@@ -161,13 +161,13 @@ impl Resource {
         }
         let Some(metadata) = self.node.entry("metadata") else { return self.node.clone() };
         let annotations = metadata.node.entry("annotations").filter(|entry| entry.node.is_map());
-        let place = metadata.key_span();
-        let empty = || Node::at(Value::Map([].into()), place.clone());
+        let span = metadata.key_span();
+        let empty = || Node::at(Value::Map([].into()), span.clone());
         let map = annotations.map_or_else(empty, |entry| entry.node.clone());
         let annotation = Node::scalar("", Style::Double, map.span().clone());
         let map = map.with(Entry::new(HISTORY_ANNOTATION, annotation.span(), annotation.clone()));
-        let entry = annotations
-            .map_or_else(|| Entry::new("annotations", &place, map.clone()), |old| old.with_node(map.clone()));
+        let entry =
+            annotations.map_or_else(|| Entry::new("annotations", &span, map.clone()), |old| old.with_node(map.clone()));
         self.node.with(metadata.with_node(metadata.node.with(entry)))
     }
 

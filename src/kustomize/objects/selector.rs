@@ -139,14 +139,16 @@ impl Selector {
     }
 
     fn matches_except(&self, field: &str, resource: &Resource) -> bool {
-        let (first, now) = (resource.original(), &resource.id);
+        let (first, current) = (resource.original(), &resource.id);
         let any = |name: &str| name == field;
         !resource.node.is_null()
-            && (any("kind") || self.kind.matches(&now.kind))
-            && (any("name") || self.name.matches(&first.name) || self.name.matches(&now.name))
-            && (any("namespace") || self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
-            && (any("version") || self.version.matches(&now.version))
-            && (any("group") || self.group.matches(&now.group))
+            && (any("kind") || self.kind.matches(&current.kind))
+            && (any("name") || self.name.matches(&first.name) || self.name.matches(&current.name))
+            && (any("namespace")
+                || self.namespace.matches(&first.namespace)
+                || self.namespace.matches(&current.namespace))
+            && (any("version") || self.version.matches(&current.version))
+            && (any("group") || self.group.matches(&current.group))
             && self.selects_metadata(&resource.node)
     }
 
@@ -160,12 +162,12 @@ impl Selector {
         let found = exact_fields.into_iter().find_map(|field| Some((field, positions(field).next()?)));
         // Most targets match many objects if the name is ignored, so only a similar name counts.
         found.or_else(|| {
-            let typed = self.literal_name()?;
+            let name = self.literal_name()?;
             let names =
                 positions("name").filter_map(|position| Some((position, &*resources.list.get(position)?.id.name)));
             let names: Vec<(usize, &str)> = names.collect();
-            let meant = did_you_mean(typed, names.iter().map(|(_, name)| *name))?;
-            names.iter().find(|(_, name)| *name == meant).map(|(position, _)| ("name", *position))
+            let suggestion = did_you_mean(name, names.iter().map(|(_, name)| *name))?;
+            names.iter().find(|(_, name)| *name == suggestion).map(|(position, _)| ("name", *position))
         })
     }
 }

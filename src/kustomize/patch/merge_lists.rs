@@ -41,12 +41,12 @@ pub(crate) fn merge_list(
     let new = patch.node(old);
     let Some(old) = old.filter(|old| !old.is_null()) else {
         let Some(new) = new.filter(|new| new.is_seq()) else { return Ok(MergeResult::Removed) };
-        let items = List::of(new.items(), list, merge_item).merge(&ListPatch::Own, new)?;
+        let items = List::new(new.items(), list, merge_item).merge(&ListPatch::Own, new)?;
         let node = Node { value: Value::Seq(nodes(items)), origin: new.origin.clone() };
         return Ok(MergeResult::replaced(old, node));
     };
     let Some(new) = new else {
-        return Ok(finish(old, List::of(old.items(), list, merge_item).merge(&ListPatch::Absent, old)?));
+        return Ok(finish(old, List::new(old.items(), list, merge_item).merge(&ListPatch::Absent, old)?));
     };
     if new.is_null() {
         return Ok(MergeResult::Removed);
@@ -59,18 +59,18 @@ pub(crate) fn merge_list(
     match (directive, patch) {
         (Some((Directive::Delete, _)), _) => Ok(MergeResult::Removed),
         (Some((Directive::Replace, _)), _) => {
-            let items = List::of(items_without_directive.as_deref().unwrap_or_default(), list, merge_item)
+            let items = List::new(items_without_directive.as_deref().unwrap_or_default(), list, merge_item)
                 .merge(&ListPatch::Own, new)?;
             let value = Value::Seq(nodes(items));
             Ok(MergeResult::Replaced(old.changed(value, By::Patch(new.span().clone()))))
         }
         (_, PatchValue::Node(_)) => {
             let list_patch = ListPatch::Items(items_without_directive.as_deref().unwrap_or(new.items()));
-            Ok(finish(old, List::of(old.items(), list, merge_item).merge(&list_patch, new)?))
+            Ok(finish(old, List::new(old.items(), list, merge_item).merge(&list_patch, new)?))
         }
         (_, PatchValue::Own | PatchValue::Absent) => {
             let items = items_without_directive.as_deref().unwrap_or(old.items());
-            Ok(finish(old, List::of(items, list, merge_item).merge(&ListPatch::Own, new)?))
+            Ok(finish(old, List::new(items, list, merge_item).merge(&ListPatch::Own, new)?))
         }
     }
 }
@@ -121,7 +121,7 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn of(items: &[Node], list: ListMerge<'a>, merge_item: MergeItem<'a>) -> Self {
+    fn new(items: &[Node], list: ListMerge<'a>, merge_item: MergeItem<'a>) -> Self {
         let items =
             items.iter().enumerate().map(|(index, node)| Item { node: node.clone(), original_index: Some(index) });
         let keys = match list {
@@ -133,15 +133,15 @@ impl<'a> List<'a> {
         Self { items: items.collect(), keys, merge_item }
     }
 
-    fn merge(self, list_patch: &ListPatch<'_>, place: &Node) -> Result<Vec<Item>, MergeError> {
+    fn merge(self, list_patch: &ListPatch<'_>, patch_node: &Node) -> Result<Vec<Item>, MergeError> {
         let patch = match list_patch {
             ListPatch::Items(items) => items,
             ListPatch::Absent | ListPatch::Own => &[][..],
         };
-        let own = self.items.iter().map(|item| &item.node);
+        let nodes = self.items.iter().map(|item| &item.node);
         if let [key] = self.keys.as_slice()
             && !key.is_empty()
-            && is_in_order(own, key)
+            && is_in_order(nodes, key)
             && is_in_order(patch.iter(), key)
         {
             let key = *key;
@@ -150,7 +150,7 @@ impl<'a> List<'a> {
         if self.items.len() + patch.len() > MAX_UNORDERED {
             let message =
                 format!("a list of more than {MAX_UNORDERED} items without unique merge keys cannot be merged");
-            return Err(MergeError { patch: place.clone(), message });
+            return Err(MergeError { patch: patch_node.clone(), message });
         }
         self.merge_by_steps(list_patch, patch)
     }
@@ -250,13 +250,13 @@ impl<'a> List<'a> {
         };
         let result = (self.merge_item)(old.as_ref().map(|old| &old.node), new)?;
         // An item of the object always loses its directive, regardless of the kind of directive.
-        let own = matches!(list_patch, ListPatch::Own);
-        if let Some(item) = index.filter(|_| own).and_then(|index| self.items.get_mut(index))
+        let is_own = matches!(list_patch, ListPatch::Own);
+        if let Some(item) = index.filter(|_| is_own).and_then(|index| self.items.get_mut(index))
             && item.node.get(DIRECTIVE).is_some()
         {
             *item = Item { node: item.node.without(DIRECTIVE), original_index: None };
         }
-        let in_place = own || !matches!(result, MergeResult::Replaced(_));
+        let in_place = is_own || !matches!(result, MergeResult::Replaced(_));
         let item = match result {
             MergeResult::Unchanged => old,
             MergeResult::Changed(node) | MergeResult::Replaced(node) => Some(Item { node, original_index: None }),
@@ -270,8 +270,8 @@ impl<'a> List<'a> {
                 item = Item { node: item.node.with(Entry::new(*key, &span, node)), original_index: None };
             }
         }
-        if let Some(place) = index.filter(|_| in_place).and_then(|index| self.items.get_mut(index)) {
-            *place = item.clone();
+        if let Some(slot) = index.filter(|_| in_place).and_then(|index| self.items.get_mut(index)) {
+            *slot = item.clone();
         }
         Ok(Some(item))
     }
@@ -303,8 +303,8 @@ fn fill_missing_values(all: &mut [Values]) {
         for second in 0..all.len() {
             let Some(joined) = all.get(second).and_then(|other| join(&own, other)) else { continue };
             for index in [first, second] {
-                if let Some(place) = all.get_mut(index) {
-                    place.clone_from(&joined);
+                if let Some(slot) = all.get_mut(index) {
+                    slot.clone_from(&joined);
                 }
             }
         }

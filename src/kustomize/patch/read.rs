@@ -94,7 +94,7 @@ fn read_one(
     let (documents, mut findings_of_file, text) = read;
     if documents.first().is_some_and(|document| document.node.is_seq()) {
         // Go decodes operations, and uses the last value of a duplicate key.
-        findings_of_file.retain(|fault| fault.rule != DUPLICATE_KEY);
+        findings_of_file.retain(|finding| finding.rule != DUPLICATE_KEY);
     }
     if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
         let message = "a patch that starts with `[` must be JSON, but this is not valid JSON";

@@ -119,7 +119,7 @@ impl<'a> EntryIndex<'a> {
     /// The size up to which a linear search is faster than sorting.
     const FEW: usize = 16;
 
-    fn of(node: &'a Node) -> Self {
+    fn new(node: &'a Node) -> Self {
         let entries = node.entries();
         let many = entries.iter().filter(|_| entries.len() > Self::FEW);
         Self { entries, sorted: many.map(|entry| (&*entry.key, entry)).collect() }
@@ -138,13 +138,13 @@ fn merge_fields(old: &Node, patch: PatchValue<'_>, kind: SchemaType<'_>) -> Resu
     let mut changed: Option<Vec<Option<Entry>>> = None;
     let entries = old.entries();
     let overlay = match patch {
-        PatchValue::Node(patch) => Some((patch, EntryIndex::of(patch))),
+        PatchValue::Node(patch) => Some((patch, EntryIndex::new(patch))),
         PatchValue::Absent | PatchValue::Own => None,
     };
     let mut set = |index: usize, entry: Option<Entry>| {
         let all = changed.get_or_insert_with(|| entries.iter().cloned().map(Some).collect());
-        if let Some(place) = all.get_mut(index) {
-            *place = entry;
+        if let Some(slot) = all.get_mut(index) {
+            *slot = entry;
         }
     };
     for (index, entry) in entries.iter().enumerate() {
@@ -166,7 +166,7 @@ fn merge_fields(old: &Node, patch: PatchValue<'_>, kind: SchemaType<'_>) -> Resu
     }
     let mut added = Vec::new();
     if let Some((patch, _)) = &overlay {
-        let existing = EntryIndex::of(old);
+        let existing = EntryIndex::new(old);
         for entry in
             patch.entries().iter().filter(|entry| &*entry.key != DIRECTIVE && existing.get(&entry.key).is_none())
         {

@@ -19,7 +19,7 @@ use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Va
 /// Updates the references to renamed objects.
 pub(crate) fn update(resources: &mut Resources, config: &TransformerConfig, findings: &mut Vec<Finding>) {
     let candidates = Candidates::new(&resources.list);
-    let mut fields = Fields { config, known_places: Index::default() };
+    let mut fields = Fields { config, cache: Index::default() };
     for index in 0..resources.list.len() {
         let list = &resources.list;
         let Some(referrer) = list.get(index) else { continue };
@@ -51,19 +51,19 @@ type Field<'a> = (&'a NameReference, &'a FieldSpec);
 /// The referring fields by kind, each kind computed once.
 struct Fields<'a> {
     config: &'a TransformerConfig,
-    known_places: Index<Gvk, Arc<[Field<'a>]>>,
+    cache: Index<Gvk, Arc<[Field<'a>]>>,
 }
 
 impl<'a> Fields<'a> {
     fn for_id(&mut self, id: &ResourceId) -> Arc<[Field<'a>]> {
         let gvk = Gvk { group: id.group.clone(), version: id.version.clone(), kind: id.kind.clone() };
-        if let Some(known_places) = self.known_places.get(&gvk) {
-            return known_places.clone();
+        if let Some(cache) = self.cache.get(&gvk) {
+            return cache.clone();
         }
         let references = self.config.references.iter();
         let all = references.flat_map(|reference| reference.referrers.iter().map(move |spec| (reference, spec)));
         let fields: Arc<[Field<'a>]> = all.filter(|(_, spec)| spec.gvk.covers(&gvk)).collect();
-        self.known_places.insert(gvk, fields.clone());
+        self.cache.insert(gvk, fields.clone());
         fields
     }
 }
@@ -86,13 +86,13 @@ impl Candidates {
     fn new(list: &[Resource]) -> Self {
         let mut all = Self::default();
         for (index, resource) in list.iter().enumerate() {
-            let (now, first) = (&resource.id.namespace, resource.original().namespace);
-            all.original_namespaces.entry(now.clone()).insert(first.clone());
+            let (current, first) = (&resource.id.namespace, resource.original().namespace);
+            all.original_namespaces.entry(current.clone()).insert(first.clone());
             all.all_original_namespaces.insert(first.clone());
             let names: BTreeSet<&Name> = resource.history.previous.iter().map(|previous| &previous.name).collect();
             for name in names {
                 all.by_name.entry(name.clone()).push(index);
-                all.by_namespace.entry((now.clone(), name.clone())).push(index);
+                all.by_namespace.entry((current.clone(), name.clone())).push(index);
                 all.by_original_namespace.entry((first.clone(), name.clone())).push(index);
             }
         }
@@ -137,9 +137,9 @@ impl<'a> ReferrerScope<'a> {
         if self.is_cluster_scoped() {
             return candidates.by_name.get(name).cloned().unwrap_or_default();
         }
-        let own = [Name::from(NO_NAMESPACE), self.referrer.id.namespace.clone()];
+        let own_namespaces = [Name::from(NO_NAMESPACE), self.referrer.id.namespace.clone()];
         let mut found: Vec<usize> = Vec::new();
-        for namespace in &own {
+        for namespace in &own_namespaces {
             found.extend(candidates.by_namespace.get(&(namespace.clone(), name.clone())).into_iter().flatten());
         }
         for namespace in &self.namespaces {
@@ -168,14 +168,14 @@ impl<'a> ReferrerScope<'a> {
             };
             return index.get(&key).cloned().unwrap_or_default();
         }
-        let in_view = [&self.referrer.id.namespace].into_iter().chain(&self.namespaces);
-        let contained_origin = |now: &Name| {
+        let in_scope = [&self.referrer.id.namespace].into_iter().chain(&self.namespaces);
+        let contained_origin = |current: &Name| {
             candidates
                 .original_namespaces
-                .get(now)
+                .get(current)
                 .is_some_and(|original_namespaces| original_namespaces.contains(namespace))
         };
-        let by_origin = in_view.into_iter().any(contained_origin);
+        let by_origin = in_scope.into_iter().any(contained_origin);
         let mut found = self.candidates(name);
         found.retain(|index| {
             self.list.get(*index).is_some_and(|one| {
@@ -249,7 +249,7 @@ impl Reference<'_> {
     /// Selects the target. Several candidates are not ambiguous if they give the same result.
     fn choose(
         &self,
-        place: &Node,
+        reference: &Node,
         name: &str,
         mut found: Vec<usize>,
         same: impl Fn(&Resource, &Resource) -> bool,
@@ -270,9 +270,9 @@ impl Reference<'_> {
         if others.iter().all(|other| same(first, other)) {
             return Ok(Some(first));
         }
-        let places: Vec<String> = found.iter().map(|one| describe(one)).collect();
-        let message = format!("`{name}` is ambiguous, so kustomize fails; it matches {}", places.join(", "));
-        Err(field_error(place, &message))
+        let candidates: Vec<String> = found.iter().map(|one| describe(one)).collect();
+        let message = format!("`{name}` is ambiguous, so kustomize fails; it matches {}", candidates.join(", "));
+        Err(field_error(reference, &message))
     }
 
     fn is_candidate(&self, candidate: &Resource) -> bool {

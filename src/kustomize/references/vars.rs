@@ -26,19 +26,19 @@ pub(crate) fn collect(definition: &Definition, accumulator: &mut Accumulator) {
         let objref = ObjRef::read(item);
         let is_match = |index: &&usize| accumulator.resources.list.get(**index).is_some_and(|one| objref.matches(one));
         let found: Vec<usize> = positions.with_name(&objref.id.name).iter().filter(is_match).copied().collect();
-        let place = item.get("name").unwrap_or(item).span().clone();
+        let span = item.get("name").unwrap_or(item).span().clone();
         match *found {
             [] => {}
             [index] => accumulator.resources.list[index].variables.push(name.clone()),
             _ => {
                 let message = format!("the variable `{name}` matches {} objects", found.len());
                 let help = "set `namespace` in its `objref`";
-                accumulator.fail(Finding::error(FAILED_BUILD, place.clone(), message).help(help));
+                accumulator.fail(Finding::error(FAILED_BUILD, span.clone(), message).help(help));
             }
         }
         let path = text(&["fieldref", "fieldPath"]).or_else(|| text(&["fieldref", "fieldpath"]));
         let path = path.filter(|path| !path.is_empty()).unwrap_or("metadata.name").to_string();
-        accumulator.declare_variable(&name, Variable { path, place });
+        accumulator.declare_variable(&name, Variable { path, span });
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn resolve(resources: &mut Resources, accumulator: &Accumulator, find
 struct VarValue {
     /// `None` for a list or a mapping, which cannot be substituted.
     value: Option<(Name, Style)>,
-    place: Span,
+    span: Span,
 }
 
 fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<Finding>) -> BTreeMap<Name, VarValue> {
@@ -110,11 +110,11 @@ fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<F
     }
     let mut values = BTreeMap::new();
     for (name, variable) in &accumulator.variables {
-        let place = &variable.place;
+        let span = &variable.span;
         let mut report = |message: String, help: &str| {
             // An unsupported feature may create the object.
             if !accumulator.is_incomplete {
-                findings.push(Finding::error(FAILED_BUILD, place.clone(), message).help(help));
+                findings.push(Finding::error(FAILED_BUILD, span.clone(), message).help(help));
             }
         };
         let Some(source) = sources.get(name) else {
@@ -126,7 +126,7 @@ fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<F
             report(format!("{kind} `{}` has no field `{}`", source.id.name, variable.path), "correct its `fieldref`");
             continue;
         };
-        values.insert(name.clone(), VarValue { value: typed_text(node), place: place.clone() });
+        values.insert(name.clone(), VarValue { value: typed_text(node), span: span.clone() });
     }
     values
 }
@@ -199,20 +199,20 @@ fn substitute_text(node: &Node, values: &BTreeMap<Name, VarValue>) -> Option<Nod
     let alone = text.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')).filter(|name| !name.contains(')'));
     if let Some(known) = alone.and_then(|name| values.get(name)) {
         let (text, style) = known.value.clone()?;
-        return Some(node.changed(Value::Scalar(text, style), By::Field(known.place.clone())));
+        return Some(node.changed(Value::Scalar(text, style), By::Field(known.span.clone())));
     }
-    let (new, place) = expand(text, values);
+    let (new, span) = expand(text, values);
     if new == text {
         return None;
     }
-    let by = By::Field(place.unwrap_or_else(|| node.span().clone()));
+    let by = By::Field(span.unwrap_or_else(|| node.span().clone()));
     Some(node.changed(Value::Scalar(new.into(), Style::Double), by))
 }
 
 /// Expands `$(NAME)` and `$$`; other text stays. The position is that of the last variable.
 fn expand(text: &str, values: &BTreeMap<Name, VarValue>) -> (String, Option<Span>) {
     let mut out = String::with_capacity(text.len());
-    let mut place = None;
+    let mut span = None;
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
         out.push_str(before);
@@ -227,7 +227,7 @@ fn expand(text: &str, values: &BTreeMap<Name, VarValue>) -> (String, Option<Span
                     values.get(name).and_then(|known| Some((known, known.value.as_ref()?)))
                 {
                     out.push_str(value);
-                    place = Some(known.place.clone());
+                    span = Some(known.span.clone());
                 } else {
                     out.push_str("$(");
                     out.push_str(name);
@@ -242,5 +242,5 @@ fn expand(text: &str, values: &BTreeMap<Name, VarValue>) -> (String, Option<Span
         };
     }
     out.push_str(rest);
-    (out, place)
+    (out, span)
 }

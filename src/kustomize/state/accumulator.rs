@@ -65,15 +65,17 @@ pub(crate) struct Variable {
     /// The path of the field with the value, separated by dots.
     pub(crate) path: String,
     /// The position of the declaration.
-    pub(crate) place: Span,
+    pub(crate) span: Span,
 }
 
 impl Accumulator {
+    /// Reports an error, after which objects may be missing.
     pub(crate) fn fail(&mut self, finding: Finding) {
         self.is_incomplete = true;
         self.findings.push(finding);
     }
 
+    /// Counts an omission, after which objects may be missing.
     pub(crate) fn skip(&mut self, omission: Omission) {
         self.is_incomplete = true;
         self.count(omission);
@@ -85,6 +87,7 @@ impl Accumulator {
         self.left_out.push(finding);
     }
 
+    /// Counts an omission.
     pub(crate) fn count(&mut self, omission: Omission) {
         *self.not_done.entry(omission).or_default() += 1;
         *self.own_not_done.entry(omission).or_default() += 1;
@@ -124,10 +127,10 @@ impl Accumulator {
     }
 
     /// Merges a transformer configuration.
-    pub(crate) fn merge_config(&mut self, other: &Arc<TransformerConfig>, place: &Node) {
+    pub(crate) fn merge_config(&mut self, other: &Arc<TransformerConfig>, location: &Node) {
         match merged(&self.config, other) {
             Ok(both) => self.config = both,
-            Err(conflict) => self.fail(conflict.finding(place.span())),
+            Err(conflict) => self.fail(conflict.finding(location.span())),
         }
     }
 
@@ -136,8 +139,8 @@ impl Accumulator {
         match self.variables.get(name) {
             Some(first) => {
                 let message = format!("the variable `{name}` is declared twice");
-                let finding = Finding::error(FAILED_BUILD, variable.place, message);
-                let finding = finding.related(first.place.clone(), "first here");
+                let finding = Finding::error(FAILED_BUILD, variable.span, message);
+                let finding = finding.related(first.span.clone(), "first here");
                 self.fail(finding.help("use another name; kustomize rejects duplicate variables"));
             }
             None => {
@@ -146,6 +149,7 @@ impl Accumulator {
         }
     }
 
+    /// Adds an object; a duplicate id is an error.
     pub(crate) fn add(&mut self, mut resource: Resource, item: &Node) {
         if let Some(schema) = &self.schema {
             resource.set_schema(schema);
@@ -158,8 +162,8 @@ impl Accumulator {
             self.is_too_large = true;
             return;
         }
-        let place = self.resources.list.len();
-        if let Some(first) = self.resources.claim(&resource.id, place) {
+        let position = self.resources.list.len();
+        if let Some(first) = self.resources.claim(&resource.id, position) {
             let id = &resource.id;
             let message = format!("{} `{}` is a duplicate in this build", id.kind, id.name);
             let finding = Finding::error(FAILED_BUILD, item.span().clone(), message)
@@ -180,7 +184,7 @@ impl Accumulator {
     }
 
     /// Reports objects that get the same id from `namespace`.
-    pub(crate) fn reject_id_conflicts(&mut self, place: &Node) {
+    pub(crate) fn reject_id_conflicts(&mut self, location: &Node) {
         let mut seen: Index<ResourceId, usize> = Index::default();
         let mut conflicts = Vec::new();
         for (position, resource) in self.resources.list.iter().enumerate() {
@@ -190,7 +194,7 @@ impl Accumulator {
                     "two objects would become {} `{}` in the same namespace",
                     resource.id.kind, resource.id.name
                 );
-                let finding = Finding::error(FAILED_BUILD, place.span().clone(), message)
+                let finding = Finding::error(FAILED_BUILD, location.span().clone(), message)
                     .related(object(first), "one")
                     .related(object(position), "the other");
                 conflicts.push(finding);

@@ -98,14 +98,14 @@ impl Image {
                 for (index, entry) in entries.iter().enumerate() {
                     let below = self.walk(&entry.node)?;
                     let child = below.as_ref().unwrap_or(&entry.node);
-                    let rewritten = match &*entry.key {
+                    let new_list = match &*entry.key {
                         "containers" | "initContainers" => self.containers(child)?,
                         _ => None,
                     };
-                    if let Some(child) = rewritten.or(below)
-                        && let Some(place) = changed.get_or_insert_with(|| entries.to_vec()).get_mut(index)
+                    if let Some(child) = new_list.or(below)
+                        && let Some(slot) = changed.get_or_insert_with(|| entries.to_vec()).get_mut(index)
                     {
-                        *place = entry.with_node(child);
+                        *slot = entry.with_node(child);
                     }
                 }
                 Ok(changed.map(|entries| Node { value: Value::Map(entries.into()), origin: node.origin.clone() }))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::kustomize::file::files::Files;
-use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
+use crate::kustomize::objects::resources::{NO_NAMESPACE, Resource, ResourceId, Resources};
 use crate::kustomize::objects::selector::{Selector, SelectorError};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
@@ -138,7 +138,7 @@ fn apply_one(
     let field_value = |field: &str| replacement.get(field).filter(|node| !node.is_null());
     let (source, fixed) = (field_value("source"), field_value("sourceValue"));
     let targets = field_value("targets").filter(|targets| !targets.items().is_empty());
-    let (Some(given), Some(targets)) = (source.or(fixed), targets) else {
+    let (Some(used), Some(targets)) = (source.or(fixed), targets) else {
         return Err(invalid(replacement.span(), "a replacement requires `source` or `sourceValue`, and `targets`"));
     };
     let source_value = match (source, fixed) {
@@ -146,7 +146,7 @@ fn apply_one(
             return Err(invalid(fixed.span(), "a replacement has both `source` and `sourceValue`"));
         }
         (None, Some(fixed)) => SourceValue { value: fixed.clone(), source: fixed.span().clone() },
-        _ => find_source(given, candidate_index, &accumulator.resources)?,
+        _ => find_source(used, candidate_index, &accumulator.resources)?,
     };
     targets.items().iter().try_for_each(|target| write_to(target, &source_value, candidate_index, accumulator))
 }
@@ -217,13 +217,13 @@ impl SourceSelector<'_> {
 
     /// The namespace to compare with. Objects of cluster-scoped kinds have none, regardless of the source.
     fn effective<'a>(&self, namespace: &'a str) -> &'a str {
-        let field_value = Option::unwrap_or_default;
+        let or_empty = Option::unwrap_or_default;
         let scoped = crate::kustomize::text::scope::is_cluster_scoped(
-            field_value(self.group),
-            field_value(self.version),
-            field_value(self.kind),
+            or_empty(self.group),
+            or_empty(self.version),
+            or_empty(self.kind),
         );
-        if scoped { "_non_namespaceable_" } else { namespace }
+        if scoped { NO_NAMESPACE } else { namespace }
     }
 }
 
@@ -233,7 +233,7 @@ impl std::fmt::Display for SourceSelector<'_> {
             (Some(kind), Some(name)) => write!(f, "{kind} `{name}`"),
             (Some(kind), None) => write!(f, "{kind}"),
             (None, Some(name)) => write!(f, "object `{name}`"),
-            (None, None) => write!(f, "any object"),
+            (None, None) => write!(f, "an object of this group or version"),
         }
     }
 }

@@ -45,10 +45,10 @@ pub(crate) fn apply(files: &Files, folder: &str, transformer: &Node, accumulator
 fn value_of(files: &Files, folder: &str, transformer: &Node) -> Node {
     let written = transformer.get("value").filter(|value| !value.is_null());
     let trimmed = written.and_then(Node::text).map(str::trim).filter(|text| !text.is_empty());
-    let place = written.unwrap_or(transformer);
+    let source = written.unwrap_or(transformer);
     let folder_name = files.tree().called(folder);
     let text = trimmed.unwrap_or_else(|| folder_name.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
-    Node { value: Value::Scalar(text.into(), Style::Plain), origin: place.origin.clone() }
+    Node { value: Value::Scalar(text.into(), Style::Plain), origin: source.origin.clone() }
 }
 
 fn apply_one(value: &Node, target: &Node, resources: &mut Resources) -> Result<(), Finding> {
@@ -58,7 +58,7 @@ fn apply_one(value: &Node, target: &Node, resources: &mut Resources) -> Result<(
     let position = match target.get("filePathPosition").map(|node| (node, node.resolve(Reader::Kubernetes))) {
         None | Some((_, Some(Scalar::Null))) => 0,
         Some((node, Some(Scalar::Int(position)))) => {
-            usize::try_from(position).map_err(|_| error(node, format!("`filePathPosition` must not be negative")))?
+            usize::try_from(position).map_err(|_| error(node, "`filePathPosition` must not be negative".into()))?
         }
         Some((node, _)) => return Err(error(node, "`filePathPosition` must be an integer".into())),
     };
