@@ -15,6 +15,7 @@ pub(crate) struct Gvk {
 }
 
 impl Gvk {
+    /// Creates a selector; an empty part matches anything.
     pub(crate) fn new(group: &str, version: &str, kind: &str) -> Self {
         Self { group: group.into(), version: version.into(), kind: kind.into() }
     }
@@ -70,12 +71,14 @@ pub(crate) struct FieldError {
 type Change<'c> = dyn FnMut(Option<&Node>) -> Result<Option<Node>, FieldError> + 'c;
 
 impl FieldSpec {
+    /// Creates a field spec without a position.
     pub(crate) fn new(gvk: Gvk, path: impl Into<Name>, create: bool) -> Self {
         let path = path.into();
         let keys = split_path(&path, '/').into_iter().map(Name::from).collect();
         Self { gvk, path, create, span: None, keys }
     }
 
+    /// Tells whether it applies to an object.
     pub(crate) fn matches(&self, id: &ResourceId) -> bool {
         self.gvk.selects(id)
     }

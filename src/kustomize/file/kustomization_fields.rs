@@ -43,6 +43,7 @@ const KUSTOMIZATION: &[(&str, FieldType)] = &[
     ("buildMetadata", LIST_OF_TEXTS),
 ];
 
+/// The fields of `metadata`.
 pub(crate) const METADATA: &[(&str, FieldType)] = &[
     ("name", FieldType::Text),
     ("namespace", FieldType::Text),
@@ -50,6 +51,7 @@ pub(crate) const METADATA: &[(&str, FieldType)] = &[
     ("annotations", FieldType::Texts),
 ];
 
+/// The fields of a field spec.
 pub(super) const FIELD_SPEC: &[(&str, FieldType)] = &[
     ("group", FieldType::Text),
     ("version", FieldType::Text),
@@ -65,6 +67,7 @@ const LABEL: &[(&str, FieldType)] = &[
     ("fields", FieldType::List(&FieldType::Fields(FIELD_SPEC))),
 ];
 
+/// The fields of a selector.
 pub(super) const SELECTOR: &[(&str, FieldType)] = &[
     ("group", FieldType::Text),
     ("version", FieldType::Text),
@@ -75,6 +78,7 @@ pub(super) const SELECTOR: &[(&str, FieldType)] = &[
     ("labelSelector", FieldType::Text),
 ];
 
+/// The fields of a patch.
 pub(super) const PATCH: &[(&str, FieldType)] = &[
     ("path", FieldType::Text),
     ("patch", FieldType::Text),
@@ -82,6 +86,7 @@ pub(super) const PATCH: &[(&str, FieldType)] = &[
     ("options", FieldType::Fields(&[("allowNameChange", FieldType::Bool), ("allowKindChange", FieldType::Bool)])),
 ];
 
+/// The fields of an entry of `images`.
 pub(super) const IMAGE: &[(&str, FieldType)] = &[
     ("name", FieldType::Text),
     ("newName", FieldType::Text),
@@ -90,6 +95,7 @@ pub(super) const IMAGE: &[(&str, FieldType)] = &[
     ("digest", FieldType::Text),
 ];
 
+/// The fields of an entry of `replicas`.
 pub(super) const REPLICA: &[(&str, FieldType)] = &[("name", FieldType::Text), ("count", FieldType::Int)];
 
 const VALUE_OPTIONS: &[(&str, FieldType)] = &[
@@ -99,6 +105,7 @@ const VALUE_OPTIONS: &[(&str, FieldType)] = &[
     ("create", FieldType::Bool),
 ];
 
+/// The fields of a replacement.
 pub(super) const REPLACEMENT: &[(&str, FieldType)] = &[
     ("path", FieldType::Text),
     ("source", FieldType::Fields(REPLACEMENT_SOURCE)),
@@ -150,6 +157,7 @@ const GENERATOR_OPTIONS: &[(&str, FieldType)] = &[
     ("immutable", FieldType::Bool),
 ];
 
+/// The fields of an entry of `configMapGenerator`.
 pub(super) const CONFIG_MAP: &[(&str, FieldType)] = &[
     ("namespace", FieldType::Text),
     ("name", FieldType::Text),
@@ -161,6 +169,7 @@ pub(super) const CONFIG_MAP: &[(&str, FieldType)] = &[
     ("options", FieldType::Fields(GENERATOR_OPTIONS)),
 ];
 
+/// The fields of an entry of `secretGenerator`.
 pub(super) const SECRET: &[(&str, FieldType)] = &[
     ("namespace", FieldType::Text),
     ("name", FieldType::Text),

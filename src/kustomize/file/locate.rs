@@ -114,8 +114,8 @@ impl Files {
     fn restricted(&self, folder: &str, text: &str, span: &Span) -> Finding {
         let message = format!("file `{text}` is not in or below `{}`", self.tree().called(folder));
         let help = if copy_of(folder).is_none() {
-            "kustomize only reads files in the directory of the kustomization; Flux reads others, too, as kustomize does \
-             with `--load-restrictor LoadRestrictionsNone`"
+            "kustomize only reads files in the directory of the kustomization; Flux reads others, too, as kustomize \
+             does with `--load-restrictor LoadRestrictionsNone`"
         } else {
             "in a copy of another repository, kustomize only reads files in the directory of the kustomization"
         };

@@ -22,6 +22,7 @@ pub(crate) enum Format {
 impl Format {
     const ALL: [Self; 4] = [Self::Yaml, Self::Json, Self::Dotenv, Self::Ini];
 
+    /// The format of a file; JSON unless the extension is that of another format.
     pub(crate) fn from_file_name(name: &str) -> Self {
         let ends = |ending: &str| name.ends_with(ending);
         match () {

@@ -35,6 +35,7 @@ pub(crate) fn paths(fields: &[(&'static str, FieldType)], within: &str, paths: &
     }
 }
 
+/// A list of strings.
 pub(super) const LIST_OF_TEXTS: FieldType = FieldType::List(&FieldType::Text);
 
 /// A decoder for mappings. A value of a wrong type is removed and reported.

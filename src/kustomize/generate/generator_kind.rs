@@ -8,6 +8,7 @@ pub(crate) enum GeneratorKind {
 }
 
 impl GeneratorKind {
+    /// The kind of the generator in origin annotations.
     pub(super) fn generator(self) -> &'static str {
         match self {
             Self::ConfigMap => "ConfigMapGenerator",

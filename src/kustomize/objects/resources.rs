@@ -27,6 +27,7 @@ pub(crate) struct ResourceId {
 }
 
 impl ResourceId {
+    /// The id of an object, with the built-in schema only.
     pub(crate) fn from_node(node: &Node) -> Self {
         Self::with_schema(node, None)
     }
@@ -101,6 +102,7 @@ pub(crate) struct Resource {
 }
 
 impl Resource {
+    /// Creates a resource without a history.
     pub(crate) fn new(node: Node) -> Self {
         let id = ResourceId::from_node(&node);
         Self { node, id, history: History::default(), variables: Vec::new(), schema: None }

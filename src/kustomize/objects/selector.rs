@@ -63,6 +63,7 @@ impl Pattern {
 }
 
 impl Selector {
+    /// Reads the `target` of a patch, or a selector of a replacement.
     pub(crate) fn read(node: &Node) -> Result<Self, SelectorError> {
         let requirements = |field: &str| match node.get(field).and_then(Node::text) {
             Some(text) => parse_requirements(text).ok_or_else(|| SelectorError {

@@ -52,6 +52,7 @@ impl Trace {
     }
 }
 
+/// The source of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
     File(Name),

@@ -21,6 +21,7 @@ pub(crate) enum PatchValue<'a> {
 }
 
 impl<'a> PatchValue<'a> {
+    /// The node to merge into `old`, if any.
     pub(crate) fn node(self, old: Option<&'a Node>) -> Option<&'a Node> {
         match self {
             Self::Absent => None,
@@ -43,6 +44,7 @@ pub(crate) enum MergeResult {
 }
 
 impl MergeResult {
+    /// The result of replacing `old` with a node of the patch.
     pub(crate) fn replaced(old: Option<&Node>, new: Node) -> Self {
         match old {
             Some(old) => Self::Replaced(old.replaced_by(&new)),
@@ -62,6 +64,7 @@ pub(super) enum Directive {
     Delete,
 }
 
+/// Reads the value of `$patch`.
 pub(super) fn read_directive(node: &Node) -> Result<Directive, MergeError> {
     match node.text() {
         Some("merge") => Ok(Directive::Merge),

@@ -23,7 +23,9 @@ pub(crate) struct UserSchema {
 }
 
 const GROUP_VERSION_KIND: &str = "x-kubernetes-group-version-kind";
+/// The extension with the merge key of a list.
 pub(super) const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
+/// The extension with several merge keys of a list.
 pub(super) const LIST_KEYS: &str = "x-kubernetes-list-map-keys";
 
 impl UserSchema {
@@ -38,6 +40,7 @@ impl UserSchema {
         }
     }
 
+    /// Reads an `OpenAPI` document.
     pub(crate) fn read(root: &Node, beside_built_in: bool) -> Self {
         let definitions = root.get("definitions").map_or(&[][..], Node::entries);
         let mut schema = Self {
@@ -63,6 +66,7 @@ impl UserSchema {
         schema
     }
 
+    /// The definition of a kind.
     pub(crate) fn object(&self, api_version: &str, kind: &str) -> Option<&Node> {
         self.objects.get(&(api_version.to_string(), kind.to_string()))
     }

@@ -20,6 +20,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
+    /// The kind of a node.
     pub(crate) fn of(node: &Node) -> Self {
         match node.value {
             Value::Scalar(..) => Self::Scalar,
