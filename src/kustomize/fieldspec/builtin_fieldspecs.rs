@@ -108,7 +108,7 @@ const VARIABLES: &[(&str, &str)] = &[
 const RBAC: &str = "rbac.authorization.k8s.io";
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
-/// References to ConfigMaps, below a pod spec.
+/// References to `ConfigMap`s, below a pod spec.
 const CONFIG_MAPS_OF_PODS: &[&str] = &[
     "volumes/configMap/name",
     "containers/env/valueFrom/configMapKeyRef/name",

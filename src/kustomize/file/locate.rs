@@ -114,10 +114,10 @@ impl Files {
     fn restricted(&self, folder: &str, text: &str, span: &Span) -> Finding {
         let message = format!("file `{text}` is not in or below `{}`", self.tree().called(folder));
         let help = if copy_of(folder).is_none() {
-            "kustomize only reads files in the directory of the kustomization; Flux reads others, too, as kustomize \
-             does with `--load-restrictor LoadRestrictionsNone`"
+            "kustomize only reads files in or below the directory of the kustomization; use \
+             `--load-restrictor LoadRestrictionsNone` to build as Flux does"
         } else {
-            "in a copy of another repository, kustomize only reads files in the directory of the kustomization"
+            "in a copy of another repository, kustomize only reads files in or below the directory of the kustomization"
         };
         Finding::error(FAILED_BUILD, span.clone(), message).help(help)
     }

@@ -14,7 +14,7 @@ pub(crate) enum Affix {
 
 /// Adds the text of `value` to the names of all objects.
 ///
-/// Kinds with predetermined names are excluded: CustomResourceDefinition, APIService and Namespace.
+/// Kinds with predetermined names are excluded: `CustomResourceDefinition`, `APIService` and `Namespace`.
 pub(crate) fn apply(
     affix: Affix,
     value: &Node,
