@@ -85,8 +85,8 @@ fn check_secret(object: &Object, found: &mut Found) {
     let Some(first) = private.first() else { return };
     let keys: Vec<String> = private.iter().map(|entry| format!("`{}`", entry.key)).collect();
     let message = format!("{} contains {} in plain text", object.reference(), keys.join(", "));
-    let help = "change the value, then encrypt the file with SOPS, seal it, or fetch it with External Secrets: a committed \
-                value stays in the history";
+    let help = "change the value, then encrypt the file with SOPS, seal it, or fetch it with External Secrets: a \
+                committed value stays in the history";
     found.push(Finding::error(RULE.id, first.node.span().clone(), message).help(help).about(object.reference()));
 }
 

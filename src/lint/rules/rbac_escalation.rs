@@ -209,7 +209,7 @@ fn finding(fault: &Fault<'_>) -> Finding {
             namespace => format!("in namespace `{namespace}`"),
         };
         let message = format!("{} allows {} to {} {place}", binding.reference(), fault.tenant, fault.powers.join(", "));
-        let help = "bind it with a RoleBinding in the tenant's own namespaces: the role is intended for the owner of a namespace";
+        let help = "bind it with a RoleBinding in the tenant's own namespaces: it is the role of a namespace owner";
         let label = format!("{} contains these permissions", role.reference());
         return Finding::error(RULE.id, Label::new(fault.at.clone(), label), message)
             .help(help)

@@ -90,10 +90,10 @@ fn check(view: &View<'_>, found: &mut Found) {
         for remote in brought.remote() {
             let message = format!("Flux loads `{}` from its URL at every build", remote.url);
             let help = if locked {
-                "copy it into the repository, or add a source and a Kustomization for it: under lockdown, Flux does not \
-                 clone repositories, and it does not verify files that it loads over HTTP"
+                "copy it into the repository, or add a source and a Kustomization for it: under lockdown, Flux does \
+                 not clone repositories, and it does not verify files that it loads over HTTP"
             } else {
-                "copy it into the repository, or add a source and a Kustomization for it, which Flux caches and can verify"
+                "copy it into the repository, or add a source and a Kustomization for it: Flux caches and can verify it"
             };
             let mut finding = Finding::error(RULE.id, brought.by.place(&remote.place), message).help(help);
             if !locked {

@@ -67,7 +67,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
     let Some(suspend) = suspend else { return };
     let message = format!("{} is suspended", object.reference());
     let finding = Finding::warning(RULE.id, suspend.span().clone(), message)
-        .help("remove `suspend`: changes do not reach the cluster, and `flux resume` lasts only until the next reconciliation of the parent")
+        .help("remove `suspend`: changes do not reach the cluster, and `flux resume` is reverted by the next reconciliation")
         .about(object.reference());
     found.push(finding);
 }

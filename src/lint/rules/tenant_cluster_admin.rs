@@ -139,10 +139,10 @@ fn finding(binding: &Binding, bound: &Bound, tenant: &Tenant, from: &Role) -> Op
     let aggregated = if is_aggregated { format!(", which aggregates {}", from.reference()) } else { String::new() };
     let message = format!("{} has all permissions {scope}, through {}{aggregated}", bound.subject, binding.role_name());
     let help = if is_aggregated {
-        "list only the required permissions in the aggregated role, or remove the label that aggregates it: every subject \
-         of the other role has these permissions"
+        "list only the required permissions in the aggregated role, or remove the label that aggregates it: every \
+         subject of the other role has these permissions"
     } else if is_own {
-        "bind it to `admin`, or to a role with the permissions that it needs: now it can change its own quotas and policies"
+        "bind it to `admin`, or to a role with the required permissions: now it can change its own quotas and policies"
     } else {
         "bind it to `admin` with a RoleBinding in its own namespace: now it can read and change objects of others"
     };

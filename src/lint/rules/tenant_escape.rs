@@ -329,13 +329,13 @@ fn help(escape: &Escape<'_>, tenant: &Tenant) -> &'static str {
         _ => false,
     });
     if leaves.is_some_and(|step| !is_unnamed(step)) {
-        return "grant the right only in the tenant's own namespaces: an account that can create such an object in a namespace \
-                can act as the accounts there";
+        return "grant the right only in the tenant's own namespaces: an account that can create such an object in a \
+                namespace can act as the accounts there";
     }
     match escape.steps.first().map(|step| step.by.means) {
         Some(Means::Unnamed(_)) => {
-            "lock Flux down with `multitenant: true` or `--default-service-account`, so that an object without an account \
-             uses one of its namespace"
+            "lock Flux down with `multitenant: true` or `--default-service-account`, so that an object without an \
+             account uses one of its namespace"
         }
         Some(Means::Named(_)) => {
             "move that account to a namespace of the platform, or add an admission policy that restricts \

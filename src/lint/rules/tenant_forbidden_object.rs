@@ -250,8 +250,8 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
         let help = if kind.is_namespaced && applied.namespace().is_none() {
             // Flux rejects an object without a namespace. In `default`, the account does not have the permissions.
             format!(
-                "set a namespace of the tenant in the object or in `spec.targetNamespace`: Flux rejects an object without a \
-                 namespace, and {why}"
+                "set a namespace of the tenant in the object or in `spec.targetNamespace`: Flux rejects an object \
+                 without a namespace, and {why}"
             )
         } else {
             format!("move it to the platform, or bind `{account}` to a role that allows it: {why}")
@@ -266,8 +266,8 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
     match view.rbac().may_write(account, applied) {
         Guard::Passed => {}
         Guard::Refused => {
-            let help = "move it to the platform, or grant fewer permissions: the API server prevents an account from granting \
-                        permissions that it does not have";
+            let help = "move it to the platform, or grant fewer permissions: the API server prevents an account from \
+                        granting permissions that it does not have";
             found.push(finding(
                 actor,
                 applied,

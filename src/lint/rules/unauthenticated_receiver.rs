@@ -67,7 +67,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
         return;
     };
     let message = format!("{} accepts requests without authentication", object.reference());
-    let help = "use `generic-hmac`, `generic-oidc` or the type of the sender: `generic` checks no signature, so the path \
-                is its only protection";
+    let help = "use `generic-hmac`, `generic-oidc` or the type of the sender: `generic` checks no signature, so the \
+                path is its only protection";
     found.push(Finding::warning(RULE.id, kind.span().clone(), message).help(help).about(object.reference()));
 }

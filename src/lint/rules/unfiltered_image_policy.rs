@@ -81,8 +81,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
         let Some(entry) = order("alphabetical").or_else(|| order("numerical")) else { return };
         (entry.key_span(), format!("{reference} sorts all tags without a filter"))
     };
-    let help = "select the intended tags with `filterTags`, or set an upper limit for the range: otherwise any pushed tag \
-                may be selected";
+    let help = "select the intended tags with `filterTags`, or set an upper limit for the range: otherwise any pushed \
+                tag may be selected";
     found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
 }
 

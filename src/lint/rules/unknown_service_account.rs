@@ -126,8 +126,8 @@ fn check(view: &View<'_>, found: &mut Found) {
                 continue;
             }
             let message = format!("ServiceAccount `{name}` is not defined in namespace `{namespace}`");
-            let help = "correct the name, or add the account to the objects that the cluster receives: without it, Flux has no \
-                        permissions";
+            let help = "correct the name, or add the account to the objects that the cluster receives: without it, \
+                        Flux has no permissions";
             let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).help(help);
             let place = applied.by.place(object.span());
             found.push(finding.related(place, format!("this {kind}")).about(object.reference()));

@@ -160,8 +160,8 @@ fn finding(folder: &str, objects: &[&Object]) -> Option<Finding> {
     let what = if rest.is_empty() { first.reference().to_string() } else { counted(objects) };
     let folder = if folder.is_empty() { "." } else { folder };
     let message = format!("no cluster reaches {what} in `{folder}`");
-    let help = "add the file to a kustomization.yaml that a cluster reaches, apply the directory with a Kustomization, or \
-                remove it: Flux does not apply it";
+    let help = "add the file to a kustomization.yaml that a cluster reaches, apply the directory with a Kustomization, \
+                or remove it: Flux does not apply it";
     let finding =
         Finding::warning(RULE.id, Label::new(place(first), "not reached"), message).help(help).about(first.reference());
     let shown = rest.iter().take(MAX_SHOWN);

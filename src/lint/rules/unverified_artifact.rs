@@ -63,7 +63,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
         return;
     }
     let message = format!("{} does not verify its artifact", object.reference());
-    let help = "sign the artifact, and set `spec.verify`: otherwise an account that can push to the registry decides what runs";
+    let help = "sign the artifact, and set `spec.verify`: an account that can push to the registry decides what runs";
     let finding = pedantic(RULE.id, missing_in_spec(object, "verify"), message).help(help);
     found.push(finding.related(object.span().clone(), "this OCIRepository").about(object.reference()));
 }
