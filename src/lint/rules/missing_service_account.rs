@@ -17,7 +17,7 @@ declare! {
     /// lockdown. The rule ignores:
     ///
     /// - a namespace in which the default account of the lockdown has a binding
-    /// - an object whose account a patch sets later
+    /// - an object with an account that a patch sets later
     /// - an object with `kubeConfig`, because its identity is one of the remote cluster
     /// - a ResourceSet of the platform under a lockdown, because Flux Operator has its own default account
     ///

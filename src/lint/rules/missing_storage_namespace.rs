@@ -9,7 +9,7 @@ declare! {
     ///
     /// helm-controller stores the history of a release in the namespace of the HelmRelease, not in the target
     /// namespace. `helm list -n` and `helm history -n` find nothing in the target namespace. A second HelmRelease with
-    /// the same release name in the same namespace shares the history, so each of the two treats the release of the
+    /// the same release name in the same namespace shares the history. Each of the two then treats the release of the
     /// other as its own.
     ///
     /// ## How to fix it

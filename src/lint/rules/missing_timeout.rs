@@ -9,9 +9,9 @@ declare! {
     /// ## Why
     ///
     /// Without `timeout`, the timeout of a Kustomization is its interval, which is often an hour. If an API server or a
-    /// webhook does not answer, the Kustomization occupies a worker of kustomize-controller for that time, and Flux
-    /// reports the failure only afterwards. Without `wait`, a Kustomization is ready as soon as its objects are
-    /// applied, even if no pod runs.
+    /// webhook does not answer, the Kustomization occupies a worker of kustomize-controller for that time. Flux reports
+    /// the failure only afterwards. Without `wait`, a Kustomization is ready as soon as its objects are applied, even
+    /// if no pod runs.
     ///
     /// The rule ignores the Kustomization that `flux bootstrap` or a FluxInstance writes for the cluster itself.
     ///

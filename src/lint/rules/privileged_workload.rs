@@ -13,8 +13,8 @@ declare! {
     ///
     /// ## Why
     ///
-    /// An attacker who controls a privileged container, or a container in the namespaces of its node, controls the node
-    /// and every Secret of every pod on it. Root and a writable root filesystem make each further step easier.
+    /// A privileged container, or a container in the namespaces of its node, gives an attacker control over the node
+    /// and over the Secrets of all its pods. Root and a writable root filesystem make each further step easier.
     ///
     /// The severity is warning for a value that the manifest sets: `privileged: true`, `hostNetwork`, `hostPID`,
     /// `hostIPC`, `runAsUser: 0`, `runAsNonRoot: false`, `readOnlyRootFilesystem: false`, and `SYS_ADMIN` or `ALL` in

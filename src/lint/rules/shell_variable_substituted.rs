@@ -11,7 +11,8 @@ declare! {
     /// Flux cannot parse some shell expansions, such as `${list[@]}`, in any version.
     ///
     /// The severity is error if Flux fails, as in [undefined-variable](undefined-variable.md). It is warning if Flux
-    /// inserts a default, or if Flux defines a variable of the same name and the script sets it before it reads it.
+    /// inserts a default. It is also warning if Flux defines a variable of the same name, and the script sets it before
+    /// it reads it.
     ///
     /// A variable belongs to the text in these cases:
     ///

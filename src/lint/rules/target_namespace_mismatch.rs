@@ -13,8 +13,8 @@ declare! {
     /// object without a namespace. It tries to apply an object in another namespace with any permissions that the
     /// account has there. With `targetNamespace`, Flux puts all objects into the namespace of the tenant.
     ///
-    /// The severity is error if tenants share the cluster, and pedantic otherwise. A tenant is declared in the
-    /// configuration, or it is a namespace with Flux objects, other than the one of Flux, that has the label
+    /// The severity is error if tenants share the cluster, and pedantic otherwise. The configuration declares a tenant,
+    /// or the rule detects it: a namespace with Flux objects, other than the namespace of Flux, that has the label
     /// `toolkit.fluxcd.io/tenant` or an account with a RoleBinding there. The rule ignores namespaces from which a hub
     /// reconciles remote clusters (`kubeConfig`), and platform namespaces, whose account has a ClusterRoleBinding.
     ///

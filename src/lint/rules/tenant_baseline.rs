@@ -14,7 +14,7 @@ declare! {
     /// ## Why
     ///
     /// RBAC only separates the objects of tenants. Without these settings, the pods of a tenant may run privileged on a
-    /// node that others share, use all of its memory, and connect to every other pod.
+    /// shared node, use all of its memory, and connect to every other pod.
     ///
     /// The rule ignores settings that a policy or an operator may create in the namespaces of tenants, and namespaces
     /// into which the platform installs a chart. It reports nothing if an input of the platform could not be built.

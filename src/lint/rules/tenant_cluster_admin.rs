@@ -10,15 +10,15 @@ declare! {
     ///
     /// ## Why
     ///
-    /// With a ClusterRoleBinding, or a RoleBinding in a namespace of others, an account that can write to the tenant's
-    /// repository controls the Secrets of others, the policies, and Flux itself. The severity is error. With a
-    /// RoleBinding in its own namespace, the tenant can change its own quota, network policies and limits. The severity
-    /// is warning.
+    /// The severity is error for a ClusterRoleBinding, and for a RoleBinding in a namespace of others. An account that
+    /// can write to the tenant's repository then controls the Secrets of others, the policies, and Flux itself. The
+    /// severity is warning for a RoleBinding in its own namespace: the tenant can change its own quota, network
+    /// policies and limits.
     ///
-    /// A tenant is declared in the configuration, or it is a namespace with Flux objects, other than the one of Flux,
-    /// that has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding there. An account that has only a
-    /// ClusterRoleBinding belongs to the platform, unless the configuration declares its namespace or the account
-    /// itself (`tenancy.tenants.NAME.accounts`) as part of a tenant.
+    /// The configuration declares a tenant, or the rule detects it: a namespace with Flux objects, other than the
+    /// namespace of Flux, that has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding there. An
+    /// account that has only a ClusterRoleBinding belongs to the platform. It belongs to a tenant if the configuration
+    /// declares its namespace or the account itself (`tenancy.tenants.NAME.accounts`).
     ///
     /// ## How to fix it
     ///

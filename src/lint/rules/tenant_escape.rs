@@ -15,7 +15,7 @@ declare! {
     ///
     /// Flux applies a Kustomization, HelmRelease or ResourceSet as the account in `serviceAccountName`, which can be
     /// any account of the namespace. An account that can create or change such an object in a namespace can therefore
-    /// act as every account there, for example the one of an operator, and has all of its rights.
+    /// act as every account there, with all of its rights. One of them may be the account of an operator.
     ///
     /// Lockdown does not prevent this: it only sets the account of an object without `serviceAccountName`. Without
     /// lockdown, Flux applies such an object with the rights of the controller, which are those of a cluster admin.

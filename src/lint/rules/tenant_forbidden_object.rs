@@ -22,11 +22,11 @@ declare! {
     /// Kustomization: all other changes of the tenant wait. The API server also rejects a role or binding that grants
     /// more permissions than the account has.
     ///
-    /// The permissions are those of the roles and bindings that the cluster receives, and of the roles that Kubernetes
-    /// and Flux contain and aggregate into `admin`, `edit` and `view`. The rule does not judge an object if a chart or
-    /// an unbuilt input may grant more permissions, or if the definition of its kind is unknown; the summary counts
-    /// these objects. An object that another Kustomization also contains already exists, so the account only needs to
-    /// change it, or nothing at all with `ssa: IfNotPresent`.
+    /// The rule reads the roles and bindings that the cluster receives, and the built-in roles of Kubernetes and Flux,
+    /// including the permissions that are aggregated into `admin`, `edit` and `view`. It does not report an object if a
+    /// chart or an unbuilt input may grant more permissions, or if the definition of its kind is unknown. The summary
+    /// counts these objects. An object that another Kustomization also contains already exists, so the account only
+    /// needs to change it, or nothing at all with `ssa: IfNotPresent`.
     ///
     /// ## How to fix it
     ///

@@ -20,8 +20,8 @@ declare! {
     /// credentials of the account.
     ///
     /// The rule ignores the accounts of Kubernetes, Flux and Flux Operator. It also ignores an account that a chart, a
-    /// policy or an unbuilt input may create, and objects with `kubeConfig`, because the account is one of the remote
-    /// cluster.
+    /// policy or an unbuilt input may create. With `kubeConfig`, the account is one of the remote cluster, so the rule
+    /// ignores it too.
     ///
     /// ## How to fix it
     ///

@@ -14,7 +14,7 @@ declare! {
     /// ## Why
     ///
     /// A webhook makes Flux fetch a source immediately. If the resource does not exist, or the sender uses another name
-    /// for the event, Flux rejects the request, and a push takes effect only after the interval. The fault is easy to
+    /// for the event, Flux rejects the request. A push then takes effect only after the interval. The fault is easy to
     /// miss, because Flux still fetches the source at its interval.
     ///
     /// The rule ignores `name: "*"` with labels, because the labels may match objects that are created later. It also

@@ -89,8 +89,8 @@ pub(super) fn ignores_events(sender: &str) -> bool {
     all.contains(&sender)
 }
 
-/// Compares an event of a Receiver with the events of its sender. Senders add new events, so a name is wrong only if it
-/// does not have the form of their names, or differs from a known one in a single letter.
+/// Compares an event of a Receiver with the events of its sender. Senders add new events, so an unknown name may be
+/// valid. A name is wrong if its form is wrong, or if it differs from a known name in a single letter.
 ///
 /// Source: notification-controller ignores the case of the names.
 pub(crate) fn judge(sender: &str, event: &str) -> Event {
