@@ -10,7 +10,7 @@ declare! {
     /// ## Why
     ///
     /// Without `targetNamespace`, the repository of the tenant selects the namespaces of its objects. Flux rejects an
-    /// object without a namespace. It tries to apply an object in another namespace with any permissions that the
+    /// object without a namespace. Flux tries to apply an object in another namespace, with the permissions that the
     /// account has there. With `targetNamespace`, Flux puts all objects into the namespace of the tenant.
     ///
     /// The severity is error if tenants share the cluster, and pedantic otherwise. The configuration declares a tenant,

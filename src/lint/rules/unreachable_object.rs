@@ -12,7 +12,7 @@ use crate::text::{Index, folder_of, normalize};
 /// The number of further objects of a directory that a finding shows.
 const MAX_SHOWN: usize = 10;
 
-/// The API groups of files that tools read themselves. They have the form of objects, but Flux never applies them.
+/// The API groups of tools that read their own files. Such files have the form of objects, but Flux never applies them.
 const OF_TOOLS: &[&str] = &[
     "backstage.io",
     "chainsaw.kyverno.io",

@@ -114,7 +114,7 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node) -> Option<Fi
     };
     if name == "*" {
         let has_labels = resource.get("matchLabels").is_some_and(|labels| !labels.is_null());
-        let message = format!("a resource with `name: \"*\"` has no `matchLabels`");
+        let message = "a resource with `name: \"*\"` has no `matchLabels`".to_owned();
         let help = "add `matchLabels`: Flux rejects the request without them";
         return (!has_labels).then(|| error("name", message).help(help));
     }

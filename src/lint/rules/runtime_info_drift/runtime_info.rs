@@ -1,4 +1,4 @@
-//! The variable ConfigMaps of a fleet: ConfigMaps of one name that Kustomizations of several clusters substitute from.
+//! The variable `ConfigMap`s of a fleet: `ConfigMap`s of one name that Kustomizations of several clusters substitute from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ const REFLECTS: &str = "reflector.v1.k8s.emberstack.com/reflects";
 /// A namespace and a name.
 type Id<'a> = (&'a str, &'a str);
 
-/// The root, file, line and column of a value.
+/// The root, path, offset and length of a value.
 type Place<'a> = (Option<&'a str>, (&'a str, u32, u32));
 
 /// A variable ConfigMap on one cluster.
@@ -63,7 +63,7 @@ pub(super) struct Info<'a> {
     pub(crate) unknown: BTreeSet<&'a ObjectRef>,
 }
 
-/// The variable ConfigMaps of a fleet, by namespace and name, in the order of the clusters.
+/// The variable `ConfigMap`s of a fleet, by namespace and name, in the order of the clusters.
 pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<Info<'a>>> {
     let mut all: BTreeMap<(&str, &str), Vec<Info<'_>>> = BTreeMap::new();
     let views = fleet.views.iter().enumerate();
@@ -114,7 +114,7 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
     found
 }
 
-/// The ConfigMaps that an applier substitutes from, and the originals of copies.
+/// The `ConfigMap`s that an applier substitutes from, and the originals of copies.
 fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)> {
     let Some(object) = &brought.by.object else { return Vec::new() };
     let Some(namespace) = object.namespace() else { return Vec::new() };
@@ -130,9 +130,9 @@ fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)
     ids.collect()
 }
 
-/// The origins of the variables of an applier, as far as they are variable ConfigMaps.
+/// The origins of the variables of an applier, as far as they are variable `ConfigMap`s.
 struct Origins<'a> {
-    /// All ConfigMaps that the applier substitutes from, directly or through a copy.
+    /// All `ConfigMap`s that the applier substitutes from, directly or through a copy.
     sources: BTreeSet<Id<'a>>,
     by_name: BTreeMap<&'a Name, Id<'a>>,
 }
@@ -153,7 +153,7 @@ impl<'a> Origins<'a> {
     }
 }
 
-/// Records the variables that the objects of an applier read in the ConfigMaps that it substitutes from.
+/// Records the variables that the objects of an applier read in the `ConfigMap`s that it substitutes from.
 fn take_reads<'a>(brought: &'a Brought, origins: &Origins<'a>, found: &mut BTreeMap<Id<'a>, Info<'a>>) {
     for id in &origins.sources {
         let Some(info) = found.get_mut(id) else { continue };
