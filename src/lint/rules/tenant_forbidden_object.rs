@@ -277,7 +277,7 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
             ));
         }
         Guard::Unknown(why) => {
-            found.unchecked(format!("the permissions that ServiceAccount `{account}` can grant: {why}"))
+            found.unchecked(format!("the permissions that ServiceAccount `{account}` can grant: {why}"));
         }
     }
 }

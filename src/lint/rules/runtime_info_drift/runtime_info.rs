@@ -1,4 +1,4 @@
-//! The variable `ConfigMap`s of a fleet: `ConfigMap`s of one name that Kustomizations of several clusters substitute from.
+//! The variable `ConfigMap`s of a fleet: those of one name that Kustomizations of several clusters substitute from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
