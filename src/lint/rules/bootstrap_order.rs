@@ -15,25 +15,28 @@ use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
 declare! {
-    /// In a cold start, something is applied before what it needs, or waits for ever.
+    /// An object is applied before its dependencies, or never becomes ready.
     ///
     /// ## Why
     ///
-    /// On a cluster that has run for long, everything is there already, and the order in which it came is forgotten. A
-    /// new cluster, or one that is brought up again after a disaster, starts from nothing. A Kustomization that applies
-    /// an object whose Namespace or CRD another one brings fails until that one was there, and with `wait` a pod whose
-    /// Secret comes later runs into the timeout. Some waits never end: a parent that waits for a child which depends on
-    /// it, a Kustomization with custom resources whose CRD is brought by another one that it brings itself: Flux applies
-    /// nothing of it as long as one object is refused. Or one that brings its own variables or its own source.
+    /// On a long-running cluster all objects already exist, so a wrong order stays hidden. A new cluster, or a cluster
+    /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace and the CRD of each
+    /// of its objects exist. With `wait`, a pod runs into the timeout if its Secret is applied later. Some waits never
+    /// end:
     ///
-    /// Before a Kustomization comes what brought it, what it depends on, and what those wait for. Within one, Flux
-    /// applies CRDs, Namespaces and ClusterRoles first. Silent about what charts bring, and about circles of `dependsOn`
-    /// alone, which are `dependency-cycle`.
+    /// - A parent waits for a child that depends on the parent.
+    /// - A Kustomization contains custom resources, and one of its own children applies their CRD. Flux applies nothing
+    ///   of a Kustomization as long as the API server rejects one of its objects.
+    /// - A Kustomization applies its own variables or its own source.
+    ///
+    /// A Kustomization comes after the object that applies it, after its dependencies, and after the objects that those
+    /// wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule ignores
+    /// objects from charts. It also ignores cycles of `dependsOn` alone, which `dependency-cycle` reports.
     ///
     /// ## How to fix it
     ///
-    /// Add the Kustomization that brings it to `dependsOn`. Of a circle, break one step: let the parent not wait, or move
-    /// what is needed out of what needs it.
+    /// Add the Kustomization that applies the dependency to `dependsOn`. To break a cycle, remove `wait` from the
+    /// parent, or move the dependency to another Kustomization.
     ///
     /// ## Bad
     ///
@@ -133,21 +136,21 @@ declare! {
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies);
     /// stages in [fluxcd/pkg](https://github.com/fluxcd/pkg/blob/main/ssa/manager_apply.go)
-    "bootstrap-order", Warning, "in a cold start, something is applied before what it needs, or waits for ever",
+    "bootstrap-order", Warning, "an object is applied before its dependencies, or never becomes ready",
     Check::Cluster(check),
 }
 
-/// Something that has to be there before an object.
+/// A dependency of an object: a CRD, a Namespace or a Secret that must exist before it.
 struct Need<'a> {
-    /// The object.
+    /// The object that has the dependency.
     object: Applied<'a>,
-    /// The place that says so.
+    /// The place of the reference to the dependency.
     place: Span,
-    /// What is needed, in words.
+    /// The dependency as text for a message.
     what: String,
-    /// Whether the object is refused without it; otherwise it only does not become ready.
+    /// Whether the API server rejects the object without the dependency. Otherwise the object only does not become ready.
     refused: bool,
-    /// The appliers that bring it.
+    /// The appliers that apply the dependency.
     providers: Vec<usize>,
 }
 
@@ -170,7 +173,7 @@ fn check(view: &View<'_>, found: &mut Found) {
         }
     }
     for ((at, provider), needs) in &open {
-        // What any of several brings is there as soon as one of them is.
+        // If several appliers apply a dependency, it exists as soon as one of them is applied.
         for need in needs.iter().filter(|need| need.providers.len() == 1) {
             let is_gated = appliers.get(*at).is_some_and(|applier| is_waited_for(applier, need.object.object));
             let event = if need.refused { applied(*at) } else { ready(*at) };
@@ -180,30 +183,32 @@ fn check(view: &View<'_>, found: &mut Found) {
             }
         }
     }
-    found.extend(take_inputs(view, &descent, &mut order));
-    let circles = order.circles();
-    found.extend(circles.iter().filter_map(|circle| deadlock(&order, circle)));
+    found.extend(add_inputs(view, &descent, &mut order));
+    let cycles = order.circles();
+    found.extend(cycles.iter().filter_map(|cycle| deadlock(&order, cycle)));
     for ((at, provider), needs) in &open {
-        let both = |circle: &Circle| {
-            let has = |at: usize| circle.events.contains(&applied(at)) || circle.events.contains(&ready(at));
-            has(*at) && has(*provider)
+        let contains_both = |cycle: &Circle| {
+            let contains = |at: usize| cycle.events.contains(&applied(at)) || cycle.events.contains(&ready(at));
+            contains(*at) && contains(*provider)
         };
-        if !circles.iter().any(both) {
+        if !cycles.iter().any(contains_both) {
             let is_after = order.before(*provider).get(*at) == Some(&true);
             found.extend(too_early(view, *provider, needs, is_after));
         }
     }
 }
 
-/// Notes what Kustomizations and releases take from what others bring. Of that only what never comes is told: another
-/// rule finds what comes late. Gives the findings for what takes something of its own.
-fn take_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) -> Vec<Finding> {
+/// Adds the inputs that Kustomizations and releases read from other appliers to the order. Returns the findings for
+/// appliers that apply their own inputs.
+///
+/// Only inputs that never arrive are reported here: `missing-dependency` reports inputs that arrive late.
+fn add_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) -> Vec<Finding> {
     let twice: BTreeSet<usize> = view.twice().map(|(first, _)| address(first.object)).collect();
     let mut findings = Vec::new();
     for Input { user, by, is_itself, node, thing } in view.inputs() {
         let provider = thing.by.at;
         let is_above = || descent.line(by.at).skip(1).any(|at| at == provider);
-        // What any of several brings is there as soon as one of them is.
+        // If several appliers apply an input, it exists as soon as one of them is applied.
         if is_above() || twice.contains(&address(thing.object)) || thing.by.is_suspended() {
             continue;
         }
@@ -213,7 +218,7 @@ fn take_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) ->
                 order.need(ready(by.at), provider, by.place(node.span()), what());
             }
         } else if by.brought_by.as_ref().is_none_or(|parent| makes_roots(parent)) {
-            // Whoever applies a root by hand applies what it needs.
+            // The user that applies a root by hand also applies its inputs.
         } else if provider == by.at {
             findings.push(own_input(by, node, thing));
         } else {
@@ -223,46 +228,47 @@ fn take_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) ->
     findings
 }
 
-/// Whether what an applier brings is a root.
+/// Whether the Kustomizations that an applier applies are roots.
 fn makes_roots(applier: &Applier) -> bool {
     matches!(applier.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance)
 }
 
-/// What something waits for that only itself would bring.
+/// The finding for an applier that applies its own input.
 fn own_input(by: &Applier, node: &Node, thing: &Applied<'_>) -> Finding {
     let wanted = thing.object.reference();
-    let message = format!("in a cold start, {} waits for ever for {wanted}, which it brings itself", by.reference);
-    let help =
-        "let another Kustomization bring it, or the one that brings this one: Flux needs it before it applies anything";
-    Finding::warning(RULE.id, Label::new(own_place(by, node.span()), "needs it first"), message)
-        .related(thing.by.place(thing.object.span()), "brought here")
+    let message =
+        format!("in a cold start, {} never becomes ready: it needs {wanted}, which it applies itself", by.reference);
+    let help = "move the object to another Kustomization, or to the parent of this one: Flux needs it before it applies \
+                anything";
+    Finding::warning(RULE.id, Label::new(own_place(by, node.span()), "needed first"), message)
+        .related(thing.by.place(thing.object.span()), "applied here")
         .help(help)
         .about(by.reference.clone())
 }
 
-/// Whether an applier is not ready before an object of its own is.
+/// Whether an applier becomes ready only after one of its objects is ready.
 fn is_waited_for(applier: &Applier, object: &Object) -> bool {
     waits(applier).is_some() || checks(applier).any(|check| names(check, applier, object))
 }
 
-/// What objects need that neither their own applier brings nor one that brought it.
+/// The dependencies of objects that neither their own applier nor one of its ancestors applies.
 fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
     let mut defined: Index<u64, Vec<usize>> = Index::default();
-    let mut made: Index<Name, Vec<usize>> = Index::default();
+    let mut namespaces: Index<Name, Vec<usize>> = Index::default();
     for (brought, listing) in &view.lists {
         let needs = listing.needs(&brought.objects);
         needs.defines.iter().for_each(|print| defined.entry(*print).push(brought.by.at));
-        needs.makes.iter().for_each(|name| made.entry(name.clone()).push(brought.by.at));
+        needs.makes.iter().for_each(|name| namespaces.entry(name.clone()).push(brought.by.at));
     }
     let mut found = Vec::new();
     for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
         let brought: &'a Brought = brought;
         let is_above = |provider: &usize| descent.is_above(*provider, brought);
-        let mut take = |at: usize,
-                        providers: &[usize],
-                        refused: bool,
-                        node: &dyn Fn(&'a Object) -> Option<&'a Node>,
-                        what: &dyn Fn() -> String| {
+        let mut add = |at: usize,
+                       providers: &[usize],
+                       refused: bool,
+                       node: &dyn Fn(&'a Object) -> Option<&'a Node>,
+                       what: &dyn Fn() -> String| {
             if providers.is_empty() || providers.iter().any(is_above) {
                 return;
             }
@@ -274,12 +280,12 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
         let needs = listing.needs(&brought.objects);
         for (print, at) in &needs.custom {
             let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
-            take(*at, providers, true, &|object| object.node.get("kind"), &|| "its CRD".to_owned());
+            add(*at, providers, true, &|object| object.node.get("kind"), &|| "its CRD".to_owned());
         }
         for (namespace, at) in &listing.namespaces {
-            let providers = made.get(namespace).filter(|_| !view.gives_namespace(namespace));
+            let providers = namespaces.get(namespace).filter(|_| !view.gives_namespace(namespace));
             let node = |object: &'a Object| object.node.at_keys(&["metadata", "namespace"]);
-            take(*at, providers.map_or(&[][..], Vec::as_slice), true, &node, &|| format!("namespace `{namespace}`"));
+            add(*at, providers.map_or(&[][..], Vec::as_slice), true, &node, &|| format!("namespace `{namespace}`"));
         }
         for (namespace, name, node, at) in &needs.secrets {
             let provider = provider_of_secret(view, namespace, name);
@@ -293,7 +299,7 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
     found
 }
 
-/// The applier that brings a Secret, or what makes it.
+/// The applier of a Secret, or of the object that creates the Secret.
 fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<usize> {
     match view.presence("", "Secret", namespace, name) {
         Presence::Received(applied) => Some(applied.by.at),
@@ -313,23 +319,26 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
     let (object, user) = (first.object.object.reference(), &first.object.by);
     let more = match rest.len() {
         0 => String::new(),
-        1 => ", and another object likewise".to_owned(),
-        more => format!(", and {more} other objects likewise"),
+        1 => "; the same applies to another object".to_owned(),
+        more => format!("; the same applies to {more} other objects"),
     };
     let message = format!(
-        "in a cold start, {} may apply {object} before {} is there, which {} brings{more}",
+        "in a cold start, {} may apply {object} before {} exists, which {} applies{more}",
         user.reference, first.what, provider.reference
     );
     let consequence = if first.refused {
-        "until it is there, Flux applies nothing of what goes with the object"
+        "until it exists, Flux applies nothing of this Kustomization"
     } else {
-        "until it is there, its pods do not start"
+        "until it exists, the pods of the object do not start"
     };
-    let (it, its_user) = (&provider.reference, &user.reference);
+    let (provider_name, user_name) = (&provider.reference, &user.reference);
     let help = if is_after {
-        format!("let {its_user} or what comes before it bring it, since {it} comes after {its_user}: {consequence}")
+        format!(
+            "move it to {user_name} or to one of its dependencies, because {provider_name} is applied after \
+             {user_name}: {consequence}"
+        )
     } else {
-        format!("add {it} to `dependsOn` of {its_user}: {consequence}")
+        format!("add {provider_name} to `dependsOn` of {user_name}: {consequence}")
     };
     let mut finding =
         Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
@@ -339,44 +348,45 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
         finding = finding.related(own_place(user, own.span()), format!("{} does not wait for it", user.reference));
     }
     if let Some(own) = &provider.object {
-        finding = finding.related(own_place(provider, own.span()), format!("{} brings it", provider.reference));
+        finding = finding.related(own_place(provider, own.span()), format!("{} applies it", provider.reference));
     }
     Some(finding)
 }
 
-fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
-    let ((from, first), rest) = circle.steps.split_first()?;
+fn deadlock(order: &ColdStart<'_>, cycle: &Circle) -> Option<Finding> {
+    let ((from, first), rest) = cycle.steps.split_first()?;
     let (waiting, wanted) = (order.name(*from), order.name(first.to));
     let (place, message) = match &first.why {
         Why::Needs(place, what) => (
             place.clone(),
             format!(
-                "in a cold start, {waiting} waits for ever: {what}, which {wanted} brings, and that waits for {waiting}"
+                "in a cold start, {waiting} never becomes ready: {what}, which {wanted} applies, and {wanted} waits for \
+                 {waiting}"
             ),
         ),
         Why::Waits(place) | Why::DependsOn(place) => {
             let message = if waiting == wanted {
-                format!("{waiting} waits for ever for what it brings itself")
+                format!("{waiting} never becomes ready: it waits for itself")
             } else {
-                format!("{waiting} waits for ever for {wanted}, which waits for it in turn")
+                format!("{waiting} never becomes ready: it waits for {wanted}, which waits for {waiting}")
             };
             (place.clone(), message)
         }
         Why::Applied | Why::Brought => return None,
     };
-    let help = "break one of the steps: let one not wait, or move what is needed out of what needs it";
+    let help = "break one step of the cycle: remove a wait, or move the dependency to another Kustomization";
     let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
     for (event, edge) in rest {
         let (one, other) = (order.name(*event), order.name(edge.to));
         match &edge.why {
             Why::Needs(place, what) => {
-                finding = finding.related(place.clone(), format!("{what}, which {other} brings"))
+                finding = finding.related(place.clone(), format!("{what}, which {other} applies"))
             }
             Why::Waits(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
             Why::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
             Why::Brought => {
                 if let Some(place) = order.place(*event) {
-                    finding = finding.related(place, format!("{other} brings {one}"));
+                    finding = finding.related(place, format!("{other} applies {one}"));
                 }
             }
             Why::Applied => {}
@@ -385,7 +395,7 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
     Some(finding)
 }
 
-/// What each ResourceSet waits for that the cluster's Flux does not install.
+/// The findings for ResourceSets that wait for CRDs that the FluxInstance does not install.
 fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
     let mut sets = view.of_kind("fluxcd.controlplane.io", "ResourceSet").peekable();
     if sets.peek().is_none() {
@@ -411,11 +421,14 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
                 continue;
             }
             let place = set.by.place(node.span());
-            let message = format!("{} waits for ever for CRD `{name}`", set.object.reference());
+            let message = format!(
+                "{} never becomes ready: it waits for CRD `{name}`, which is not installed",
+                set.object.reference()
+            );
             let help =
-                format!("add `{controller}` to the components of {}, which brings it", instance.object.reference());
+                format!("add `{controller}` to the components of {}: it installs the CRD", instance.object.reference());
             let list = listed.unwrap_or(&instance.object.node);
-            let finding = Finding::warning(RULE.id, Label::new(place, "nothing installs it"), message)
+            let finding = Finding::warning(RULE.id, Label::new(place, "not installed"), message)
                 .related(instance.by.place(list.span()), format!("`{controller}` is not among these components"))
                 .help(help)
                 .about(set.object.reference());
@@ -425,7 +438,7 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The controller of Flux that a CRD comes with.
+/// The Flux controller that a CRD is installed with.
 fn controller_of(name: &str) -> Option<&'static str> {
     let (plural, group) = name.split_once('.')?;
     let controller = match (group, plural) {

@@ -1,36 +1,36 @@
-//! Circles among things that wait for each other.
+//! Cycles in a directed graph.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// One circle, the shortest from its first member, for each group of members that all wait for each other. `edges` are
-/// the members that each one waits for. Costs as many steps as there are members and edges.
-pub(crate) fn circles(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+/// Returns one cycle for each strongly connected component: the shortest one through its first node. `edges` lists the
+/// successors of each node. The running time is linear in nodes and edges.
+pub(crate) fn cycles(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let groups = groups(edges);
     let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (start, group) in groups.iter().enumerate() {
         if found.contains_key(group) {
             continue;
         }
-        if let Some(circle) = around(start, edges, &groups) {
-            found.insert(*group, circle);
+        if let Some(cycle) = shortest_from(start, edges, &groups) {
+            found.insert(*group, cycle);
         }
     }
-    let mut circles: Vec<Vec<usize>> = found.into_values().collect();
-    circles.sort();
-    circles
+    let mut cycles: Vec<Vec<usize>> = found.into_values().collect();
+    cycles.sort();
+    cycles
 }
 
-/// The shortest way from a member back to itself.
-fn around(start: usize, edges: &[Vec<usize>], groups: &[usize]) -> Option<Vec<usize>> {
+/// The shortest path from a node back to itself.
+fn shortest_from(start: usize, edges: &[Vec<usize>], groups: &[usize]) -> Option<Vec<usize>> {
     let mut came_from: BTreeMap<usize, usize> = BTreeMap::new();
     let mut open = VecDeque::from([start]);
     while let Some(at) = open.pop_front() {
         for to in edges[at].iter().filter(|to| groups[**to] == groups[start]) {
             if *to == start {
                 let back = std::iter::successors(Some(at), |at| came_from.get(at).copied());
-                let mut circle: Vec<usize> = back.collect();
-                circle.reverse();
-                return Some(circle);
+                let mut cycle: Vec<usize> = back.collect();
+                cycle.reverse();
+                return Some(cycle);
             }
             if !came_from.contains_key(to) {
                 came_from.insert(*to, at);
@@ -41,9 +41,9 @@ fn around(start: usize, edges: &[Vec<usize>], groups: &[usize]) -> Option<Vec<us
     None
 }
 
-/// The number of each member's group, whose members reach each other.
+/// Numbers the strongly connected components, and returns the number of each node's component.
 ///
-/// Tarjan's algorithm with a stack of its own: a chain may be longer than a thread's stack is deep.
+/// Uses Tarjan's algorithm with an explicit stack, because a long chain would overflow the stack of the thread.
 fn groups(edges: &[Vec<usize>]) -> Vec<usize> {
     const NEW: usize = usize::MAX;
     let mut number = vec![NEW; edges.len()];
@@ -90,19 +90,19 @@ fn groups(edges: &[Vec<usize>]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::circles;
+    use super::cycles;
 
     #[test]
-    fn each_group_shows_one_circle_and_what_leads_to_it_is_none() {
+    fn each_component_has_one_cycle_and_a_node_that_leads_to_it_has_none() {
         let edges = [vec![1], vec![2, 3], vec![1], vec![4], vec![4], vec![6], vec![7], vec![5], vec![]];
-        assert_eq!(circles(&edges), [vec![1, 2], vec![4], vec![5, 6, 7]]);
-        assert!(circles(&[vec![1], vec![2], vec![]]).is_empty());
+        assert_eq!(cycles(&edges), [vec![1, 2], vec![4], vec![5, 6, 7]]);
+        assert!(cycles(&[vec![1], vec![2], vec![]]).is_empty());
     }
 
     #[test]
-    fn a_long_chain_is_no_matter() {
+    fn a_long_chain_does_not_overflow_the_stack() {
         let count = 200_000;
         let edges: Vec<Vec<usize>> = (0..count).map(|at| vec![(at + 1) % count]).collect();
-        assert_eq!(circles(&edges)[0].len(), count);
+        assert_eq!(cycles(&edges)[0].len(), count);
     }
 }
