@@ -21,7 +21,7 @@ pub mod yaml;
 
 // facts
 
-/// A Kubernetes object as written.
+/// Kubernetes objects as written, and notations that several modules read.
 pub mod kube;
 
 /// The addresses that sources go by, and where copies of them lie.

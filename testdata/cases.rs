@@ -11,6 +11,8 @@ mod bounds;
 mod cli;
 #[path = "cases/clusters.rs"]
 mod clusters;
+#[path = "cases/confinement.rs"]
+mod confinement;
 #[path = "cases/decryption.rs"]
 mod decryption;
 #[path = "cases/fleet.rs"]

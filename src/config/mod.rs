@@ -33,7 +33,7 @@ pub use words::WORDS;
 use self::words::{ALL_WORDS, COPY_PATH, FLUX_VERSION};
 use crate::base::finding::Finding;
 use crate::schema::{Checker, publish};
-use crate::text::{File, Tree};
+use crate::text::{File, Span, Tree};
 use crate::yaml::{Node, Reader};
 
 /// The file at the root of a repository that says how it is judged.
@@ -63,9 +63,10 @@ pub struct Config {
     #[serde(default)]
     #[schemars(example = serde_json::json!({"staging": {"fluxVersion": "2.10"}}))]
     pub clusters: BTreeMap<String, ClusterConfig>,
-    /// Where copies of the repositories and artifacts lie that clusters build from; `--source` says the same.
+    /// Directories of this repository with copies of the repositories and artifacts that clusters build from. `--source`
+    /// names the others.
     #[serde(default)]
-    #[schemars(example = serde_json::json!([{"url": "https://github.com/acme/apps.git", "path": "../apps"}]))]
+    #[schemars(example = serde_json::json!([{"url": "https://github.com/acme/apps.git", "path": "vendor/apps"}]))]
     pub sources: Vec<SourceCopy>,
     /// `ConfigMap`s and `Secret`s that no manifest makes but the clusters have: written by Terraform, by an operator, by hand.
     #[serde(default)]
@@ -99,9 +100,19 @@ pub struct SourceCopy {
     #[serde(default, rename = "ref")]
     #[schemars(length(min = 1), example = &"production")]
     pub reference: Option<String>,
-    /// The folder of the copy, relative to this file.
-    #[schemars(length(min = 1), extend("format" = COPY_PATH), example = &"../apps")]
+    /// The directory of the copy, relative to this file. It lies in the repository, unless this file lies outside of it
+    /// or `--trust-config` is set.
+    #[schemars(length(min = 1), extend("format" = COPY_PATH), example = &"vendor/apps")]
     pub path: String,
+}
+
+/// A copy and the place of its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredCopy {
+    /// The copy.
+    pub copy: SourceCopy,
+    /// The value of `path`.
+    pub at: Span,
 }
 
 /// What a configuration says, as far as it is right.
@@ -114,7 +125,7 @@ pub struct Settings {
     /// What differs by cluster.
     pub clusters: BTreeMap<String, ClusterConfig>,
     /// Where copies of sources lie.
-    pub sources: Vec<SourceCopy>,
+    pub sources: Vec<DeclaredCopy>,
     /// What clusters have from elsewhere.
     pub external: Vec<Declared>,
     /// The clusters that it names outside of its `lint` section.
@@ -195,12 +206,13 @@ pub fn read(file: &File) -> (Settings, Vec<Finding>) {
 fn settings(root: &Node) -> Settings {
     let items = |field: &str| root.get(field).map(Node::items).unwrap_or_default();
     let external = |node: &Node| Some(Declared { external: decode(node)?, node: node.clone() });
+    let copy = |node: &Node| Some(DeclaredCopy { copy: decode(node)?, at: node.get("path")?.span().clone() });
     let clusters = root.get("clusters").map(Node::entries).unwrap_or_default().iter();
     Settings {
         lint: root.get("lint").map_or_else(Lint::default, Lint::read),
         flux_version: root.get("fluxVersion").and_then(decode),
         clusters: clusters.filter_map(|entry| Some((entry.key.to_string(), decode(&entry.node)?))).collect(),
-        sources: items("sources").iter().filter_map(decode).collect(),
+        sources: items("sources").iter().filter_map(copy).collect(),
         external: items("external").iter().filter_map(external).collect(),
         named_clusters: named_clusters::of_config(root),
     }

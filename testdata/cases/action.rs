@@ -149,6 +149,37 @@ fn a_link_out_of_the_checkout_is_not_judged() {
 }
 
 #[test]
+fn the_configuration_of_a_pull_request_is_not_trusted() {
+    assert!(!include_str!("../../action.yml").contains("lint --trust-config"));
+    for arguments in ["--trust-config", "--pedantic\n--trust-config --verbose", "--trust-config=true"] {
+        let runner = Runner::new().input("render", "false").input("args", arguments);
+        write_by_hand(&runner.workspace());
+        let run = runner.run();
+        assert_eq!(run.code, 2, "{run:#?}");
+        assert!(run.log.contains("--source URL=DIR") && run.summary.is_empty(), "{run:#?}");
+    }
+}
+
+#[test]
+fn a_copy_that_a_pull_request_names_is_not_read() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("credentials"), "canary").unwrap();
+    let runner = Runner::new();
+    render(&runner.workspace());
+    std::os::unix::fs::symlink(outside.path(), runner.workspace().join("link")).unwrap();
+    for path in ["link", "../temp", ".git", "a/../.git"] {
+        let config = format!(
+            "apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nsources:\n  - {{url: https://example.com/a.git, path: {path}}}\n"
+        );
+        fs::write(runner.workspace().join(".fleetwright.yaml"), config).unwrap();
+        let run = runner.run();
+        assert_eq!((run.code, &*run.outputs["render.status"], &*run.outputs["lint.status"]), (2, "2", "2"), "{run:#?}");
+        assert!(run.summary.contains(".fleetwright.yaml:4:") && run.summary.contains("--source"), "{run:#?}");
+        assert!(!run.log.contains("canary") && !run.summary.contains("canary"), "{run:#?}");
+    }
+}
+
+#[test]
 fn a_line_of_the_repository_is_no_command_to_the_runner() {
     let runner = Runner::new();
     render(&runner.workspace());

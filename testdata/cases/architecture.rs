@@ -34,6 +34,8 @@ const DOORS: &[(&[&str], Option<&str>, &str)] = &[
     (&["std", "fs"], Some("disk"), "take a `Tree`, and let `disk` read and write it"),
     (&["std", "os", "*", "fs"], Some("disk"), "take a `Tree`, and let `disk` read and write it"),
     (&["ignore"], Some("disk"), "take a `Tree`, and let `disk` walk directories"),
+    (&["rustix"], Some("disk"), "take a `Tree`, and let `disk` read and write it"),
+    (&["same_file"], Some("disk"), "take a `Tree`, and let `disk` read and write it"),
     (&["tempfile"], Some("disk"), "return what is to be written, and let `disk` write it"),
     (&["std", "process"], Some("disk"), "run no program outside `disk`"),
     (&["std", "os", "*", "process"], Some("disk"), "run no program outside `disk`"),
@@ -70,9 +72,9 @@ fn a_directory_has_at_most_twenty_files() {
     let folder = house.path().join("src/many");
     fs::create_dir_all(&folder).unwrap();
     let names: Vec<String> = (0..MAX_FILES).map(|number| format!("file_{number}")).collect();
-    let list: String = names.iter().map(|name| format!("mod {name};\n")).collect();
+    let list: Vec<String> = names.iter().map(|name| format!("mod {name};")).collect();
     fs::write(house.path().join("src/lib.rs"), "mod many;\n").unwrap();
-    fs::write(folder.join("mod.rs"), list).unwrap();
+    fs::write(folder.join("mod.rs"), list.join("\n")).unwrap();
     for name in &names {
         fs::write(folder.join(name).with_extension("rs"), "").unwrap();
     }
@@ -172,7 +174,9 @@ fn judge(path: &source::Path, module: &[String], order: &[String]) -> Option<Str
         ["crate", "{", ..] => {
             Some("`use crate::{…}` hides which modules are used; write one `use` for each".to_owned())
         }
-        ["crate", "*", ..] => Some("`use crate::*` hides which modules are used; write one `use` for each name".to_owned()),
+        ["crate", "*", ..] => {
+            Some("`use crate::*` hides which modules are used; write one `use` for each name".to_owned())
+        }
         ["crate", target, ..] => judge_edge(target, path.place, module, order),
         ["super" | "self", ..] => judge_climb(&segments, path, module),
         ["fleetwright", "cli", ..] if module == ["main"] => None,
@@ -190,10 +194,14 @@ fn judge_edge(target: &str, place: Place, module: &[String], order: &[String]) -
     }
     let position = |name: &str| order.iter().position(|module| module == name);
     let Some(theirs) = position(target) else {
-        return Some(format!("`crate::{target}` is not a module of lib.rs; write the path of the module that defines it"));
+        return Some(format!(
+            "`crate::{target}` is not a module of lib.rs; write the path of the module that defines it"
+        ));
     };
     if place == Place::Reexport {
-        return Some(format!("`pub use` of `crate::{target}` hides its users; import it from `crate::{target}` where it is used"));
+        return Some(format!(
+            "`pub use` of `crate::{target}` hides its users; import it from `crate::{target}` where it is used"
+        ));
     }
     let below = position(own).is_none_or(|ours| theirs > ours);
     below.then(|| {
@@ -209,8 +217,12 @@ fn judge_climb(segments: &[&str], path: &source::Path, module: &[String]) -> Opt
     let climbed = segments.iter().skip_while(|name| **name == "self").take_while(|name| **name == "super").count();
     let names_something = segments.iter().any(|name| !matches!(*name, "self" | "super"));
     let depth = module.len() + path.inside.len();
-    (climbed > 0 && names_something && climbed >= depth)
-        .then(|| format!("`{}` leaves the top-level module; write `crate::…`, so that the dependency is visible", segments.join("::")))
+    (climbed > 0 && names_something && climbed >= depth).then(|| {
+        format!(
+            "`{}` leaves the top-level module; write `crate::…`, so that the dependency is visible",
+            segments.join("::")
+        )
+    })
 }
 
 fn judge_door(segments: &[&str], module: &[String]) -> Option<String> {

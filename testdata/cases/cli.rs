@@ -335,7 +335,7 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
     assert!(lint("repo/a", ".").contains("1 error in"), "{}", lint("repo/a", "."));
     assert!(lint("repo/a", "old").contains("1 finding excepted"), "{}", lint("repo/a", "old"));
 
-    // A copy beside the repository is called by the way that leads there, wherever the command runs.
+    // A copy beside the repository is called by the path that leads there, wherever the command runs.
     let sync = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: \
                 flux-system}\nspec: {url: https://example.com/repo.git, ref: {branch: main}}\n---\napiVersion: \
                 kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: \
@@ -354,6 +354,11 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
     }
     let sources = "sources: [{url: https://example.com/apps.git, path: ../apps}]";
     config(&format!("{sources}\nlint: {{skip: [a, b, .sub]}}"));
+    assert!(lint("repo", ".").contains("copy `../apps` lies outside of the repository"), "{}", lint("repo", "."));
+    let lint = |from: &str, dir: &str| {
+        let output = fleetwright(&root.join(from), &["lint", "--trust-config", dir]);
+        text(&output.stdout) + &text(&output.stderr)
+    };
     assert!(lint("repo", ".").contains("../apps/x/kustomization.yaml"), "{}", lint("repo", "."));
     config(&format!("{sources}\nlint: {{skip: [a, b, .sub, ../apps/x]}}"));
     for (from, dir) in [("repo", "."), ("", "repo"), ("repo/a", ".."), ("apps", "../repo")] {

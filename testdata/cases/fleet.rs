@@ -126,7 +126,7 @@ fn settings_text(settings: &config::Settings) -> String {
     for name in settings.clusters.keys() {
         writeln!(text, "cluster {name}: flux {:?}", settings.flux_version(name)).unwrap();
     }
-    for copy in &settings.sources {
+    for config::DeclaredCopy { copy, .. } in &settings.sources {
         writeln!(text, "source {} {:?} at {}", copy.url, copy.reference, copy.path).unwrap();
     }
     for declared in &settings.external {

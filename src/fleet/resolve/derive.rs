@@ -11,11 +11,11 @@ use super::fleet::{
 use super::variable::variables;
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
-use crate::fleet::input::scalar::Text;
-use crate::fleet::load::INVALID_FLEET;
 use crate::fleet::merge::levels::{Merged, MergedComponent, MergedTenant, namespace_of};
 use crate::fleet::model;
 use crate::fleet::model::{ClusterSettings, Reconcile, Role, TenantSettings};
+use crate::fleet::rule_ids::INVALID_FLEET;
+use crate::fleet::scalar::Text;
 use crate::text::{Index, Span};
 use crate::yaml::{Node, Reader};
 

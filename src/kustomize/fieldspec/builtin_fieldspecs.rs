@@ -3,8 +3,10 @@
 //! Source: the built-in configuration of kustomize 5.8. Rows that can match nothing are kept with their mistakes, since
 //! a user's configuration is merged with them.
 
+use std::sync::{Arc, LazyLock};
+
 use super::field_spec::{FieldSpec, Gvk};
-use super::transformer_config::{Configuration, NameReference, Topic};
+use super::transformer_config::{Configuration, Conflict, NameReference, Topic};
 
 /// Group, version, kind, path.
 type Row = (&'static str, &'static str, &'static str, &'static str);
@@ -213,8 +215,23 @@ const REFERENCES: &[(&str, &str, &str, &[Row])] = &[
 
 const AUTOSCALERS: &[Row] = &[("", "", "HorizontalPodAutoscaler", "spec/scaleTargetRef/name")];
 
+/// What kustomize does when nothing is configured.
+pub(crate) fn built_in() -> &'static Arc<Configuration> {
+    static BUILT_IN: LazyLock<Arc<Configuration>> = LazyLock::new(|| {
+        let merged = Configuration::default().merge(&default_fieldspecs());
+        Arc::new(merged.expect("the built-in configuration agrees with itself"))
+    });
+    &BUILT_IN
+}
+
+/// One configuration merged into another. Most are the built-in one, which adds nothing to itself.
+pub(crate) fn merged(into: &Arc<Configuration>, from: &Arc<Configuration>) -> Result<Arc<Configuration>, Conflict> {
+    let is_first = into.is_empty() && Arc::ptr_eq(from, built_in());
+    if is_first || Arc::ptr_eq(into, from) { Ok(from.clone()) } else { into.merge(from).map(Arc::new) }
+}
+
 /// The built-in configuration.
-pub(crate) fn known() -> Configuration {
+fn default_fieldspecs() -> Configuration {
     let mut known = Configuration::default();
     let mut put = |topic: Topic, specs: Vec<FieldSpec>| known.fields.entry(topic).or_default().extend(specs);
     let rows = |rows: &[Row], create: bool| -> Vec<FieldSpec> { rows.iter().map(|row| spec(*row, create)).collect() };
@@ -300,4 +317,19 @@ fn reference(group: &str, version: &str, kind: &str, rows: &[Row]) -> NameRefere
     };
     referrers.extend(rows.iter().map(|row| spec(*row, false)));
     NameReference { target: Gvk::new(group, version, kind), referrers }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_configuration_adds_nothing_to_itself() {
+        let twice = built_in().merge(built_in()).unwrap();
+        let count = |configuration: &Configuration| {
+            let fields = configuration.fields.values().map(Vec::len).sum::<usize>();
+            fields + configuration.references.iter().map(|reference| reference.referrers.len()).sum::<usize>()
+        };
+        assert_eq!(count(&twice), count(built_in()));
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::kustomize::objects::resources::Id;
 use crate::text::Span;
-use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Value};
+use crate::yaml::{Entry, Name, Node, Value};
 
 /// A group, version and kind to select objects by; an empty one selects anything.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -189,30 +189,6 @@ pub(crate) fn split_path(path: &str, separator: char) -> Vec<String> {
         }
     }
     keys
-}
-
-/// A mapping with a key set to a text. A value that is the same already keeps its place.
-pub(crate) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
-    let Some(text) = value.shared_text() else { return map.clone() };
-    let by = By::Field(value.span().clone());
-    match map.entry(key) {
-        Some(entry) if entry.node.resolve(Reader::Kustomize) == Some(Scalar::String(&text)) => map.clone(),
-        Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, string_style(value)), by))),
-        None => map.with(Entry::new(key, key_span, made(Value::Scalar(text, string_style(value)), by))),
-    }
-}
-
-/// A value that a step made where nothing was.
-pub(crate) fn made(value: Value, by: By) -> Node {
-    Node { value, origin: Origin::Via(Arc::new(Step::new(by, None, Box::default()))) }
-}
-
-/// A style that makes the text a string: these fields hold strings, whatever the text looks like.
-pub(crate) fn string_style(value: &Node) -> Style {
-    match &value.value {
-        Value::Scalar(_, style) if *style != Style::Plain => *style,
-        _ => Style::Double,
-    }
 }
 
 #[cfg(test)]

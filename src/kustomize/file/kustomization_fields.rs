@@ -2,7 +2,7 @@
 
 use super::typed::{self, Decoder, LIST_OF_TEXTS, Type};
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::Node;
 
 /// What a kustomization may say.

@@ -6,7 +6,7 @@ use super::definition::Definition;
 use super::files::{Files, Reading, copy_of, place_of_copy};
 use super::remote::Remote;
 use crate::base::finding::{Finding, did_you_mean};
-use crate::kustomize::build::{FAILED_BUILD, MISSING_RESOURCE};
+use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 use crate::text::{Span, Stands, folder_of, is_inside, join};
 use crate::yaml::{Node, Parsed};
 

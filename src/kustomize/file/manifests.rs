@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{Document, Node, Parsed};
 

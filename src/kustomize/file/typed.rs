@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, did_you_mean};
-use crate::kustomize::build::FAILED_BUILD;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{Entry, Name, Node, Reader, Scalar, Style, Value, go};
 

@@ -2,40 +2,26 @@
 
 use data_encoding::BASE64;
 
+use super::generator_kind::GeneratorKind;
 use super::key_values::{self, Content, Pair};
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::made;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::objects::resources::{Behavior, Positions, Resource};
+use crate::kustomize::objects::trace::Maker;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
-use crate::kustomize::state::origin_annotations::Maker;
+use crate::kustomize::text::string_value::made;
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Origin, Reader, Scalar, Step, Style, Value};
-
-/// What a generator makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    ConfigMap,
-    Secret,
-}
-
-impl Kind {
-    fn generator(self) -> &'static str {
-        match self {
-            Self::ConfigMap => "ConfigMapGenerator",
-            Self::Secret => "SecretGenerator",
-        }
-    }
-}
 
 /// Runs the generators of a kustomization and adds what they make.
 pub(crate) fn run(files: &Files, definition: &Definition, partial: &mut Partial) {
     let global = definition.entry("generatorOptions").map(|entry| entry.node.clone());
     let mut made = Vec::new();
-    for (field, kind) in [("configMapGenerator", Kind::ConfigMap), ("secretGenerator", Kind::Secret)] {
+    for (field, kind) in [("configMapGenerator", GeneratorKind::ConfigMap), ("secretGenerator", GeneratorKind::Secret)]
+    {
         for entry in definition.items(field) {
             let mut one = make(files, &definition.folder, kind, entry, global.as_ref(), partial);
             if let (Some((resource, _)), Some(file)) = (&mut one, &partial.traced) {
@@ -57,7 +43,7 @@ pub(crate) fn run(files: &Files, definition: &Definition, partial: &mut Partial)
 pub(crate) fn make(
     files: &Files,
     folder: &str,
-    kind: Kind,
+    kind: GeneratorKind,
     entry: &Node,
     global: Option<&Node>,
     partial: &mut Partial,
@@ -79,10 +65,10 @@ pub(crate) fn make(
     metadata.extend(options.map("annotations"));
     let mut fields = vec![
         Entry::new("apiVersion", &key, word("v1")),
-        Entry::new("kind", &key, word(if kind == Kind::Secret { "Secret" } else { "ConfigMap" })),
+        Entry::new("kind", &key, word(if kind == GeneratorKind::Secret { "Secret" } else { "ConfigMap" })),
         Entry::new("metadata", &key, generated(Value::Map(metadata.into()), name.span())),
     ];
-    if kind == Kind::Secret {
+    if kind == GeneratorKind::Secret {
         fields.push(match text("type") {
             Some(said) => entry_at("type", said, "type", entry),
             None => Entry::new("type", &key, word("Opaque")),
@@ -117,15 +103,17 @@ fn refuse_repeated(pairs: &[Pair], name: &Node, partial: &mut Partial) {
 }
 
 /// The entries `data` and `binaryData`, with sorted keys.
-fn data(kind: Kind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
+fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
     pairs.sort_by(|a, b| a.key.cmp(&b.key));
     let (mut texts, mut binary) = (Vec::new(), Vec::new());
     for pair in pairs {
         let (list, text): (&mut Vec<Entry>, String) = match (kind, &pair.value) {
-            (_, Content::Unknown(text)) | (Kind::ConfigMap, Content::Text(text)) => (&mut texts, text.to_string()),
-            (Kind::Secret, Content::Text(text)) => (&mut texts, base64(text.as_bytes())),
-            (Kind::Secret, Content::Bytes(bytes)) => (&mut texts, base64(bytes)),
-            (Kind::ConfigMap, Content::Bytes(bytes)) => match std::str::from_utf8(bytes) {
+            (_, Content::Unknown(text)) | (GeneratorKind::ConfigMap, Content::Text(text)) => {
+                (&mut texts, text.to_string())
+            }
+            (GeneratorKind::Secret, Content::Text(text)) => (&mut texts, base64(text.as_bytes())),
+            (GeneratorKind::Secret, Content::Bytes(bytes)) => (&mut texts, base64(bytes)),
+            (GeneratorKind::ConfigMap, Content::Bytes(bytes)) => match std::str::from_utf8(bytes) {
                 Ok(text) => (&mut texts, text.to_string()),
                 Err(_) => (&mut binary, base64(bytes)),
             },
@@ -143,7 +131,7 @@ fn data(kind: Kind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
     let map = |key: &str, entries: Vec<Entry>| Entry::new(key, place, generated(Value::Map(entries.into()), place));
     let mut fields = Vec::new();
     // A secret always has data; a config map only when there is some.
-    if kind == Kind::Secret || !texts.is_empty() {
+    if kind == GeneratorKind::Secret || !texts.is_empty() {
         fields.push(map("data", texts));
     }
     if !binary.is_empty() {

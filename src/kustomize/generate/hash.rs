@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::kustomize::objects::resources::Resources;
 use crate::kustomize::text::go_json;
-use crate::kustomize::transform::names::renamed;
+use crate::kustomize::text::string_value::renamed;
 use crate::yaml::{By, Node, Reader, Style, Value, to_json};
 
 /// What stands for the hash of content that nobody knows: as long as one, and no hash has these letters.

@@ -2,8 +2,8 @@
 
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::made;
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::text::string_value::made;
 use crate::yaml::{By, Entry, Node, Style, Value};
 
 /// Makes the object that a generator asks for; it knows one cloud.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::config_maps::Kind;
+use super::generator_kind::GeneratorKind;
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::locate::Located;
 use crate::kustomize::file::sops::{self, Format};
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
 use crate::text::{File, Span};
 use crate::yaml::{Name, Node};
@@ -37,9 +37,9 @@ pub(crate) enum Content {
 /// What an entry of a generator names, in kustomize's order: lines of files, literals, files.
 ///
 /// What is encrypted is decrypted for Secrets alone, and not where the older field `env` names it.
-pub(crate) fn read(files: &Files, folder: &str, kind: Kind, entry: &Node, partial: &mut Partial) -> Vec<Pair> {
+pub(crate) fn read(files: &Files, folder: &str, kind: GeneratorKind, entry: &Node, partial: &mut Partial) -> Vec<Pair> {
     let mut pairs = Vec::new();
-    let decrypts = files.decrypts && kind == Kind::Secret;
+    let decrypts = files.decrypts && kind == GeneratorKind::Secret;
     let list = |field: &str| entry.get(field).map_or(&[][..], Node::items);
     let single = entry.get("env").filter(|node| node.text().is_some_and(|text| !text.is_empty()));
     let sources = list("envs").iter().map(|source| (source, decrypts)).chain(single.map(|source| (source, false)));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::resources::{Id, Resources};
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::file::definition::Definition;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::Node;
 
 /// Kinds that kustomize puts first, in this order.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::trace::{Maker, Source, Trace};
 use crate::kustomize::schema::user_schema::UserSchema;
-use crate::kustomize::state::origin_annotations::Trace;
 use crate::kustomize::text::scope::is_cluster_scoped;
 use crate::text::Index;
 use crate::yaml::{Entry, Name, Node, Style, Value};
@@ -103,6 +103,16 @@ impl Resource {
     pub(crate) fn new(node: Node) -> Self {
         let id = Id::of(&node);
         Self { node, id, history: History::default(), variables: Vec::new(), schema: None }
+    }
+
+    /// Notes the file that the object was read from.
+    pub(crate) fn traced_to_file(&mut self, path: &str) {
+        self.history.trace.source = Some(Source::File(path.into()));
+    }
+
+    /// Notes the generator that made the object.
+    pub(crate) fn traced_to_maker(&mut self, maker: Arc<Maker>) {
+        self.history.trace.source = Some(Source::Made(maker));
     }
 
     /// Takes the user's schema, which may say that its kind has no namespace.

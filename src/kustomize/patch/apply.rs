@@ -1,12 +1,13 @@
 //! One patch, laid over the objects that it is for.
 
 use super::json_patch;
-use super::strategic_merge::{Mismatch, merge};
+use super::merge_step::Mismatch;
+use super::strategic_merge::merge;
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::objects::patch_targets::Laid;
 use crate::kustomize::objects::resources::{History, Id, Positions, Resources};
 use crate::kustomize::objects::selector::Target;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::merge_keys::Type;
 use crate::kustomize::schema::user_schema::UserSchema;
 use crate::text::Span;

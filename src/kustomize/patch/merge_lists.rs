@@ -6,13 +6,16 @@
 
 use std::collections::BTreeSet;
 
-use super::strategic_merge::{self, DIRECTIVE, Directive, Mismatch, Patch, Walked, read_directive};
-use crate::kustomize::schema::merge_keys::{ListMerge, Type};
+use super::merge_step::{DIRECTIVE, Directive, Mismatch, Patch, Walked, read_directive};
+use crate::kustomize::schema::merge_keys::ListMerge;
 use crate::text::Index;
 use crate::yaml::{By, Entry, Node, Style, Value};
 
 /// Lists whose items have no usable keys cost more than their length; longer ones are refused.
 const MAX_UNORDERED: usize = 3000;
+
+/// The merge of one item of a list.
+type MergeItem<'a> = &'a dyn Fn(Option<&Node>, Patch<'_>) -> Result<Walked, Mismatch>;
 
 /// An item on its way, and where it stood in the object's list if it is still what it was.
 #[derive(Clone)]
@@ -32,17 +35,19 @@ enum Laid<'a> {
 pub(crate) fn walk(
     old: Option<&Node>,
     patch: Patch<'_>,
-    kind: Type<'_>,
     list: ListMerge<'_>,
+    merge_item: MergeItem<'_>,
 ) -> Result<Walked, Mismatch> {
     let new = patch.node(old);
     let Some(old) = old.filter(|old| !old.is_null()) else {
         let Some(new) = new.filter(|new| new.is_seq()) else { return Ok(Walked::Gone) };
-        let items = List::of(new.items(), kind, list).walk(&Laid::Itself, new)?;
+        let items = List::of(new.items(), list, merge_item).walk(&Laid::Itself, new)?;
         let node = Node { value: Value::Seq(nodes(items)), origin: new.origin.clone() };
         return Ok(Walked::taken(old, node));
     };
-    let Some(new) = new else { return Ok(finish(old, List::of(old.items(), kind, list).walk(&Laid::Absent, old)?)) };
+    let Some(new) = new else {
+        return Ok(finish(old, List::of(old.items(), list, merge_item).walk(&Laid::Absent, old)?));
+    };
     if new.is_null() {
         return Ok(Walked::Gone);
     }
@@ -54,17 +59,17 @@ pub(crate) fn walk(
     match (directive, patch) {
         (Some((Directive::Delete, _)), _) => Ok(Walked::Gone),
         (Some((Directive::Replace, _)), _) => {
-            let items = List::of(bare.as_deref().unwrap_or_default(), kind, list).walk(&Laid::Itself, new)?;
+            let items = List::of(bare.as_deref().unwrap_or_default(), list, merge_item).walk(&Laid::Itself, new)?;
             let value = Value::Seq(nodes(items));
             Ok(Walked::Taken(old.changed(value, By::Patch(new.span().clone()))))
         }
         (_, Patch::By(_)) => {
             let laid = Laid::Items(bare.as_deref().unwrap_or(new.items()));
-            Ok(finish(old, List::of(old.items(), kind, list).walk(&laid, new)?))
+            Ok(finish(old, List::of(old.items(), list, merge_item).walk(&laid, new)?))
         }
         (_, Patch::Itself | Patch::Absent) => {
             let items = bare.as_deref().unwrap_or(old.items());
-            Ok(finish(old, List::of(items, kind, list).walk(&Laid::Itself, new)?))
+            Ok(finish(old, List::of(items, list, merge_item).walk(&Laid::Itself, new)?))
         }
     }
 }
@@ -110,11 +115,11 @@ type Values = Vec<String>;
 struct List<'a> {
     items: Vec<Item>,
     keys: Vec<&'a str>,
-    kind: Type<'a>,
+    merge_item: MergeItem<'a>,
 }
 
 impl<'a> List<'a> {
-    fn of(items: &[Node], kind: Type<'a>, list: ListMerge<'a>) -> Self {
+    fn of(items: &[Node], list: ListMerge<'a>, merge_item: MergeItem<'a>) -> Self {
         let items = items.iter().enumerate().map(|(at, node)| Item { node: node.clone(), kept: Some(at) });
         let keys = match list {
             ListMerge::ByKeys(keys) => keys.to_vec(),
@@ -122,7 +127,7 @@ impl<'a> List<'a> {
             // The empty key stands for an item's own value.
             ListMerge::Set | ListMerge::Replace => vec![""],
         };
-        Self { items: items.collect(), keys, kind }
+        Self { items: items.collect(), keys, merge_item }
     }
 
     fn walk(self, laid: &Laid<'_>, place: &Node) -> Result<Vec<Item>, Mismatch> {
@@ -154,17 +159,12 @@ impl<'a> List<'a> {
         let mut all = Vec::with_capacity(patch.len() + rest.len());
         for new in patch {
             let old = places.get(&value(new)).and_then(|at| rest.get_mut(*at)?.take());
-            let walked = strategic_merge::walk(
-                old.as_ref().map(|old| &old.node),
-                Patch::By(new),
-                self.kind,
-                ListMerge::Replace,
-            )?;
+            let walked = (self.merge_item)(old.as_ref().map(|old| &old.node), Patch::By(new))?;
             all.extend(kept(old, walked));
         }
         for old in rest.into_iter().flatten() {
             let patch = if matches!(laid, Laid::Itself) { Patch::Itself } else { Patch::Absent };
-            let walked = strategic_merge::walk(Some(&old.node), patch, self.kind, ListMerge::Replace)?;
+            let walked = (self.merge_item)(Some(&old.node), patch)?;
             all.extend(kept(Some(old), walked));
         }
         Ok(all)
@@ -234,7 +234,7 @@ impl<'a> List<'a> {
             Laid::Itself => Patch::Itself,
             Laid::Items(_) => patch.iter().find(|node| has(node)).map_or(Patch::Absent, Patch::By),
         };
-        let walked = strategic_merge::walk(old.as_ref().map(|old| &old.node), new, self.kind, ListMerge::Replace)?;
+        let walked = (self.merge_item)(old.as_ref().map(|old| &old.node), new)?;
         // What stands in the object already loses its directive where it stands, whatever the directive does.
         let own = matches!(laid, Laid::Itself);
         if let Some(item) = at.filter(|_| own).and_then(|at| self.items.get_mut(at))

@@ -2,11 +2,11 @@
 
 use super::apply::{Keeps, Patch};
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::sops::{self, Format};
-use crate::kustomize::finish::{as_text, is_text};
 use crate::kustomize::objects::selector::Target;
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::text::string_value::{as_text, is_text};
 use crate::text::Span;
 use crate::yaml::{DUPLICATE_KEY, Document, Node, Value};
 

@@ -7,58 +7,10 @@
 use std::collections::BTreeMap;
 
 use super::merge_lists;
+use super::merge_step::{DIRECTIVE, Directive, Mismatch, Patch, Walked, read_directive};
 use crate::kustomize::schema::field_comment::hides_schema;
 use crate::kustomize::schema::merge_keys::{ListMerge, Type};
 use crate::yaml::{Entry, Node, Style, Value};
-
-/// A place where a patch cannot be laid over the object.
-pub(crate) struct Mismatch {
-    /// The patch's node.
-    pub(crate) patch: Node,
-    pub(crate) message: String,
-}
-
-/// What is laid over a node.
-#[derive(Clone, Copy)]
-pub(crate) enum Patch<'a> {
-    /// Nothing.
-    Absent,
-    /// The node itself: it was taken from the patch, so that its nulls and directives are still in it.
-    Itself,
-    /// A part of the patch.
-    By(&'a Node),
-}
-
-impl<'a> Patch<'a> {
-    pub(crate) fn node(self, old: Option<&'a Node>) -> Option<&'a Node> {
-        match self {
-            Self::Absent => None,
-            Self::Itself => old,
-            Self::By(node) => Some(node),
-        }
-    }
-}
-
-/// What became of a node.
-pub(crate) enum Walked {
-    /// It is what it was.
-    Kept,
-    /// It was changed in its place.
-    Changed(Node),
-    /// The patch's node stands in its place.
-    Taken(Node),
-    /// It is no more.
-    Gone,
-}
-
-impl Walked {
-    pub(crate) fn taken(old: Option<&Node>, new: Node) -> Self {
-        match old {
-            Some(old) => Self::Taken(old.replaced_by(&new)),
-            None => Self::Taken(new),
-        }
-    }
-}
 
 /// The object with the patch laid over it; `None` when the patch deletes it.
 pub(crate) fn merge(object: &Node, patch: &Node, kind: Type<'_>) -> Result<Option<Node>, Mismatch> {
@@ -94,7 +46,9 @@ pub(crate) fn walk(
     }
     match &shape.value {
         Value::Map(_) => walk_map(old, patch, kind),
-        Value::Seq(_) if list != ListMerge::Replace => merge_lists::walk(old, patch, kind, list),
+        Value::Seq(_) if list != ListMerge::Replace => {
+            merge_lists::walk(old, patch, list, &|old, patch| walk(old, patch, kind, ListMerge::Replace))
+        }
         Value::Seq(_) | Value::Scalar(..) => Ok(match (patch, new) {
             (Patch::Absent | Patch::Itself, _) | (_, None) => Walked::Kept,
             (Patch::By(_), Some(new)) if new.is_null() => Walked::Gone,
@@ -118,29 +72,6 @@ fn describe(node: &Node) -> &'static str {
         Value::Scalar(..) => "a single value",
         Value::Seq(_) => "a list",
         Value::Map(_) => "a mapping",
-    }
-}
-
-/// The key of directives in a patch.
-pub(super) const DIRECTIVE: &str = "$patch";
-
-/// What `$patch` says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Directive {
-    Merge,
-    Replace,
-    Delete,
-}
-
-pub(super) fn read_directive(node: &Node) -> Result<Directive, Mismatch> {
-    match node.text() {
-        Some("merge") => Ok(Directive::Merge),
-        Some("replace") => Ok(Directive::Replace),
-        Some("delete") => Ok(Directive::Delete),
-        other => {
-            let message = format!("`$patch: {}` is none of merge, replace and delete", other.unwrap_or_default());
-            Err(Mismatch { patch: node.clone(), message })
-        }
     }
 }
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit, each_item, made};
+use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit, each_item};
 use crate::kustomize::fieldspec::transformer_config::{Configuration, NameReference};
 use crate::kustomize::objects::resources::{Id, NO_NAMESPACE, Resource, Resources};
-use crate::kustomize::transform::names::renamed;
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::text::string_value::{made, renamed};
 use crate::text::{Index, Span};
 use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Value};
 

@@ -3,48 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::fieldspec::field_spec::{Make, Misfit, each_item};
 use crate::kustomize::fieldspec::transformer_config::{Configuration, Topic};
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::objects::resources::{Id, Resource, Resources};
-use crate::kustomize::state::accumulator::Partial;
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::state::accumulator::{Partial, Variable};
 use crate::kustomize::text::field_path::{look_up, split};
 use crate::text::Span;
 use crate::yaml::{By, Entry, Name, Node, Reader, Scalar, Style, Value};
-
-/// A variable as a kustomization declares it.
-#[derive(Debug, Clone)]
-pub(crate) struct Variable {
-    /// The field of the object, in dots.
-    path: String,
-    /// The place of its declaration.
-    place: Span,
-}
-
-/// The variables of a kustomization and its bases, by name.
-pub(crate) type Variables = BTreeMap<Name, Variable>;
-
-/// Takes over what a base declares.
-pub(crate) fn absorb(partial: &mut Partial, base: &Variables) {
-    for (name, variable) in base {
-        declare(partial, name, variable.clone());
-    }
-}
-
-fn declare(partial: &mut Partial, name: &Name, variable: Variable) {
-    match partial.variables.get(name) {
-        Some(first) => {
-            let message = format!("the variable `{name}` is declared twice");
-            let finding = Finding::error(FAILED_BUILD, variable.place, message);
-            let finding = finding.related(first.place.clone(), "first here");
-            partial.fail(finding.help("give each variable its own name; kustomize refuses this"));
-        }
-        None => {
-            partial.variables.insert(name.clone(), variable);
-        }
-    }
-}
 
 /// Reads `vars` and notes on the objects which variables are read from them, while they have their names.
 pub(crate) fn collect(definition: &Definition, partial: &mut Partial) {
@@ -71,7 +38,7 @@ pub(crate) fn collect(definition: &Definition, partial: &mut Partial) {
         }
         let path = text(&["fieldref", "fieldPath"]).or_else(|| text(&["fieldref", "fieldpath"]));
         let path = path.filter(|path| !path.is_empty()).unwrap_or("metadata.name").to_string();
-        declare(partial, &name, Variable { path, place });
+        partial.declare_variable(&name, Variable { path, place });
     }
 }
 

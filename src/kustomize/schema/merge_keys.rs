@@ -3,7 +3,7 @@
 //! Source: the `x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key` and `x-kubernetes-list-map-keys` of the
 //! schema of Kubernetes 1.21, which kustomize 5.8 carries. Kinds that it does not know replace every list.
 
-use super::user_schema::UserSchema;
+use super::user_schema::{LIST_KEYS, MAX_REFERENCES, MERGE_KEY, UserSchema, list_id};
 use crate::yaml::{Name, Node};
 
 /// A type of Kubernetes', one of a schema that the user names, or a place where none is known.
@@ -151,6 +151,8 @@ const FIELDS: &[(&str, &str, &str, ListMerge<'static>)] = &[
     ("WorkloadSpec", "template", "PodTemplateSpec", ListMerge::Replace),
 ];
 
+const STRATEGY: &str = "x-kubernetes-patch-strategy";
+
 impl<'a> Type<'a> {
     /// The type of an object, by the user's schema where there is one.
     pub(crate) fn of_object(schema: Option<&'a UserSchema>, api_version: &str, kind: &str) -> Self {
@@ -178,7 +180,7 @@ impl<'a> Type<'a> {
         let its = match self {
             Self::Unknown(_) => return (self, ListMerge::Replace),
             Self::User(schema, node) => {
-                return schema.field(node, name).unwrap_or((Self::Unknown(Some(schema)), ListMerge::Replace));
+                return user_field(schema, node, name).unwrap_or((Self::Unknown(Some(schema)), ListMerge::Replace));
             }
             Self::Known(its) => its,
         };
@@ -203,4 +205,36 @@ impl<'a> Type<'a> {
         let named = [Some(old), new].into_iter().flatten().find_map(said);
         named.map_or(self, |(api_version, kind)| Self::of_object(schema, &api_version, &kind))
     }
+}
+
+/// The type of a field, or of its items, and how it merges when it is a list.
+fn user_field<'a>(schema: &'a UserSchema, node: &'a Node, name: &str) -> Option<(Type<'a>, ListMerge<'a>)> {
+    let own = node.get("properties").and_then(|properties| properties.get(name));
+    let field = own.or_else(|| node.get("additionalProperties").filter(|node| node.is_map()))?;
+    let Some(field) = schema.resolve(field) else {
+        return Some((built_in_type(schema, field)?, ListMerge::Replace));
+    };
+    let strategy = field.get(STRATEGY).and_then(Node::text).unwrap_or_default();
+    if !strategy.split(',').any(|one| one == "merge") {
+        return Some((Type::User(schema, field), ListMerge::Replace));
+    }
+    let keys = field.get(LIST_KEYS).and_then(list_id).or_else(|| field.get(MERGE_KEY)?.text().map(str::to_string));
+    let merge = keys.and_then(|keys| schema.keys.get(&keys)).map_or(ListMerge::Set, |keys| ListMerge::By(keys));
+    let items = field.get("items").and_then(|items| schema.resolve(items));
+    let built_in = || field.get("items").and_then(|items| built_in_type(schema, items));
+    let items = items.map(|items| Type::User(schema, items)).or_else(built_in);
+    Some((items.unwrap_or(Type::Unknown(Some(schema))), merge))
+}
+
+/// The built-in type that a reference names which leads out of this schema.
+fn built_in_type<'a>(schema: &'a UserSchema, mut node: &'a Node) -> Option<Type<'static>> {
+    for _ in 0..MAX_REFERENCES {
+        let reference = node.get("$ref").and_then(Node::text)?;
+        match schema.definitions.get(reference.strip_prefix("#/definitions/")?) {
+            Some(next) => node = next,
+            None if schema.beside_built_in => return Type::named(reference.rsplit('.').next()?),
+            None => return None,
+        }
+    }
+    None
 }

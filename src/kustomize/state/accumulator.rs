@@ -3,18 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::load_config;
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::build::FAILED_BUILD;
+use crate::kustomize::fieldspec::builtin_fieldspecs::merged;
 use crate::kustomize::fieldspec::transformer_config::Configuration;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::remote_base::{self, RemoteBase};
 use crate::kustomize::objects::patch_targets::{self, Laid};
 use crate::kustomize::objects::resources::{Id, Resource, Resources};
-use crate::kustomize::references::vars::{self, Variables};
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::user_schema::UserSchema;
-use crate::text::Index;
+use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
 /// A build may hold this many objects.
@@ -48,7 +47,7 @@ pub(crate) struct Partial {
     /// Where transformers work.
     pub(crate) configuration: Arc<Configuration>,
     /// What `vars` declare.
-    pub(crate) variables: Variables,
+    pub(crate) variables: BTreeMap<Name, Variable>,
     /// The schema that the user gives for kinds, if any.
     pub(crate) schema: Option<Arc<UserSchema>>,
     /// The kustomization's file, where it is noted what is done to objects.
@@ -57,6 +56,15 @@ pub(crate) struct Partial {
     pub(crate) uncertain: bool,
     /// Whether there were more objects than a build may hold.
     pub(crate) is_overfull: bool,
+}
+
+/// A variable that `vars` declares.
+#[derive(Debug, Clone)]
+pub(crate) struct Variable {
+    /// The path of the field that holds the value, separated by dots.
+    pub(crate) path: String,
+    /// The position of the declaration.
+    pub(crate) place: Span,
 }
 
 impl Partial {
@@ -108,8 +116,33 @@ impl Partial {
                 crate::base::finding::sort(said);
             }
         }
-        load_config::merge(self, &base.configuration, item);
-        vars::absorb(self, &base.variables);
+        self.merge_config(&base.configuration, item);
+        for (name, variable) in &base.variables {
+            self.declare_variable(name, variable.clone());
+        }
+    }
+
+    /// Merges a transformer configuration into the accumulated one.
+    pub(crate) fn merge_config(&mut self, other: &Arc<Configuration>, place: &Node) {
+        match merged(&self.configuration, other) {
+            Ok(both) => self.configuration = both,
+            Err(conflict) => self.fail(conflict.finding(place.span())),
+        }
+    }
+
+    /// Declares a variable; a second declaration of a name is an error.
+    pub(crate) fn declare_variable(&mut self, name: &Name, variable: Variable) {
+        match self.variables.get(name) {
+            Some(first) => {
+                let message = format!("the variable `{name}` is declared twice");
+                let finding = Finding::error(FAILED_BUILD, variable.place, message);
+                let finding = finding.related(first.place.clone(), "first here");
+                self.fail(finding.help("give each variable its own name; kustomize refuses this"));
+            }
+            None => {
+                self.variables.insert(name.clone(), variable);
+            }
+        }
     }
 
     pub(crate) fn add(&mut self, mut resource: Resource, item: &Node) {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::accumulator::Partial;
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::crd_fieldspecs;
-use crate::kustomize::fieldspec::transformer_config::{self, Configuration, built_in, merged};
+use crate::kustomize::fieldspec::builtin_fieldspecs::built_in;
+use crate::kustomize::fieldspec::transformer_config::Configuration;
+use crate::kustomize::fieldspec::{crd_fieldspecs, read_config};
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::locate::Located;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::{Node, Parsed};
 
 /// Merges the built-in configuration and what the kustomization adds to it into what its bases brought.
@@ -19,7 +20,7 @@ pub(crate) fn run(files: &Files, definition: &Definition, partial: &mut Partial)
     for item in definition.items("configurations") {
         let Some(parsed) = parsed(files, definition, item, partial) else { continue };
         let Some(document) = parsed.documents.first() else { continue };
-        let said = transformer_config::read(&document.node, &mut partial.findings);
+        let said = read_config::read(&document.node, &mut partial.findings);
         match added.merge(&said) {
             Ok(merged) => added = merged,
             Err(conflict) => partial.fail(conflict.finding(item.span())),
@@ -31,22 +32,14 @@ pub(crate) fn run(files: &Files, definition: &Definition, partial: &mut Partial)
             Err(conflict) => partial.fail(conflict.finding(entry.node.span())),
         }
     }
-    merge(partial, &own, &definition.node);
+    partial.merge_config(&own, &definition.node);
     for item in definition.items("crds") {
         let Some(parsed) = parsed(files, definition, item, partial) else { continue };
         let Some(document) = parsed.documents.first() else { continue };
         match crd_fieldspecs::read(&document.node) {
-            Ok(said) => merge(partial, &Arc::new(said), item),
+            Ok(said) => partial.merge_config(&Arc::new(said), item),
             Err(conflict) => partial.fail(conflict.finding(item.span())),
         }
-    }
-}
-
-/// Merges a configuration into that of what was accumulated.
-pub(crate) fn merge(partial: &mut Partial, other: &Arc<Configuration>, place: &Node) {
-    match merged(&partial.configuration, other) {
-        Ok(both) => partial.configuration = both,
-        Err(conflict) => partial.fail(conflict.finding(place.span())),
     }
 }
 

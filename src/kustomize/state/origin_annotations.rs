@@ -4,83 +4,19 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::accumulator::Partial;
-use crate::kube::Object;
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, made, set_text};
+use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make};
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::copy_of;
 use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::objects::trace::{Maker, Source};
+use crate::kustomize::text::string_value::{made, set_text};
 use crate::text::{File, Span, folder_of};
-use crate::yaml::{By, Name, Node, Style, Value, go};
+use crate::yaml::{By, Node, Style, Value, go};
 
 /// What kustomize's field of that name holds; the version is that of the program whose output is the measure.
 const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kustomize-v5.8.1");
 const ORIGIN: &str = "config.kubernetes.io/origin";
 const STEPS: &str = "alpha.config.kubernetes.io/transformations";
-
-/// A generator or transformer.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Maker {
-    /// The file that configures it, by its path in the tree.
-    file: Name,
-    kind: Name,
-    /// Name and namespace of one that is written as an object.
-    name: Name,
-    namespace: Name,
-}
-
-impl Maker {
-    /// One that a field of a kustomization configures.
-    pub(crate) fn of_field(file: &Name, kind: &str) -> Arc<Self> {
-        Arc::new(Self { file: file.clone(), kind: kind.into(), name: "".into(), namespace: "".into() })
-    }
-
-    /// One that is written as an object.
-    pub(crate) fn of_object(object: &Object, trace: &Trace) -> Arc<Self> {
-        let file = match &trace.source {
-            Some(Source::File(path)) => path.clone(),
-            Some(Source::Made(maker)) => maker.file.clone(),
-            None => "".into(),
-        };
-        Arc::new(Self {
-            file,
-            kind: object.kind().into(),
-            name: object.name().into(),
-            namespace: object.namespace().unwrap_or_default().into(),
-        })
-    }
-
-    /// What the annotations say of it, each line behind `indent`.
-    fn describe(&self, top: &str, indent: &str) -> String {
-        let mut out = format!("configuredIn: {}\n", printed(&relative(top, &self.file)));
-        let _ = write!(out, "{indent}configuredBy:\n{indent}  apiVersion: builtin\n{indent}  kind: {}\n", self.kind);
-        for (field, value) in [("name", &self.name), ("namespace", &self.namespace)] {
-            if !value.is_empty() {
-                let _ = writeln!(out, "{indent}  {field}: {}", printed(value));
-            }
-        }
-        out
-    }
-}
-
-/// What is noted of an object while it is built.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Trace {
-    source: Option<Source>,
-    steps: Vec<Arc<Maker>>,
-}
-
-impl Trace {
-    /// What takes an object's place comes from elsewhere, and its steps are those of the object and no others.
-    pub(crate) fn take_source(&mut self, other: &Self) {
-        self.source.clone_from(&other.source);
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Source {
-    File(Name),
-    Made(Arc<Maker>),
-}
 
 impl Partial {
     /// Notes that a field's transformers, so many of them, went over all objects.
@@ -107,18 +43,6 @@ impl Partial {
     }
 }
 
-impl Resource {
-    /// Notes the file that the object was read from.
-    pub(crate) fn traced_to_file(&mut self, path: &str) {
-        self.history.trace.source = Some(Source::File(path.into()));
-    }
-
-    /// Notes the generator that made the object.
-    pub(crate) fn traced_to_maker(&mut self, maker: Arc<Maker>) {
-        self.history.trace.source = Some(Source::Made(maker));
-    }
-}
-
 /// Tells whether a kustomization at the top asks for anything to be noted.
 pub(crate) fn is_asked(definition: &Definition) -> bool {
     !definition.items("buildMetadata").is_empty()
@@ -136,18 +60,30 @@ pub(crate) fn write(resource: &mut Resource, definition: &Definition) {
             Some("originAnnotations") => {
                 let text = trace.source.as_ref().map(|source| match source {
                     Source::File(path) => format!("path: {}\n", printed(&relative(&definition.folder, path))),
-                    Source::Made(maker) => maker.describe(&definition.folder, ""),
+                    Source::Made(maker) => describe(maker, &definition.folder, ""),
                 });
                 text.map_or_else(|| resource.node.clone(), |text| annotate(&resource.node, ORIGIN, text, span))
             }
             Some("transformerAnnotations") if !trace.steps.is_empty() => {
-                let steps = trace.steps.iter().map(|step| format!("- {}", step.describe(&definition.folder, "  ")));
+                let steps = trace.steps.iter().map(|step| format!("- {}", describe(step, &definition.folder, "  ")));
                 annotate(&resource.node, STEPS, steps.collect(), span)
             }
             _ => continue,
         };
         resource.node = node;
     }
+}
+
+/// What the annotations say of it, each line behind `indent`.
+fn describe(plugin: &Maker, top: &str, indent: &str) -> String {
+    let mut out = format!("configuredIn: {}\n", printed(&relative(top, &plugin.file)));
+    let _ = write!(out, "{indent}configuredBy:\n{indent}  apiVersion: builtin\n{indent}  kind: {}\n", plugin.kind);
+    for (field, value) in [("name", &plugin.name), ("namespace", &plugin.namespace)] {
+        if !value.is_empty() {
+            let _ = writeln!(out, "{indent}  {field}: {}", printed(value));
+        }
+    }
+    out
 }
 
 fn annotate(node: &Node, key: &str, text: String, span: &Span) -> Node {

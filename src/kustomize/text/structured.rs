@@ -3,20 +3,12 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::field_path::{Change, Shape, look_up};
+use super::field_change::{Change, Shape, read_embedded};
+use super::field_path::look_up;
 use super::retype::{Retyped, retype};
 use super::{go_json, growth};
-use crate::text::{File, Span};
-use crate::yaml::{By, Node, Reader, Style, Value, parse, print, to_json};
-
-/// Tells whether a path matches something in the text of a scalar. kustomize changes a copy then, so nothing changes.
-pub(crate) fn matches(change: &Change<'_>, scalar: &Node, path: &[String]) -> Result<bool, String> {
-    let text = scalar.text().unwrap_or_default();
-    let root = read(text).ok_or_else(|| "there is a single value, and nothing can be below it".to_string())?;
-    let keep = |node: &Node, _: bool| Ok(node.clone());
-    let inner = Change { create: change.create, span: change.span, set: &keep };
-    Ok(inner.apply(&root, path)?.is_some())
-}
+use crate::text::Span;
+use crate::yaml::{By, Node, Reader, Style, Value, print, to_json};
 
 /// The object with a value written into the text that a path passes through.
 ///
@@ -25,7 +17,7 @@ pub(crate) fn matches(change: &Change<'_>, scalar: &Node, path: &[String]) -> Re
 pub(crate) fn write(object: &Node, path: &[String], value: &Node, create: bool, by: &Span) -> Option<Node> {
     let (end, scalar, root) = (1..path.len()).find_map(|end| {
         let scalar = look_up(object, path.get(..end)?).ok()??;
-        Some((end, scalar, read(scalar.text()?)?))
+        Some((end, scalar, read_embedded(scalar.text()?)?))
     })?;
     let text = scalar.text()?;
     let json = text.trim_start().starts_with(['{', '[']);
@@ -55,12 +47,6 @@ fn block_style(scalar: &Node) -> Style {
         // A plain scalar held one line of text; what it holds now may be more.
         Value::Scalar(..) | Value::Seq(_) | Value::Map(_) => Style::Double,
     }
-}
-
-fn read(text: &str) -> Option<Node> {
-    let parsed = parse(&File::new("text", text));
-    let document = parsed.documents.into_iter().next()?;
-    (parsed.findings.is_empty() && document.complete).then_some(document.node)
 }
 
 type Edits = RefCell<Option<Vec<(Range<usize>, String)>>>;

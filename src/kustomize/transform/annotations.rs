@@ -1,9 +1,10 @@
 //! `commonAnnotations`: pairs written into the annotations of objects and of their templates.
 
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Make, set_text};
+use crate::kustomize::fieldspec::field_spec::{FieldSpec, Make};
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
+use crate::kustomize::text::string_value::set_text;
 use crate::yaml::{Entry, Node};
 
 /// Writes the pairs of a mapping into all objects.

@@ -3,8 +3,8 @@
 use regex::Regex;
 
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::fieldspec::field_spec::{FieldSpec, Make, Misfit, each_item};
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
 use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
 

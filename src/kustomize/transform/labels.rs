@@ -1,10 +1,12 @@
 //! `labels` and `commonLabels`: pairs written into metadata, and into templates and selectors where asked.
 
 use crate::base::finding::Finding;
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit, set_text};
-use crate::kustomize::fieldspec::transformer_config::{Configuration, Topic, read_spec};
+use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit};
+use crate::kustomize::fieldspec::read_config::read_spec;
+use crate::kustomize::fieldspec::transformer_config::{Configuration, Topic};
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::text::string_value::set_text;
 use crate::yaml::{Entry, Node};
 
 /// One entry of `labels`, or `commonLabels`.

@@ -1,8 +1,9 @@
 //! `namePrefix` and `nameSuffix`.
 
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit, made, string_style};
+use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit};
 use crate::kustomize::objects::resources::{Id, Resource, Resources};
-use crate::yaml::{By, Name, Node, Reader, Scalar, Style, Value};
+use crate::kustomize::text::string_value::{made, renamed, string_style};
+use crate::yaml::{By, Name, Node, Value};
 
 /// What is added to names, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,18 +66,4 @@ fn add(affix: Affix, value: &Node, text: &Name, spec: &FieldSpec, resource: &mut
         resource.replace(node);
     }
     Ok(())
-}
-
-/// A string with another text: plain where it was and can be.
-pub(crate) fn renamed(node: &Node, text: &str, by: By) -> Node {
-    let style = match &node.value {
-        Value::Scalar(_, Style::Plain) => Style::Plain,
-        _ => string_style(node),
-    };
-    let plain = Node::scalar(text, style, node.span().clone());
-    let style = match plain.resolve(Reader::Kubernetes) {
-        Some(Scalar::String(_)) => style,
-        _ => Style::Double,
-    };
-    node.changed(Value::Scalar(text.into(), style), by)
 }

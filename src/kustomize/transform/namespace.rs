@@ -1,7 +1,8 @@
 //! `namespace`: which objects get it, and where else it is written.
 
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit, each_item, made, string_style};
+use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit, each_item};
 use crate::kustomize::objects::resources::{NO_NAMESPACE, Resource, Resources};
+use crate::kustomize::text::string_value::{made, string_style};
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Value};
 

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::objects::resources::{Id, Resource, Resources};
 use crate::kustomize::objects::selector::{Target, Unreadable};
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
-use crate::kustomize::text::field_path::{Change, Shape, look_up, split};
+use crate::kustomize::text::field_change::{Change, Shape};
+use crate::kustomize::text::field_path::{look_up, split};
 use crate::kustomize::text::retype::{Retyped, retype};
 use crate::kustomize::text::{growth, structured};
 use crate::text::{Index, Span};

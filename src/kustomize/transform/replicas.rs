@@ -1,10 +1,11 @@
 //! `replicas`: how many pods a workload has.
 
 use crate::base::finding::{Finding, did_you_mean};
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Make, Misfit, made};
+use crate::kustomize::fieldspec::field_spec::{FieldSpec, Make, Misfit};
 use crate::kustomize::objects::resources::Id;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
+use crate::kustomize::text::string_value::made;
 use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value};
 
 /// Sets the counts of an entry's objects; an entry that names none is a fault.

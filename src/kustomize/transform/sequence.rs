@@ -1,14 +1,14 @@
 //! The transformers of one kustomization, in kustomize's order, whatever the order in the file.
 
-use super::names::Affix;
-use super::{annotations, images, labels, names, namespace, replacements, replicas};
+use super::names::{self, Affix};
+use super::{annotations, images, labels, namespace, replacements, replicas};
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::fieldspec::field_spec::Misfit;
 use crate::kustomize::fieldspec::transformer_config::Topic;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::patch::read::{self, Form};
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
 use crate::yaml::{Entry, Node};
 

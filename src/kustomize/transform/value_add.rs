@@ -2,13 +2,13 @@
 
 use super::namespace::{self, Options, Subjects};
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::fieldspec::field_spec::split_path;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::objects::resources::{Resource, Resources};
 use crate::kustomize::objects::selector::Target;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
-use crate::kustomize::text::field_path::{Change, Shape};
+use crate::kustomize::text::field_change::{Change, Shape};
 use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
 
 const NAMESPACE: &str = "metadata/namespace";

@@ -1,6 +1,7 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::Applied;
 use crate::kube::Object;
+use crate::kube::semver_range::Range;
 use crate::lint::facts::pods::containers;
 use crate::lint::found::Found;
 use crate::lint::rule::{Check, Context, declare, missing_in_spec};
@@ -179,46 +180,9 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
     }
 }
 
-/// Whether a version range has no upper bound.
-///
-/// Source: the constraints of `github.com/Masterminds/semver`.
+/// Whether a version range has no upper bound. A text that Flux cannot parse as a range matches no versions.
 fn is_unbounded(range: &Node) -> bool {
-    let Some(text) = range.text().filter(|text| !text.contains('$')) else { return false };
-    text.split("||").any(|all| {
-        // A hyphen range, `A - B`, has both bounds.
-        let spaced = all.replace(',', " ");
-        !spaced.contains(" - ") && constraints(&spaced).iter().all(|constraint| is_open(constraint))
-    })
-}
-
-/// Splits a list into constraints. A separate operator belongs to the version after it. An empty list gives one empty
-/// constraint, which matches any version.
-fn constraints(list: &str) -> Vec<String> {
-    let mut constraints = vec![String::new()];
-    for word in list.split_whitespace() {
-        match constraints.last_mut() {
-            Some(open) if open.ends_with(OPERATORS) || open.is_empty() => open.push_str(word),
-            _ => constraints.push(word.to_string()),
-        }
-    }
-    constraints
-}
-
-/// The characters of constraint operators.
-const OPERATORS: [char; 6] = ['<', '>', '=', '~', '^', '!'];
-
-/// Whether one constraint has no upper bound.
-fn is_open(constraint: &str) -> bool {
-    let version = constraint.trim_start_matches(OPERATORS);
-    let operator = constraint.strip_suffix(version).unwrap_or_default();
-    // If the major version is a wildcard, the minor version and the prerelease restrict nothing.
-    let major = version.trim_start_matches('v').split(['.', '-', '+']).next().unwrap_or_default();
-    let is_any = matches!(major, "*" | "x" | "X" | "");
-    match operator {
-        ">" | ">=" | "=>" | "!=" => true,
-        "<" | "<=" | "=<" => false,
-        _ => is_any,
-    }
+    range.text().and_then(Range::parse).is_some_and(|range| range.is_unbounded())
 }
 
 /// Whether an image has no digest, and no tag or the tag `latest`.
@@ -233,34 +197,6 @@ fn is_latest(image: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::File;
-    use crate::yaml::Style;
-
-    #[test]
-    fn a_range_without_an_upper_bound_floats() {
-        let file = File::new("a.yaml", "");
-        let floats = |text: &str| is_unbounded(&Node::scalar(text, Style::Plain, file.span(0..0)));
-        for range in [
-            "*",
-            "x",
-            ">=1.0.0",
-            ">1",
-            ">= 1.0",
-            "1.x || >=3",
-            ">=1.0.0-0",
-            "!=2.0.0",
-            ">=1, !=1.5",
-            "*-0",
-            "x.x.x",
-            "~*",
-        ] {
-            assert!(floats(range), "{range}");
-        }
-        for range in ["1.2.3", "1.x", "^1.2", "~1", ">=1 <2", ">= 1.0, < 2.0", "1.0 - 2.0", "1.*", "<=3", "${v}", "2.x"]
-        {
-            assert!(!floats(range), "{range}");
-        }
-    }
 
     #[test]
     fn an_image_without_tag_or_digest_is_latest() {

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use super::description::{AccessOf, means};
 use super::document::{
     Account, ActorKind, Chain, Document, Entry, JsonActor, JsonGiven, JsonGrant, JsonMeans, JsonPlace, JsonRow,
     JsonStep, JsonSubject, Thing, VERSION, Way,
 };
-use super::{AccessOf, means};
 use crate::rbac::{self, Actor, Become, Binding, Escape, Given, Grant, Means, Reach, Role, Row, Subject};
 use crate::report::provenance::schema_of;
 use crate::text::Span;
@@ -139,7 +139,7 @@ fn chain(escape: &Escape<'_>) -> Chain {
     };
     Chain {
         steps: steps.collect(),
-        reach: super::reach(&escape.reach),
+        reach: super::description::reach(&escape.reach),
         bindings,
         may_be_forbidden: escape.forbidden_by().is_some(),
     }

@@ -35,12 +35,12 @@ enum Binding {
     Import(Vec<String>),
 }
 
-/// The module in which an item is defined, and the path that names the item.
+/// An item and the module that defines it.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Definition {
     /// The module that contains the item.
     pub(super) module: usize,
-    /// The item's name; `*` for all that the module contains.
+    /// The item's name.
     pub(super) name: String,
 }
 

@@ -54,7 +54,7 @@ fn diverging(modules: &Modules, used: &Use) -> Option<(usize, usize, usize)> {
     Some((parent, position(from.get(shared)?)?, position(to.get(shared)?)?))
 }
 
-/// The complaint about a list of modules, with an order that has the fewest modules out of place.
+/// The complaint about a list of modules, with a valid order if there is one.
 fn reordered(children: &[String], edges: &[(usize, usize)], against: usize) -> String {
     let mut graph: DiGraphMap<usize, ()> = edges.iter().copied().collect();
     for position in 0..children.len() {
@@ -94,12 +94,13 @@ pub(super) fn cycles(uses: &Uses) -> Vec<Complaint> {
         least = cycle.len();
         let edges: Vec<(&str, &str)> = cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1)).collect();
         let described = edges.iter().map(|&(from, to)| {
-            let used = &uses[&(from.to_owned(), to.to_owned())];
-            format!("{from}:{} uses {} of {to}", used.line, quoted(&used.names))
+            let edge = &uses[&(from.to_owned(), to.to_owned())];
+            format!("{from}:{} uses {} of {to}", edge.line, quoted(&edge.names))
         });
         let described = described.collect::<Vec<String>>().join(", ");
         let group = if size > cycle.len() { format!(" ({size} files use each other)") } else { String::new() };
-        let complaint = format!("files form an import cycle: {described}; move the shared items to a separate file{group}");
+        let complaint =
+            format!("files form an import cycle: {described}; move the shared items to a separate file{group}");
         let first = &uses[&(edges[0].0.to_owned(), edges[0].1.to_owned())];
         complaints.push((edges[0].0.to_owned(), first.line, complaint));
         for (from, to) in edges {

@@ -250,19 +250,16 @@ impl Source {
         };
         let body = at + 2 + usize::from(defined.is_some());
         let Some(TokenTree::Group(group)) = trees.get(body) else { return None };
-        match defined {
-            Some(name) => {
-                if let Some(modules) = modules_around_declarations(group.stream()) {
-                    let uses = item_of_parameter(group.stream());
-                    self.declaring.push(Declaring { name: name.clone(), around: modules, uses });
-                }
-                self.items.push(Item { inside: around.inside.clone(), name, is_macro: true });
+        if let Some(name) = defined {
+            if let Some(modules) = modules_around_declarations(group.stream()) {
+                let uses = item_of_parameter(group.stream());
+                self.declaring.push(Declaring { name: name.clone(), around: modules, uses });
             }
-            None => {
-                self.path(trees, at, &[], around);
-                let names = identifiers(group.stream());
-                self.calls.push(Call { name: name.to_owned(), inside: around.inside.clone(), names });
-            }
+            self.items.push(Item { inside: around.inside.clone(), name, is_macro: true });
+        } else {
+            self.path(trees, at, &[], around);
+            let names = identifiers(group.stream());
+            self.calls.push(Call { name: name.to_owned(), inside: around.inside.clone(), names });
         }
         self.walk(group.stream(), &around.body(Place::Code, false));
         Some(body + 1)
@@ -357,7 +354,8 @@ impl Source {
             segments[0].insert(0, '$');
         }
         let capital = segments.last().is_some_and(|name| name.starts_with(char::is_uppercase));
-        let called = matches!(trees.get(at), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+        let called =
+            matches!(trees.get(at), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
         let defined = matches!(previous, Some(TokenTree::Ident(word)) if *word == "fn");
         let next = at + if alias.is_some() { 2 } else { 0 };
         self.paths.push(Path {
@@ -392,7 +390,8 @@ fn is_test(attribute: &Group) -> bool {
         [TokenTree::Ident(test)] if *test == "test" => return true,
         _ => return false,
     };
-    names.iter().any(|(name, _)| name == "test") && names.iter().all(|(name, _)| !matches!(name.as_str(), "not" | "any"))
+    names.iter().any(|(name, _)| name == "test")
+        && names.iter().all(|(name, _)| !matches!(name.as_str(), "not" | "any"))
 }
 
 fn is_punct(tree: Option<&TokenTree>, wanted: char) -> bool {
@@ -447,10 +446,12 @@ fn item_of_parameter(tokens: TokenStream) -> Option<String> {
         }
         _ => None,
     });
-    let nested = || trees.iter().find_map(|tree| match tree {
-        TokenTree::Group(group) => item_of_parameter(group.stream()),
-        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
-    });
+    let nested = || {
+        trees.iter().find_map(|tree| match tree {
+            TokenTree::Group(group) => item_of_parameter(group.stream()),
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+        })
+    };
     named.or_else(nested)
 }
 

@@ -6,7 +6,7 @@ macro_rules! limit {
     };
 }
 
-/// An item of this file, which no code of this file passes to a child.
+/// An item that the children use, while no code of this file uses a child.
 pub struct Limit(usize);
 
 mod plan;

@@ -1,4 +1,4 @@
-//! The names of the parent's imports are also refused where a glob passes them on.
+//! Uses the code of its parent, also through a glob of the module above.
 
 use super::Key;
 use crate::engine::find;

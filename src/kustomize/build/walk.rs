@@ -1,73 +1,39 @@
 //! Building a folder: resources, components, then the transformers in kustomize's order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::finish::finish;
 use crate::base::finding::Finding;
-use crate::kube::Object;
 use crate::kustomize::file::definition::{Definition, file_in, read};
 use crate::kustomize::file::files::Files;
-use crate::kustomize::file::remote_base::{self, RemoteBase};
+use crate::kustomize::file::remote_base;
 use crate::kustomize::generate::config_maps;
-use crate::kustomize::objects::patch_targets::Laid;
-use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::references::vars;
-use crate::kustomize::schema::user_schema::{self, UserSchema};
-use crate::kustomize::state::accumulator::{Partial, count_fields, is_local};
-use crate::kustomize::state::{load_config, origin_annotations};
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::schema::user_schema::UserSchema;
+use crate::kustomize::state::accumulator::{Partial, count_fields};
+use crate::kustomize::state::{load_config, load_schema, origin_annotations};
 use crate::kustomize::transform::sequence;
-use crate::text::{File, Tree, is_inside};
-use crate::yaml::{DUPLICATE_KEY, Node, Parsed};
+use crate::text::File;
+use crate::yaml::DUPLICATE_KEY;
 
-/// The rule of findings about folders that do not build.
-pub const FAILED_BUILD: &str = "failed-build";
-/// The rule of findings about files and folders that a kustomization names and that are not there.
-pub const MISSING_RESOURCE: &str = "missing-resource";
+/// The directories that were built.
+///
+/// No thread waits for a build while it holds the lock: two threads that need one directory at the same time both build
+/// it, to the same result.
+#[derive(Debug, Default)]
+pub(super) struct Cache(Mutex<BTreeMap<String, Arc<Partial>>>);
 
-/// What a folder builds to.
-#[derive(Debug, Clone, Default)]
-pub struct Build {
-    /// The objects in kustomize's order.
-    pub objects: Vec<Object>,
-    /// What is wrong; the objects are then those that could be built nevertheless.
-    pub findings: Vec<Finding>,
-    /// What was asked for and not done, counted: fields of kustomization files, and `resources: <url>`.
-    pub not_done: BTreeMap<String, usize>,
-    /// What was left out because it lies elsewhere or needs another program, at its lines; `not_done` counts it too.
-    pub left_out: Vec<Finding>,
-    /// The patches with a target, each once, and whether they found anything; without those of which nobody can say it,
-    /// since something was not done.
-    pub laid: Vec<Laid>,
-    /// What its kustomizations load from a URL, whether there is a copy of it or not.
-    pub remote: Vec<RemoteBase>,
-    /// The folders it was built from.
-    pub folders: BTreeSet<String>,
-    /// Set when the folder's own kustomization says nothing. kustomize refuses that; Flux does not, where it is the
-    /// folder that a Flux Kustomization applies, so [`Builder::build`] leaves it out of the findings.
-    pub empty: Option<Finding>,
-}
-
-/// Builds one folder of a tree.
-pub fn build(tree: &Tree, folder: &str) -> Build {
-    let files = Files::read(tree, |file| is_inside(file.path(), folder));
-    let mut build = Builder::new(files).build(folder);
-    build.findings.extend(build.empty.clone());
-    build
-}
-
-/// Builds folders of a tree, each once however often it is included. Threads may share it.
-#[derive(Debug)]
-pub struct Builder {
-    files: Files,
-    /// What was built already. Nobody waits for a build while holding it: two threads that need the same folder at the
-    /// same time both build it, to the same result.
-    built: Mutex<BTreeMap<String, Arc<Partial>>>,
+impl Cache {
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Partial>>> {
+        // A panic in another thread leaves complete entries: each is inserted in one step.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// One build on its way down: what it is called for, so that circles are seen.
 pub(super) struct Walk<'a> {
-    builder: &'a Builder,
+    cache: &'a Cache,
     pub(super) files: &'a Files,
     pub(super) open: Vec<String>,
     /// Whether it is noted where objects come from and what is done to them.
@@ -93,87 +59,12 @@ pub(super) enum Read {
     Unusable,
 }
 
-impl Builder {
-    /// A builder that has built nothing yet.
-    pub fn new(files: Files) -> Self {
-        Self { files, built: Mutex::default() }
-    }
-
-    /// What it builds from.
-    pub fn files(&self) -> &Files {
-        &self.files
-    }
-
-    /// Builds a folder that has a kustomization file.
-    pub fn build(&self, folder: &str) -> Build {
-        let (definition, partial) = self.top(folder);
-        partial.map_or_else(Build::default, |partial| finish(&partial, definition.as_ref()))
-    }
-
-    /// The objects of a folder before the steps that kustomize takes once, at the top: their names have no hash, nobody
-    /// follows them, and nothing is said of what is wrong. That is enough for whoever asks what there is.
-    pub fn gather(&self, folder: &str) -> Build {
-        let (_, Some(partial)) = self.top(folder) else { return Build::default() };
-        let nodes = partial.resources.list.iter().map(|resource| &resource.node).filter(|node| !is_local(node));
-        Build {
-            objects: nodes.map(|node| Object { node: node.clone() }).collect(),
-            not_done: partial.not_done.clone(),
-            folders: partial.folders.clone(),
-            ..Build::default()
-        }
-    }
-
-    /// What the kustomization of a folder says, and what it accumulates.
-    fn top(&self, folder: &str) -> (Option<Definition>, Option<Arc<Partial>>) {
-        let definition = file_in(&self.files, folder).first().and_then(|path| read(&self.files, path));
-        let partial = self.walk(definition.as_ref()).folder(folder);
-        (definition, partial)
-    }
-
-    /// Builds a folder as if its kustomization file, which need not exist, said `node`: Flux writes one before it builds.
-    pub fn build_as(&self, folder: &str, node: &Node) -> Build {
-        let file = node.span().file().clone();
-        let parsed = Arc::new(Parsed { file, documents: Vec::new(), findings: Vec::new() });
-        let definition = Definition::new(node, parsed, folder);
-        let mut partial = Partial::default();
-        partial.folders.insert(folder.to_string());
-        self.walk(Some(&definition)).accumulate(&definition, &mut partial);
-        finish(&partial, Some(&definition))
-    }
-
-    /// Lays what a kustomization `node` of a folder says over objects that are no files. What its patches do not find
-    /// may be an object that nobody gave, so that is no fault.
-    pub fn build_over(&self, objects: Vec<Object>, folder: &str, node: &Node) -> Build {
-        let parsed = Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new() };
-        let definition = Definition::new(node, Arc::new(parsed), folder);
-        let mut partial = Partial { uncertain: true, ..Partial::default() };
-        for object in objects {
-            let place = object.node.clone();
-            partial.add(Resource::new(object.node), &place);
-        }
-        self.walk(Some(&definition)).accumulate(&definition, &mut partial);
-        finish(&partial, Some(&definition))
-    }
-
-    /// What the folders built so far ask for and was not done, each folder counted once.
-    pub fn not_done(&self) -> BTreeMap<String, usize> {
-        let mut all = BTreeMap::new();
-        for (what, count) in self.built().values().flat_map(|partial| &partial.own_not_done) {
-            *all.entry(what.clone()).or_default() += count;
-        }
-        all
-    }
-
-    fn built(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Partial>>> {
-        // A panic elsewhere leaves whole entries: each is inserted in one step.
-        self.built.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Starts a build; the kustomization at its top says whether it is noted what happens.
-    fn walk(&self, top: Option<&Definition>) -> Walk<'_> {
-        Walk {
-            builder: self,
-            files: &self.files,
+impl<'a> Walk<'a> {
+    /// Starts a build of the directory whose kustomization is `top`.
+    pub(super) fn new(files: &'a Files, cache: &'a Cache, top: Option<&Definition>) -> Self {
+        Self {
+            cache,
+            files,
             open: Vec::new(),
             traced: top.is_some_and(origin_annotations::is_asked),
             schema: None,
@@ -183,13 +74,11 @@ impl Builder {
             own: BTreeMap::new(),
         }
     }
-}
 
-impl Walk<'_> {
     /// The folder's build; `None` when it has no kustomization file.
     pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
         let is_usual = !self.traced && self.schema.is_none();
-        let shared = if is_usual { self.builder.built().get(folder).cloned() } else { None };
+        let shared = if is_usual { self.cache.lock().get(folder).cloned() } else { None };
         // A schema that comes after the first object is not read as one that comes before.
         let is_begun = self.is_begun;
         let is_same = |partial: &Partial| partial.schema.is_none() || !is_begun;
@@ -212,7 +101,7 @@ impl Walk<'_> {
             // Whoever asks for this folder alone gets another answer, which threads may be waiting for.
             self.own.insert(folder.to_string(), partial.clone());
         } else {
-            self.builder.built().insert(folder.to_string(), partial.clone());
+            self.cache.lock().insert(folder.to_string(), partial.clone());
         }
         self.refused_for = if is_refused { self.refused_for.min(around).or(self.refused_for) } else { around };
         Some(partial)
@@ -285,7 +174,7 @@ impl Walk<'_> {
         count_fields(definition, partial);
         remote_base::collect(definition, &mut partial.remote);
         let outer = self.traced.then(|| partial.traced.replace(definition.path().into()));
-        user_schema::load(self.files, definition, &mut self.schema, self.is_begun, partial);
+        load_schema::run(self.files, definition, &mut self.schema, self.is_begun, partial);
         self.share_schema(partial);
         self.open.push(definition.folder.clone());
         self.include_all(definition, partial);

@@ -1,6 +1,6 @@
 //! The steps that kustomize takes once, at the top: hashes, references, variables, order.
 
-use super::build::{Build, FAILED_BUILD};
+use super::output::Build;
 use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::file::definition::Definition;
@@ -8,10 +8,12 @@ use crate::kustomize::file::remote_base;
 use crate::kustomize::generate::hash;
 use crate::kustomize::objects::{order, patch_targets};
 use crate::kustomize::references::{name_references, vars};
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::{Partial, is_local};
 use crate::kustomize::state::origin_annotations;
 use crate::kustomize::text::reprint::reprinted;
-use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value, go};
+use crate::kustomize::text::string_value::{as_text, is_text};
+use crate::yaml::{Entry, Node, Style, Value, go};
 
 /// Makes the build of what the topmost kustomization accumulated.
 pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Build {
@@ -143,23 +145,5 @@ fn style_of_annotation(text: &str, style: Style) -> Style {
         _ if text.contains('\n') => Style::Literal,
         Style::Folded | Style::Literal => Style::Double,
         style => style,
-    }
-}
-
-/// Tells whether a scalar is a string.
-pub(super) fn is_text(node: &Node) -> bool {
-    matches!(node.resolve(Reader::Kubernetes), Some(Scalar::String(_)))
-}
-
-/// The string that kustomize makes of a value of labels or annotations.
-pub(super) fn as_text(node: &Node) -> Node {
-    match &node.value {
-        Value::Scalar(..) if is_text(node) => node.clone(),
-        Value::Scalar(text, _) => {
-            Node { value: Value::Scalar(text.clone(), Style::Double), origin: node.origin.clone() }
-        }
-        Value::Seq(_) | Value::Map(_) => {
-            Node { value: Value::Scalar("".into(), Style::Double), origin: node.origin.clone() }
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! A Kubernetes object as written.
+//! One Kubernetes object: its identity fields, labels and position.
 
 use crate::base::finding::ObjectRef;
 use crate::text::Span;

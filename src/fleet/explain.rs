@@ -1,9 +1,9 @@
 //! Where each value of a fleet came from.
 
-use super::dependencies::name;
-use super::fleet::{Cluster, Component, Dependency, Fleet, Tenant};
 use crate::fleet::load::Loaded;
 use crate::fleet::merge::levels::MergedTenant;
+use crate::fleet::resolve::dependencies::name;
+use crate::fleet::resolve::fleet::{Cluster, Component, Dependency, Fleet, Tenant};
 use crate::text::Span;
 use crate::yaml::{Node, Reader};
 

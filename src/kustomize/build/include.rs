@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::build::{FAILED_BUILD, MISSING_RESOURCE, Read, Walk};
+use super::walk::{Read, Walk};
 use crate::base::finding::Finding;
 use crate::kustomize::file::definition::{Definition, FILE_NAMES};
 use crate::kustomize::file::files::Reading;
 use crate::kustomize::file::locate::Located;
 use crate::kustomize::file::manifests::objects_of;
 use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 use crate::kustomize::state::accumulator::Partial;
 use crate::text::{is_inside, join};
 use crate::yaml::Node;
