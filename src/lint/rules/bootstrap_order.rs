@@ -148,7 +148,7 @@ struct Need<'a> {
     place: Span,
     /// The dependency as text for a message.
     what: String,
-    /// Whether the API server rejects the object without the dependency. Otherwise the object only does not become ready.
+    /// Whether the API server rejects the object without the dependency. Otherwise the object only stays unready.
     refused: bool,
     /// The appliers that apply the dependency.
     providers: Vec<usize>,

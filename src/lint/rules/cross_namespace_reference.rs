@@ -12,7 +12,7 @@ declare! {
     ///
     /// If Flux is locked down, its controllers reject such a reference: the object never becomes ready, the Receiver
     /// triggers nothing, and the Alert drops the event. Without the lockdown, an account that can create such an object
-    /// in one namespace can use the sources of every other namespace, and with them the credentials.
+    /// in one namespace can use the sources of every other namespace. It also uses their credentials.
     ///
     /// The severity is error if the controller of the kind has `--no-cross-namespace-refs`, and pedantic otherwise.
     /// `dependsOn` can always reference other namespaces.

@@ -16,9 +16,9 @@ declare! {
     /// all clusters within the same hour, Git contains no record of the change, and reverting a commit does not restore
     /// the previous version.
     ///
-    /// Branches of Git repositories are meant to move, ranges with an upper bound are a decision, and only the signer
-    /// can move an OCI tag with a verified artifact: the rule ignores them. The severity is warning on production
-    /// clusters, and pedantic on others.
+    /// The rule ignores branches of Git repositories, which are meant to move. It ignores ranges with an upper bound,
+    /// which are a decision. It also ignores OCI tags with a verified artifact, which only the signer can move. The
+    /// severity is warning on production clusters, and pedantic on others.
     ///
     /// ## How to fix it
     ///

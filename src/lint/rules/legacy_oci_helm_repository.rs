@@ -9,7 +9,8 @@ declare! {
     ///
     /// This type of HelmRepository is in maintenance mode. Flux does not reconcile it, so it reports no errors. It
     /// supports neither digests, nor ranges of tags, nor most verification methods. Each HelmRelease pulls the chart
-    /// separately. An OCIRepository supports all of this, and several HelmReleases can share it through `chartRef`.
+    /// separately. An OCIRepository supports all of this. Flux pulls its chart once for all HelmReleases that reference
+    /// it in `chartRef`.
     ///
     /// ## How to fix it
     ///

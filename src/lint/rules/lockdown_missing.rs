@@ -14,7 +14,7 @@ declare! {
     ///
     /// ## Why
     ///
-    /// A tenant that can create Flux objects in its namespace can omit `serviceAccountName`, and Flux applies the
+    /// A tenant that can create Flux objects in its namespace can omit `serviceAccountName`. Flux then applies the
     /// tenant's repository with the permissions of a cluster admin. Or the tenant references a source of another
     /// namespace, and Flux reads it with the credentials of that namespace.
     ///
@@ -197,7 +197,7 @@ fn finding(tenants: &[&str], place: Span, lacking: &Lacking) -> Finding {
     Finding::error(RULE.id, place, message).help(help)
 }
 
-/// The namespaces of tenants that exist on the cluster. The configuration lists those of all clusters.
+/// The namespaces of tenants that exist on the cluster. The configuration lists the tenants of all clusters.
 fn tenants<'a>(view: &View<'a>) -> Vec<&'a str> {
     let namespaces = view.tenancy().tenants.keys();
     namespaces.map(String::as_str).filter(|namespace| !view.namespace(namespace).is_missing()).collect()

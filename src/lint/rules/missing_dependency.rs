@@ -185,7 +185,8 @@ struct Use<'a> {
     is_late: bool,
 }
 
-/// The number of consumers of one Kustomization with separate findings. If there are more, their parent has one finding.
+/// The largest number of consumers of one Kustomization with separate findings. More of them get one finding at their
+/// parent.
 const MAX_SEPARATE: usize = 3;
 
 fn check(view: &View<'_>, found: &mut Found) {

@@ -12,8 +12,8 @@ declare! {
     /// ## Why
     ///
     /// Without retries helm-controller tries once. If an install fails because a webhook or a volume is not available
-    /// yet, it stays failed until the HelmRelease or the chart changes, long after the cause is gone. All objects that
-    /// depend on the release wait too.
+    /// yet, it stays failed until the HelmRelease or the chart changes. This may be long after the cause is gone. All
+    /// objects that depend on the release wait too.
     ///
     /// `remediation.retries` retries after an uninstall or a rollback. The strategy `RetryOnFailure` retries in place,
     /// without a limit. The rule reports nothing if helm-controller retries by default (`DefaultToRetryOnFailure`).

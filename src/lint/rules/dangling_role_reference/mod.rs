@@ -121,7 +121,7 @@ fn check(view: &View<'_>, found: &mut Found) {
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
-    // RBAC of the cluster includes built-in bindings. Without a binding of its own, the cluster references no role.
+    // Manifests of roles and bindings come together, so a cluster without its own bindings has no missing roles.
     let mut own = BINDINGS.iter().flat_map(|kind| view.of_kind("rbac.authorization.k8s.io", kind));
     if own.next().is_none() {
         return;

@@ -22,8 +22,8 @@ const OPERATORS: [(&str, &str); 5] = [
 ];
 
 impl<'a> View<'a> {
-    /// Returns an object that may create objects of a kind, or set a label of that name, in namespaces. `word` is the kind
-    /// or the name of the label.
+    /// Returns a policy or operator that may create objects of a kind in namespaces, or set a label of namespaces. `word`
+    /// is the kind or the name of the label.
     pub(crate) fn generator(&self, word: &str) -> Option<Applied<'a>> {
         let policies = POLICIES.iter().flat_map(|(group, kind)| self.of_kind(group, kind));
         let mut generating =
