@@ -380,7 +380,7 @@ fn deadlock(order: &ColdStart<'_>, cycle: &Circle) -> Option<Finding> {
         let (one, other) = (order.name(*event), order.name(edge.to));
         match &edge.why {
             Why::Needs(place, what) => {
-                finding = finding.related(place.clone(), format!("{what}, which {other} applies"))
+                finding = finding.related(place.clone(), format!("{what}, which {other} applies"));
             }
             Why::Waits(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
             Why::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
@@ -395,7 +395,7 @@ fn deadlock(order: &ColdStart<'_>, cycle: &Circle) -> Option<Finding> {
     Some(finding)
 }
 
-/// The findings for ResourceSets that wait for CRDs that the FluxInstance does not install.
+/// The findings for each ResourceSet that waits for CRDs that the FluxInstance does not install.
 fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
     let mut sets = view.of_kind("fluxcd.controlplane.io", "ResourceSet").peekable();
     if sets.peek().is_none() {

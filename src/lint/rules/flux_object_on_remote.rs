@@ -124,7 +124,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
     }
 }
 
-/// The HelmReleases of a cluster that install Flux on remote clusters.
+/// Each HelmRelease of a cluster that installs Flux on a remote cluster.
 fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
     let releases = cluster.brought.iter().flat_map(Brought::telling).map(|applied| applied.object);
     let releases = releases.filter(|object| object.is("helm.toolkit.fluxcd.io", "HelmRelease"));

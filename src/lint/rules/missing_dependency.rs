@@ -299,13 +299,13 @@ fn finding(one: &Use<'_>) -> Option<Finding> {
 /// One finding for many consumers, at the parent that applies them.
 fn finding_at_parent(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
     let (first, parent) = (uses.first()?, above.object.as_ref()?);
-    let (used, provider) = (first.thing.object.reference(), &first.thing.by.reference);
+    let (object, provider) = (first.thing.object.reference(), &first.thing.by.reference);
     let is_one = uses.iter().all(|one| one.count == 1 && address(one.thing.object) == address(first.thing.object));
     let is_plain = uses.iter().all(|one| one.by.kind == ApplierKind::Kustomization);
     let kinds = if is_plain { "Kustomizations" } else { "objects" };
     let others = if is_one { "" } else { " and more" };
     let message = format!(
-        "{} {kinds} that {} applies use {used}{others} of {provider} and do not depend on it",
+        "{} {kinds} that {} applies use {object}{others} of {provider} and do not depend on it",
         uses.len(),
         above.reference
     );
