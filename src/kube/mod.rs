@@ -9,6 +9,6 @@ pub mod semver_range;
 pub mod selector;
 mod selector_text;
 
-pub use id::ObjectId;
+pub use id::{ObjectId, ObjectKey};
 pub use object::Object;
 pub use scope::{Scope, scope_of, settled_namespace};
