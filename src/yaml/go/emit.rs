@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use super::fold::settled;
 use super::number;
 use super::order;
-use super::settled;
 use super::shape::{self, Shape};
-use crate::yaml::resolve::resolve_plain;
-use crate::yaml::timestamp::rfc3339;
-use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::scalar::timestamp::rfc3339;
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
 /// A key that is longer, in bytes, is written after a question mark.
 const MAX_SIMPLE_KEY: usize = 128;

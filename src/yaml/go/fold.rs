@@ -2,14 +2,31 @@
 
 use std::borrow::Cow;
 
-use super::shape::{is_break, is_printable};
+use super::shape::{self, is_break, is_printable};
+use crate::yaml::tree::node::Style;
+
+/// The text of a string that was written in a style, as kustomize prints it: its way of writing a folded block and
+/// reading it again adds empty lines or joins lines.
+pub fn settled(text: &str, style: Style) -> Cow<'_, str> {
+    let folded = if style == Style::Folded { refolded(text) } else { Cow::Borrowed(text) };
+    match shape::settled(&folded) {
+        Cow::Borrowed(_) => folded,
+        Cow::Owned(text) => Cow::Owned(text),
+    }
+}
+
+/// Tells whether a string of several lines cannot be read again once go-yaml 3 has written it as a block: it begins
+/// with a tab, which the reader takes for indentation. Strings that go through JSON on their way are written so.
+pub fn is_lost_as_block(text: &str) -> bool {
+    text.starts_with('\t') && text.contains('\n') && is_block(text)
+}
 
 /// The text of a `>` block after go-yaml 3 has written it as one and read that.
 ///
 /// Its writer adds an empty line wherever a line ends, even where the reader keeps it: before a line with more
 /// indentation, and at the end of a text whose line breaks are all kept. Where the text begins with a blank it adds none,
 /// and lines are joined.
-pub(super) fn refolded(text: &str) -> Cow<'_, str> {
+fn refolded(text: &str) -> Cow<'_, str> {
     let plain_line = !text.trim_end_matches('\n').contains(is_break) && !text.ends_with("\n\n");
     if plain_line || !is_block(text) {
         return Cow::Borrowed(text);

@@ -7,18 +7,17 @@
 mod number;
 mod order;
 mod shape;
-mod emit;
 mod fold;
+mod emit;
 mod refuse;
 mod styles;
 
 pub use emit::{Part, Segment};
+pub use fold::{is_lost_as_block, settled};
 pub use refuse::refusal;
 pub use shape::Form;
 
-use std::borrow::Cow;
-
-use super::{Node, Style};
+use crate::yaml::tree::node::Node;
 use emit::Emitter;
 
 /// Prints one object as kustomize does; several documents are these texts with `---` lines between them.
@@ -31,20 +30,4 @@ pub fn print_mapped(node: &Node) -> (String, Vec<Segment<'_>>) {
     let mut segments = Vec::new();
     let text = Emitter::new(Some(&mut segments)).document(node);
     (text, segments)
-}
-
-/// The text of a string that was written in a style, as kustomize prints it: its way of writing a folded block and
-/// reading it again adds empty lines or joins lines.
-pub fn settled(text: &str, style: Style) -> Cow<'_, str> {
-    let folded = if style == Style::Folded { fold::refolded(text) } else { Cow::Borrowed(text) };
-    match shape::settled(&folded) {
-        Cow::Borrowed(_) => folded,
-        Cow::Owned(text) => Cow::Owned(text),
-    }
-}
-
-/// Tells whether a string of several lines cannot be read again once go-yaml 3 has written it as a block: it begins
-/// with a tab, which the reader takes for indentation. Strings that go through JSON on their way are written so.
-pub fn is_lost_as_block(text: &str) -> bool {
-    text.starts_with('\t') && text.contains('\n') && fold::is_block(text)
 }

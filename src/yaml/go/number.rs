@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::yaml::resolve::Scalar;
+use crate::yaml::scalar::resolve::Scalar;
 
 /// Writes a scalar that is no string.
 pub(super) fn write(out: &mut String, scalar: Scalar<'_>) {

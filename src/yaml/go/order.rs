@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::yaml::node::Entry;
+use crate::yaml::tree::node::Entry;
 
 /// Below this many entries, insertion is faster than merging.
 const FEW: usize = 12;

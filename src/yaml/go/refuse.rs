@@ -2,9 +2,9 @@
 
 use super::fold::is_block;
 use crate::text::Span;
-use crate::yaml::resolve::resolve_plain;
-use crate::yaml::timestamp::rfc3339;
-use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::scalar::timestamp::rfc3339;
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
 /// A key of JSON that is longer, in bytes, is no key to the reader.
 const MAX_KEY: usize = 1024;

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::yaml::resolve::resolve_plain;
-use crate::yaml::timestamp::rfc3339;
-use crate::yaml::{Reader, Scalar};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::scalar::timestamp::rfc3339;
 
 /// What a text allows.
 #[expect(clippy::struct_excessive_bools, reason = "they are what libyaml asks of a text")]

@@ -1,8 +1,8 @@
 //! Nodes → types, with serde.
 //!
 //! Serde buffers the values of a struct with a flattened field before it knows their types. What has one meaning is
-//! buffered as that; any other plain scalar is buffered as bytes, its text, from which [`text`](super::text) and
-//! [`raw`](super::raw) still get what was written.
+//! buffered as that; any other plain scalar is buffered as bytes, its text, from which [`text`](crate::yaml::text) and
+//! [`raw`](crate::yaml::raw) still get what was written.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use serde::de::{
     VariantAccess, Visitor,
 };
 
-use super::resolve::resolve_plain;
-use super::{Entry, Node, Reader, Scalar, Style, Value};
 use crate::text::Span;
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
 /// Why a node is not what a type asks for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +31,7 @@ pub struct DecodeError {
 /// A null is an absent field, and an empty collection where one is asked for. A newtype struct named `Text` gets a
 /// scalar's text as written, quoted or not; one named `Raw` reads all below it as [`Reader::Kubernetes`]. Inside a
 /// flattened struct serde forgets these names: there they need `deserialize_with`
-/// [`text`](super::text) and [`raw`](super::raw).
+/// [`text`](crate::yaml::text) and [`raw`](crate::yaml::raw).
 pub fn decode<T: DeserializeOwned>(node: &Node, reader: Reader) -> Result<T, DecodeError> {
     T::deserialize(Decoder { node, reader }).map_err(|fault| DecodeError {
         span: fault.span.unwrap_or_else(|| node.span().clone()),

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Number};
 
-use super::resolve::resolve_plain;
-use super::timestamp::rfc3339;
-use super::{Entry, Node, Reader, Scalar, Style, Value};
 use crate::text::Span;
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::scalar::timestamp::rfc3339;
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
 /// The value as JSON, as a reader resolves its scalars.
 ///

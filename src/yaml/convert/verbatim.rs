@@ -5,8 +5,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::json::scalar_to_json;
-use super::resolve::resolve_plain;
-use super::{Reader, Scalar};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 
 /// Deserializes a scalar's text as written, whatever its type: for `#[serde(deserialize_with = "…")]`.
 pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {

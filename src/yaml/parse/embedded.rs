@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{By, Document, Entry, Name, Node, Origin, Parsed, Piece, Step, Value, parse};
+use super::parser::{Document, Parsed, parse};
 use crate::text::{File, Span};
+use crate::yaml::tree::node::{Entry, Node, Value};
+use crate::yaml::tree::origin::{By, Name, Origin, Piece, Step};
 
 /// Where the text of a scalar stands in its file.
 #[derive(Debug)]
@@ -220,7 +222,7 @@ fn variable(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::node::Style;
+    use crate::yaml::tree::node::Style;
 
     fn expanded(file: &File, text: &str, pieces: &[(Range<u32>, &str)]) -> Node {
         let scalar = parse(file).documents[0].node.get("patch").unwrap().clone();

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Entry, Name, Node};
 use crate::text::{Index, Span};
+use crate::yaml::tree::node::{Entry, Node};
+use crate::yaml::tree::origin::Name;
+
+/// The maximum nesting depth of collections, aliases included, so that recursion over the nodes of a file is safe.
+pub(super) const MAX_DEPTH: usize = 128;
 
 /// A mapping with fewer keys is searched; the keys of a longer one are indexed.
 const MAX_SEARCHED_KEYS: usize = 16;

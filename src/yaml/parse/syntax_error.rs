@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use granit_parser::ErrorKind;
 
-use super::parse::{INVALID_YAML, MAX_DEPTH};
+use super::collection::MAX_DEPTH;
+use super::rule_ids::INVALID_YAML;
 use super::token;
 use crate::base::finding::Finding;
 use crate::text::File;

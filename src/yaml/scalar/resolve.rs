@@ -1,6 +1,6 @@
 //! What a plain scalar means: `0775` is 509 to Kubernetes and 775 to YAML 1.2.
 
-use super::{Node, Style, Value};
+use crate::yaml::tree::node::{Node, Style, Value};
 
 /// What a scalar means to a reader.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +23,7 @@ pub enum Reader {
     /// `sigs.k8s.io/yaml`, by which kubectl and the controllers turn YAML into JSON: YAML 1.1 as Go reads it.
     Kubernetes,
     /// kustomize, which builds all that Flux applies: as Kubernetes, but `yes`, `no`, `on` and `off` are strings, keys
-    /// keep their text, and a date becomes a time (see [`to_json`](super::to_json)).
+    /// keep their text, and a date becomes a time (see [`to_json`](crate::yaml::to_json)).
     Kustomize,
     /// The core schema of YAML 1.2.
     Core,
@@ -43,7 +43,7 @@ impl Node {
 }
 
 /// What a text means in plain style.
-pub(super) fn resolve_plain(text: &str, reader: Reader) -> Scalar<'_> {
+pub(crate) fn resolve_plain(text: &str, reader: Reader) -> Scalar<'_> {
     match reader {
         Reader::Kubernetes => old_bool(text).map_or_else(|| go(text), Scalar::Bool),
         Reader::Kustomize => go(text),

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::quote::{Place, block, double, is_plain_text, is_plain_word};
-use super::resolve::resolve_plain;
-use super::{Entry, Node, Reader, Scalar, Style, Value};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
 /// A key that is longer cannot be written as `key: value`.
 const MAX_SIMPLE_KEY: usize = 1000;

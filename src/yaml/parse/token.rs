@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::parse::INVALID_YAML;
+use super::rule_ids::INVALID_YAML;
 use crate::base::finding::Finding;
 use crate::text::Span;
 

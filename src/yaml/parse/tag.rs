@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use granit_parser::Tag;
 
-use super::base64::decode_base64;
-use super::resolve::resolve_plain;
-use super::{Reader, Scalar, Style};
+use crate::yaml::scalar::base64::decode_base64;
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::tree::node::Style;
 
 /// A scalar after its tag: a tag that says "string" quotes, one that says another type unquotes.
 pub(super) struct Tagged<'a> {

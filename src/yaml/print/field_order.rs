@@ -1,6 +1,6 @@
 //! The order in which people write the fields of an object.
 
-use super::{Entry, Node, Value};
+use crate::yaml::tree::node::{Entry, Node, Value};
 
 const OBJECT: &[&str] = &["apiVersion", "kind", "metadata", "spec"];
 const METADATA: &[&str] = &["name", "generateName", "namespace", "labels", "annotations"];

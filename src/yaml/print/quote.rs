@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::resolve::resolve_plain;
-use super::{Reader, Scalar};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 
 /// Where a scalar stands in block style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! YAML as Kubernetes reads it, written so that every other reader takes it the same way.
 
-use super::{Entry, Node, Reader, Scalar, Style, Value, key_to_json};
+use super::json::key_to_json;
+use crate::yaml::scalar::resolve::{Reader, Scalar};
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
 /// A node whose plain scalars and keys say to every reader what they say to Kubernetes' own: `yes` becomes `true`, `0644`
 /// becomes `420`. Places stay.

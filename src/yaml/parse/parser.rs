@@ -2,19 +2,12 @@
 
 use granit_parser::{Event, Marker, Parser, StructureStyle};
 
-use super::build::Builder;
-use super::fault;
-use super::node::Node;
+use super::builder::Builder;
+use super::collection::MAX_DEPTH;
+use super::syntax_error;
 use crate::base::finding::Finding;
 use crate::text::File;
-
-/// The rule of findings about text that is no YAML.
-pub const INVALID_YAML: &str = "invalid-yaml";
-/// The rule of findings about keys that stand twice.
-pub const DUPLICATE_KEY: &str = "duplicate-key";
-
-/// Collections may nest this deep, aliases included; the nodes of one file stay shallow enough for every recursion.
-pub(super) const MAX_DEPTH: usize = 128;
+use crate::yaml::tree::node::Node;
 
 /// What may stand before a text to tell its encoding.
 const MARK: char = '\u{FEFF}';
@@ -104,7 +97,7 @@ fn read_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: usi
                 if rest.starts_with(MARK) && before.trim_end() == "---" {
                     return Some(Stop { document, at, resume: Some(at + MARK.len_utf8()) });
                 }
-                builder.findings.push(fault::explain(builder.file, at, error.kind(), &builder.surroundings()));
+                builder.findings.push(syntax_error::explain(builder.file, at, error.kind(), &builder.surroundings()));
                 documents.extend(builder.abandon().map(|node| Document { node, complete: false }));
                 return Some(Stop { document, at, resume: None });
             }

@@ -1,7 +1,7 @@
 //! Dates, which kustomize reads as times.
 
 /// A date or a time in one of the forms that kustomize's YAML reader knows, as it comes out again.
-pub(super) fn rfc3339(text: &str) -> Option<String> {
+pub(crate) fn rfc3339(text: &str) -> Option<String> {
     let (year, rest) = text.split_at_checked(4)?;
     let (month, rest) = rest.strip_prefix('-')?.split_once('-')?;
     let (day, rest) = split_digits(rest);

@@ -3,13 +3,10 @@
 //! Nodes are shared, not copied: a collection is one `Arc`, so a patch keeps every subtree it does not touch. A node
 //! is 40 bytes; positions travel with it wherever kustomize or Flux moves it.
 
-use std::ops::Range;
 use std::sync::Arc;
 
+use super::origin::{By, Name, Origin, Step};
 use crate::text::Span;
-
-/// A name that many nodes share.
-pub type Name = Arc<str>;
 
 /// A value and where it came from.
 #[derive(Debug, Clone)]
@@ -57,53 +54,6 @@ pub struct Entry {
     key_span: (u32, u32),
     /// The value.
     pub node: Node,
-}
-
-/// Where a node came from.
-#[derive(Debug, Clone)]
-pub enum Origin {
-    /// It stands there as it was written.
-    At(Span),
-    /// Something made or changed it.
-    Via(Arc<Step>),
-}
-
-/// One change of a node on its way from the file to the cluster.
-#[derive(Debug, Clone)]
-pub struct Step {
-    /// What changed it.
-    pub by: By,
-    /// Where the value before the change came from; `None` when there was none.
-    pub was: Option<Origin>,
-    /// The pieces of a scalar that variables made; sorted, empty for other changes.
-    pub pieces: Box<[Piece]>,
-    /// How many steps there are, this one included.
-    depth: u16,
-}
-
-/// Steps that are remembered of one node. What is behind more of them, such as a patch of a hundred thousand operations
-/// on one field, is known by its first place alone: a chain without end could not even be dropped.
-const MAX_STEPS: u16 = 50;
-
-/// A range of a scalar's text and the variable that made it.
-pub type Piece = (Range<u32>, Name);
-
-/// What changed a node.
-#[derive(Debug, Clone)]
-pub enum By {
-    /// A patch; the place of the value in it.
-    Patch(Span),
-    /// A generator's entry.
-    Generator(Span),
-    /// A field of a kustomization, such as `namespace` or `labels`.
-    Field(Span),
-    /// A field of the Flux object that applies it, such as `targetNamespace` or `commonMetadata`.
-    Applier(Span),
-    /// A variable of Flux's substitution, by name: its place differs by cluster, so that clusters can share the build.
-    Variable(Name),
-    /// A variable of whoever brings the applier, so many appliers further up: it had made a part of the applier's own
-    /// patch before that was laid over the object.
-    Inherited(Name, u8),
 }
 
 impl Node {
@@ -195,7 +145,7 @@ impl Node {
     /// The value of a patch in the place of this one: variables that made the patch's value come after the patch.
     #[must_use]
     pub fn replaced_by(&self, new: &Node) -> Self {
-        Self { value: new.value.clone(), origin: over(&self.origin, &new.origin) }
+        Self { value: new.value.clone(), origin: self.origin.replaced_by(&new.origin) }
     }
 
     /// This mapping with a key set: in place when it stands there, at the end otherwise.
@@ -272,67 +222,6 @@ impl Entry {
     pub fn with_node(&self, node: Node) -> Self {
         Self { key: self.key.clone(), key_span: self.key_span, node }
     }
-}
-
-impl Step {
-    /// A step after all that was before it.
-    pub fn new(by: By, was: Option<Origin>, pieces: Box<[Piece]>) -> Self {
-        let before = match &was {
-            Some(Origin::Via(step)) => step.depth,
-            Some(Origin::At(_)) | None => 0,
-        };
-        match was {
-            Some(was) if before >= MAX_STEPS => {
-                Self { by, was: Some(Origin::At(was.written().clone())), pieces, depth: 1 }
-            }
-            was => Self { by, was, pieces, depth: before + 1 },
-        }
-    }
-}
-
-impl Origin {
-    /// The last place in a file that decided the value.
-    pub fn span(&self) -> &Span {
-        match self {
-            Self::At(span) => span,
-            Self::Via(step) => match (&step.by, &step.was) {
-                (By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span), _) => span,
-                (By::Variable(_) | By::Inherited(..), Some(was)) => was.span(),
-                (By::Variable(_) | By::Inherited(..), None) => {
-                    unreachable!("a variable changes what a file brought")
-                }
-            },
-        }
-    }
-
-    /// The first place: where the value was written before anything changed it.
-    pub fn written(&self) -> &Span {
-        match self {
-            Self::At(span) => span,
-            Self::Via(step) => step.was.as_ref().map_or_else(|| self.span(), Self::written),
-        }
-    }
-
-    /// Tells whether this is the other one, and not one that came about in the same way.
-    pub fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::At(span), Self::At(other)) => span == other,
-            (Self::Via(step), Self::Via(other)) => Arc::ptr_eq(step, other),
-            (Self::At(_) | Self::Via(_), _) => false,
-        }
-    }
-}
-
-/// The origin of what a patch puts in the place of something else.
-fn over(was: &Origin, new: &Origin) -> Origin {
-    let step = match new {
-        Origin::Via(step) if matches!(step.by, By::Variable(_) | By::Inherited(..)) => {
-            let inner = step.was.as_ref().map(|inner| over(was, inner));
-            Step::new(step.by.clone(), inner, step.pieces.clone())
-        }
-        _ => Step::new(By::Patch(new.span().clone()), Some(was.clone()), Box::default()),
-    };
-    Origin::Via(Arc::new(step))
 }
 
 #[cfg(test)]

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use granit_parser::{ScalarStyle, Tag};
 
-use super::fault::Surroundings;
-use super::open::{Built, Open, OpenKind, OpenMap, PendingKey};
-use super::parse::{DUPLICATE_KEY, INVALID_YAML, MAX_DEPTH};
-use super::resolve::resolve_plain;
+use super::collection::{Built, MAX_DEPTH, Open, OpenKind, OpenMap, PendingKey};
+use super::rule_ids::{DUPLICATE_KEY, INVALID_YAML};
+use super::syntax_error::Surroundings;
 use super::tag::tagged;
 use super::token;
-use super::{Entry, Name, Node, Reader, Scalar, Style, Value};
 use crate::base::finding::Finding;
 use crate::text::{File, Index, Span};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
+use crate::yaml::tree::origin::Name;
 
 /// Aliases may expand a file to this many nodes in all.
 const MAX_ALIASED_NODES: usize = 100_000;
