@@ -155,14 +155,14 @@ pub fn sort(findings: &mut Vec<Finding>) {
         let span = &finding.at.span;
         (span.file().root(), span.order(), finding.rule, &finding.message)
     }
-    fn manner(finding: &Finding) -> (Reverse<Severity>, &Option<String>, bool) {
+    fn variant(finding: &Finding) -> (Reverse<Severity>, &Option<String>, bool) {
         (Reverse(finding.severity), &finding.help, finding.clusters.is_empty())
     }
     // Most of what is said often is said alike: those become one first, since to sort takes more.
     let mut known: Index<_, usize> = Index::default();
     let mut same: Vec<(usize, usize)> = Vec::new();
     for (at, finding) in findings.iter().enumerate() {
-        let first = *known.entry_or((key(finding), manner(finding)), || at);
+        let first = *known.entry_or((key(finding), variant(finding)), || at);
         if first != at {
             same.push((first, at));
         }
@@ -179,7 +179,7 @@ pub fn sort(findings: &mut Vec<Finding>) {
         at += 1;
         is_kept
     });
-    findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| manner(a).cmp(&manner(b))));
+    findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| variant(a).cmp(&variant(b))));
     findings.dedup_by(|later, kept| {
         let is_manner_shared = later.severity == kept.severity && later.help == kept.help;
         // One that concerns no cluster in particular says nothing that the others do not.

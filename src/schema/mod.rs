@@ -18,16 +18,16 @@ pub const UNKNOWN_FIELD: &str = "unknown-field";
 
 /// What a pattern or a format means: a schema can only say that text does not fit, not why.
 #[derive(Debug, Clone, Copy)]
-pub struct Word {
+pub struct TextFormat {
     /// The `pattern` or `format` of the schema.
-    pub mark: &'static str,
+    pub keyword: &'static str,
     /// What is wrong with a text; `None` when nothing is.
-    pub fault: fn(&str) -> Option<Fault>,
+    pub check: fn(&str) -> Option<FormatError>,
 }
 
 /// What is wrong with a text.
 #[derive(Debug, Clone)]
-pub struct Fault {
+pub struct FormatError {
     /// The rule; that of the schema when left out.
     pub rule: Option<&'static str>,
     /// What is wrong, following the field's name.
@@ -41,19 +41,19 @@ pub struct Checker {
     validator: jsonschema::Validator,
     schema: Value,
     rule: &'static str,
-    words: &'static [Word],
+    words: &'static [TextFormat],
 }
 
 impl Checker {
     /// Compiles one of our schemas; `rule` is the rule of its findings.
-    pub fn new(schema: Value, rule: &'static str, words: &'static [Word]) -> Self {
+    pub fn new(schema: Value, rule: &'static str, words: &'static [TextFormat]) -> Self {
         let mut options = jsonschema::options()
             .with_draft(jsonschema::Draft::Draft7)
             .with_pattern_options(jsonschema::PatternOptions::regex())
             .should_validate_formats(true);
         for word in words {
-            let fault = word.fault;
-            options = options.with_format(word.mark, move |text: &str| fault(text).is_none());
+            let fault = word.check;
+            options = options.with_format(word.keyword, move |text: &str| fault(text).is_none());
         }
         let validator = options.build(&schema).expect("our own schemas are valid");
         Self { validator, schema, rule, words }
@@ -71,14 +71,14 @@ impl Checker {
     }
 
     fn explain(&self, document: &Node, error: &ValidationError<'_>, findings: &mut Vec<Finding>) {
-        let place = Place::find(document, error.instance_path());
+        let place = Instance::find(document, error.instance_path());
         let said = place.node.text().unwrap_or_default();
         let invalid = |message: String| Finding::error(self.rule, place.span(), message);
         let field = &place.field;
         match error.kind() {
             ValidationErrorKind::AdditionalProperties { unexpected } => {
                 for name in unexpected {
-                    findings.push(self.unexpected(&place, name, error.schema_path()));
+                    findings.push(self.unexpected_field(&place, name, error.schema_path()));
                 }
             }
             ValidationErrorKind::Required { property } => {
@@ -96,8 +96,8 @@ impl Checker {
             ValidationErrorKind::Type { kind } => {
                 // A bare number may be half of what is meant: `10` for `10m`.
                 let pattern = self.parent(error.schema_path()).and_then(|schema| schema.get("pattern")?.as_str());
-                let word = self.words.iter().find(|word| Some(word.mark) == pattern);
-                let fault = word.filter(|_| !said.is_empty()).and_then(|word| (word.fault)(said));
+                let word = self.words.iter().find(|word| Some(word.keyword) == pattern);
+                let fault = word.filter(|_| !said.is_empty()).and_then(|word| (word.check)(said));
                 let finding = wrong_type(&place, kind, invalid);
                 let example = self.parent(error.schema_path()).and_then(|schema| schema.get("examples")?.get(0));
                 let example = example.filter(|example| example.is_object() && place.node.text().is_some());
@@ -118,10 +118,10 @@ impl Checker {
                 findings.push(if said.is_empty() {
                     empty(&invalid, field)
                 } else {
-                    self.misfit(&place, pattern, said)
+                    self.format_mismatch(&place, pattern, said)
                 });
             }
-            ValidationErrorKind::Format { format } => findings.push(self.misfit(&place, format, said)),
+            ValidationErrorKind::Format { format } => findings.push(self.format_mismatch(&place, format, said)),
             ValidationErrorKind::MinItems { limit } if *limit > 1 => {
                 let count = place.node.items().len();
                 findings.push(invalid(format!("{field} has {count} of at least {limit} items")));
@@ -139,13 +139,13 @@ impl Checker {
             ValidationErrorKind::MinProperties { .. } => {
                 findings.push(invalid(format!("{field} says nothing")).help("set one of its fields, or leave it out"));
             }
-            ValidationErrorKind::AnyOf { context } => self.alternatives(document, context, &place, findings),
+            ValidationErrorKind::AnyOf { context } => self.explain_any_of(document, context, &place, findings),
             other => findings.push(invalid(format!("{field} is not valid here ({})", other.keyword()))),
         }
     }
 
     /// A field that should not be there: unknown, or a name that breaks the rule for names of its mapping.
-    fn unexpected(&self, place: &Place<'_>, name: &str, schema: &Location) -> Finding {
+    fn unexpected_field(&self, place: &Instance<'_>, name: &str, schema: &Location) -> Finding {
         let at = place.node.entry(name).map_or_else(|| place.span(), crate::yaml::Entry::key_span);
         let object = self.parent(schema);
         let keys = |keyword: &str| {
@@ -153,8 +153,8 @@ impl Checker {
             keys.into_iter().flat_map(|keys| keys.keys().map(String::as_str)).collect::<Vec<_>>()
         };
         if let [pattern] = keys("patternProperties").as_slice() {
-            let place = Place { field: "this key".into(), at: Some(at), node: place.node };
-            return self.misfit(&place, pattern, name);
+            let place = Instance { field: "this key".into(), at: Some(at), node: place.node };
+            return self.format_mismatch(&place, pattern, name);
         }
         let known = keys("properties");
         let help = match did_you_mean(name, known.iter().copied()) {
@@ -166,11 +166,11 @@ impl Checker {
         Finding::error(UNKNOWN_FIELD, at, format!("{} has no field `{name}`", place.name())).help(help)
     }
 
-    fn misfit(&self, place: &Place<'_>, mark: &str, said: &str) -> Finding {
-        let word = self.words.iter().find(|word| word.mark == mark);
+    fn format_mismatch(&self, place: &Instance<'_>, mark: &str, said: &str) -> Finding {
+        let word = self.words.iter().find(|word| word.keyword == mark);
         let field = &place.field;
-        match word.and_then(|word| (word.fault)(said)) {
-            Some(Fault { rule, message, help }) => {
+        match word.and_then(|word| (word.check)(said)) {
+            Some(FormatError { rule, message, help }) => {
                 Finding::error(rule.unwrap_or(self.rule), place.span(), format!("{field} {message}")).help(help)
             }
             None => Finding::error(self.rule, place.span(), format!("{field} does not have the form `{mark}`")),
@@ -178,17 +178,17 @@ impl Checker {
     }
 
     /// Of several allowed forms, explains the one that was attempted: the one whose type fits.
-    fn alternatives(
+    fn explain_any_of(
         &self,
         document: &Node,
         context: &[Vec<ValidationError<'static>>],
-        place: &Place<'_>,
+        place: &Instance<'_>,
         findings: &mut Vec<Finding>,
     ) {
         let attempted = context.iter().find(|errors| {
             !errors.iter().any(|error| {
                 matches!(error.kind(), ValidationErrorKind::Type { .. })
-                    && std::ptr::eq(Place::find(document, error.instance_path()).node, place.node)
+                    && std::ptr::eq(Instance::find(document, error.instance_path()).node, place.node)
             })
         });
         if let Some(errors) = attempted {
@@ -231,16 +231,16 @@ impl std::fmt::Debug for Checker {
 }
 
 /// A node that a schema complains about, and how a message calls it.
-struct Place<'a> {
+struct Instance<'a> {
     node: &'a Node,
     /// `` `timeout` ``, or `the document`.
     field: String,
     at: Option<Span>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Instance<'a> {
     fn find(document: &'a Node, path: &Location) -> Self {
-        let mut place = Place { node: document, field: "the document".into(), at: None };
+        let mut place = Instance { node: document, field: "the document".into(), at: None };
         for segment in path.segments() {
             let next = match &segment {
                 LocationSegment::Property(name) => place.node.entry(name).map(|entry| (&entry.node, &*entry.key)),
@@ -299,7 +299,7 @@ fn empty(invalid: &impl Fn(String) -> Finding, field: &str) -> Finding {
     invalid(format!("{field} is empty")).help("say something, or leave the field out")
 }
 
-fn wrong_type(place: &Place<'_>, wanted: &TypeKind, invalid: impl Fn(String) -> Finding) -> Finding {
+fn wrong_type(place: &Instance<'_>, wanted: &TypeKind, invalid: impl Fn(String) -> Finding) -> Finding {
     let names = types(wanted);
     let wants = |name: &str| names.iter().any(|wanted| wanted == name);
     let wanted: Vec<&str> = names.iter().map(|name| type_name(name)).collect();
@@ -330,7 +330,7 @@ fn types(wanted: &TypeKind) -> Vec<String> {
     }
 }
 
-fn not_one_of(place: &Place<'_>, options: &[String], invalid: impl Fn(String) -> Finding) -> Finding {
+fn not_one_of(place: &Instance<'_>, options: &[String], invalid: impl Fn(String) -> Finding) -> Finding {
     let said = match place.node.text() {
         Some(said) => format!("`{said}`"),
         None => kind_of(place.node).to_owned(),

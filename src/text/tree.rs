@@ -15,7 +15,7 @@ use super::file::{DecodeError, File};
 pub struct Tree {
     entries: Arc<BTreeMap<Arc<str>, Entry>>,
     links: Arc<BTreeSet<Arc<str>>>,
-    loader: Option<Arc<dyn Load>>,
+    loader: Option<Arc<dyn Loader>>,
 }
 
 /// What a tree knows of a path.
@@ -47,7 +47,7 @@ pub enum LoadError {
 }
 
 /// Reads the files that a tree deferred; `disk` has the implementation.
-pub trait Load: Send + Sync {
+pub trait Loader: Send + Sync {
     /// The text of a file of the tree.
     fn load(&self, path: &str) -> Result<File, LoadError>;
 
@@ -57,8 +57,8 @@ pub trait Load: Send + Sync {
     }
 
     /// What stands at a path that the tree has no entry for: nothing, unless files are only looked at when asked for.
-    fn look(&self, _path: &str) -> Stands {
-        Stands::Nothing
+    fn path_kind(&self, _path: &str) -> PathKind {
+        PathKind::Missing
     }
 
     /// The names in a folder that the tree has no entry for.
@@ -67,42 +67,42 @@ pub trait Load: Send + Sync {
     }
 
     /// How a person would call a path here.
-    fn called(&self, path: &str) -> String {
+    fn display_path(&self, path: &str) -> String {
         path.to_owned()
     }
 }
 
 /// What stands at a path, once links were followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stands {
+pub enum PathKind {
     /// Nothing, or nothing that may be looked at.
-    Nothing,
+    Missing,
     /// A file, and its own path.
     File(String),
     /// A folder, and its own path.
-    Folder(String),
+    Directory(String),
 }
 
 impl Tree {
     /// A tree whose deferred files are read through `loader`.
-    pub fn with_loader(loader: Arc<dyn Load>) -> Self {
+    pub fn with_loader(loader: Arc<dyn Loader>) -> Self {
         Self { loader: Some(loader), ..Self::default() }
     }
 
     /// What stands at a path, and the path that links lead to.
-    pub fn look(&self, path: &str) -> Stands {
+    pub fn path_kind(&self, path: &str) -> PathKind {
         if self.entries.contains_key(path) {
-            return Stands::File(path.to_owned());
+            return PathKind::File(path.to_owned());
         }
         if path.is_empty() || self.under(path).next().is_some() {
-            return Stands::Folder(path.to_owned());
+            return PathKind::Directory(path.to_owned());
         }
-        self.loader.as_ref().map_or(Stands::Nothing, |loader| loader.look(path))
+        self.loader.as_ref().map_or(PathKind::Missing, |loader| loader.path_kind(path))
     }
 
     /// How a person would call a path here.
-    pub fn called(&self, path: &str) -> String {
-        self.loader.as_ref().map_or_else(|| path.to_owned(), |loader| loader.called(path))
+    pub fn display_path(&self, path: &str) -> String {
+        self.loader.as_ref().map_or_else(|| path.to_owned(), |loader| loader.display_path(path))
     }
 
     /// This tree with another one at a path, which nothing of this one may have.
@@ -152,7 +152,7 @@ impl Tree {
             (Some(Entry::Text(file)), _) => Ok(file.clone()),
             (Some(Entry::Opaque(error)), _) => Err(error.clone()),
             (Some(Entry::Deferred), Some(loader)) => loader.load(path),
-            (None, Some(loader)) if matches!(loader.look(path), Stands::File(_)) => loader.load(path),
+            (None, Some(loader)) if matches!(loader.path_kind(path), PathKind::File(_)) => loader.load(path),
             (Some(Entry::Deferred) | None, _) => Err(LoadError::Missing),
         }
     }
@@ -173,12 +173,12 @@ impl Tree {
 
     /// Tells whether a file stands at a path.
     pub fn has_file(&self, path: &str) -> bool {
-        matches!(self.look(path), Stands::File(_))
+        matches!(self.path_kind(path), PathKind::File(_))
     }
 
     /// Tells whether a folder stands at a path; the root, the empty path, always does.
     pub fn has_folder(&self, path: &str) -> bool {
-        matches!(self.look(path), Stands::Folder(_))
+        matches!(self.path_kind(path), PathKind::Directory(_))
     }
 
     /// Every path with what is known of it, sorted by path.
@@ -216,22 +216,22 @@ impl Tree {
 /// A tree at a path of another one.
 struct Mounted {
     /// What reads the other one's files.
-    loader: Option<Arc<dyn Load>>,
+    loader: Option<Arc<dyn Loader>>,
     path: String,
     other: Tree,
 }
 
 impl Mounted {
     /// The path in the mounted tree.
-    fn inside<'a>(&self, path: &'a str) -> Option<&'a str> {
+    fn inner_path<'a>(&self, path: &'a str) -> Option<&'a str> {
         let rest = path.strip_prefix(self.path.as_str())?;
         if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
     }
 }
 
-impl Load for Mounted {
+impl Loader for Mounted {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        match (self.inside(path), &self.loader) {
+        match (self.inner_path(path), &self.loader) {
             (Some(inside), _) => self.other.file(inside),
             (None, Some(loader)) => loader.load(path),
             (None, None) => Err(LoadError::Missing),
@@ -239,37 +239,37 @@ impl Load for Mounted {
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        match (self.inside(path), &self.loader) {
+        match (self.inner_path(path), &self.loader) {
             (Some(inside), _) => self.other.bytes(inside).map(|bytes| bytes.to_vec()),
             (None, Some(loader)) => loader.bytes(path),
             (None, None) => Err(LoadError::Missing),
         }
     }
 
-    fn look(&self, path: &str) -> Stands {
+    fn path_kind(&self, path: &str) -> PathKind {
         let outside = |own: String| {
             if own.is_empty() { self.path.clone() } else { format!("{}/{own}", self.path) }
         };
-        match (self.inside(path).map(|inside| self.other.look(inside)), &self.loader) {
-            (Some(Stands::File(own)), _) => Stands::File(outside(own)),
-            (Some(Stands::Folder(own)), _) => Stands::Folder(outside(own)),
-            (None, Some(loader)) => loader.look(path),
-            (Some(Stands::Nothing), _) | (None, None) => Stands::Nothing,
+        match (self.inner_path(path).map(|inside| self.other.path_kind(inside)), &self.loader) {
+            (Some(PathKind::File(own)), _) => PathKind::File(outside(own)),
+            (Some(PathKind::Directory(own)), _) => PathKind::Directory(outside(own)),
+            (None, Some(loader)) => loader.path_kind(path),
+            (Some(PathKind::Missing), _) | (None, None) => PathKind::Missing,
         }
     }
 
     fn names(&self, folder: &str) -> BTreeSet<String> {
-        match (self.inside(folder), &self.loader) {
+        match (self.inner_path(folder), &self.loader) {
             (Some(inside), _) => self.other.names(inside),
             (None, Some(loader)) => loader.names(folder),
             (None, None) => BTreeSet::new(),
         }
     }
 
-    fn called(&self, path: &str) -> String {
-        match (self.inside(path), &self.loader) {
-            (Some(inside), _) => self.other.called(inside),
-            (None, Some(loader)) => loader.called(path),
+    fn display_path(&self, path: &str) -> String {
+        match (self.inner_path(path), &self.loader) {
+            (Some(inside), _) => self.other.display_path(inside),
+            (None, Some(loader)) => loader.display_path(path),
             (None, None) => path.to_owned(),
         }
     }

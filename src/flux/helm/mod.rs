@@ -10,7 +10,7 @@ mod release;
 use super::producer::Produced;
 use crate::kube::Object;
 use crate::text::Span;
-use crate::yaml::{Entry, Inside, Node, Style, Value, as_kubernetes};
+use crate::yaml::{Embedded, Entry, Node, Style, Value, as_kubernetes};
 
 /// The key of a reference that names none.
 const VALUES_KEY: &str = "values.yaml";
@@ -103,7 +103,7 @@ impl Values {
 
 /// The values that a text holds, with their places in the file of the ConfigMap.
 fn read(scalar: &Node) -> Result<Node, String> {
-    let parsed = Inside::of(scalar).parse();
+    let parsed = Embedded::new(scalar).parse();
     if let Some(wrong) = parsed.findings.iter().find(|finding| finding.rule != crate::yaml::DUPLICATE_KEY) {
         return Err(wrong.message.clone());
     }

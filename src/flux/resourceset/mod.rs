@@ -17,7 +17,7 @@ use crate::base::finding::{Finding, ObjectRef};
 use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
-use crate::yaml::{By, DUPLICATE_KEY, Entry, Name, Node, Style, Value as Yaml, parse};
+use crate::yaml::{ChangedBy, DUPLICATE_KEY, Entry, Name, Node, Style, Value as Yaml, parse};
 
 /// The annotation that leaves an object, or a whole set, out.
 const RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
@@ -313,7 +313,7 @@ fn with_common(metadata: &Node, field: &str, common: &Node) -> Option<Node> {
         let value = Yaml::Scalar(entry.node.shared_text().unwrap_or_else(|| "".into()), style);
         node = match node.entry(&entry.key) {
             Some(old) => {
-                let by = By::Applier(entry.node.span().clone());
+                let by = ChangedBy::Applier(entry.node.span().clone());
                 let changed = old.with_node(old.node.changed(value, by));
                 node.with(changed)
             }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::template::{From, Output, UNKNOWN};
 use crate::text::{File, Span};
 use crate::yaml::go::{Part, Segment};
-use crate::yaml::{By, Entry, Inside, Node, Origin, Step, Style, Value, as_kubernetes};
+use crate::yaml::{ChangedBy, Embedded, Entry, Node, Origin, Style, Value, ValueChange, as_kubernetes};
 
 /// Where the text of a template stands.
 pub(super) enum Ground<'a> {
     /// A node, printed as the operator prints it before it takes it for a template.
     Printed(&'a Node, Vec<Segment<'a>>),
     /// A scalar that is the template.
-    Text(&'a Node, Inside),
+    Text(&'a Node, Embedded),
 }
 
 impl<'a> Ground<'a> {
@@ -25,7 +25,7 @@ impl<'a> Ground<'a> {
 
     /// A template that is a scalar's text.
     pub(super) fn text(scalar: &'a Node) -> Self {
-        Self::Text(scalar, Inside::of(scalar))
+        Self::Text(scalar, Embedded::new(scalar))
     }
 
     /// The origin of a range of the template's text.
@@ -144,9 +144,11 @@ impl<'a> Places<'a> {
             From::Action(action, place) => {
                 let was = self.ground.origin(action.clone());
                 let origin = match place {
-                    Some(place) if first == last => {
-                        Origin::Via(Arc::new(Step::new(By::Applier(place.clone()), Some(was), Box::default())))
-                    }
+                    Some(place) if first == last => Origin::Via(Arc::new(ValueChange::new(
+                        ChangedBy::Applier(place.clone()),
+                        Some(was),
+                        Box::default(),
+                    ))),
                     _ => was,
                 };
                 Found { origin, outside: None }

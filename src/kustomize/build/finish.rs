@@ -52,7 +52,7 @@ pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Buil
 
 /// What kustomize cannot print fails there, after everything else.
 fn unprintable(object: &Object) -> Option<Finding> {
-    let (span, why) = go::refusal(&object.node)?;
+    let (span, why) = go::print_error(&object.node)?;
     let message = format!("kustomize cannot print this: {why}");
     Some(Finding::error(FAILED_BUILD, span, message).about(object.reference()))
 }

@@ -148,7 +148,7 @@ impl Walk<'_> {
     fn refuse_depth(&mut self, item: &Node, path: &str) -> Option<Finding> {
         if let Some(at) = self.open.iter().position(|open| is_inside(open, path)) {
             self.refused_for = Some(self.refused_for.map_or(at, |before| before.min(at)));
-            let called = |path: &str| format!("`{}`", self.files.tree().called(path));
+            let called = |path: &str| format!("`{}`", self.files.tree().display_path(path));
             let text = item.text().unwrap_or_default();
             let circle: Vec<String> =
                 self.open.iter().skip(at).map(|open| called(open)).chain([called(path)]).collect();

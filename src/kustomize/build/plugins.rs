@@ -16,7 +16,7 @@ use crate::kustomize::objects::trace::{Maker, Trace};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
 use crate::kustomize::transform::builtin_plugins;
-use crate::yaml::{Entry, Inside, Node, Value};
+use crate::yaml::{Embedded, Entry, Node, Value};
 
 /// The version that says that a generator or transformer is one of kustomize's own.
 const OWN: &str = "builtin";
@@ -129,7 +129,7 @@ impl Walk<'_> {
         let mut own = Partial { uncertain: partial.uncertain, ..Partial::default() };
         let mut paths = Vec::new();
         for item in items {
-            let parsed = Inside::handed_down(item).parse();
+            let parsed = Embedded::inherited(item).parse();
             if !parsed.documents.iter().any(|document| document.node.is_map()) {
                 paths.push(item);
                 continue;

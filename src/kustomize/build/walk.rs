@@ -138,14 +138,16 @@ impl<'a> Walk<'a> {
                     partial.empty = Some(Finding::error(FAILED_BUILD, at, message).help(help));
                 }
             } else {
-                let message = format!("`{}` is no text that can be read", self.files.tree().called(path));
+                let message = format!("`{}` is no text that can be read", self.files.tree().display_path(path));
                 partial.fail(Finding::error(FAILED_BUILD, File::new(path.as_str(), "").first_line(), message));
             }
             return Some(Read::Unusable);
         };
         if let Some(second) = paths.get(1).and_then(|path| self.files.get(path)) {
-            let message =
-                format!("this folder has two kustomization files; the other is `{}`", self.files.tree().called(path));
+            let message = format!(
+                "this folder has two kustomization files; the other is `{}`",
+                self.files.tree().display_path(path)
+            );
             partial.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
         }
         // Of keys that stand twice the last one counts here, unlike in an object.

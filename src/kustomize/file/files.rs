@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::remote::Copy;
-use crate::text::{Entry, File, Index, Load, LoadError, Tree};
-use crate::yaml::{Inside, Node, Parsed, parse};
+use crate::text::{Entry, File, Index, LoadError, Loader, Tree};
+use crate::yaml::{Embedded, Node, Parsed, parse};
 
 /// A tree and what its YAML files say. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -155,7 +155,7 @@ impl Files {
         {
             return parsed.clone();
         }
-        let parsed = Arc::new(Inside::handed_down(scalar).parse());
+        let parsed = Arc::new(Embedded::inherited(scalar).parse());
         known().insert(key, (scalar.clone(), parsed.clone()));
         parsed
     }
@@ -172,7 +172,7 @@ struct Elsewhere {
     places: BTreeMap<Arc<str>, (Tree, Arc<str>)>,
 }
 
-impl Load for Elsewhere {
+impl Loader for Elsewhere {
     fn load(&self, path: &str) -> Result<File, LoadError> {
         let (tree, there) = self.places.get(path).ok_or(LoadError::Missing)?;
         tree.file(there)

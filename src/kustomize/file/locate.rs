@@ -7,7 +7,7 @@ use super::files::{Files, Reading, copy_of, place_of_copy};
 use super::remote::Remote;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
-use crate::text::{Span, Stands, folder_of, is_inside, join};
+use crate::text::{PathKind, Span, folder_of, is_inside, join};
 use crate::yaml::{Node, Parsed};
 
 /// What a kustomization means by a path.
@@ -63,16 +63,16 @@ impl Files {
         }
         let inside = join(folder, text).filter(|path| copy_of(path) == copy_of(folder));
         let Some(path) = inside else { return Err(self.outside(folder, text, at)) };
-        match self.tree().look(&path) {
-            Stands::File(own) => {
+        match self.tree().path_kind(&path) {
+            PathKind::File(own) => {
                 if self.is_restricted(folder) && !is_inside(folder_of(&own), folder) {
                     return Err(self.restricted(folder, text, at));
                 }
                 Ok(Located::File(path))
             }
-            Stands::Folder(own) if copy_of(&own) == copy_of(folder) => Ok(Located::Folder(own)),
-            Stands::Folder(_) => Err(self.outside(folder, text, at)),
-            Stands::Nothing => Err(self.missing(folder, text, &path, at)),
+            PathKind::Directory(own) if copy_of(&own) == copy_of(folder) => Ok(Located::Folder(own)),
+            PathKind::Directory(_) => Err(self.outside(folder, text, at)),
+            PathKind::Missing => Err(self.missing(folder, text, &path, at)),
         }
     }
 
@@ -84,11 +84,11 @@ impl Files {
         };
         let place = place_of_copy(copy);
         let whole = if path.is_empty() { place.clone() } else { format!("{place}/{path}") };
-        match self.tree().look(&whole) {
-            Stands::File(_) => Ok(Located::File(whole)),
-            Stands::Folder(own) => Ok(Located::Folder(own)),
-            Stands::Nothing => {
-                let copy = self.tree().called(&place);
+        match self.tree().path_kind(&whole) {
+            PathKind::File(_) => Ok(Located::File(whole)),
+            PathKind::Directory(own) => Ok(Located::Folder(own)),
+            PathKind::Missing => {
+                let copy = self.tree().display_path(&place);
                 let message = format!("the copy in `{copy}` has no `{path}`, which `{text}` names");
                 Err(Finding::error(MISSING_RESOURCE, at.clone(), message))
             }
@@ -97,9 +97,9 @@ impl Files {
 
     /// Tells whether a file stands at a path that a kustomization in a folder may read.
     pub(crate) fn has(&self, folder: &str, path: &str) -> bool {
-        match self.tree().look(path) {
-            Stands::File(own) => !self.is_restricted(folder) || is_inside(folder_of(&own), folder),
-            Stands::Folder(_) | Stands::Nothing => false,
+        match self.tree().path_kind(path) {
+            PathKind::File(own) => !self.is_restricted(folder) || is_inside(folder_of(&own), folder),
+            PathKind::Directory(_) | PathKind::Missing => false,
         }
     }
 
@@ -110,7 +110,7 @@ impl Files {
     }
 
     fn restricted(&self, folder: &str, text: &str, at: &Span) -> Finding {
-        let message = format!("file `{text}` does not lie in or below `{}`", self.tree().called(folder));
+        let message = format!("file `{text}` does not lie in or below `{}`", self.tree().display_path(folder));
         let help = if copy_of(folder).is_none() {
             "kustomize takes files from the kustomization's own folder only; Flux takes others too, and \
              `--load-restrictor LoadRestrictionsNone` builds as Flux does"
@@ -121,7 +121,7 @@ impl Files {
     }
 
     fn outside(&self, folder: &str, text: &str, at: &Span) -> Finding {
-        let root = self.tree().called(copy_of(folder).unwrap_or_default());
+        let root = self.tree().display_path(copy_of(folder).unwrap_or_default());
         let message = if root.is_empty() {
             format!("`{text}` leads out of the repository")
         } else {
@@ -143,7 +143,7 @@ impl Files {
         let meant = did_you_mean(wanted, names.iter().map(String::as_str)).map(|name| {
             let start = text.strip_suffix(rest).unwrap_or_default();
             let meant = if below.is_empty() { format!("{start}{name}") } else { format!("{start}{name}/{below}") };
-            (join(folder, &meant).is_some_and(|path| self.tree().look(&path) != Stands::Nothing), meant)
+            (join(folder, &meant).is_some_and(|path| self.tree().path_kind(&path) != PathKind::Missing), meant)
         });
         let help = match meant {
             Some((true, meant)) => {

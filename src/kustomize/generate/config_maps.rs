@@ -14,7 +14,7 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
 use crate::kustomize::text::string_value::made;
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Origin, Reader, Scalar, Step, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Origin, Reader, Scalar, Style, Value, ValueChange};
 
 /// Runs the generators of a kustomization and adds what they make.
 pub(crate) fn run(files: &Files, definition: &Definition, partial: &mut Partial) {
@@ -124,7 +124,7 @@ fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
             _ => Style::Double,
         };
         let was = pair.named.clone().map(Origin::At);
-        let step = Step::new(By::Generator(pair.span.clone()), was, Box::default());
+        let step = ValueChange::new(ChangedBy::Generator(pair.span.clone()), was, Box::default());
         let node = Node { value: Value::Scalar(text.into(), style), origin: Origin::Via(step.into()) };
         list.push(Entry::new(pair.key.clone(), &pair.key_span, node));
     }
@@ -159,7 +159,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 fn generated(value: Value, span: &Span) -> Node {
-    made(value, By::Generator(span.clone()))
+    made(value, ChangedBy::Generator(span.clone()))
 }
 
 fn string(text: &str, span: &Span) -> Node {
@@ -299,7 +299,7 @@ fn joined(old: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
     for entry in over.node.entries() {
         match pairs.iter_mut().find(|known| known.key == entry.key) {
             Some(known) => {
-                let by = By::Generator(entry.node.span().clone());
+                let by = ChangedBy::Generator(entry.node.span().clone());
                 *known = known.with_node(known.node.changed(entry.node.value.clone(), by));
             }
             None => pairs.push(entry.clone()),

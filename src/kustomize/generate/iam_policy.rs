@@ -4,7 +4,7 @@ use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::text::string_value::made;
-use crate::yaml::{By, Entry, Node, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Style, Value};
 
 /// Makes the object that a generator asks for; it knows one cloud.
 pub(crate) fn make(generator: &Node) -> Result<Node, Finding> {
@@ -16,7 +16,7 @@ pub(crate) fn make(generator: &Node) -> Result<Node, Finding> {
         let message = format!("kustomize makes no accounts for the cloud `{cloud}`, only for `gke`");
         return Err(Finding::error(FAILED_BUILD, at, message));
     }
-    let value = |value: Value| made(value, By::Generator(span.clone()));
+    let value = |value: Value| made(value, ChangedBy::Generator(span.clone()));
     let string = |text: String| value(Value::Scalar(text.into(), Style::Double));
     let entry = |key: &str, node: Node| Entry::new(key, &span, node);
     let account = format!(

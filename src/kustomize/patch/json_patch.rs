@@ -2,7 +2,7 @@
 
 use crate::kustomize::text::growth;
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
+use crate::yaml::{ChangedBy, Entry, Node, Reader, Scalar, Style, Value, to_json};
 
 /// One operation of a patch.
 pub(crate) struct Operation {
@@ -141,7 +141,7 @@ impl Operation {
     fn taken(&self, object: &Node, from: &[String]) -> Result<Node, Fault> {
         let found = find(object, from);
         let value = found.ok_or_else(|| (self.span.clone(), format!("`{}` is not there", show(from))))?;
-        Ok(value.changed(value.value.clone(), By::Patch(self.span.clone())))
+        Ok(value.changed(value.value.clone(), ChangedBy::Patch(self.span.clone())))
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::merge_step::{DIRECTIVE, Directive, Mismatch, Patch, Walked, read_directive};
 use crate::kustomize::schema::merge_keys::ListMerge;
 use crate::text::Index;
-use crate::yaml::{By, Entry, Node, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Style, Value};
 
 /// Lists whose items have no usable keys cost more than their length; longer ones are refused.
 const MAX_UNORDERED: usize = 3000;
@@ -61,7 +61,7 @@ pub(crate) fn walk(
         (Some((Directive::Replace, _)), _) => {
             let items = List::of(bare.as_deref().unwrap_or_default(), list, merge_item).walk(&Laid::Itself, new)?;
             let value = Value::Seq(nodes(items));
-            Ok(Walked::Taken(old.changed(value, By::Patch(new.span().clone()))))
+            Ok(Walked::Taken(old.changed(value, ChangedBy::Patch(new.span().clone()))))
         }
         (_, Patch::By(_)) => {
             let laid = Laid::Items(bare.as_deref().unwrap_or(new.items()));

@@ -14,7 +14,7 @@ use crate::kustomize::objects::resources::{Id, NO_NAMESPACE, Resource, Resources
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::text::string_value::{made, renamed};
 use crate::text::{Index, Span};
-use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Name, Node, Origin, Reader, Scalar, Style, Value, ValueChange};
 
 /// Writes the new names of objects where others refer to them.
 pub(crate) fn follow(resources: &mut Resources, configuration: &Configuration, findings: &mut Vec<Finding>) {
@@ -312,16 +312,16 @@ fn namespace_of(resource: &Resource) -> Option<&Node> {
 }
 
 /// What changed a value last, so that what follows it can name the same place.
-fn cause(node: &Node) -> By {
+fn cause(node: &Node) -> ChangedBy {
     match &node.origin {
         Origin::Via(step) => step.by.clone(),
-        Origin::At(span) => By::Field(span.clone()),
+        Origin::At(span) => ChangedBy::Field(span.clone()),
     }
 }
 
 fn rename(node: &Node, referral: &Resource) -> Node {
     let name = referral.node.at_keys(&["metadata", "name"]);
-    let by = name.map_or_else(|| By::Field(referral.node.span().clone()), cause);
+    let by = name.map_or_else(|| ChangedBy::Field(referral.node.span().clone()), cause);
     let mut done = renamed(node, &referral.id.name, by);
     if let Some(Value::Scalar(text, Style::Unknown)) = name.map(|name| &name.value) {
         done.value = Value::Scalar(text.clone(), Style::Unknown);
@@ -332,30 +332,30 @@ fn rename(node: &Node, referral: &Resource) -> Node {
     let mut origin = node.origin.clone();
     let mut is_changed = false;
     for step in steps.iter().filter(|step| !known.contains(&step_place(step))) {
-        origin = Origin::Via(Arc::new(Step::new(step.by.clone(), Some(origin), Box::default())));
+        origin = Origin::Via(Arc::new(ValueChange::new(step.by.clone(), Some(origin), Box::default())));
         is_changed = true;
     }
     if is_changed { Node { value: done.value, origin } } else { done }
 }
 
 /// What changed a name, the first change first.
-fn steps_of(origin: &Origin) -> Vec<&Step> {
-    let mut steps: Vec<&Step> = Vec::new();
+fn steps_of(origin: &Origin) -> Vec<&ValueChange> {
+    let mut steps: Vec<&ValueChange> = Vec::new();
     let mut at = Some(origin);
     while let Some(Origin::Via(step)) = at {
         steps.push(step);
-        at = step.was.as_ref();
+        at = step.previous.as_ref();
     }
     steps.reverse();
     steps
 }
 
 /// The place that a change of a name stands at: kustomize knows of no variables.
-fn step_place(step: &Step) -> &Span {
+fn step_place(step: &ValueChange) -> &Span {
     match &step.by {
-        By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span) => span,
-        By::Variable(_) | By::Inherited(..) => {
-            step.was.as_ref().map_or_else(|| unreachable!("a variable changes what a file brought"), Origin::span)
+        ChangedBy::Patch(span) | ChangedBy::Generator(span) | ChangedBy::Field(span) | ChangedBy::Applier(span) => span,
+        ChangedBy::Variable(_) | ChangedBy::Inherited(..) => {
+            step.previous.as_ref().map_or_else(|| unreachable!("a variable changes what a file brought"), Origin::span)
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::{Partial, Variable};
 use crate::kustomize::text::field_path::{look_up, split};
 use crate::text::Span;
-use crate::yaml::{By, Entry, Name, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Name, Node, Reader, Scalar, Style, Value};
 
 /// Reads `vars` and notes on the objects which variables are read from them, while they have their names.
 pub(crate) fn collect(definition: &Definition, partial: &mut Partial) {
@@ -195,13 +195,13 @@ fn write_text(node: &Node, values: &BTreeMap<Name, Known>) -> Option<Node> {
     let alone = text.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')).filter(|name| !name.contains(')'));
     if let Some(known) = alone.and_then(|name| values.get(name)) {
         let (text, style) = known.value.clone()?;
-        return Some(node.changed(Value::Scalar(text, style), By::Field(known.place.clone())));
+        return Some(node.changed(Value::Scalar(text, style), ChangedBy::Field(known.place.clone())));
     }
     let (new, place) = expand(text, values);
     if new == text {
         return None;
     }
-    let by = By::Field(place.unwrap_or_else(|| node.span().clone()));
+    let by = ChangedBy::Field(place.unwrap_or_else(|| node.span().clone()));
     Some(node.changed(Value::Scalar(new.into(), Style::Double), by))
 }
 

@@ -11,7 +11,7 @@ use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::objects::trace::{Maker, Source};
 use crate::kustomize::text::string_value::{made, set_text};
 use crate::text::{File, Span, folder_of};
-use crate::yaml::{By, Node, Style, Value, go};
+use crate::yaml::{ChangedBy, Node, Style, Value, go};
 
 /// What kustomize's field of that name holds; the version is that of the program whose output is the measure.
 const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kustomize-v5.8.1");
@@ -92,7 +92,7 @@ fn annotate(node: &Node, key: &str, text: String, span: &Span) -> Node {
 
 fn put(node: &Node, path: &str, key: &str, text: String, span: &Span) -> Node {
     let style = if text.contains('\n') { Style::Literal } else { Style::Double };
-    let value = made(Value::Scalar(text.into(), style), By::Field(span.clone()));
+    let value = made(Value::Scalar(text.into(), style), ChangedBy::Field(span.clone()));
     let spec = FieldSpec::new(Gvk::new("", "", ""), path, true);
     let mut set = |map: Option<&Node>| Ok(map.map(|map| set_text(map, key, span, &value)));
     let done = spec.apply(node, Make::Map(span), &mut set);

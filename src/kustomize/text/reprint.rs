@@ -12,7 +12,7 @@ pub(crate) fn reprinted(node: &Node) -> Node {
 fn changed(node: &Node) -> Option<Node> {
     let value = match &node.value {
         Value::Scalar(text, style) => {
-            let settled = go::settled(text, *style);
+            let settled = go::normalized(text, *style);
             if *settled == **text {
                 return None;
             }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Origin, Reader, Scalar, Step, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Origin, Reader, Scalar, Style, Value, ValueChange};
 
 /// A mapping with a key set to a text. A value that is the same already keeps its place.
 pub(crate) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
     let Some(text) = value.shared_text() else { return map.clone() };
-    let by = By::Field(value.span().clone());
+    let by = ChangedBy::Field(value.span().clone());
     match map.entry(key) {
         Some(entry) if entry.node.resolve(Reader::Kustomize) == Some(Scalar::String(&text)) => map.clone(),
         Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, string_style(value)), by))),
@@ -17,8 +17,8 @@ pub(crate) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> 
 }
 
 /// A value that a step made where nothing was.
-pub(crate) fn made(value: Value, by: By) -> Node {
-    Node { value, origin: Origin::Via(Arc::new(Step::new(by, None, Box::default()))) }
+pub(crate) fn made(value: Value, by: ChangedBy) -> Node {
+    Node { value, origin: Origin::Via(Arc::new(ValueChange::new(by, None, Box::default()))) }
 }
 
 /// A style that makes the text a string: these fields hold strings, whatever the text looks like.
@@ -30,7 +30,7 @@ pub(crate) fn string_style(value: &Node) -> Style {
 }
 
 /// A string with another text: plain where it was and can be.
-pub(crate) fn renamed(node: &Node, text: &str, by: By) -> Node {
+pub(crate) fn renamed(node: &Node, text: &str, by: ChangedBy) -> Node {
     let style = match &node.value {
         Value::Scalar(_, Style::Plain) => Style::Plain,
         _ => string_style(node),

@@ -8,7 +8,7 @@ use super::field_path::look_up;
 use super::retype::{Retyped, retype};
 use super::{go_json, growth};
 use crate::text::Span;
-use crate::yaml::{By, Node, Reader, Style, Value, print, to_json};
+use crate::yaml::{ChangedBy, Node, Reader, Style, Value, print, to_json};
 
 /// The object with a value written into the text that a path passes through.
 ///
@@ -37,7 +37,7 @@ pub(crate) fn write(object: &Node, path: &[String], value: &Node, create: bool, 
         .to_string()
     };
     growth::check_text(&written).ok()?;
-    let node = scalar.changed(Value::Scalar(written.into(), block_style(scalar)), By::Field(by.clone()));
+    let node = scalar.changed(Value::Scalar(written.into(), block_style(scalar)), ChangedBy::Field(by.clone()));
     put(object, path.get(..end)?, &node)
 }
 

@@ -6,7 +6,7 @@ use crate::base::finding::Finding;
 use crate::kustomize::fieldspec::field_spec::{FieldSpec, Make, Misfit, each_item};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
-use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{ChangedBy, Node, Reader, Scalar, Style, Value};
 
 /// Rewrites the images of all objects, entry by entry.
 ///
@@ -158,7 +158,7 @@ impl Image {
         let changed = fields
             .into_iter()
             .flatten()
-            .fold(image.clone(), |node, field| node.changed(value.clone(), By::Field(field.span().clone())));
+            .fold(image.clone(), |node, field| node.changed(value.clone(), ChangedBy::Field(field.span().clone())));
         Ok(Some(changed))
     }
 }

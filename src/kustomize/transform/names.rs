@@ -3,7 +3,7 @@
 use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit};
 use crate::kustomize::objects::resources::{Id, Resource, Resources};
 use crate::kustomize::text::string_value::{made, renamed, string_style};
-use crate::yaml::{By, Name, Node, Value};
+use crate::yaml::{ChangedBy, Name, Node, Value};
 
 /// What is added to names, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ fn keeps_its_name(id: &Id) -> bool {
 
 fn add(affix: Affix, value: &Node, text: &Name, spec: &FieldSpec, resource: &mut Resource) -> Result<(), Misfit> {
     let mut change = |node: Option<&Node>| {
-        let by = By::Field(value.span().clone());
+        let by = ChangedBy::Field(value.span().clone());
         let Some(node) = node else { return Ok(Some(made(Value::Scalar(text.clone(), string_style(value)), by))) };
         let Some(old) = node.text() else {
             let message = format!("`{}` holds no single value, so nothing can be added to it", spec.path);

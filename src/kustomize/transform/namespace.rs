@@ -4,7 +4,7 @@ use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit, each
 use crate::kustomize::objects::resources::{NO_NAMESPACE, Resource, Resources};
 use crate::kustomize::text::string_value::{made, string_style};
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Value};
 
 /// What a namespace is written to, beside the objects of which it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Write<'_> {
     fn over(&self, old: Option<&Node>) -> Result<Option<Node>, Misfit> {
         let Some(text) = self.value.shared_text() else { return Ok(None) };
         let value = Value::Scalar(text.clone(), string_style(self.value));
-        let by = By::Field(self.value.span().clone());
+        let by = ChangedBy::Field(self.value.span().clone());
         match old {
             None => Ok(Some(made(value, by))),
             Some(old) if !matches!(old.value, Value::Scalar(..)) => {

@@ -13,7 +13,7 @@ use crate::kustomize::text::field_path::{look_up, split};
 use crate::kustomize::text::retype::{Retyped, retype};
 use crate::kustomize::text::{growth, structured};
 use crate::text::{Index, Span};
-use crate::yaml::{By, Node, Origin, Step, Style, Value};
+use crate::yaml::{ChangedBy, Node, Origin, Style, Value, ValueChange};
 
 /// Carries out the entries of `replacements` in order; those that name a file stand for what it holds.
 pub(crate) fn apply(files: &Files, folder: &str, entries: &[Node], partial: &mut Partial) {
@@ -356,8 +356,9 @@ impl Writing<'_> {
                 }
             }
         };
-        let via =
-            |by: &Span, was: Origin| Origin::Via(Arc::new(Step::new(By::Field(by.clone()), Some(was), Box::default())));
+        let via = |by: &Span, was: Origin| {
+            Origin::Via(Arc::new(ValueChange::new(ChangedBy::Field(by.clone()), Some(was), Box::default())))
+        };
         // The source's place stays between the old one and the replacement's.
         Ok(Node { value: new, origin: via(at, via(&self.replaced.source, old.origin.clone())) })
     }
@@ -397,7 +398,7 @@ mod tests {
         while let Some(now) = origin {
             places.push(now.span().text().to_string());
             origin = match now {
-                Origin::Via(step) => step.was.as_ref(),
+                Origin::Via(step) => step.previous.as_ref(),
                 Origin::At(_) => None,
             };
         }

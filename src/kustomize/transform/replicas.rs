@@ -6,7 +6,7 @@ use crate::kustomize::objects::resources::Id;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Partial;
 use crate::kustomize::text::string_value::made;
-use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Reader, Scalar, Style, Value};
 
 /// Sets the counts of an entry's objects; an entry that names none is a fault.
 pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], partial: &mut Partial) {
@@ -86,7 +86,7 @@ fn read(entry: &Node) -> Result<(&str, Node), Finding> {
 }
 
 fn set(old: Option<&Node>, count: &Node) -> Result<Option<Node>, Misfit> {
-    let by = By::Field(count.span().clone());
+    let by = ChangedBy::Field(count.span().clone());
     match old {
         None => Ok(Some(made(count.value.clone(), by))),
         Some(Node { value: Value::Scalar(_, Style::Plain), .. }) => {

@@ -41,31 +41,31 @@ pub fn decode<T: DeserializeOwned>(node: &Node, reader: Reader) -> Result<T, Dec
 
 /// A fault whose place is filled in by the innermost node that is being read.
 #[derive(Debug)]
-struct Fault {
+struct Error {
     span: Option<Span>,
     message: String,
 }
 
-impl Fault {
+impl Error {
     fn within(mut self, span: impl FnOnce() -> Span) -> Self {
         self.span.get_or_insert_with(span);
         self
     }
 }
 
-impl de::Error for Fault {
+impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self { span: None, message: message.to_string() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for Error {}
 
 #[derive(Clone, Copy)]
 struct Decoder<'a> {
@@ -74,7 +74,7 @@ struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    fn seed<'de, T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+    fn seed<'de, T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
         seed.deserialize(self).map_err(|fault| fault.within(|| self.node.span().clone()))
     }
 
@@ -87,7 +87,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-fn visit_scalar<'de, V: Visitor<'de>>(scalar: Scalar<'_>, visitor: V) -> Result<V::Value, Fault> {
+fn visit_scalar<'de, V: Visitor<'de>>(scalar: Scalar<'_>, visitor: V) -> Result<V::Value, Error> {
     match scalar {
         Scalar::Null => visitor.visit_unit(),
         Scalar::Bool(value) => visitor.visit_bool(value),
@@ -102,12 +102,12 @@ fn visit_scalar<'de, V: Visitor<'de>>(scalar: Scalar<'_>, visitor: V) -> Result<
 }
 
 /// Tells whether serde reads a value ahead, to decode it later: then its type is not known yet.
-fn is_buffer<V>() -> bool {
+fn is_serde_buffer<V>() -> bool {
     std::any::type_name::<V>().contains("::ContentVisitor")
 }
 
 /// Tells whether the value says all that the text says, to every reader.
-fn says_it_all(text: &str) -> bool {
+fn is_unambiguous(text: &str) -> bool {
     let scalar = resolve_plain(text, Reader::Core);
     let (Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) = scalar else {
         return scalar == resolve_plain(text, Reader::Kubernetes);
@@ -131,20 +131,20 @@ impl<'de, V: Visitor<'de>> fmt::Display for Expecting<'_, V> {
 
 macro_rules! as_any {
     ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
             self.deserialize_any(visitor)
         }
     )*};
 }
 
 impl<'de> Deserializer<'de> for Decoder<'_> {
-    type Error = Fault;
+    type Error = Error;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match &self.node.value {
             Value::Map(_) => visitor.visit_map(self.entries()),
             Value::Seq(items) => visitor.visit_seq(Items { rest: items.iter(), reader: self.reader }),
-            Value::Scalar(text, Style::Plain) if is_buffer::<V>() && !says_it_all(text) => {
+            Value::Scalar(text, Style::Plain) if is_serde_buffer::<V>() && !is_unambiguous(text) => {
                 visitor.visit_bytes(text.as_bytes())
             }
             Value::Scalar(text, Style::Plain) => visit_scalar(resolve_plain(text, self.reader), visitor),
@@ -159,15 +159,15 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         deserialize_identifier
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_any(visitor)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Error> {
         match (name, &self.node.value) {
             ("Text", Value::Scalar(text, _)) => visitor.visit_newtype_struct(TextDecoder(text)),
             ("Raw", _) => visitor.visit_newtype_struct(Self { reader: Reader::Kubernetes, ..self }),
@@ -175,14 +175,14 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         }
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.node.is_null() {
             return visitor.visit_seq(Items { rest: [].iter(), reader: self.reader });
         }
         self.deserialize_any(visitor)
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_seq(visitor)
     }
 
@@ -191,11 +191,11 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         _: &'static str,
         _: usize,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, Error> {
         self.deserialize_seq(visitor)
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if !self.node.is_map() && !self.node.is_null() {
             return self.deserialize_any(visitor);
         }
@@ -211,7 +211,7 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, Error> {
         if !self.node.is_map() && !self.node.is_null() {
             return self.deserialize_any(visitor);
         }
@@ -223,15 +223,15 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, Error> {
         match (&self.node.value, self.node.entries()) {
-            (Value::Scalar(text, _), _) => visitor.visit_enum(StrDeserializer::<Fault>::new(text)),
+            (Value::Scalar(text, _), _) => visitor.visit_enum(StrDeserializer::<Error>::new(text)),
             (_, [entry]) => visitor.visit_enum(Variant { entry, reader: self.reader }),
             _ => Err(de::Error::custom("expected a word, or a mapping with one key")),
         }
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_unit()
     }
 }
@@ -242,9 +242,9 @@ struct Items<'a> {
 }
 
 impl<'de> SeqAccess<'de> for Items<'_> {
-    type Error = Fault;
+    type Error = Error;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
         self.rest.next().map(|node| Decoder { node, reader: self.reader }.seed(seed)).transpose()
     }
 
@@ -261,9 +261,9 @@ struct Entries<'a> {
 }
 
 impl<'de> MapAccess<'de> for Entries<'_> {
-    type Error = Fault;
+    type Error = Error;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         let skip_nulls = self.skip_nulls;
         let Some(entry) = self.rest.find(|entry| !(skip_nulls && entry.node.is_null())) else { return Ok(None) };
         self.value = Some(&entry.node);
@@ -271,7 +271,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
         key.map(Some).map_err(|fault| fault.within(|| entry.key_span()))
     }
 
-    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
         let node = self.value.take().ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
         Decoder { node, reader: self.reader }.seed(seed)
     }
@@ -283,10 +283,10 @@ struct Variant<'a> {
 }
 
 impl<'de, 'a> EnumAccess<'de> for Variant<'a> {
-    type Error = Fault;
+    type Error = Error;
     type Variant = Decoder<'a>;
 
-    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Decoder<'a>), Fault> {
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Decoder<'a>), Error> {
         let name = seed.deserialize(TextDecoder(&self.entry.key));
         let name = name.map_err(|fault| fault.within(|| self.entry.key_span()))?;
         Ok((name, Decoder { node: &self.entry.node, reader: self.reader }))
@@ -294,21 +294,21 @@ impl<'de, 'a> EnumAccess<'de> for Variant<'a> {
 }
 
 impl<'de> VariantAccess<'de> for Decoder<'_> {
-    type Error = Fault;
+    type Error = Error;
 
-    fn unit_variant(self) -> Result<(), Fault> {
+    fn unit_variant(self) -> Result<(), Error> {
         if self.node.is_null() { Ok(()) } else { Err(de::Error::custom("expected nothing here")) }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
         self.seed(seed)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_seq(visitor)
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
         self.deserialize_struct("", &[], visitor)
     }
 }
@@ -317,17 +317,17 @@ impl<'de> VariantAccess<'de> for Decoder<'_> {
 struct TextDecoder<'a>(&'a str);
 
 impl<'de> Deserializer<'de> for TextDecoder<'_> {
-    type Error = Fault;
+    type Error = Error;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_str(self.0)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -336,8 +336,8 @@ impl<'de> Deserializer<'de> for TextDecoder<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
-        visitor.visit_enum(IntoDeserializer::<Fault>::into_deserializer(self.0))
+    ) -> Result<V::Value, Error> {
+        visitor.visit_enum(IntoDeserializer::<Error>::into_deserializer(self.0))
     }
 
     serde::forward_to_deserialize_any! {

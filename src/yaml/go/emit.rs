@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::fold::settled;
+use super::fold::normalized;
 use super::number;
 use super::order;
-use super::shape::{self, Shape};
+use super::shape::{self, ScalarAnalysis};
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::scalar::timestamp::rfc3339;
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
@@ -121,8 +121,8 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 
     fn key(&mut self, entry: &'a Entry, indent: usize) {
-        let key = shape::settled(&entry.key);
-        let shape = Shape::of(&key);
+        let key = shape::fold_next_line_characters(&entry.key);
+        let shape = ScalarAnalysis::of(&key);
         let simple = !shape.multiline && key.len() <= MAX_SIMPLE_KEY;
         if !simple {
             self.indicator("?", false, true);
@@ -170,10 +170,10 @@ impl<'a, 's> Emitter<'a, 's> {
             && text.starts_with(|c: char| c.is_ascii_digit())
             && let Some(time) = rfc3339(text)
         {
-            return self.string(&time, Shape::of(&time), false, indent);
+            return self.string(&time, ScalarAnalysis::of(&time), false, indent);
         }
-        let text = settled(text, style);
-        self.string(&text, Shape::of(&text), false, indent)
+        let text = normalized(text, style);
+        self.string(&text, ScalarAnalysis::of(&text), false, indent)
     }
 
     /// Writes a token that is no scalar, after a space where one is needed.

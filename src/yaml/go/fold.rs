@@ -7,9 +7,9 @@ use crate::yaml::tree::node::Style;
 
 /// The text of a string that was written in a style, as kustomize prints it: its way of writing a folded block and
 /// reading it again adds empty lines or joins lines.
-pub fn settled(text: &str, style: Style) -> Cow<'_, str> {
+pub fn normalized(text: &str, style: Style) -> Cow<'_, str> {
     let folded = if style == Style::Folded { refolded(text) } else { Cow::Borrowed(text) };
-    match shape::settled(&folded) {
+    match shape::fold_next_line_characters(&folded) {
         Cow::Borrowed(_) => folded,
         Cow::Owned(text) => Cow::Owned(text),
     }
@@ -31,7 +31,7 @@ fn refolded(text: &str) -> Cow<'_, str> {
     if plain_line || !is_block(text) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(read(&written(text), text))
+    Cow::Owned(read_folded(&write_folded(text), text))
 }
 
 /// Tells whether go-yaml 3 writes the text as a block at all.
@@ -41,7 +41,7 @@ pub(super) fn is_block(text: &str) -> bool {
 }
 
 /// The lines of the block, without their indentation.
-fn written(text: &str) -> String {
+fn write_folded(text: &str) -> String {
     let start = text.trim_start_matches(is_break);
     let joined = start.starts_with([' ', '\t', '\0']);
     let mut out = String::with_capacity(text.len() + 8);
@@ -64,7 +64,7 @@ fn written(text: &str) -> String {
 }
 
 /// Reads a folded block whose last line breaks count as those of `original`.
-fn read(block: &str, original: &str) -> String {
+fn read_folded(block: &str, original: &str) -> String {
     let mut out = String::with_capacity(block.len());
     // The break that ended the last line, and those of the empty lines after it.
     let (mut ended, mut empty) = (None, String::new());

@@ -13,9 +13,9 @@ mod refuse;
 mod styles;
 
 pub use emit::{Part, Segment};
-pub use fold::{is_lost_as_block, settled};
-pub use refuse::refusal;
-pub use shape::Form;
+pub use fold::{is_lost_as_block, normalized};
+pub use refuse::print_error;
+pub use shape::PrintedStyle;
 
 use crate::yaml::tree::node::Node;
 use emit::Emitter;

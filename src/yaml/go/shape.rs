@@ -8,7 +8,7 @@ use crate::yaml::scalar::timestamp::rfc3339;
 /// What a text allows.
 #[expect(clippy::struct_excessive_bools, reason = "they are what libyaml asks of a text")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct ScalarAnalysis {
     /// Whether it has line breaks.
     pub(super) multiline: bool,
     plain: bool,
@@ -16,7 +16,7 @@ pub(super) struct Shape {
     block: bool,
 }
 
-impl Shape {
+impl ScalarAnalysis {
     const SIMPLE: Self = Self { multiline: false, plain: true, single: true, block: true };
 
     pub(super) fn of(text: &str) -> Self {
@@ -81,7 +81,7 @@ fn is_word(text: &[u8]) -> bool {
 }
 
 /// The text as it is after the way through JSON, whose reader takes U+0085 for a line break and folds it.
-pub(super) fn settled(text: &str) -> Cow<'_, str> {
+pub(super) fn fold_next_line_characters(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || !text.contains('\u{85}') {
         return Cow::Borrowed(text);
     }
@@ -108,7 +108,7 @@ pub(super) fn settled(text: &str) -> Cow<'_, str> {
 
 /// How a string is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum PrintedStyle {
     /// As it is, on a line or folded to several.
     Plain,
     /// In single quotes.
@@ -119,25 +119,25 @@ pub enum Form {
     Literal,
 }
 
-impl Form {
+impl PrintedStyle {
     /// How a string is written as a value.
     pub fn of(text: &str) -> Self {
-        Self::shaped(text, Shape::of(text))
+        Self::for_analysis(text, ScalarAnalysis::of(text))
     }
 
     /// Tells whether a text can stand without quotes, whatever it is then.
     pub fn is_plain(text: &str) -> bool {
-        Shape::of(text).plain
+        ScalarAnalysis::of(text).plain
     }
 
-    pub(super) fn shaped(text: &str, shape: Shape) -> Self {
+    pub(super) fn for_analysis(text: &str, shape: ScalarAnalysis) -> Self {
         if text.contains('\n') {
             return if shape.block { Self::Literal } else { Self::Double };
         }
         match shape {
             _ if is_typed(text) => Self::Double,
-            Shape { plain: true, .. } => Self::Plain,
-            Shape { single: true, .. } => Self::Single,
+            ScalarAnalysis { plain: true, .. } => Self::Plain,
+            ScalarAnalysis { single: true, .. } => Self::Single,
             _ => Self::Double,
         }
     }
@@ -214,7 +214,7 @@ mod tests {
                 format!("x{first}{second}"),
             ] {
                 if is_word(text.as_bytes()) {
-                    assert_eq!(Shape::scan(&text, false), Shape::SIMPLE, "{text:?}");
+                    assert_eq!(ScalarAnalysis::scan(&text, false), ScalarAnalysis::SIMPLE, "{text:?}");
                 }
             }
         }

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use super::emit::Emitter;
-use super::shape::{Form, Shape, is_break, is_printable};
+use super::shape::{PrintedStyle, ScalarAnalysis, is_break, is_printable};
 
 impl Emitter<'_, '_> {
     /// Writes a string in the style that it needs, and returns where it begins.
-    pub(super) fn string(&mut self, text: &str, shape: Shape, simple_key: bool, indent: usize) -> usize {
-        match Form::shaped(text, shape) {
-            Form::Plain => self.plain(text, simple_key, indent),
-            Form::Single => self.single(text, simple_key, indent),
-            Form::Double => self.double(text, simple_key, indent),
-            Form::Literal => self.literal(text, indent),
+    pub(super) fn string(&mut self, text: &str, shape: ScalarAnalysis, simple_key: bool, indent: usize) -> usize {
+        match PrintedStyle::for_analysis(text, shape) {
+            PrintedStyle::Plain => self.plain(text, simple_key, indent),
+            PrintedStyle::Single => self.single(text, simple_key, indent),
+            PrintedStyle::Double => self.double(text, simple_key, indent),
+            PrintedStyle::Literal => self.literal(text, indent),
         }
     }
 

@@ -14,7 +14,7 @@ const MAX_SEARCHED_KEYS: usize = 16;
 
 /// A finished node, with its measures.
 #[derive(Clone)]
-pub(super) struct Built {
+pub(super) struct MeasuredNode {
     pub(super) node: Node,
     /// How many nodes it has.
     pub(super) size: usize,
@@ -23,7 +23,7 @@ pub(super) struct Built {
 }
 
 /// A collection that is still open.
-pub(super) struct Open {
+pub(super) struct OpenCollection {
     pub(super) start: usize,
     /// Where its last child ends: the end span of a block collection runs on into what follows.
     pub(super) end: usize,
@@ -31,16 +31,16 @@ pub(super) struct Open {
     pub(super) anchor: usize,
     pub(super) size: usize,
     pub(super) height: usize,
-    pub(super) kind: OpenKind,
+    pub(super) kind: CollectionKind,
 }
 
-pub(super) enum OpenKind {
+pub(super) enum CollectionKind {
     Seq(Vec<Node>),
-    Map(OpenMap),
+    Map(OpenMapping),
 }
 
 #[derive(Default)]
-pub(super) struct OpenMap {
+pub(super) struct OpenMapping {
     pub(super) entries: Vec<Entry>,
     /// The values of `<<`, and the place of the first.
     pub(super) merges: Vec<Node>,
@@ -57,7 +57,7 @@ pub(super) enum PendingKey {
     Dropped,
 }
 
-impl OpenMap {
+impl OpenMapping {
     pub(super) fn find(&self, key: &Name) -> Option<&Entry> {
         if self.index.is_empty() {
             return self.entries.iter().find(|entry| Arc::ptr_eq(&entry.key, key) || entry.key == *key);

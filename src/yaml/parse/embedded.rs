@@ -6,45 +6,48 @@ use std::sync::Arc;
 use super::parser::{Document, Parsed, parse};
 use crate::text::{File, Span};
 use crate::yaml::tree::node::{Entry, Node, Value};
-use crate::yaml::tree::origin::{By, Name, Origin, Piece, Step};
+use crate::yaml::tree::origin::{ChangedBy, Name, Origin, Piece, ValueChange};
 
 /// Where the text of a scalar stands in its file.
 #[derive(Debug)]
-pub struct Inside {
+pub struct Embedded {
     outer: Span,
     text: Arc<str>,
     /// In the order of the text. Empty when it is not written line by line as it is: folded, or with escapes.
-    runs: Vec<Run>,
+    segments: Vec<Segment>,
     /// The variables that made parts of the text.
-    made: Vec<(Piece, By)>,
+    expansions: Vec<(Piece, ChangedBy)>,
 }
 
 /// A part of the text, which the file has as it is, or as the variable that made it.
 #[derive(Debug)]
-struct Run {
+struct Segment {
     text: Range<usize>,
     file: Range<usize>,
-    is_made: bool,
+    is_expanded: bool,
 }
 
-impl Inside {
+impl Embedded {
     /// The places of a scalar's text.
-    pub fn of(scalar: &Node) -> Self {
-        Self::with(scalar, 0)
+    pub fn new(scalar: &Node) -> Self {
+        Self::at_level(scalar, 0)
     }
 
     /// The places of a text that an applier hands down: its variables are those of whoever brings the applier.
-    pub fn handed_down(scalar: &Node) -> Self {
-        Self::with(scalar, 1)
+    pub fn inherited(scalar: &Node) -> Self {
+        Self::at_level(scalar, 1)
     }
 
-    fn with(scalar: &Node, up: u8) -> Self {
+    fn at_level(scalar: &Node, up: u8) -> Self {
         let outer = scalar.span().clone();
         let text = scalar.shared_text().unwrap_or_default();
-        let made = made(&scalar.origin, up);
-        let runs =
-            if outer.text().starts_with('|') { literal(&text, &outer, &made) } else { quoted(&text, &outer, &made) };
-        Self { outer, text, runs, made }
+        let made = expansions(&scalar.origin, up);
+        let runs = if outer.text().starts_with('|') {
+            literal_segments(&text, &outer, &made)
+        } else {
+            line_segments(&text, &outer, &made)
+        };
+        Self { outer, text, segments: runs, expansions: made }
     }
 
     /// Reads the text: its documents and what is wrong with them stand in the file.
@@ -63,10 +66,10 @@ impl Inside {
 
     /// The place of a range of the text; `None` where the file does not have it as it is.
     pub fn span(&self, range: Range<usize>) -> Option<Span> {
-        let start = self.run(range.start)?;
-        let end = self.run(range.end.checked_sub(1).unwrap_or(range.end).max(range.start))?;
-        let start = if start.is_made { start.file.start } else { start.place_of(range.start) };
-        let end = if end.is_made { end.file.end } else { end.place_of(range.end) };
+        let start = self.segment_at(range.start)?;
+        let end = self.segment_at(range.end.checked_sub(1).unwrap_or(range.end).max(range.start))?;
+        let start = if start.is_expanded { start.file.start } else { start.file_offset(range.start) };
+        let end = if end.is_expanded { end.file.end } else { end.file_offset(range.end) };
         Some(self.outer.file().span(start..end.max(start)))
     }
 
@@ -84,17 +87,17 @@ impl Inside {
             }
         };
         let at = Origin::At(place(node.span().range()));
-        let origin = if node.text().is_some() { self.changed(node, at) } else { at };
+        let origin = if node.text().is_some() { self.scalar_origin(node, at) } else { at };
         Node { value, origin }
     }
 
     /// The origin of a scalar of the text: the variables that made a part of it changed what stands in the file.
-    fn changed(&self, scalar: &Node, at: Origin) -> Origin {
+    fn scalar_origin(&self, scalar: &Node, at: Origin) -> Origin {
         let (range, text) = (scalar.span().range(), scalar.text().unwrap_or_default());
-        let touching = |((piece, _), _): &&(Piece, By)| {
+        let touching = |((piece, _), _): &&(Piece, ChangedBy)| {
             (piece.start as usize) < range.end && range.start < (piece.end as usize).max(piece.start as usize + 1)
         };
-        let mut touching = self.made.iter().filter(touching).peekable();
+        let mut touching = self.expansions.iter().filter(touching).peekable();
         let Some((_, by)) = touching.peek().copied().cloned() else { return at };
         // Quotes and escapes move what stands in the scalar: then the whole of it is what variables made.
         let is_plain = scalar.span().text() == text;
@@ -103,16 +106,16 @@ impl Inside {
             let place = if is_plain { within(piece.start)..within(piece.end) } else { 0..narrow(text.len()) };
             (place, name.clone())
         });
-        Origin::Via(Arc::new(Step::new(by, Some(at), pieces.collect())))
+        Origin::Via(Arc::new(ValueChange::new(by, Some(at), pieces.collect())))
     }
 
-    fn run(&self, at: usize) -> Option<&Run> {
-        self.runs.get(self.runs.partition_point(|run| run.text.start <= at).checked_sub(1)?)
+    fn segment_at(&self, at: usize) -> Option<&Segment> {
+        self.segments.get(self.segments.partition_point(|run| run.text.start <= at).checked_sub(1)?)
     }
 }
 
-impl Run {
-    fn place_of(&self, at: usize) -> usize {
+impl Segment {
+    fn file_offset(&self, at: usize) -> usize {
         (self.file.start + at.saturating_sub(self.text.start)).min(self.file.end)
     }
 }
@@ -122,19 +125,19 @@ fn narrow(at: usize) -> u32 {
 }
 
 /// The variables that made parts of a scalar's text, in the order of the text.
-fn made(origin: &Origin, up: u8) -> Vec<(Piece, By)> {
+fn expansions(origin: &Origin, up: u8) -> Vec<(Piece, ChangedBy)> {
     let Origin::Via(step) = origin else { return Vec::new() };
     let by = |name: &Name| match (&step.by, up) {
-        (By::Variable(_), 0) => Some(By::Variable(name.clone())),
-        (By::Variable(_), up) => Some(By::Inherited(name.clone(), up)),
-        (By::Inherited(_, before), up) => Some(By::Inherited(name.clone(), before.saturating_add(up))),
+        (ChangedBy::Variable(_), 0) => Some(ChangedBy::Variable(name.clone())),
+        (ChangedBy::Variable(_), up) => Some(ChangedBy::Inherited(name.clone(), up)),
+        (ChangedBy::Inherited(_, before), up) => Some(ChangedBy::Inherited(name.clone(), before.saturating_add(up))),
         _ => None,
     };
     step.pieces.iter().filter_map(|piece| Some((piece.clone(), by(&piece.1)?))).collect()
 }
 
 /// The lines of a block scalar: each ends as its line in the file ends, the indentation standing before it.
-fn literal(text: &str, outer: &Span, made: &[(Piece, By)]) -> Vec<Run> {
+fn literal_segments(text: &str, outer: &Span, made: &[(Piece, ChangedBy)]) -> Vec<Segment> {
     let file = outer.file();
     let header = outer.position().line;
     let mut runs = Vec::new();
@@ -149,35 +152,35 @@ fn literal(text: &str, outer: &Span, made: &[(Piece, By)]) -> Vec<Run> {
             blank(written).saturating_sub(blank(line))
         };
         let at = range.start + indent;
-        runs.extend(aligned(line, start, written.get(indent..).unwrap_or_default(), at, made));
+        runs.extend(align(line, start, written.get(indent..).unwrap_or_default(), at, made));
         start += line.len() + 1;
     }
     runs
 }
 
 /// The one line of a plain or quoted scalar whose text stands in the file as it is, but for variables.
-fn quoted(text: &str, outer: &Span, made: &[(Piece, By)]) -> Vec<Run> {
+fn line_segments(text: &str, outer: &Span, made: &[(Piece, ChangedBy)]) -> Vec<Segment> {
     if text.contains('\n') {
         return Vec::new();
     }
     if let Some(at) = outer.text().find(text) {
         let start = outer.range().start + at;
-        return vec![Run { text: 0..text.len(), file: start..start + text.len(), is_made: false }];
+        return vec![Segment { text: 0..text.len(), file: start..start + text.len(), is_expanded: false }];
     }
     let written = outer.text();
     let bare = written.strip_prefix(['"', '\'']).unwrap_or(written);
     let at = outer.range().start + (written.len() - bare.len());
-    let runs = aligned(text, 0, bare.strip_suffix(['"', '\'']).unwrap_or(bare), at, made);
-    if runs.iter().any(|run| run.is_made) { runs } else { Vec::new() }
+    let runs = align(text, 0, bare.strip_suffix(['"', '\'']).unwrap_or(bare), at, made);
+    if runs.iter().any(|run| run.is_expanded) { runs } else { Vec::new() }
 }
 
 /// Lays a line of the text along the line of the file that it was made of. What fits no longer is known by its beginning.
-fn aligned(line: &str, start: usize, written: &str, at: usize, made: &[(Piece, By)]) -> Vec<Run> {
+fn align(line: &str, start: usize, written: &str, at: usize, made: &[(Piece, ChangedBy)]) -> Vec<Segment> {
     let end = start + line.len();
-    let whole = |from: usize, place: usize| Run {
+    let whole = |from: usize, place: usize| Segment {
         text: start + from..end,
         file: at + place..at + written.len(),
-        is_made: false,
+        is_expanded: false,
     };
     if line == written {
         return vec![whole(0, 0)];
@@ -189,14 +192,14 @@ fn aligned(line: &str, start: usize, written: &str, at: usize, made: &[(Piece, B
         let (piece_start, piece_end) = (piece.start as usize - start, (piece.end as usize).min(end) - start);
         let kept = line.get(from..piece_start).unwrap_or_default();
         let rest = written.get(place..).unwrap_or_default();
-        let Some(variable) = rest.strip_prefix(kept).and_then(variable) else { break };
+        let Some(variable) = rest.strip_prefix(kept).and_then(variable_len) else { break };
         let file = place + kept.len()..place + kept.len() + variable;
         if !kept.is_empty() {
             let file = at + place..at + file.start;
-            runs.push(Run { text: start + from..start + piece_start, file, is_made: false });
+            runs.push(Segment { text: start + from..start + piece_start, file, is_expanded: false });
         }
         let text = start + piece_start..start + piece_end;
-        runs.push(Run { text, file: at + file.start..at + file.end, is_made: true });
+        runs.push(Segment { text, file: at + file.start..at + file.end, is_expanded: true });
         (from, place) = (piece_end, file.end);
     }
     runs.push(whole(from, place));
@@ -204,7 +207,7 @@ fn aligned(line: &str, start: usize, written: &str, at: usize, made: &[(Piece, B
 }
 
 /// The length of the variable that a text begins with.
-fn variable(text: &str) -> Option<usize> {
+fn variable_len(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, letter) in text.strip_prefix('$')?.char_indices() {
         match letter {
@@ -227,7 +230,7 @@ mod tests {
     fn expanded(file: &File, text: &str, pieces: &[(Range<u32>, &str)]) -> Node {
         let scalar = parse(file).documents[0].node.get("patch").unwrap().clone();
         let pieces = pieces.iter().map(|(range, name)| (range.clone(), Name::from(*name))).collect();
-        let step = Step::new(By::Variable("A".into()), Some(scalar.origin), pieces);
+        let step = ValueChange::new(ChangedBy::Variable("A".into()), Some(scalar.origin), pieces);
         Node { value: Value::Scalar(text.into(), Style::Literal), origin: Origin::Via(Arc::new(step)) }
     }
 
@@ -236,12 +239,12 @@ mod tests {
         let file = File::new("a.yaml", "patch: |\n    a:\n      b: ${A}-${B:-${C}} # c\n      d: e\n");
         let outer = expanded(&file, "a:\n  b: one-two # c\n  d: e\n", &[(8..11, "A"), (12..15, "B")]);
         let inner = parse(&File::new("a.yaml", outer.text().unwrap())).documents.remove(0).node;
-        let node = Inside::handed_down(&outer).node(&inner);
+        let node = Embedded::inherited(&outer).node(&inner);
         let (b, d) = (node.at_keys(&["a", "b"]).unwrap(), node.at_keys(&["a", "d"]).unwrap());
         assert_eq!((b.span().text(), d.span().text()), ("${A}-${B:-${C}}", "e"));
         assert!(matches!(d.origin, Origin::At(_)));
         let Origin::Via(step) = &b.origin else { panic!("variables made it") };
-        assert!(matches!(&step.by, By::Inherited(name, 1) if &**name == "A"));
+        assert!(matches!(&step.by, ChangedBy::Inherited(name, 1) if &**name == "A"));
         assert_eq!(step.pieces.to_vec(), [(0..3, Name::from("A")), (4..7, Name::from("B"))]);
     }
 
@@ -249,7 +252,7 @@ mod tests {
     fn a_node_inside_a_block_scalar_stands_at_its_line_in_the_file() {
         let file = File::new("kustomization.yaml", "patches:\n  - patch: |\n      - op: add\n        value: ö x\n");
         let patch = parse(&file).documents[0].node.get("patches").unwrap().items()[0].get("patch").unwrap().clone();
-        let parsed = Inside::of(&patch).parse();
+        let parsed = Embedded::new(&patch).parse();
         assert!(parsed.findings.is_empty());
         let operation = &parsed.documents[0].node.items()[0];
         let value = operation.get("value").unwrap();
@@ -262,7 +265,7 @@ mod tests {
         let file = File::new("a.yaml", "patch: \"{a: ${A}, b: c}\"\n");
         let outer = expanded(&file, "{a: 1, b: c}", &[(4..5, "A")]);
         let inner = parse(&File::new("a.yaml", outer.text().unwrap())).documents.remove(0).node;
-        let node = Inside::of(&outer).node(&inner);
+        let node = Embedded::new(&outer).node(&inner);
         assert_eq!(node.get("a").unwrap().span().text(), "${A}");
         assert_eq!(node.get("b").unwrap().span().text(), "c");
     }

@@ -10,7 +10,7 @@ use crate::text::File;
 use crate::yaml::tree::node::Node;
 
 /// What may stand before a text to tell its encoding.
-const MARK: char = '\u{FEFF}';
+const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
 /// What a file says, and what is wrong with it.
 #[derive(Debug, Clone)]
@@ -39,8 +39,8 @@ pub fn parse(file: &File) -> Parsed {
     let text = file.text();
     let mut builder = Builder::new(file);
     let mut documents = Vec::new();
-    let mut start = if text.starts_with(MARK) { MARK.len_utf8() } else { 0 };
-    while let Some(stop) = read_from(&mut builder, &mut documents, start) {
+    let mut start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+    while let Some(stop) = parse_from(&mut builder, &mut documents, start) {
         let Some(next) = stop.resume.or_else(|| next_document(text, stop)) else { break };
         start = next;
     }
@@ -75,7 +75,7 @@ fn next_document(text: &str, stop: Stop) -> Option<usize> {
 }
 
 /// Reads from an offset to the end, or to the first error.
-fn read_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: usize) -> Option<Stop> {
+fn parse_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: usize) -> Option<Stop> {
     let text = builder.file.text().get(base..)?;
     let options = granit_parser::options! {
         emit_comments: false,
@@ -94,10 +94,10 @@ fn read_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: usi
                 // A file may be put together of files that begin with a mark of their own.
                 let before = builder.file.text().get(document..at).unwrap_or_default();
                 let rest = builder.file.text().get(at..).unwrap_or_default();
-                if rest.starts_with(MARK) && before.trim_end() == "---" {
-                    return Some(Stop { document, at, resume: Some(at + MARK.len_utf8()) });
+                if rest.starts_with(BYTE_ORDER_MARK) && before.trim_end() == "---" {
+                    return Some(Stop { document, at, resume: Some(at + BYTE_ORDER_MARK.len_utf8()) });
                 }
-                builder.findings.push(syntax_error::explain(builder.file, at, error.kind(), &builder.surroundings()));
+                builder.findings.push(syntax_error::explain(builder.file, at, error.kind(), &builder.error_context()));
                 documents.extend(builder.abandon().map(|node| Document { node, complete: false }));
                 return Some(Stop { document, at, resume: None });
             }

@@ -11,9 +11,9 @@ use crate::base::finding::Finding;
 use crate::text::File;
 
 /// What stands around an error.
-pub(super) struct Surroundings {
+pub(super) struct ErrorContext {
     /// The end of the last token that was read.
-    pub(super) last: usize,
+    pub(super) last_end: usize,
     /// The bracket of the innermost flow collection that is open.
     pub(super) flow: Option<usize>,
     /// Whether a block sequence is open innermost.
@@ -21,10 +21,10 @@ pub(super) struct Surroundings {
 }
 
 /// Says what an error is: the event parser knows the place and the kind, the text tells what was probably meant.
-pub(super) fn explain(file: &File, at: usize, kind: &ErrorKind, around: &Surroundings) -> Finding {
+pub(super) fn explain(file: &File, at: usize, kind: &ErrorKind, context: &ErrorContext) -> Finding {
     let text = file.text();
     let at = text.floor_char_boundary(at.min(text.len()));
-    let error = Error { file, text, at, line: line_of(file, at), around };
+    let error = Error { file, text, at, line: line_of(file, at), around: context };
     error.template().or_else(|| error.tab(kind)).unwrap_or_else(|| error.by_kind(kind))
 }
 
@@ -34,7 +34,7 @@ struct Error<'a> {
     at: usize,
     /// The line of the error, without its line break.
     line: Range<usize>,
-    around: &'a Surroundings,
+    around: &'a ErrorContext,
 }
 
 impl Error<'_> {
@@ -255,7 +255,7 @@ impl Error<'_> {
     }
 
     fn unclosed_quote(&self) -> Finding {
-        let quote = token::open_quote(self.text, self.around.last, self.at).unwrap_or(self.at);
+        let quote = token::open_quote(self.text, self.around.last_end, self.at).unwrap_or(self.at);
         let message = "this quote is not closed";
         let place =
             quote..quote + self.text.get(quote..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
@@ -267,7 +267,7 @@ impl Error<'_> {
     }
 
     fn after_quote(&self) -> Finding {
-        let quote = token::open_quote(self.text, self.around.last, self.at);
+        let quote = token::open_quote(self.text, self.around.last_end, self.at);
         if let Some(quote) = quote.filter(|quote| line_of(self.file, *quote).start < self.line.start) {
             if self.character_text() == ":" {
                 let message = "a key that runs over several lines";
@@ -284,7 +284,7 @@ impl Error<'_> {
     }
 
     fn escape(&self) -> Finding {
-        let quote = token::open_quote(self.text, self.around.last, self.at).unwrap_or(self.at);
+        let quote = token::open_quote(self.text, self.around.last_end, self.at).unwrap_or(self.at);
         let rest = self.text.get(quote..).unwrap_or("");
         let mut at = None;
         let mut chars = rest.char_indices().skip(1);

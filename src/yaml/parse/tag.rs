@@ -9,7 +9,7 @@ use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::tree::node::Style;
 
 /// A scalar after its tag: a tag that says "string" quotes, one that says another type unquotes.
-pub(super) struct Tagged<'a> {
+pub(super) struct TaggedScalar<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) style: Style,
     /// Why the readers refuse it.
@@ -17,8 +17,8 @@ pub(super) struct Tagged<'a> {
 }
 
 /// Applies a tag to a scalar that was written in a style.
-pub(super) fn tagged<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> Tagged<'a> {
-    let as_written = |style| Tagged { text: Cow::Borrowed(text), style, fault: None };
+pub(super) fn apply_tag<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> TaggedScalar<'a> {
+    let as_written = |style| TaggedScalar { text: Cow::Borrowed(text), style, fault: None };
     let Some(tag) = tag else { return as_written(written) };
     let string = if written == Style::Plain { Style::Single } else { written };
     let Some(kind) =
@@ -36,10 +36,10 @@ pub(super) fn tagged<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> Ta
             return match decode_base64(text) {
                 // What is no text stays encoded: no node can hold it.
                 Some(bytes) => match String::from_utf8(bytes) {
-                    Ok(text) => Tagged { text: Cow::Owned(text), style: string, fault: None },
+                    Ok(text) => TaggedScalar { text: Cow::Owned(text), style: string, fault: None },
                     Err(_) => as_written(string),
                 },
-                None => Tagged {
+                None => TaggedScalar {
                     fault: Some("the value is tagged `!!binary` and is no base64".into()),
                     ..as_written(string)
                 },
@@ -51,5 +51,5 @@ pub(super) fn tagged<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> Ta
     if fits {
         return as_written(Style::Plain);
     }
-    Tagged { fault: Some(format!("the value is tagged `!!{kind}` and is none")), ..as_written(string) }
+    TaggedScalar { fault: Some(format!("the value is tagged `!!{kind}` and is none")), ..as_written(string) }
 }

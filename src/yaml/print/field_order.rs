@@ -8,19 +8,19 @@ const METADATA: &[&str] = &["name", "generateName", "namespace", "labels", "anno
 /// An object with its first fields in conventional order: `apiVersion`, `kind`, `metadata`, `spec`, then the others as
 /// they stand; likewise `name`, `namespace`, `labels` and `annotations` in its metadata. Other nodes are left as they are.
 #[must_use]
-pub fn conventional(node: &Node) -> Node {
+pub fn conventional_order(node: &Node) -> Node {
     if node.get("apiVersion").is_none() || node.get("kind").is_none() {
         return node.clone();
     }
-    let mut node = first(node, OBJECT);
+    let mut node = move_first(node, OBJECT);
     if let Some(entry) = node.entry("metadata") {
-        node = node.with(entry.with_node(first(&entry.node, METADATA)));
+        node = node.with(entry.with_node(move_first(&entry.node, METADATA)));
     }
     node
 }
 
 /// A mapping with these keys first, in this order.
-fn first(node: &Node, keys: &[&str]) -> Node {
+fn move_first(node: &Node, keys: &[&str]) -> Node {
     let Value::Map(entries) = &node.value else { return node.clone() };
     let rank = |entry: &Entry| keys.iter().position(|key| *key == &*entry.key).unwrap_or(keys.len());
     if entries.is_sorted_by_key(rank) {
@@ -42,6 +42,6 @@ mod tests {
         let text = "data: {}\nspec: 1\nmetadata:\n  labels: {}\n  uid: 1\n  name: a\nkind: B\napiVersion: v1\n";
         let node = parse(&File::new("a.yaml", text)).documents.remove(0).node;
         let expected = "apiVersion: v1\nkind: B\nmetadata:\n  name: a\n  labels: {}\n  uid: 1\nspec: 1\ndata: {}\n";
-        assert_eq!(print(&[conventional(&node)]), expected);
+        assert_eq!(print(&[conventional_order(&node)]), expected);
     }
 }

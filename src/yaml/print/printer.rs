@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::quote::{Place, block, double, is_plain_text, is_plain_word};
+use super::quote::{Context, block, double, is_plain_text, is_plain_word};
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
@@ -117,8 +117,8 @@ fn inline(out: &mut String, node: &Node, indent: usize) {
 fn scalar(out: &mut String, text: &str, style: Style, indent: usize) {
     let plain = match style {
         // Whatever type it has, it keeps it.
-        Style::Plain => text.is_empty() || is_plain_text(text, Place::Value),
-        _ => is_plain_word(text, Place::Value),
+        Style::Plain => text.is_empty() || is_plain_text(text, Context::Value),
+        _ => is_plain_word(text, Context::Value),
     };
     if plain {
         out.push_str(text);
@@ -131,8 +131,8 @@ fn key(out: &mut String, entry: &Entry) {
     let text = &*entry.key;
     // A plain key keeps what it is, but nobody can read one that is null.
     let typed =
-        || entry.is_plain() && is_plain_text(text, Place::Key) && resolve_plain(text, Reader::Core) != Scalar::Null;
-    let plain = is_plain_word(text, Place::Key) || typed();
+        || entry.is_plain() && is_plain_text(text, Context::Key) && resolve_plain(text, Reader::Core) != Scalar::Null;
+    let plain = is_plain_word(text, Context::Key) || typed();
     if plain {
         out.push_str(text);
     } else {

@@ -6,7 +6,7 @@ use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 
 /// Where a scalar stands in block style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Context {
     /// Before a colon.
     Key,
     /// After a colon or a dash.
@@ -14,14 +14,14 @@ pub(super) enum Place {
 }
 
 /// Tells whether a text in plain style is this very string to every reader of YAML 1.1 and 1.2.
-pub(super) fn is_plain_word(text: &str, place: Place) -> bool {
+pub(super) fn is_plain_word(text: &str, place: Context) -> bool {
     is_plain_text(text, place)
         && [Reader::Kubernetes, Reader::Core].iter().all(|reader| resolve_plain(text, *reader) == Scalar::String(text))
         && !looks_typed(text)
 }
 
 /// Tells whether a text can be written in plain style on one line, whatever it would mean.
-pub(super) fn is_plain_text(text: &str, place: Place) -> bool {
+pub(super) fn is_plain_text(text: &str, place: Context) -> bool {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
     let starts = match first {
@@ -37,7 +37,7 @@ pub(super) fn is_plain_text(text: &str, place: Place) -> bool {
         && !text.starts_with("---")
         && !text.starts_with("...")
         // A merge key would merge.
-        && !(place == Place::Key && text == "<<")
+        && !(place == Context::Key && text == "<<")
 }
 
 /// Tells whether a reader beyond ours could take it for something else than a string: dates, `1:20` for 80, `=`, `0x1p3`.

@@ -45,14 +45,14 @@ impl Node {
 /// What a text means in plain style.
 pub(crate) fn resolve_plain(text: &str, reader: Reader) -> Scalar<'_> {
     match reader {
-        Reader::Kubernetes => old_bool(text).map_or_else(|| go(text), Scalar::Bool),
-        Reader::Kustomize => go(text),
-        Reader::Core => core(text),
+        Reader::Kubernetes => yaml_1_1_bool(text).map_or_else(|| go_yaml(text), Scalar::Bool),
+        Reader::Kustomize => go_yaml(text),
+        Reader::Core => core_schema(text),
     }
 }
 
 /// Both readers agree on these words, whatever else they disagree on.
-fn word(text: &str) -> Option<Scalar<'static>> {
+fn keyword(text: &str) -> Option<Scalar<'static>> {
     Some(match text {
         "" | "~" | "null" | "Null" | "NULL" => Scalar::Null,
         "true" | "True" | "TRUE" => Scalar::Bool(true),
@@ -64,8 +64,8 @@ fn word(text: &str) -> Option<Scalar<'static>> {
     })
 }
 
-fn core(text: &str) -> Scalar<'_> {
-    if let Some(scalar) = word(text) {
+fn core_schema(text: &str) -> Scalar<'_> {
+    if let Some(scalar) = keyword(text) {
         return scalar;
     }
     if !may_be_number(text) {
@@ -92,7 +92,7 @@ fn core(text: &str) -> Scalar<'_> {
 }
 
 /// The booleans that YAML 1.1 knows beside `true` and `false`.
-fn old_bool(text: &str) -> Option<bool> {
+fn yaml_1_1_bool(text: &str) -> Option<bool> {
     match text {
         "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Some(true),
         "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => Some(false),
@@ -100,8 +100,8 @@ fn old_bool(text: &str) -> Option<bool> {
     }
 }
 
-fn go(text: &str) -> Scalar<'_> {
-    if let Some(scalar) = word(text) {
+fn go_yaml(text: &str) -> Scalar<'_> {
+    if let Some(scalar) = keyword(text) {
         return scalar;
     }
     if !may_be_number(text) {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::origin::{By, Name, Origin, Step};
+use super::origin::{ChangedBy, Name, Origin, ValueChange};
 use crate::text::Span;
 
 /// A value and where it came from.
@@ -137,8 +137,8 @@ impl Node {
 
     /// The same value, changed by a step: `was` keeps where it came from.
     #[must_use]
-    pub fn changed(&self, value: Value, by: By) -> Self {
-        let step = Step::new(by, Some(self.origin.clone()), Box::default());
+    pub fn changed(&self, value: Value, by: ChangedBy) -> Self {
+        let step = ValueChange::new(by, Some(self.origin.clone()), Box::default());
         Self { value, origin: Origin::Via(Arc::new(step)) }
     }
 

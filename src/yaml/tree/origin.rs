@@ -14,16 +14,16 @@ pub enum Origin {
     /// It stands there as it was written.
     At(Span),
     /// Something made or changed it.
-    Via(Arc<Step>),
+    Via(Arc<ValueChange>),
 }
 
 /// One change of a node on its way from the file to the cluster.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct ValueChange {
     /// What changed it.
-    pub by: By,
+    pub by: ChangedBy,
     /// Where the value before the change came from; `None` when there was none.
-    pub was: Option<Origin>,
+    pub previous: Option<Origin>,
     /// The pieces of a scalar that variables made; sorted, empty for other changes.
     pub pieces: Box<[Piece]>,
     /// How many steps there are, this one included.
@@ -39,7 +39,7 @@ pub type Piece = (Range<u32>, Name);
 
 /// What changed a node.
 #[derive(Debug, Clone)]
-pub enum By {
+pub enum ChangedBy {
     /// A patch; the place of the value in it.
     Patch(Span),
     /// A generator's entry.
@@ -55,18 +55,18 @@ pub enum By {
     Inherited(Name, u8),
 }
 
-impl Step {
+impl ValueChange {
     /// A step after all that was before it.
-    pub fn new(by: By, was: Option<Origin>, pieces: Box<[Piece]>) -> Self {
+    pub fn new(by: ChangedBy, was: Option<Origin>, pieces: Box<[Piece]>) -> Self {
         let before = match &was {
             Some(Origin::Via(step)) => step.depth,
             Some(Origin::At(_)) | None => 0,
         };
         match was {
             Some(was) if before >= MAX_STEPS => {
-                Self { by, was: Some(Origin::At(was.written().clone())), pieces, depth: 1 }
+                Self { by, previous: Some(Origin::At(was.written().clone())), pieces, depth: 1 }
             }
-            was => Self { by, was, pieces, depth: before + 1 },
+            was => Self { by, previous: was, pieces, depth: before + 1 },
         }
     }
 }
@@ -76,10 +76,16 @@ impl Origin {
     pub fn span(&self) -> &Span {
         match self {
             Self::At(span) => span,
-            Self::Via(step) => match (&step.by, &step.was) {
-                (By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span), _) => span,
-                (By::Variable(_) | By::Inherited(..), Some(was)) => was.span(),
-                (By::Variable(_) | By::Inherited(..), None) => {
+            Self::Via(step) => match (&step.by, &step.previous) {
+                (
+                    ChangedBy::Patch(span)
+                    | ChangedBy::Generator(span)
+                    | ChangedBy::Field(span)
+                    | ChangedBy::Applier(span),
+                    _,
+                ) => span,
+                (ChangedBy::Variable(_) | ChangedBy::Inherited(..), Some(was)) => was.span(),
+                (ChangedBy::Variable(_) | ChangedBy::Inherited(..), None) => {
                     unreachable!("a variable changes what a file brought")
                 }
             },
@@ -90,7 +96,7 @@ impl Origin {
     pub fn written(&self) -> &Span {
         match self {
             Self::At(span) => span,
-            Self::Via(step) => step.was.as_ref().map_or_else(|| self.span(), Self::written),
+            Self::Via(step) => step.previous.as_ref().map_or_else(|| self.span(), Self::written),
         }
     }
 
@@ -106,11 +112,11 @@ impl Origin {
     /// The origin of a patch's value that replaces a value of this origin.
     pub(super) fn replaced_by(&self, new: &Self) -> Self {
         let step = match new {
-            Self::Via(step) if matches!(step.by, By::Variable(_) | By::Inherited(..)) => {
-                let inner = step.was.as_ref().map(|inner| self.replaced_by(inner));
-                Step::new(step.by.clone(), inner, step.pieces.clone())
+            Self::Via(step) if matches!(step.by, ChangedBy::Variable(_) | ChangedBy::Inherited(..)) => {
+                let inner = step.previous.as_ref().map(|inner| self.replaced_by(inner));
+                ValueChange::new(step.by.clone(), inner, step.pieces.clone())
             }
-            _ => Step::new(By::Patch(new.span().clone()), Some(self.clone()), Box::default()),
+            _ => ValueChange::new(ChangedBy::Patch(new.span().clone()), Some(self.clone()), Box::default()),
         };
         Self::Via(Arc::new(step))
     }

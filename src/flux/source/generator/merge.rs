@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::text::{File, Index};
-use crate::yaml::{By, Document, Entry, Name, Node, Origin, Parsed, Step, Value, go};
+use crate::yaml::{ChangedBy, Document, Entry, Name, Node, Origin, Parsed, Value, ValueChange, go};
 
 /// Mappings are merged this deep; below, the other one replaces.
 const MAX_DEPTH: usize = 128;
@@ -62,7 +62,7 @@ fn over_mapping(base: &Node, over: &Node, depth: usize) -> Node {
 }
 
 fn replaced(base: &Node, over: &Node) -> Node {
-    let by = By::Patch(over.span().clone());
-    let step = Step::new(by, Some(base.origin.clone()), Box::default());
+    let by = ChangedBy::Patch(over.span().clone());
+    let step = ValueChange::new(by, Some(base.origin.clone()), Box::default());
     Node { value: over.value.clone(), origin: Origin::Via(Arc::new(step)) }
 }
