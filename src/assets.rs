@@ -1,4 +1,4 @@
-//! `templates/` and `schemas/` inside the binary, as trees.
+//! The files of `templates/` and `schemas/`, embedded in the binary.
 
 use rust_embed::RustEmbed;
 
@@ -12,8 +12,9 @@ struct Templates;
 #[folder = "schemas/"]
 struct Schemas;
 
-/// The built-in layouts: `d1/layout.yaml` and so on. The files call themselves `templates/d1/…`, so that a finding
-/// names a file that can be looked up.
+/// The built-in layouts, such as `d1/layout.yaml`.
+///
+/// The path of each file is `templates/d1/…`, so that a finding shows the path in the project's repository.
 pub fn templates() -> Tree {
     let mut tree = Tree::default();
     for path in Templates::iter() {
@@ -24,7 +25,7 @@ pub fn templates() -> Tree {
     tree
 }
 
-/// The JSON Schema `schemas/<name>.schema.json`; `None` when there is none of that name.
+/// The JSON Schema `schemas/<name>.schema.json`; `None` if it does not exist.
 pub fn schema(name: &str) -> Option<String> {
     let embedded = Schemas::get(&format!("{name}.schema.json"))?;
     String::from_utf8(embedded.data.into_owned()).ok()
@@ -35,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_built_in_layouts_are_there_and_are_text() {
+    fn the_built_in_layouts_are_embedded_as_text() {
         let tree = templates();
         assert_eq!(tree.file("d1/layout.yaml").unwrap().path(), "templates/d1/layout.yaml");
         assert_eq!(tree.files().count(), tree.len());

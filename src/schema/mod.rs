@@ -1,4 +1,4 @@
-//! Checks a node against a JSON Schema: every mistake at its place, in words for the person who made it.
+//! Validation of a node against a JSON Schema, with a finding for every error.
 
 mod publish;
 
@@ -13,26 +13,26 @@ use crate::yaml::{Node, Reader, Scalar};
 
 pub use publish::publish;
 
-/// The rule of fields that a schema does not know.
+/// The rule of unknown fields.
 pub const UNKNOWN_FIELD: &str = "unknown-field";
 
-/// What a pattern or a format means: a schema can only say that text does not fit, not why.
+/// A pattern or format of a schema, with a check that explains a mismatch.
 #[derive(Debug, Clone, Copy)]
 pub struct TextFormat {
     /// The `pattern` or `format` of the schema.
     pub keyword: &'static str,
-    /// What is wrong with a text; `None` when nothing is.
+    /// Returns the error of a text; `None` if it is valid.
     pub check: fn(&str) -> Option<FormatError>,
 }
 
-/// What is wrong with a text.
+/// The error of a text that does not match a format.
 #[derive(Debug, Clone)]
 pub struct FormatError {
-    /// The rule; that of the schema when left out.
+    /// The rule id; `None` for the rule of the schema.
     pub rule: Option<&'static str>,
-    /// What is wrong, following the field's name.
+    /// The message, which follows the name of the field.
     pub message: String,
-    /// What to do.
+    /// The help.
     pub help: String,
 }
 
@@ -45,7 +45,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Compiles one of our schemas; `rule` is the rule of its findings.
+    /// Compiles a schema of this project; `rule` is the rule of its findings.
     pub fn new(schema: Value, rule: &'static str, words: &'static [TextFormat]) -> Self {
         let mut options = jsonschema::options()
             .with_draft(jsonschema::Draft::Draft7)
@@ -55,11 +55,11 @@ impl Checker {
             let fault = word.check;
             options = options.with_format(word.keyword, move |text: &str| fault(text).is_none());
         }
-        let validator = options.build(&schema).expect("our own schemas are valid");
+        let validator = options.build(&schema).expect("the schemas of this project are valid");
         Self { validator, schema, rule, words }
     }
 
-    /// Every mistake of a document; an entry whose value is null counts as left out.
+    /// The findings of a document. An entry with a null value counts as absent.
     pub fn check(&self, document: &Node) -> Vec<Finding> {
         let instance = instance(document);
         let mut findings = Vec::new();
@@ -94,7 +94,7 @@ impl Checker {
                 findings.push(Finding::error(self.rule, at, format!("{of} has no `{property}`")).help(help));
             }
             ValidationErrorKind::Type { kind } => {
-                // A bare number may be half of what is meant: `10` for `10m`.
+                // A number may lack its unit: `10` for `10m`.
                 let pattern = self.parent(error.schema_path()).and_then(|schema| schema.get("pattern")?.as_str());
                 let word = self.words.iter().find(|word| Some(word.keyword) == pattern);
                 let fault = word.filter(|_| !said.is_empty()).and_then(|word| (word.check)(said));
@@ -124,7 +124,7 @@ impl Checker {
             ValidationErrorKind::Format { format } => findings.push(self.format_mismatch(&place, format, said)),
             ValidationErrorKind::MinItems { limit } if *limit > 1 => {
                 let count = place.node.items().len();
-                findings.push(invalid(format!("{field} has {count} of at least {limit} items")));
+                findings.push(invalid(format!("{field} has {count} items; at least {limit} are required")));
             }
             ValidationErrorKind::MinLength { .. } | ValidationErrorKind::MinItems { .. } => {
                 findings.push(empty(&invalid, field));
@@ -137,14 +137,14 @@ impl Checker {
                 findings.push(invalid(format!("{field} is {said}; it must be at least {limit}")));
             }
             ValidationErrorKind::MinProperties { .. } => {
-                findings.push(invalid(format!("{field} says nothing")).help("set one of its fields, or leave it out"));
+                findings.push(invalid(format!("{field} has no fields")).help("set one of its fields, or remove it"));
             }
             ValidationErrorKind::AnyOf { context } => self.explain_any_of(document, context, &place, findings),
             other => findings.push(invalid(format!("{field} is not valid here ({})", other.keyword()))),
         }
     }
 
-    /// A field that should not be there: unknown, or a name that breaks the rule for names of its mapping.
+    /// The finding of an unexpected field: an unknown one, or a key that does not match the pattern of its mapping.
     fn unexpected_field(&self, place: &Instance<'_>, name: &str, schema: &Location) -> Finding {
         let at = place.node.entry(name).map_or_else(|| place.span(), crate::yaml::Entry::key_span);
         let object = self.parent(schema);
@@ -160,7 +160,10 @@ impl Checker {
         let help = match did_you_mean(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => {
-                format!("known here: {}", known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "))
+                format!(
+                    "the known fields are {}",
+                    known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+                )
             }
         };
         Finding::error(UNKNOWN_FIELD, at, format!("{} has no field `{name}`", place.name())).help(help)
@@ -173,11 +176,11 @@ impl Checker {
             Some(FormatError { rule, message, help }) => {
                 Finding::error(rule.unwrap_or(self.rule), place.span(), format!("{field} {message}")).help(help)
             }
-            None => Finding::error(self.rule, place.span(), format!("{field} does not have the form `{mark}`")),
+            None => Finding::error(self.rule, place.span(), format!("{field} does not match `{mark}`")),
         }
     }
 
-    /// Of several allowed forms, explains the one that was attempted: the one whose type fits.
+    /// Explains the alternative of an `anyOf` that the author probably intended: the one whose type matches.
     fn explain_any_of(
         &self,
         document: &Node,
@@ -230,7 +233,7 @@ impl std::fmt::Debug for Checker {
     }
 }
 
-/// A node that a schema complains about, and how a message calls it.
+/// An invalid node, with its name in messages.
 struct Instance<'a> {
     node: &'a Node,
     /// `` `timeout` ``, or `the document`.
@@ -247,7 +250,7 @@ impl<'a> Instance<'a> {
                 LocationSegment::Index(index) if place.node.is_seq() => {
                     place.node.items().get(*index).map(|node| (node, ""))
                 }
-                // A key of digits looks like an index.
+                // The library reports a key of digits as an index.
                 LocationSegment::Index(index) => {
                     place.node.entry(&index.to_string()).map(|entry| (&entry.node, &*entry.key))
                 }
@@ -267,7 +270,7 @@ impl<'a> Instance<'a> {
         self.at.clone().unwrap_or_else(|| self.node.span().clone())
     }
 
-    /// The mapping by its name, where it has one.
+    /// The `name` of a mapping, or the name of its field.
     fn name(&self) -> String {
         match self.node.get("name").and_then(Node::text) {
             Some(name) if !name.is_empty() => format!("`{name}`"),
@@ -283,7 +286,7 @@ fn index_of(segment: &LocationSegment<'_>) -> usize {
     }
 }
 
-/// The JSON that a schema sees: scalars as YAML 1.2 reads them, entries without a value left out.
+/// The JSON instance of a node for the schema: scalars of YAML 1.2, without entries that have no value.
 fn instance(node: &Node) -> Value {
     if node.is_map() {
         let entries = node.entries().iter().filter(|entry| !entry.node.is_null());
@@ -296,7 +299,7 @@ fn instance(node: &Node) -> Value {
 }
 
 fn empty(invalid: &impl Fn(String) -> Finding, field: &str) -> Finding {
-    invalid(format!("{field} is empty")).help("say something, or leave the field out")
+    invalid(format!("{field} is empty")).help("set a value, or remove the field")
 }
 
 fn wrong_type(place: &Instance<'_>, wanted: &TypeKind, invalid: impl Fn(String) -> Finding) -> Finding {
@@ -322,7 +325,7 @@ fn wrong_type(place: &Instance<'_>, wanted: &TypeKind, invalid: impl Fn(String) 
     finding
 }
 
-/// The types that a schema wants, by its names for them.
+/// The JSON Schema names of the expected types.
 fn types(wanted: &TypeKind) -> Vec<String> {
     match wanted {
         TypeKind::Single(kind) => vec![kind.to_string()],
@@ -355,7 +358,7 @@ fn type_name(name: &str) -> &'static str {
         "array" => "a list",
         "string" => "text",
         "boolean" => "`true` or `false`",
-        "integer" => "a whole number",
+        "integer" => "an integer",
         "number" => "a number",
         _ => "nothing",
     }

@@ -1,11 +1,11 @@
-//! A Rust type → the schema that we publish of it.
+//! A Rust type → the JSON Schema that the project publishes.
 
 use serde_json::Value;
 
-/// The schema of a type in the form that we publish.
+/// Generates the published schema of a type.
 ///
-/// Draft 7, which the YAML language server knows best. Objects are closed: a field that is not known is a mistake.
-/// Nothing is null, since a field that is left out is left out.
+/// The schema is of draft 7, which the YAML language server supports best. Objects are closed: an unknown field is an
+/// error. No value is nullable; an optional field is absent.
 pub fn publish<T: schemars::JsonSchema>(title: &str, description: &str) -> Value {
     let generator = schemars::generate::SchemaSettings::draft07().into_generator();
     let mut schema = generator.into_root_schema_for::<T>().to_value();
@@ -17,7 +17,7 @@ pub fn publish<T: schemars::JsonSchema>(title: &str, description: &str) -> Value
     schema
 }
 
-/// Closes objects, drops nulls, and turns lists of constants into enumerations.
+/// Closes objects, removes null types, and converts lists of constants to enumerations.
 fn normalize(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(normalize),

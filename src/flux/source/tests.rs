@@ -1,4 +1,4 @@
-//! What clusters get from their sources, in small repositories.
+//! Tests of artifacts in small repositories.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::kustomize::Files;
 use crate::text::{File, Tree};
 use crate::yaml::parse;
 
-/// The objects of a cluster, all of them in namespace `flux`.
+/// The objects of a cluster, all in namespace `flux`.
 struct Cluster(Vec<Object>);
 
 impl Cluster {
@@ -49,7 +49,7 @@ fn paths(resolution: &Resolution) -> Vec<String> {
     artifact.files().tree().entries().map(|(path, _)| path.to_owned()).collect()
 }
 
-/// What is said of a source that fails, at its lines.
+/// The findings of a failed source, with their lines.
 fn said(resolution: &Resolution) -> Vec<String> {
     let Resolution::Failed(findings) = resolution else { panic!("{resolution:?}") };
     findings.iter().map(|finding| format!("{}: {}", finding.at.span.position().line, finding.message)).collect()
@@ -61,7 +61,7 @@ metadata: {name: fleet, namespace: flux}
 spec: {url: 'https://git.example/acme/fleet.git', ref: {branch: main}}
 ";
 
-/// A generator `made` of the GitRepository `fleet`, with the artifacts given.
+/// A generator `made` that copies from the GitRepository `fleet`, with the given artifacts.
 fn generator(artifacts: &str) -> Cluster {
     let head = "---\nkind: ArtifactGenerator\nmetadata: {name: made, namespace: flux}\nspec:\n  sources:\n  \
                 - {alias: repo, kind: GitRepository, name: fleet}\n";
@@ -84,7 +84,7 @@ const REPOSITORY: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_repository_is_its_own_source_and_that_of_no_other_branch() {
+fn a_repository_is_its_own_source_and_not_that_of_another_branch() {
     let mut sources = Sources::new(files(REPOSITORY), Vec::new());
     let cluster = Cluster::of(&format!(
         "{GIT}---\nkind: GitRepository\nmetadata: {{name: same}}\nspec: {{url: 'ssh://git@git.example/acme/fleet', ref: {{name: refs/heads/main}}}}\n\
@@ -102,7 +102,7 @@ fn a_repository_is_its_own_source_and_that_of_no_other_branch() {
     assert!(matches!(resolve("none"), Resolution::Missing));
 }
 
-/// A cluster whose sources are all folder `apps/base` of the repository.
+/// A cluster whose sources all have directory `apps/base` of the repository as content.
 struct ToCome(Cluster);
 
 impl Lookup for ToCome {
@@ -120,7 +120,7 @@ impl Lookup for ToCome {
 }
 
 #[test]
-fn a_root_that_is_not_written_yet_fetches_the_repository() {
+fn a_root_without_an_object_fetches_the_repository() {
     let sources = Sources::new(files(REPOSITORY), Vec::new());
     let text = "kind: GitRepository\nmetadata: {name: flux, namespace: flux}\nspec: {interval: 1m}\n";
     let source = reference("GitRepository", "flux");
@@ -129,7 +129,7 @@ fn a_root_that_is_not_written_yet_fetches_the_repository() {
 }
 
 #[test]
-fn a_copy_of_the_right_reference_is_taken_before_one_of_any() {
+fn a_copy_of_the_exact_reference_precedes_a_copy_of_any() {
     let copy = |option: &str, name: &str| Copy::new(&Location::parse(option).unwrap(), tree(&[(name, "a: 1")]));
     let copies = vec![
         copy("https://git.example/acme/fleet#main=x", "main.yaml"),
@@ -144,7 +144,7 @@ fn a_copy_of_the_right_reference_is_taken_before_one_of_any() {
 }
 
 #[test]
-fn files_of_submodules_are_fetched_only_when_asked_for() {
+fn files_of_submodules_are_fetched_only_if_enabled() {
     let repository = [
         (".gitmodules", "[submodule \"lib\"]\n\tpath = vendor/lib\n\turl = x\n"),
         ("a.yaml", ""),
@@ -161,7 +161,7 @@ fn files_of_submodules_are_fetched_only_when_asked_for() {
 }
 
 #[test]
-fn a_folder_of_the_repository_can_be_what_an_artifact_was_packed_from() {
+fn a_directory_of_the_repository_can_be_the_content_of_an_artifact() {
     let cluster = Cluster::of("kind: OCIRepository\nmetadata: {name: apps}\nspec: {url: oci://registry.example/apps}");
     let location = Location::parse("oci://registry.example/apps#latest=./apps/base").unwrap();
     let sources = Sources::new(files(REPOSITORY), vec![Copy::inside(&location, "apps/base")]);
@@ -172,7 +172,7 @@ fn a_folder_of_the_repository_can_be_what_an_artifact_was_packed_from() {
 }
 
 #[test]
-fn sparse_checkouts_and_includes_that_cannot_be_are_found_at_their_lines() {
+fn invalid_sparse_checkouts_and_includes_are_reported_at_their_lines() {
     let fails = |spec: &str| {
         let cluster = Cluster::of(&format!("{}\n{spec}", GIT.replace("spec: {", "spec: {\n").replace("}}", "},")));
         let mut sources = Sources::new(files(REPOSITORY), Vec::new());
@@ -194,7 +194,7 @@ fn sparse_checkouts_and_includes_that_cannot_be_are_found_at_their_lines() {
 }
 
 #[test]
-fn an_included_artifact_is_moved_to_a_free_place_and_ignored_as_the_rest() {
+fn an_included_artifact_is_moved_to_a_free_path_and_ignored_like_the_rest() {
     let text = "
 kind: GitRepository
 metadata: {name: fleet, namespace: flux}
@@ -221,7 +221,7 @@ spec: {url: 'https://git.example/acme/lib', ref: {branch: main}}
 }
 
 #[test]
-fn copies_are_those_of_cp() {
+fn copies_behave_like_cp() {
     let cases: &[(&str, &[&str])] = &[
         ("{from: '@repo/apps/base/**', to: '@artifact/'}", &["readme.md", "x/k.yaml", "y/k.yaml"]),
         (
@@ -261,7 +261,7 @@ fn copies_are_those_of_cp() {
 }
 
 #[test]
-fn copies_that_the_controller_refuses_are_found_at_their_lines() {
+fn copies_that_the_controller_rejects_are_reported_at_their_lines() {
     let cases = [
         ("{from: '@repo/../x', to: '@artifact/'}", "14: `../x` leads out of source `repo`"),
         ("{from: '@repo//etc/passwd', to: '@artifact/'}", "14: `/etc/passwd` leads out of source `repo`"),
@@ -297,7 +297,7 @@ fn copies_that_the_controller_refuses_are_found_at_their_lines() {
         let cluster = generator(&format!("  artifacts:\n  - name: apps\n    copy:\n    - {copies}\n"));
         let resolution = made(REPOSITORY, &cluster, "apps");
         if expected.is_empty() {
-            // `..` above the artifact and the folder's name behind it: what leads out is the place, not the spelling.
+            // `..` above the artifact and then its own name: the path leaves the artifact only if the result does.
             assert_eq!(said(&resolution), ["14: `@artifact/..` leads out of the artifact"]);
         } else {
             assert_eq!(said(&resolution), [expected], "{copies}");
@@ -306,7 +306,7 @@ fn copies_that_the_controller_refuses_are_found_at_their_lines() {
 }
 
 #[test]
-fn artifacts_behind_one_that_fails_are_not_made_either() {
+fn artifacts_after_a_failed_one_are_not_created() {
     let cluster = generator(
         "  artifacts:\n  - {name: first, copy: [{from: '@repo/a.yaml', to: '@artifact/'}]}\n  \
          - {name: second, copy: [{from: '@repo/none', to: '@artifact/'}]}\n  \
@@ -320,7 +320,7 @@ fn artifacts_behind_one_that_fails_are_not_made_either() {
 }
 
 #[test]
-fn a_pattern_makes_artifacts_of_folders() {
+fn a_pattern_creates_artifacts_from_directories() {
     let cluster = generator(
         "  pathPattern: '@repo/apps/{Env}/{app}'\n  artifacts:\n  - name: '{app}-{Env}'\n    \
          copy: [{from: '@repo/apps/{Env}/{app}/**', to: '@artifact/{Env}/'}]\n",
@@ -338,7 +338,7 @@ fn a_pattern_makes_artifacts_of_folders() {
 }
 
 #[test]
-fn merged_files_know_where_their_values_are_written() {
+fn merged_files_keep_the_positions_of_their_values() {
     let repository = [("base.yaml", "a: 1\nb: {c: 2, d: [1]}\n"), ("over.yaml", "b: {c: 3, d: [2]}\n---\nb: {e: 5}\n")];
     let cluster = generator(
         "  artifacts:\n  - name: values\n    copy:\n    - {from: '@repo/base.yaml', to: '@artifact/v.yaml'}\n    \
@@ -353,7 +353,7 @@ fn merged_files_know_where_their_values_are_written() {
 }
 
 #[test]
-fn generators_that_cannot_be_told_say_why() {
+fn generators_with_unknown_artifacts_give_a_reason() {
     let one = "  artifacts:\n  - {name: apps, copy: [{from: '@repo/a.yaml', to: '@artifact/', strategy: Extract}]}\n";
     assert_eq!(said(&made(REPOSITORY, &generator(one), "apps")), ["12: `a.yaml` is no archive"]);
     let archive = one.replace("a.yaml", "x.tgz");
@@ -372,7 +372,7 @@ fn generators_that_cannot_be_told_say_why() {
     assert_eq!(said(&made(REPOSITORY, &generator(named), "Apps")), ["12: `Apps` is no name of an object"]);
 }
 
-/// A generator `gN` that makes `aN` of two copies of `a(N-1)`.
+/// A generator `gN` that creates `aN` from two copies of `a(N-1)`.
 fn doubling(number: usize, before: &str) -> String {
     format!(
         "---\nkind: ArtifactGenerator\nmetadata: {{name: g{number}, namespace: flux}}\nspec:\n  sources: \
@@ -401,7 +401,7 @@ fn artifacts_of_artifacts_are_bounded_in_depth_and_size() {
 
 #[test]
 fn sources_that_share_parts_are_resolved_once() {
-    // Each of these includes the next one twenty times: followed one by one, that is 20 to the power of 12.
+    // Each source includes the next one twenty times: without sharing, that is 20 to the power of 12.
     let mut text = String::new();
     for number in 0..12 {
         let include = format!("{{repository: {{name: r{}}}, toPath: PATH}}", number + 1);

@@ -1,8 +1,8 @@
-//! Nodes → types, with serde.
+//! Nodes → Rust types, with serde.
 //!
-//! Serde buffers the values of a struct with a flattened field before it knows their types. What has one meaning is
-//! buffered as that; any other plain scalar is buffered as bytes, its text, from which [`text`](crate::yaml::text) and
-//! [`raw`](crate::yaml::raw) still get what was written.
+//! Serde buffers the values of a struct with a flattened field before it knows their types. A plain scalar with an
+//! unambiguous value is buffered as that value. Any other is buffered as the bytes of its text, from which
+//! [`text`](crate::yaml::text) and [`raw`](crate::yaml::raw) still get the text.
 
 use std::fmt;
 
@@ -16,22 +16,22 @@ use crate::text::Span;
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
-/// Why a node is not what a type asks for.
+/// The reason why a node does not fit a type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DecodeError {
-    /// Where.
+    /// The position of the mismatch.
     pub span: Span,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
 /// Decodes a node.
 ///
-/// A null is an absent field, and an empty collection where one is asked for. A newtype struct named `Text` gets a
-/// scalar's text as written, quoted or not; one named `Raw` reads all below it as [`Reader::Kubernetes`]. Inside a
-/// flattened struct serde forgets these names: there they need `deserialize_with`
-/// [`text`](crate::yaml::text) and [`raw`](crate::yaml::raw).
+/// A null is an absent field, or an empty collection if the type is a collection. A newtype struct named `Text` gets
+/// the text of a scalar, quoted or not. One named `Raw` resolves all scalars below it as [`Reader::Kubernetes`]. In a
+/// flattened struct, serde drops these names: there, use `deserialize_with` [`text`](crate::yaml::text) or
+/// [`raw`](crate::yaml::raw).
 pub fn decode<T: DeserializeOwned>(node: &Node, reader: Reader) -> Result<T, DecodeError> {
     T::deserialize(Decoder { node, reader }).map_err(|fault| DecodeError {
         span: fault.span.unwrap_or_else(|| node.span().clone()),
@@ -39,7 +39,7 @@ pub fn decode<T: DeserializeOwned>(node: &Node, reader: Reader) -> Result<T, Dec
     })
 }
 
-/// A fault whose place is filled in by the innermost node that is being read.
+/// An error whose position is set by the innermost node under deserialization.
 #[derive(Debug)]
 struct Error {
     span: Option<Span>,
@@ -101,12 +101,12 @@ fn visit_scalar<'de, V: Visitor<'de>>(scalar: Scalar<'_>, visitor: V) -> Result<
     }
 }
 
-/// Tells whether serde reads a value ahead, to decode it later: then its type is not known yet.
+/// Returns whether serde buffers a value to deserialize it later, when its type is known.
 fn is_serde_buffer<V>() -> bool {
     std::any::type_name::<V>().contains("::ContentVisitor")
 }
 
-/// Tells whether the value says all that the text says, to every reader.
+/// Returns whether all readers resolve the text to one value, whose printed form is the text.
 fn is_unambiguous(text: &str) -> bool {
     let scalar = resolve_plain(text, Reader::Core);
     let (Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) = scalar else {
@@ -199,7 +199,7 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         if !self.node.is_map() && !self.node.is_null() {
             return self.deserialize_any(visitor);
         }
-        // A struct with a flattened field is asked for as a map.
+        // Serde deserializes a struct with a flattened field as a map.
         if Expecting(&visitor).to_string().starts_with("struct ") {
             return visitor.visit_map(self.fields());
         }
@@ -227,7 +227,7 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         match (&self.node.value, self.node.entries()) {
             (Value::Scalar(text, _), _) => visitor.visit_enum(StrDeserializer::<Error>::new(text)),
             (_, [entry]) => visitor.visit_enum(Variant { entry, reader: self.reader }),
-            _ => Err(de::Error::custom("expected a word, or a mapping with one key")),
+            _ => Err(de::Error::custom("expected a string, or a mapping with one key")),
         }
     }
 
@@ -272,7 +272,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
-        let node = self.value.take().ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
+        let node = self.value.take().ok_or_else(|| de::Error::custom("the value was requested before its key"))?;
         Decoder { node, reader: self.reader }.seed(seed)
     }
 }
@@ -297,7 +297,7 @@ impl<'de> VariantAccess<'de> for Decoder<'_> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {
-        if self.node.is_null() { Ok(()) } else { Err(de::Error::custom("expected nothing here")) }
+        if self.node.is_null() { Ok(()) } else { Err(de::Error::custom("expected no value")) }
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
@@ -313,7 +313,7 @@ impl<'de> VariantAccess<'de> for Decoder<'_> {
     }
 }
 
-/// A text that is a string to every type.
+/// A text that deserializes as a string for every type.
 struct TextDecoder<'a>(&'a str);
 
 impl<'de> Deserializer<'de> for TextDecoder<'_> {
@@ -402,7 +402,7 @@ mod tests {
         count: 12\nwait: true\nplain: yes\n";
 
     #[test]
-    fn text_and_raw_values_keep_what_was_written_flattened_or_not() {
+    fn text_and_raw_values_keep_their_text_flattened_or_not() {
         let settings: Settings = read(SETTINGS).unwrap();
         let text = |text: &str| Text(text.into());
         assert_eq!(settings.version, Some(text("1.10")));
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_has_the_place_of_the_innermost_node() {
+    fn an_error_has_the_position_of_the_innermost_node() {
         let error = read::<Settings>("labels:\n  a: x\ncount: many\n").unwrap_err();
         assert_eq!(error.span.text(), "many");
         assert_eq!(error.message, "invalid type: string \"many\", expected u32");

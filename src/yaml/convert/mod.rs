@@ -1,4 +1,4 @@
-//! Conversions of nodes: to types, to and from JSON, and to the values that Kubernetes reads.
+//! Conversions of nodes: to Rust types, to and from JSON, and to the scalars that Kubernetes resolves.
 
 pub(super) mod decode;
 pub(super) mod json;

@@ -1,4 +1,4 @@
-//! Strings in each style.
+//! Printing of strings in each style.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::emit::Emitter;
 use super::shape::{PrintedStyle, ScalarAnalysis, is_break, is_printable};
 
 impl Emitter<'_, '_> {
-    /// Writes a string in the style that it needs, and returns where it begins.
+    /// Writes a string in the style that it needs, and returns its start.
     pub(super) fn string(&mut self, text: &str, shape: ScalarAnalysis, simple_key: bool, indent: usize) -> usize {
         match PrintedStyle::for_analysis(text, shape) {
             PrintedStyle::Plain => self.plain(text, simple_key, indent),
@@ -81,7 +81,7 @@ impl Emitter<'_, '_> {
     fn double(&mut self, text: &str, simple_key: bool, indent: usize) -> usize {
         self.indicator("\"", false, false);
         let start = self.out.len() - 1;
-        // libyaml looks for the mark at the start of the text, whichever character it is about to write.
+        // libyaml checks for a byte order mark at the start of the text, not at the current character.
         let marked = text.starts_with('\u{FEFF}');
         let (mut space, mut first) = (false, true);
         let mut chars = text.chars().peekable();

@@ -16,7 +16,7 @@ use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
 use crate::yaml::tree::origin::Name;
 
-/// Aliases may expand a file to this many nodes in all.
+/// The maximum number of nodes that the aliases of a file may expand to.
 const MAX_ALIASED_NODES: usize = 100_000;
 
 /// Builds the nodes of a file, document by document.
@@ -28,7 +28,7 @@ pub(super) struct Builder<'a> {
     anchors: Index<usize, MeasuredNode>,
     stack: Vec<OpenCollection>,
     root: Option<Node>,
-    /// The end of the last token that was read.
+    /// The end of the last token.
     last_end: usize,
 }
 
@@ -46,18 +46,18 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Begins a document whose content stands after `at`.
+    /// Starts a document whose content follows `at`.
     pub(super) fn start_document(&mut self, at: usize) {
         self.last_end = at;
         self.anchors = Index::default();
     }
 
-    /// Ends the document; `None` when it says nothing.
+    /// Ends the document; `None` if it is empty.
     pub(super) fn finish(&mut self) -> Option<Node> {
         self.root.take().filter(|node| !node.is_null())
     }
 
-    /// Ends the document at an error, with what stood before it.
+    /// Ends the document at an error and returns the nodes before it.
     pub(super) fn abandon(&mut self) -> Option<Node> {
         while let Some(open) = self.stack.pop() {
             let built = self.finish_collection(open);
@@ -66,7 +66,7 @@ impl<'a> Builder<'a> {
         self.finish()
     }
 
-    /// What an error's message has to know.
+    /// The context that the message of a syntax error needs.
     pub(super) fn error_context(&self) -> ErrorContext {
         let flow = self.stack.iter().rev().find(|open| open.flow).map(|open| open.start);
         let block_seq = self.stack.last().is_some_and(|open| !open.flow && matches!(open.kind, CollectionKind::Seq(_)));
@@ -87,7 +87,7 @@ impl<'a> Builder<'a> {
         let written = written_style(style);
         let (value, range) = match written {
             _ if empty => {
-                // An empty key stands right before its colon.
+                // The position of an empty key is right before its colon.
                 let at = if self.wants_key() { range.start } else { token::empty_value(text, gap..range.start) };
                 let at = self.stack.last().map_or(at, |open| at.max(open.start));
                 ("", at..at)
@@ -107,7 +107,7 @@ impl<'a> Builder<'a> {
         let meant = apply_tag(value, written, tag);
         if let Some(message) = meant.fault {
             let finding = Finding::error(INVALID_YAML, span.clone(), message)
-                .help("remove the tag, or write a value of its type; Kubernetes and kustomize refuse the file");
+                .help("remove the tag, or write a value of its type; Kubernetes and kustomize reject the file");
             self.findings.push(finding);
         }
         if anchor == 0 && self.wants_key() {
@@ -121,7 +121,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn open_seq(&mut self, flow: bool, anchor: usize, range: Range<usize>) {
-        // A sequence that is indented no deeper than its key is reported to start after its first dash.
+        // For a sequence with the indentation of its key, the parser reports a start after the first dash.
         let value = self
             .stack
             .last()
@@ -140,7 +140,7 @@ impl<'a> Builder<'a> {
         if flow {
             self.last_end = self.last_end.max(range.end);
         }
-        // A block collection reaches as far as its children.
+        // A block collection ends with its last child.
         let end = if flow { range.end } else { start };
         self.stack.push(OpenCollection { start, end, flow, anchor, size: 1, height: 0, kind });
     }
@@ -157,12 +157,12 @@ impl<'a> Builder<'a> {
         self.add_node(built, false);
     }
 
-    /// The value of an alias: its content is the anchor's, its own place is the alias.
+    /// Adds the value of an alias: the content of the anchor, at the position of the alias.
     pub(super) fn alias(&mut self, id: usize, range: Range<usize>) {
         self.last_end = self.last_end.max(range.end);
         let span = self.file.span(range);
         let Some(target) = self.anchors.get(&id).cloned() else {
-            return self.reject_alias(span, "this alias stands inside its own anchor".into());
+            return self.reject_alias(span, "this alias is inside its own anchor".into());
         };
         let is_said = self.aliased_nodes > MAX_ALIASED_NODES;
         self.aliased_nodes = self.aliased_nodes.saturating_add(target.size);
@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
             return self.reject_alias(span, message);
         }
         if self.stack.len() + target.height > MAX_DEPTH {
-            let message = format!("with this alias collections nest more than {MAX_DEPTH} deep");
+            let message = format!("this alias nests collections more than {MAX_DEPTH} levels deep");
             return self.reject_alias(span, message);
         }
         self.add_node(MeasuredNode { node: Node::at(target.node.value, span), ..target }, false);
@@ -183,9 +183,9 @@ impl<'a> Builder<'a> {
     pub(super) fn unknown_alias(&mut self, name: &str, range: Range<usize>) {
         self.last_end = self.last_end.max(range.end);
         let span = self.file.span(range);
-        let message = format!("alias `*{name}` names no anchor that stands before it in this document");
+        let message = format!("alias `*{name}` references an anchor that is not defined before it in this document");
         let finding = Finding::error(INVALID_YAML, span.clone(), message)
-            .help(format!("mark the value that it repeats with `&{name}`, or quote it if it is text"));
+            .help(format!("mark the value to repeat with `&{name}`, or quote the alias if it is text"));
         self.findings.push(finding);
         self.add_node(MeasuredNode { node: Node::scalar("", Style::Plain, span), size: 1, height: 0 }, false);
     }
@@ -209,7 +209,7 @@ impl<'a> Builder<'a> {
         matches!(self.stack.last(), Some(OpenCollection { kind: CollectionKind::Map(map), .. }) if map.key.is_none())
     }
 
-    /// Puts a finished node where it belongs: under the open collection, or at the root.
+    /// Adds a finished node to the open collection, or makes it the root.
     fn add_node(&mut self, built: MeasuredNode, plain: bool) {
         if self.wants_key() {
             return self.add_key(&built.node, plain);
@@ -241,9 +241,9 @@ impl<'a> Builder<'a> {
                 if let Some(first) = map.find(&name) {
                     self.findings.push(
                         duplicate(&name, span.clone(), first.key_span())
-                            .help("keep one of them; kustomize and Flux refuse the file"),
+                            .help("keep one of them; kustomize and Flux reject the file"),
                     );
-                    // Who accepts it takes the last one: kustomize does of its own files.
+                    // Readers that accept duplicates use the last one, as kustomize does in `kustomization.yaml`.
                     map.replace(Entry::new(name, &span, node));
                 } else {
                     map.push(Entry::new(name, &span, node));
@@ -259,9 +259,9 @@ impl<'a> Builder<'a> {
             return self.add_scalar_key(name, span, plain);
         }
         self.findings.push(token::template_at(&span).unwrap_or_else(|| {
-            let message = "a mapping's key is a collection";
+            let message = "the key of a mapping is a collection";
             Finding::error(INVALID_YAML, span.clone(), message)
-                .help("write a scalar; Kubernetes' readers accept no other key")
+                .help("write a scalar; the YAML readers of Kubernetes accept only scalar keys")
         }));
         self.set_key(PendingKey::Dropped, &span);
     }
@@ -269,8 +269,8 @@ impl<'a> Builder<'a> {
     fn add_scalar_key(&mut self, name: Name, span: Span, plain: bool) {
         let place = span.clone();
         if plain && resolve_plain(&name, Reader::Core) == Scalar::Null {
-            let finding = Finding::error(INVALID_YAML, span.clone(), "a mapping's key is null")
-                .help("quote it; Kubernetes' reader refuses the file, and kustomize drops the entry");
+            let finding = Finding::error(INVALID_YAML, span.clone(), "the key of a mapping is null")
+                .help("quote it; Kubernetes rejects the file, and kustomize drops the entry");
             self.findings.push(finding);
         }
         let key = if plain && &*name == "<<" { PendingKey::Merge(span) } else { PendingKey::Named(name, span) };
@@ -299,7 +299,7 @@ impl<'a> Builder<'a> {
         let value = match open.kind {
             CollectionKind::Seq(items) => Value::Seq(items.into()),
             CollectionKind::Map(mut map) => {
-                // After an error a key may be left without its value.
+                // After an error, a key may have no value.
                 if let Some(PendingKey::Named(name, span)) = map.key.take()
                     && map.find(&name).is_none()
                 {
@@ -315,15 +315,15 @@ impl<'a> Builder<'a> {
         MeasuredNode { node: Node::at(value, span), size, height: open.height + 1 }
     }
 
-    /// Adds what `<<` brings: keys that the mapping does not have itself, the first of several sources winning.
+    /// Adds the entries of a `<<` value whose keys the mapping lacks, and returns their number. The first source wins.
     fn merge(&mut self, merged: &Node, map: &mut OpenMapping) -> usize {
         let before = map.entries.len();
         let sources = if merged.is_seq() { merged.items() } else { std::slice::from_ref(merged) };
         for source in sources {
             if !source.is_map() {
-                let message = "`<<` merges mappings only";
+                let message = "the value of `<<` is not a mapping";
                 let finding = Finding::error(INVALID_YAML, source.span().clone(), message)
-                    .help("give it the alias of a mapping, or quote the key if it is meant as a name");
+                    .help("use the alias of a mapping, or quote the key if it is a name");
                 self.findings.push(finding);
             }
             for entry in source.entries() {
@@ -335,29 +335,32 @@ impl<'a> Builder<'a> {
         map.entries.len() - before
     }
 
-    /// Go's scanner takes a tab for the start of a token wherever a collection may begin.
+    /// Reports a tab in the indentation of a block scalar. go-yaml's scanner treats it as the start of a token.
     fn check_indentation(&mut self, block: &Range<usize>) {
         let Some(tab) = token::tab_in_indentation(self.file.text(), block) else { return };
         let span = self.file.span(tab..tab + 1);
-        let finding = Finding::error(INVALID_YAML, span, "a tab in the indentation: YAML allows spaces only")
-            .help("write spaces, or leave the line empty");
+        let finding = Finding::error(INVALID_YAML, span, "the indentation contains a tab; YAML allows only spaces")
+            .help("use spaces, or leave the line empty");
         self.findings.push(finding);
     }
 
+    /// Reports a tab between an indicator such as `-` and a token at `start`.
     fn check_tab(&mut self, start: usize) {
         if self.stack.iter().any(|open| open.flow) {
             return;
         }
         let Some(tab) = token::tab_after_dash(self.file.text(), start) else { return };
         let span = self.file.span(tab..tab + 1);
-        let finding = Finding::error(INVALID_YAML, span, "a tab after an indicator: Kubernetes' readers refuse it")
-            .help("write a space");
+        let finding =
+            Finding::error(INVALID_YAML, span, "a tab follows an indicator; the YAML readers of Kubernetes reject it")
+                .help("use a space");
         self.findings.push(finding);
     }
 }
 
 fn duplicate(key: &str, at: Span, first: Span) -> Finding {
-    Finding::error(DUPLICATE_KEY, at, format!("key `{key}` stands twice in this mapping")).related(first, "first here")
+    Finding::error(DUPLICATE_KEY, at, format!("duplicate key `{key}` in this mapping"))
+        .related(first, "first defined here")
 }
 
 fn written_style(style: ScalarStyle) -> Style {

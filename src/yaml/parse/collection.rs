@@ -1,4 +1,4 @@
-//! Collections that are still being read.
+//! Collections under construction.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use crate::yaml::tree::origin::Name;
 /// The maximum nesting depth of collections, aliases included, so that recursion over the nodes of a file is safe.
 pub(super) const MAX_DEPTH: usize = 128;
 
-/// A mapping with fewer keys is searched; the keys of a longer one are indexed.
+/// The number of keys up to which a mapping is searched linearly; a longer one has an index.
 const MAX_SEARCHED_KEYS: usize = 16;
 
-/// A finished node, with its measures.
+/// A finished node with its size and height.
 #[derive(Clone)]
 pub(super) struct MeasuredNode {
     pub(super) node: Node,
-    /// How many nodes it has.
+    /// The number of nodes in it.
     pub(super) size: usize,
-    /// How deep its collections nest; 0 for scalars.
+    /// The nesting depth of its collections; 0 for scalars.
     pub(super) height: usize,
 }
 
-/// A collection that is still open.
+/// A collection whose end was not parsed yet.
 pub(super) struct OpenCollection {
     pub(super) start: usize,
-    /// Where its last child ends: the end span of a block collection runs on into what follows.
+    /// The end of its last child. The parser's end of a block collection includes the text up to the next token.
     pub(super) end: usize,
     pub(super) flow: bool,
     pub(super) anchor: usize,
@@ -42,10 +42,11 @@ pub(super) enum CollectionKind {
 #[derive(Default)]
 pub(super) struct OpenMapping {
     pub(super) entries: Vec<Entry>,
-    /// The values of `<<`, and the place of the first.
+    /// The values of `<<`.
     pub(super) merges: Vec<Node>,
+    /// The position of the first `<<`.
     pub(super) merge_key: Option<Span>,
-    /// Positions of keys in `entries`; only filled for long mappings.
+    /// The index of each key in `entries`; empty for short mappings.
     pub(super) index: Index<Name, usize>,
     pub(super) key: Option<PendingKey>,
 }
@@ -53,7 +54,7 @@ pub(super) struct OpenMapping {
 pub(super) enum PendingKey {
     Named(Name, Span),
     Merge(Span),
-    /// A key that is no scalar: its value is read and dropped.
+    /// A key that is not a scalar. Its value is parsed and dropped.
     Dropped,
 }
 
@@ -65,7 +66,7 @@ impl OpenMapping {
         self.index.get(key).and_then(|at| self.entries.get(*at))
     }
 
-    /// Puts an entry in the place of the one with its key.
+    /// Replaces the entry with the same key.
     pub(super) fn replace(&mut self, entry: Entry) {
         let at = match self.index.get(&entry.key) {
             Some(at) => Some(*at),

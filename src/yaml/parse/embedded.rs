@@ -1,4 +1,4 @@
-//! Text inside a scalar of YAML, such as `patch: |`: places in the text are places in the outer file.
+//! Documents embedded in a scalar, such as `patch: |`, with positions in the outer file.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use crate::text::{File, Span};
 use crate::yaml::tree::node::{Entry, Node, Value};
 use crate::yaml::tree::origin::{ChangedBy, Name, Origin, Piece, ValueChange};
 
-/// Where the text of a scalar stands in its file.
+/// The text of a scalar, and the mapping from the text to its file.
 #[derive(Debug)]
 pub struct Embedded {
     outer: Span,
     text: Arc<str>,
-    /// In the order of the text. Empty when it is not written line by line as it is: folded, or with escapes.
+    /// In the order of the text. Empty if the file does not contain the text literally: folded, or with escapes.
     segments: Vec<Segment>,
-    /// The variables that made parts of the text.
+    /// The parts of the text that variables expanded to.
     expansions: Vec<(Piece, ChangedBy)>,
 }
 
-/// A part of the text, which the file has as it is, or as the variable that made it.
+/// A part of the text, and its range in the file: the same text, or the variable that expanded to it.
 #[derive(Debug)]
 struct Segment {
     text: Range<usize>,
@@ -28,12 +28,12 @@ struct Segment {
 }
 
 impl Embedded {
-    /// The places of a scalar's text.
+    /// Maps the text of a scalar.
     pub fn new(scalar: &Node) -> Self {
         Self::at_level(scalar, 0)
     }
 
-    /// The places of a text that an applier hands down: its variables are those of whoever brings the applier.
+    /// Maps the text of a scalar that an applier passes on. Its variables belong to the parent of the applier.
     pub fn inherited(scalar: &Node) -> Self {
         Self::at_level(scalar, 1)
     }
@@ -50,7 +50,7 @@ impl Embedded {
         Self { outer, text, segments: runs, expansions: made }
     }
 
-    /// Reads the text: its documents and what is wrong with them stand in the file.
+    /// Parses the text, with the positions of nodes and findings in the outer file.
     pub fn parse(&self) -> Parsed {
         let file = self.outer.file();
         let mut parsed = parse(&File::new(file.path(), &*self.text));
@@ -64,7 +64,7 @@ impl Embedded {
         Parsed { file: file.clone(), documents, findings: parsed.findings }
     }
 
-    /// The place of a range of the text; `None` where the file does not have it as it is.
+    /// The position of a range of the text; `None` if the file does not contain it literally.
     pub fn span(&self, range: Range<usize>) -> Option<Span> {
         let start = self.segment_at(range.start)?;
         let end = self.segment_at(range.end.checked_sub(1).unwrap_or(range.end).max(range.start))?;
@@ -73,7 +73,7 @@ impl Embedded {
         Some(self.outer.file().span(start..end.max(start)))
     }
 
-    /// A node that was read from the text, with its places in the file.
+    /// A node parsed from the text, with its positions in the outer file.
     pub fn node(&self, node: &Node) -> Node {
         let place = |range| self.span(range).unwrap_or_else(|| self.outer.clone());
         let value = match &node.value {
@@ -91,7 +91,7 @@ impl Embedded {
         Node { value, origin }
     }
 
-    /// The origin of a scalar of the text: the variables that made a part of it changed what stands in the file.
+    /// The origin of a scalar of the text: `at`, or a change by the variables that expanded to parts of it.
     fn scalar_origin(&self, scalar: &Node, at: Origin) -> Origin {
         let (range, text) = (scalar.span().range(), scalar.text().unwrap_or_default());
         let touching = |((piece, _), _): &&(Piece, ChangedBy)| {
@@ -99,7 +99,7 @@ impl Embedded {
         };
         let mut touching = self.expansions.iter().filter(touching).peekable();
         let Some((_, by)) = touching.peek().copied().cloned() else { return at };
-        // Quotes and escapes move what stands in the scalar: then the whole of it is what variables made.
+        // Quotes and escapes shift the offsets. Then attribute the whole scalar to the variables.
         let is_plain = scalar.span().text() == text;
         let within = |at: u32| narrow((at as usize).saturating_sub(range.start).min(text.len()));
         let pieces = touching.map(|((piece, name), _)| {
@@ -124,7 +124,7 @@ fn narrow(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// The variables that made parts of a scalar's text, in the order of the text.
+/// The parts of a scalar's text that variables expanded to, in the order of the text.
 fn expansions(origin: &Origin, up: u8) -> Vec<(Piece, ChangedBy)> {
     let Origin::Via(step) = origin else { return Vec::new() };
     let by = |name: &Name| match (&step.by, up) {
@@ -136,7 +136,7 @@ fn expansions(origin: &Origin, up: u8) -> Vec<(Piece, ChangedBy)> {
     step.pieces.iter().filter_map(|piece| Some((piece.clone(), by(&piece.1)?))).collect()
 }
 
-/// The lines of a block scalar: each ends as its line in the file ends, the indentation standing before it.
+/// The segments of a block scalar. Each line of the text is a line of the file after the indentation.
 fn literal_segments(text: &str, outer: &Span, made: &[(Piece, ChangedBy)]) -> Vec<Segment> {
     let file = outer.file();
     let header = outer.position().line;
@@ -158,7 +158,7 @@ fn literal_segments(text: &str, outer: &Span, made: &[(Piece, ChangedBy)]) -> Ve
     runs
 }
 
-/// The one line of a plain or quoted scalar whose text stands in the file as it is, but for variables.
+/// The segments of a plain or quoted scalar on one line that the file contains literally, except for variables.
 fn line_segments(text: &str, outer: &Span, made: &[(Piece, ChangedBy)]) -> Vec<Segment> {
     if text.contains('\n') {
         return Vec::new();
@@ -174,7 +174,9 @@ fn line_segments(text: &str, outer: &Span, made: &[(Piece, ChangedBy)]) -> Vec<S
     if runs.iter().any(|run| run.is_expanded) { runs } else { Vec::new() }
 }
 
-/// Lays a line of the text along the line of the file that it was made of. What fits no longer is known by its beginning.
+/// Aligns a line of the text with the line of the file that expanded to it.
+///
+/// The rest after the first mismatch is one segment.
 fn align(line: &str, start: usize, written: &str, at: usize, made: &[(Piece, ChangedBy)]) -> Vec<Segment> {
     let end = start + line.len();
     let whole = |from: usize, place: usize| Segment {
@@ -206,14 +208,14 @@ fn align(line: &str, start: usize, written: &str, at: usize, made: &[(Piece, Cha
     runs
 }
 
-/// The length of the variable that a text begins with.
+/// The length of the variable at the start of a text.
 fn variable_len(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, letter) in text.strip_prefix('$')?.char_indices() {
         match letter {
             '{' => depth += 1,
             '}' if depth > 1 => depth -= 1,
-            // The sign before, and this one.
+            // `$` and this brace.
             '}' => return Some(at + 2),
             _ if depth == 0 => return None,
             _ => {}
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_variables_made_stands_where_they_do() {
+    fn an_expanded_text_has_the_position_of_its_variable() {
         let file = File::new("a.yaml", "patch: |\n    a:\n      b: ${A}-${B:-${C}} # c\n      d: e\n");
         let outer = expanded(&file, "a:\n  b: one-two # c\n  d: e\n", &[(8..11, "A"), (12..15, "B")]);
         let inner = parse(&File::new("a.yaml", outer.text().unwrap())).documents.remove(0).node;
@@ -243,13 +245,13 @@ mod tests {
         let (b, d) = (node.at_keys(&["a", "b"]).unwrap(), node.at_keys(&["a", "d"]).unwrap());
         assert_eq!((b.span().text(), d.span().text()), ("${A}-${B:-${C}}", "e"));
         assert!(matches!(d.origin, Origin::At(_)));
-        let Origin::Via(step) = &b.origin else { panic!("variables made it") };
+        let Origin::Via(step) = &b.origin else { panic!("variables expanded to it") };
         assert!(matches!(&step.by, ChangedBy::Inherited(name, 1) if &**name == "A"));
         assert_eq!(step.pieces.to_vec(), [(0..3, Name::from("A")), (4..7, Name::from("B"))]);
     }
 
     #[test]
-    fn a_node_inside_a_block_scalar_stands_at_its_line_in_the_file() {
+    fn a_node_in_a_block_scalar_has_its_line_in_the_file() {
         let file = File::new("kustomization.yaml", "patches:\n  - patch: |\n      - op: add\n        value: ö x\n");
         let patch = parse(&file).documents[0].node.get("patches").unwrap().items()[0].get("patch").unwrap().clone();
         let parsed = Embedded::new(&patch).parse();
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quoted_line_is_known_by_its_variables() {
+    fn a_quoted_line_is_aligned_by_its_variables() {
         let file = File::new("a.yaml", "patch: \"{a: ${A}, b: c}\"\n");
         let outer = expanded(&file, "{a: 1, b: c}", &[(4..5, "A")]);
         let inner = parse(&File::new("a.yaml", outer.text().unwrap())).documents.remove(0).node;

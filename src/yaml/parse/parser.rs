@@ -1,4 +1,4 @@
-//! Text → nodes. Never fails: it returns what it could read, plus findings.
+//! Text → nodes. The parser never fails: it returns the documents that it could parse, and findings.
 
 use granit_parser::{Event, Marker, Parser, StructureStyle};
 
@@ -9,32 +9,32 @@ use crate::base::finding::Finding;
 use crate::text::File;
 use crate::yaml::tree::node::Node;
 
-/// What may stand before a text to tell its encoding.
+/// The byte order mark, which may precede a text.
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// What a file says, and what is wrong with it.
+/// The documents of a file, and the findings about its syntax.
 #[derive(Debug, Clone)]
 pub struct Parsed {
     /// The file.
     pub file: File,
-    /// Its documents in order; those without content are left out.
+    /// The documents in order, without empty ones.
     pub documents: Vec<Document>,
-    /// `invalid-yaml` and `duplicate-key`, in order of their places.
+    /// `invalid-yaml` and `duplicate-key`, in order of their positions.
     pub findings: Vec<Finding>,
 }
 
 /// One document of a file.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// Its root.
+    /// The root node.
     pub node: Node,
-    /// Whether all of it was read; after an error, a document holds what stood before it.
+    /// Whether the document was parsed completely. After an error, it contains the nodes before the error.
     pub complete: bool,
 }
 
-/// Reads every document of a file.
+/// Parses every document of a file.
 ///
-/// After an error, reading goes on at the next `---`.
+/// After an error, parsing continues at the next `---`.
 pub fn parse(file: &File) -> Parsed {
     let text = file.text();
     let mut builder = Builder::new(file);
@@ -49,21 +49,21 @@ pub fn parse(file: &File) -> Parsed {
     Parsed { file: file.clone(), documents, findings }
 }
 
-/// Where reading stopped.
+/// The position at which parsing stopped.
 #[derive(Clone, Copy)]
 struct Stop {
     /// The start of the document that has the error.
     document: usize,
     /// The error.
     at: usize,
-    /// Where reading goes on, when it was no error at all.
+    /// The position to continue at, if there was no error.
     resume: Option<usize>,
 }
 
-/// The offset of the next `---` line, where reading can start again.
+/// The offset of the next `---` line, at which parsing can resume.
 fn next_document(text: &str, stop: Stop) -> Option<usize> {
     let before = text.get(..stop.at).unwrap_or(text);
-    // The error may be the very line that begins the next document.
+    // The error may be on the line that starts the next document.
     let line = before.rfind('\n').unwrap_or(0);
     let mut at = line.max(stop.document);
     loop {
@@ -74,7 +74,7 @@ fn next_document(text: &str, stop: Stop) -> Option<usize> {
     }
 }
 
-/// Reads from an offset to the end, or to the first error.
+/// Parses from an offset to the end, or to the first error.
 fn parse_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: usize) -> Option<Stop> {
     let text = builder.file.text().get(base..)?;
     let options = granit_parser::options! {
@@ -91,7 +91,7 @@ fn parse_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: us
             Ok(pair) => pair,
             Err(error) => {
                 let at = offset(error.marker());
-                // A file may be put together of files that begin with a mark of their own.
+                // A file may be a concatenation of files that each start with a byte order mark.
                 let before = builder.file.text().get(document..at).unwrap_or_default();
                 let rest = builder.file.text().get(at..).unwrap_or_default();
                 if rest.starts_with(BYTE_ORDER_MARK) && before.trim_end() == "---" {

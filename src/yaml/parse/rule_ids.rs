@@ -1,4 +1,4 @@
-//! The rules of the parser's findings.
+//! The rule ids of the parser's findings.
 
 /// The rule of findings about text that is not valid YAML.
 pub const INVALID_YAML: &str = "invalid-yaml";

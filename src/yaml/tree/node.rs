@@ -1,34 +1,34 @@
-//! The node tree: what was written, and where each piece of it came from.
+//! The node tree: values with their origins.
 //!
-//! Nodes are shared, not copied: a collection is one `Arc`, so a patch keeps every subtree it does not touch. A node
-//! is 40 bytes; positions travel with it wherever kustomize or Flux moves it.
+//! Nodes are shared, not copied: a collection is one `Arc`, so a patch keeps every subtree that it does not change. A
+//! node is 40 bytes and keeps its origin when kustomize or Flux moves it.
 
 use std::sync::Arc;
 
 use super::origin::{ChangedBy, Name, Origin, ValueChange};
 use crate::text::Span;
 
-/// A value and where it came from.
+/// A value and its origin.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// What was written.
+    /// The value.
     pub value: Value,
-    /// Where it was written, and what moved or replaced it since.
+    /// The position of the value in a file, and the changes since.
     pub origin: Origin,
 }
 
-/// What was written. Scalars keep their text and style; what they mean is decided when they are read.
+/// A YAML value. Scalars keep their text and style; a [`Reader`](crate::yaml::Reader) resolves their type.
 #[derive(Debug, Clone)]
 pub enum Value {
-    /// A scalar's text after escapes and folding, and its style.
+    /// The text of a scalar after unescaping and folding, and its style.
     Scalar(Arc<str>, Style),
     /// The items of a sequence.
     Seq(Arc<[Node]>),
-    /// The entries of a mapping in the order of the file; no key stands twice.
+    /// The entries of a mapping in file order, with unique keys.
     Map(Arc<[Entry]>),
 }
 
-/// How a scalar was written; only plain ones can be anything but strings.
+/// The style of a scalar. Only a plain scalar can have another type than string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Style {
     /// `text`
@@ -41,14 +41,14 @@ pub enum Style {
     Literal,
     /// `>`
     Folded,
-    /// A value that nobody can know, such as a Secret's. It satisfies every schema.
+    /// An unknown value, such as the value of a Secret. It satisfies every schema.
     Unknown,
 }
 
-/// A key, its place and its value.
+/// An entry of a mapping: the key, its position and the value.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The key's text.
+    /// The text of the key.
     pub key: Name,
     /// Offset and length of the key in the file of `key_file`; see [`Entry::key_span`].
     key_span: (u32, u32),
@@ -57,22 +57,22 @@ pub struct Entry {
 }
 
 impl Node {
-    /// A node that stands where it was written.
+    /// Creates a node that a file sets at `span`.
     pub fn at(value: Value, span: Span) -> Self {
         Self { value, origin: Origin::At(span) }
     }
 
-    /// A scalar that stands where it was written.
+    /// Creates a scalar that a file sets at `span`.
     pub fn scalar(text: impl Into<Arc<str>>, style: Style, span: Span) -> Self {
         Self::at(Value::Scalar(text.into(), style), span)
     }
 
-    /// The place to show for this node: the last place in a file that decided its value.
+    /// The position to report for this node: the last position in a file that determined its value.
     pub fn span(&self) -> &Span {
         self.origin.span()
     }
 
-    /// The value of a key; `None` when this is no mapping or has no such key.
+    /// The value of a key; `None` if this is not a mapping or has no such key.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.node)
     }
@@ -119,38 +119,38 @@ impl Node {
         }
     }
 
-    /// Tells whether this is a mapping.
+    /// Returns whether this is a mapping.
     pub fn is_map(&self) -> bool {
         matches!(self.value, Value::Map(_))
     }
 
-    /// Tells whether this is a sequence.
+    /// Returns whether this is a sequence.
     pub fn is_seq(&self) -> bool {
         matches!(self.value, Value::Seq(_))
     }
 
-    /// Tells whether every YAML reader takes this for null: empty, `~` or `null` in plain style.
+    /// Returns whether every YAML reader resolves this to null: empty, `~` or `null` in plain style.
     pub fn is_null(&self) -> bool {
         let Value::Scalar(text, Style::Plain) = &self.value else { return false };
         matches!(&**text, "" | "~" | "null" | "Null" | "NULL")
     }
 
-    /// The same value, changed by a step: `was` keeps where it came from.
+    /// A changed value, whose origin continues the origin of this node.
     #[must_use]
     pub fn changed(&self, value: Value, by: ChangedBy) -> Self {
         let step = ValueChange::new(by, Some(self.origin.clone()), Box::default());
         Self { value, origin: Origin::Via(Arc::new(step)) }
     }
 
-    /// The value of a patch in the place of this one: variables that made the patch's value come after the patch.
+    /// The value of a patch that replaces this one. A variable in the patch's value is applied after the patch.
     #[must_use]
     pub fn replaced_by(&self, new: &Node) -> Self {
         Self { value: new.value.clone(), origin: self.origin.replaced_by(&new.origin) }
     }
 
-    /// This mapping with a key set: in place when it stands there, at the end otherwise.
+    /// This mapping with a key set: in place if the key exists, at the end otherwise.
     ///
-    /// A node that is no mapping is returned as it is.
+    /// Returns any other node unchanged.
     #[must_use]
     pub fn with(&self, entry: Entry) -> Self {
         let Value::Map(entries) = &self.value else { return self.clone() };
@@ -162,7 +162,7 @@ impl Node {
         Self { value: Value::Map(entries.into()), origin: self.origin.clone() }
     }
 
-    /// This mapping without a key; the node itself when it has none.
+    /// This mapping without a key; any other node unchanged.
     #[must_use]
     pub fn without(&self, key: &str) -> Self {
         let Value::Map(entries) = &self.value else { return self.clone() };
@@ -170,7 +170,7 @@ impl Node {
         Self { value: Value::Map(kept.into()), origin: self.origin.clone() }
     }
 
-    /// How many nodes this tree has, itself included, counting shared ones as often as they are reached.
+    /// The number of nodes in this tree, this one included. A shared node counts once for each path to it.
     pub fn size(&self) -> usize {
         match &self.value {
             Value::Scalar(..) => 1,
@@ -180,7 +180,7 @@ impl Node {
     }
 }
 
-/// Compares values: text and style class of scalars, items, entries in any order. Origins do not count.
+/// Compares values: scalars by text and by whether they are plain, mappings in any order. Ignores origins.
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
         match (&self.value, &other.value) {
@@ -198,21 +198,21 @@ impl PartialEq for Node {
 }
 
 impl Entry {
-    /// An entry whose key stands at `key`; the key's file is that of the span.
+    /// Creates an entry with the key at `key`, in the file of that span.
     pub fn new(name: impl Into<Name>, key: &Span, node: Node) -> Self {
         let range = key.range();
         let narrow = |n: usize| u32::try_from(n).expect("a file is shorter than File::MAX_LEN");
         Self { key: name.into(), key_span: (narrow(range.start), narrow(range.len())), node }
     }
 
-    /// The place of the key: in the file that its value was first written in.
+    /// The position of the key, in the file that first set its value.
     pub fn key_span(&self) -> Span {
         let file = self.node.origin.written().file();
         let (start, len) = (self.key_span.0 as usize, self.key_span.1 as usize);
         file.span(start..start + len)
     }
 
-    /// Tells whether the key was written plain: then its token is its text, without quotes.
+    /// Returns whether the key is plain: its token equals its text, without quotes.
     pub fn is_plain(&self) -> bool {
         !self.key.is_empty() && self.key_span().text() == &*self.key
     }

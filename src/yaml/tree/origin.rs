@@ -1,62 +1,65 @@
-//! The origin of a node: where a file sets it, and the changes since.
+//! The origin of a node: the position in the file that set it, and the changes since.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::text::Span;
 
-/// A name that many nodes share.
+/// A string that many nodes share.
 pub type Name = Arc<str>;
 
-/// Where a node came from.
+/// The origin of a node.
 #[derive(Debug, Clone)]
 pub enum Origin {
-    /// It stands there as it was written.
+    /// The position of an unchanged value.
     At(Span),
-    /// Something made or changed it.
+    /// The last change of the value.
     Via(Arc<ValueChange>),
 }
 
-/// One change of a node on its way from the file to the cluster.
+/// One change of a node between the file and the cluster.
 #[derive(Debug, Clone)]
 pub struct ValueChange {
-    /// What changed it.
+    /// The cause of the change.
     pub by: ChangedBy,
-    /// Where the value before the change came from; `None` when there was none.
+    /// The origin of the value before the change; `None` if the change created the node.
     pub previous: Option<Origin>,
-    /// The pieces of a scalar that variables made; sorted, empty for other changes.
+    /// The parts of a scalar that variables expanded to, sorted; empty for other changes.
     pub pieces: Box<[Piece]>,
-    /// How many steps there are, this one included.
+    /// The length of the chain of changes, this one included.
     depth: u16,
 }
 
-/// Steps that are remembered of one node. What is behind more of them, such as a patch of a hundred thousand operations
-/// on one field, is known by its first place alone: a chain without end could not even be dropped.
+/// The maximum number of changes kept for one node.
+///
+/// A longer chain, such as a patch of a hundred thousand operations on one field, keeps only the position in the file.
+/// Dropping an unbounded chain would overflow the stack.
 const MAX_STEPS: u16 = 50;
 
-/// A range of a scalar's text and the variable that made it.
+/// A range of a scalar's text and the name of the variable that expanded to it.
 pub type Piece = (Range<u32>, Name);
 
-/// What changed a node.
+/// The cause of a change.
 #[derive(Debug, Clone)]
 pub enum ChangedBy {
-    /// A patch; the place of the value in it.
+    /// A patch: the position of its value.
     Patch(Span),
-    /// A generator's entry.
+    /// An entry of a generator.
     Generator(Span),
-    /// A field of a kustomization, such as `namespace` or `labels`.
+    /// A field of a `kustomization.yaml`, such as `namespace` or `labels`.
     Field(Span),
-    /// A field of the Flux object that applies it, such as `targetNamespace` or `commonMetadata`.
+    /// A field of the applier, such as `targetNamespace` or `commonMetadata`.
     Applier(Span),
-    /// A variable of Flux's substitution, by name: its place differs by cluster, so that clusters can share the build.
+    /// A variable of Flux's substitution. Only its name is kept: its position differs by cluster, and clusters share
+    /// builds.
     Variable(Name),
-    /// A variable of whoever brings the applier, so many appliers further up: it had made a part of the applier's own
-    /// patch before that was laid over the object.
+    /// A variable of a parent applier, and the number of levels up. It expanded in the applier's own patch, before the
+    /// applier patched the object.
     Inherited(Name, u8),
 }
 
 impl ValueChange {
-    /// A step after all that was before it.
+    /// Creates a change that follows the changes of `previous`.
     pub fn new(by: ChangedBy, was: Option<Origin>, pieces: Box<[Piece]>) -> Self {
         let before = match &was {
             Some(Origin::Via(step)) => step.depth,
@@ -72,7 +75,7 @@ impl ValueChange {
 }
 
 impl Origin {
-    /// The last place in a file that decided the value.
+    /// The last position in a file that determined the value.
     pub fn span(&self) -> &Span {
         match self {
             Self::At(span) => span,
@@ -86,13 +89,13 @@ impl Origin {
                 ) => span,
                 (ChangedBy::Variable(_) | ChangedBy::Inherited(..), Some(was)) => was.span(),
                 (ChangedBy::Variable(_) | ChangedBy::Inherited(..), None) => {
-                    unreachable!("a variable changes what a file brought")
+                    unreachable!("a variable changes a value of a file")
                 }
             },
         }
     }
 
-    /// The first place: where the value was written before anything changed it.
+    /// The position that first set the value, before any change.
     pub fn written(&self) -> &Span {
         match self {
             Self::At(span) => span,
@@ -100,7 +103,7 @@ impl Origin {
         }
     }
 
-    /// Tells whether this is the other one, and not one that came about in the same way.
+    /// Returns whether both are the same position, or the very same change rather than an equal one.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::At(span), Self::At(other)) => span == other,

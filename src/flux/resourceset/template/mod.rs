@@ -1,6 +1,7 @@
-//! The template language of a ResourceSet: Go's, with `<<` and `>>` around actions and the functions of slim-sprig.
+//! The template language of a ResourceSet: Go templates with the delimiters `<<` and `>>` and the functions of
+//! slim-sprig.
 //!
-//! What it costs is bounded in steps, in bytes and in depth, since a template may be a stranger's.
+//! Steps, bytes and depth are limited, since a template may be untrusted.
 
 mod lex;
 mod literal;
@@ -21,38 +22,38 @@ pub(super) use convert::from_node;
 pub(super) use functions::adler32;
 pub(super) use value::{Kind, Value};
 
-/// Stands before and after the name of a value that only the cluster knows, in a text that was made with it.
+/// The marks around the name of an unknown value in a text that contains it.
 pub(super) const UNKNOWN: (char, char) = ('\u{f8f1}', '\u{f8f2}');
 
-/// Why a template gives nothing.
+/// The error of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// Where in the template's text.
+    /// The offset in the text of the template.
     pub at: usize,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// Whether the operator would expand it and only we do not.
+    /// Whether the operator supports the template, but this engine does not.
     pub ours: bool,
 }
 
 impl Fault {
-    /// The operator refuses it too.
+    /// Creates an error that the operator reports too.
     fn error(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into(), ours: false }
     }
 
-    /// It needs more than is done here.
+    /// Creates an error for an unsupported feature or an exceeded limit.
     fn limit(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into(), ours: true }
     }
 
-    /// The same fault at the place of the call, for functions, which do not know it.
+    /// Sets the position to the call, which functions do not know.
     fn moved(self, at: usize) -> Self {
         Self { at, ..self }
     }
 }
 
-/// What the templates of one ResourceSet may cost together.
+/// The cost limit for the templates of one ResourceSet.
 #[derive(Debug)]
 pub(super) struct Budget {
     steps: usize,
@@ -75,14 +76,14 @@ impl Budget {
     }
 }
 
-/// A template, parsed.
+/// A parsed template.
 #[derive(Debug)]
 pub(super) struct Template {
     text: Arc<str>,
     parsed: parse::Parsed,
 }
 
-/// A text that a template made, and where its pieces come from.
+/// The output of a template.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     /// The text.
@@ -91,21 +92,21 @@ pub(super) struct Output {
     pub pieces: Vec<Piece>,
 }
 
-/// A piece of an output, up to where the next one starts.
+/// A piece of an output, up to the start of the next one.
 #[derive(Debug)]
 pub(super) struct Piece {
-    /// Where it starts in the output.
+    /// The offset in the output.
     pub start: usize,
-    /// Where it comes from.
+    /// The source of the text.
     pub from: From,
 }
 
-/// What made a piece.
+/// The source of a piece.
 #[derive(Debug)]
 pub(super) enum From {
     /// Text of the template, from this offset on.
     Outside(usize),
-    /// The action at this range of the template, with the place of the input that it printed.
+    /// The action at this range of the template, with the position of the printed input.
     Action(Range<usize>, Option<Span>),
 }
 
@@ -114,12 +115,12 @@ impl Template {
         Ok(Self { text: text.into(), parsed: parse::parse(text)? })
     }
 
-    /// Tells whether it has no action: then every input gives the same.
+    /// Returns whether the template has no actions. Then every input gives the same output.
     pub(super) fn is_plain(&self) -> bool {
         self.parsed.root.iter().all(|piece| matches!(piece, parse::Piece::Outside(_)))
     }
 
-    /// Runs it with one set of inputs.
+    /// Executes the template with one input set.
     pub(super) fn run(&self, inputs: &Value, budget: &mut Budget) -> Result<Output, Fault> {
         run::run(&self.text, &self.parsed, inputs, budget)
     }
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
     use crate::text::File;
 
-    /// What Go prints for every line of `testdata/oracles/resourceset/templates.txt`.
+    /// The output of Go for every line of `testdata/oracles/resourceset/templates.txt`.
     #[test]
     fn templates_print_what_go_prints() {
         let answers = include_str!("../../../../testdata/oracles/resourceset/answers.json");
@@ -145,7 +146,7 @@ mod tests {
             match (answer["output"].as_str(), &ours) {
                 (Some(theirs), Ok(ours)) if ours.text == theirs => {}
                 (None, Err(fault)) if !fault.ours => {}
-                // Beyond what is done here, and said so.
+                // Reported as not supported.
                 (Some(_), Err(fault)) if fault.ours => beyond.push(fault.message.clone()),
                 (theirs, ours) => {
                     let ours = ours.as_ref().map(|output| &output.text);

@@ -1,8 +1,8 @@
-//! Flux's `${…}`: what `fluxcd/pkg/envsubst` makes of a text, with the place of every piece.
+//! Flux's `${…}`: the expansion of `fluxcd/pkg/envsubst`, with the position of every piece.
 //!
-//! It looks like a shell's parameter expansion and is not one: `:+` and `:?` act as `:-`, `${x-y}` is an error, defaults
-//! are expanded whether they are used or not, and `$$` is one `$` everywhere but in a default.
-//! `testdata/oracles/flux` records the real program.
+//! It differs from the parameter expansion of a shell: `:+` and `:?` behave like `:-`, `${x-y}` is an error, unused
+//! defaults are expanded too, and `$$` is one `$` except in a default. `testdata/oracles/flux` records the output of
+//! Flux.
 
 mod operator;
 mod parse;
@@ -15,7 +15,7 @@ pub use expand::{Expansion, Lookup, Piece};
 use operator::Operator;
 use parse::{Part, Text};
 
-/// A text with `${…}` in it.
+/// A parsed text with `${…}`.
 #[derive(Debug, Clone)]
 pub struct Template<'t> {
     text: &'t str,
@@ -25,60 +25,60 @@ pub struct Template<'t> {
 /// A `${…}` in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use<'t> {
-    /// The variable that it reads.
+    /// The name of the variable.
     pub name: &'t str,
-    /// Where it stands: bytes of the text.
+    /// The byte range in the text.
     pub range: Range<usize>,
-    /// Whether it says what to put where there is no such variable.
+    /// Whether it has a default for an unset variable.
     pub has_default: bool,
 }
 
-/// Why a text cannot be expanded.
+/// The reason why a text cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Where: bytes of the text, from the `${` on.
+    /// The byte range in the text, from the `${` on.
     pub range: Range<usize>,
-    /// What is wrong there.
+    /// The kind of the fault.
     pub kind: FaultKind,
 }
 
-/// What can be wrong with a `${…}`.
+/// The kind of a fault in a `${…}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// No name follows `${` or `${#`.
+    /// The name after `${` or `${#` is missing.
     NoName,
-    /// The name is followed by something that is neither `}` nor an operator.
+    /// The character after the name is neither `}` nor an operator.
     NotClosed,
     /// An operator lacks its argument, or the text ends in it.
     NoArgument,
-    /// An operator is not complete or has too much.
+    /// An operator is incomplete, or has superfluous text.
     Malformed,
-    /// `${…}` in `${…}`, too deep to follow.
+    /// `${…}` is nested too deep.
     TooDeep,
-    /// No variable has this name, and no default is given.
+    /// The variable is not set and has no default.
     NotSet,
-    /// A substring ends before it begins, which stops the controller.
+    /// A substring ends before it starts, which crashes the controller.
     Backwards,
-    /// A character of several bytes is cut in two, which no YAML reader accepts.
+    /// A substring splits a character of several bytes. The result is not valid YAML.
     CutCharacter,
-    /// It would expand to a text of unreasonable size.
+    /// The expansion is too long.
     TooLong,
-    /// Its pattern takes unreasonably long to match.
+    /// The pattern is too expensive to match.
     TooSlow,
 }
 
 impl<'t> Template<'t> {
-    /// Reads a text.
+    /// Parses a text.
     pub fn parse(text: &'t str) -> Result<Self, Fault> {
         Ok(Self { text, parts: parse::parse(text)? })
     }
 
-    /// The names of the variables that it reads, in the order of the text; a name may stand twice.
+    /// The names of its variables, in the order of the text, with duplicates.
     pub fn names(&self) -> Vec<&'t str> {
         self.uses().into_iter().map(|one| one.name).collect()
     }
 
-    /// Its `${…}`, those inside of others included, in the order of the text.
+    /// Its `${…}`, including nested ones, in the order of the text.
     pub fn uses(&self) -> Vec<Use<'t>> {
         fn add<'t>(parts: &[Part<'t>], uses: &mut Vec<Use<'t>>) {
             for part in parts {
@@ -94,7 +94,7 @@ impl<'t> Template<'t> {
         uses
     }
 
-    /// The name in the `${…}` that begins at an offset.
+    /// The variable of the `${…}` at an offset.
     pub fn name_at(&self, offset: usize) -> Option<&'t str> {
         fn find<'t>(parts: &[Part<'t>], offset: usize) -> Option<&'t str> {
             parts.iter().find_map(|part| match part {
@@ -106,7 +106,7 @@ impl<'t> Template<'t> {
         find(&self.parts, offset)
     }
 
-    /// Whether something in it stands for another text than itself, even without any variable: `$$` for `$`.
+    /// Returns whether the text contains escapes, such as `$$` for `$`, which change it even without variables.
     pub fn has_escapes(&self) -> bool {
         let kept = |part: &Part<'_>| match part {
             Part::Text(text) => text.0.iter().map(ExactSizeIterator::len).sum::<usize>(),
@@ -123,7 +123,7 @@ impl<'t> Template<'t> {
         })
     }
 
-    /// Puts values for variables.
+    /// Expands the variables.
     pub fn expand<'v>(&self, lookup: impl Fn(&str) -> Lookup<'v>) -> Result<Expansion, Fault> {
         expand::expand(self, &lookup)
     }

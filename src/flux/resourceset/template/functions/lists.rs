@@ -55,7 +55,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("untilStep", &[Int, Int, Int], None, |a, budget| range(int(a, 0), int(a, 1), int(a, 2), budget)),
 ];
 
-/// Go splits an empty separator between characters, without empty ends.
+/// Splits a text. With an empty separator, Go splits between characters, without empty ends.
 pub(super) fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     if separator.is_empty() {
         let ends = text.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
@@ -167,10 +167,10 @@ fn chunk(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     Ok(Value::new(Kind::List(chunks.collect(), Items::List)))
 }
 
-/// Whole numbers from `start` up or down to `end`, which is not among them.
+/// The integers from `start` up or down to `end`, exclusive.
 pub(super) fn counted(start: i64, end: i64, step: i64, budget: &mut Budget) -> Result<Vec<i64>, Fault> {
     let mut numbers = Vec::new();
-    // A step of the wrong sign, or none, gives nothing.
+    // A step of zero, or with the wrong sign, gives an empty list.
     if (end < start) != (step < 0) || step == 0 {
         return Ok(numbers);
     }

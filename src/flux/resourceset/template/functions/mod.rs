@@ -1,5 +1,4 @@
-//! The functions that templates may call: those of slim-sprig that depend on nothing but their arguments, Go's own, and
-//! the operator's.
+//! The functions of templates: the deterministic functions of slim-sprig, the functions of Go, and of the operator.
 
 mod basic;
 mod encode;
@@ -25,7 +24,7 @@ pub(super) struct Function {
     pub(super) parameters: &'static [Parameter],
     /// The type of any further arguments.
     pub(super) rest: Option<Parameter>,
-    /// What it does. Its faults have no place.
+    /// The implementation. Its errors have no position.
     pub(super) call: fn(&[Value], &mut Budget) -> Result<Value, Fault>,
 }
 
@@ -41,12 +40,12 @@ pub(super) enum Parameter {
 }
 
 impl Parameter {
-    /// As messages call it.
+    /// The name of the type in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Any => "a value",
             Self::Text => "a string",
-            Self::Int => "a whole number (`int`)",
+            Self::Int => "an integer (`int`)",
             Self::Bool => "a boolean",
             Self::Float => "a float",
             Self::Map => "a mapping",
@@ -64,7 +63,7 @@ impl Function {
         Self { name, parameters, rest, call }
     }
 
-    /// The type of an argument by its position.
+    /// The type of the argument at a position.
     pub(super) fn parameter(&self, at: usize) -> Parameter {
         self.parameters.get(at).copied().or(self.rest).unwrap_or(Parameter::Any)
     }
@@ -84,7 +83,7 @@ static FUNCTIONS: LazyLock<BTreeMap<&'static str, &'static Function>> = LazyLock
     files.into_iter().flatten().map(|function| (function.name, function)).collect()
 });
 
-/// Functions that are there and that nothing here computes: they read the clock, chance, or are not worth their code.
+/// Unsupported functions, for example because they read the clock or are random.
 const OTHERS: &[&str] = &[
     "ago",
     "b32dec",
@@ -106,25 +105,25 @@ const OTHERS: &[&str] = &[
     "urlquery",
 ];
 
-/// Refuses the name of a function that does not exist.
+/// Returns an error if a function does not exist.
 pub(super) fn check(name: &str, at: usize) -> Result<(), Fault> {
     let special = matches!(name, "inputs" | "and" | "or");
     if special || FUNCTIONS.contains_key(name) || OTHERS.contains(&name) {
         return Ok(());
     }
-    Err(Fault::error(at, format!("there is no function `{name}`")))
+    Err(Fault::error(at, format!("unknown function `{name}`")))
 }
 
-/// The function of a name.
+/// Finds a function by name.
 pub(super) fn find(name: &str, at: usize) -> Result<&'static Function, Fault> {
     match FUNCTIONS.get(name) {
         Some(function) => Ok(function),
         None if OTHERS.contains(&name) => Err(Fault::limit(at, format!("the function `{name}`"))),
-        None => Err(Fault::error(at, format!("there is no function `{name}`"))),
+        None => Err(Fault::error(at, format!("unknown function `{name}`"))),
     }
 }
 
-/// How deep values are compared.
+/// The maximum depth of comparisons.
 const DEPTH: usize = 100;
 
 fn arg(arguments: &[Value], at: usize) -> &Value {
@@ -152,7 +151,7 @@ fn map(arguments: &[Value], at: usize) -> Option<&Map> {
     }
 }
 
-/// The items of a list; an error for what is none.
+/// The items of a list; an error for any other value.
 fn items<'a>(value: &'a Value, what: &str) -> Result<&'a [Value], Fault> {
     match &value.kind {
         Kind::List(items, _) => Ok(items),
@@ -164,19 +163,19 @@ fn error(message: impl Into<String>) -> Fault {
     Fault::error(0, message)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "functions give it as it is")]
+#[expect(clippy::unnecessary_wraps, reason = "functions return this type")]
 fn boolean(value: bool) -> Result<Value, Fault> {
     Ok(Value::bool(value))
 }
 
-/// A text as a value, paid for.
+/// Creates a string value and charges its size to the budget.
 fn paid(text: impl Into<String>, budget: &mut Budget) -> Result<Value, Fault> {
     let text: String = text.into();
     budget.bytes(text.len())?;
     Ok(Value::text(text))
 }
 
-/// A list as a value, paid for.
+/// Creates a list value and charges its size to the budget.
 fn paid_list(items: Vec<Value>, budget: &mut Budget) -> Result<Value, Fault> {
     budget.bytes(items.len() * size_of::<Value>())?;
     Ok(Value::list(items))

@@ -1,4 +1,4 @@
-//! Paths with slashes, by their text alone.
+//! Lexical functions for paths with slashes.
 
 use super::Parameter::Text;
 use super::{Function, boolean, paid, text};
