@@ -41,22 +41,22 @@ pub struct Checker {
     validator: jsonschema::Validator,
     schema: Value,
     rule: &'static str,
-    words: &'static [TextFormat],
+    formats: &'static [TextFormat],
 }
 
 impl Checker {
     /// Compiles a schema of this project; `rule` is the rule of its findings.
-    pub fn new(schema: Value, rule: &'static str, words: &'static [TextFormat]) -> Self {
+    pub fn new(schema: Value, rule: &'static str, formats: &'static [TextFormat]) -> Self {
         let mut options = jsonschema::options()
             .with_draft(jsonschema::Draft::Draft7)
             .with_pattern_options(jsonschema::PatternOptions::regex())
             .should_validate_formats(true);
-        for word in words {
-            let fault = word.check;
-            options = options.with_format(word.keyword, move |text: &str| fault(text).is_none());
+        for format in formats {
+            let fault = format.check;
+            options = options.with_format(format.keyword, move |text: &str| fault(text).is_none());
         }
         let validator = options.build(&schema).expect("the schemas of this project are valid");
-        Self { validator, schema, rule, words }
+        Self { validator, schema, rule, formats }
     }
 
     /// The findings of a document. An entry with a null value counts as absent.
@@ -72,7 +72,7 @@ impl Checker {
 
     fn explain(&self, document: &Node, error: &ValidationError<'_>, findings: &mut Vec<Finding>) {
         let place = Instance::find(document, error.instance_path());
-        let said = place.node.text().unwrap_or_default();
+        let text = place.node.text().unwrap_or_default();
         let invalid = |message: String| Finding::error(self.rule, place.span(), message);
         let field = &place.field;
         match error.kind() {
@@ -86,18 +86,18 @@ impl Checker {
                 let at = place.node.get("name").filter(|name| !name.is_null()).map(|name| name.span().clone());
                 let first = || place.node.entries().first().map(crate::yaml::Entry::key_span);
                 let at = at.or_else(first).unwrap_or_else(|| place.span());
-                let of = place.name();
+                let owner = place.name();
                 let help = match self.example(error.schema_path(), property) {
                     Some(example) => format!("add it, for example `{property}: {example}`"),
                     None => format!("add `{property}:`"),
                 };
-                findings.push(Finding::error(self.rule, at, format!("{of} has no `{property}`")).help(help));
+                findings.push(Finding::error(self.rule, at, format!("{owner} has no `{property}`")).help(help));
             }
             ValidationErrorKind::Type { kind } => {
                 // A number may lack its unit: `10` for `10m`.
                 let pattern = self.parent(error.schema_path()).and_then(|schema| schema.get("pattern")?.as_str());
-                let word = self.words.iter().find(|word| Some(word.keyword) == pattern);
-                let fault = word.filter(|_| !said.is_empty()).and_then(|word| (word.check)(said));
+                let format = self.formats.iter().find(|format| Some(format.keyword) == pattern);
+                let fault = format.filter(|_| !text.is_empty()).and_then(|format| (format.check)(text));
                 let finding = wrong_type(&place, kind, invalid);
                 let example = self.parent(error.schema_path()).and_then(|schema| schema.get("examples")?.get(0));
                 let example = example.filter(|example| example.is_object() && place.node.text().is_some());
@@ -115,26 +115,26 @@ impl Checker {
                 findings.push(not_one_of(&place, &[plain(expected_value)], invalid));
             }
             ValidationErrorKind::Pattern { pattern } => {
-                findings.push(if said.is_empty() {
+                findings.push(if text.is_empty() {
                     empty(&invalid, field)
                 } else {
-                    self.format_mismatch(&place, pattern, said)
+                    self.format_mismatch(&place, pattern, text)
                 });
             }
-            ValidationErrorKind::Format { format } => findings.push(self.format_mismatch(&place, format, said)),
+            ValidationErrorKind::Format { format } => findings.push(self.format_mismatch(&place, format, text)),
             ValidationErrorKind::MinItems { limit } if *limit > 1 => {
                 let count = place.node.items().len();
-                findings.push(invalid(format!("{field} has {count} items; at least {limit} are required")));
+                findings.push(invalid(format!("{field} must have at least {limit} items; found {count}")));
             }
             ValidationErrorKind::MinLength { .. } | ValidationErrorKind::MinItems { .. } => {
                 findings.push(empty(&invalid, field));
             }
             ValidationErrorKind::MaxLength { limit } => {
-                let length = said.chars().count();
+                let length = text.chars().count();
                 findings.push(invalid(format!("{field} has {length} characters; at most {limit} are allowed")));
             }
             ValidationErrorKind::Minimum { limit } => {
-                findings.push(invalid(format!("{field} is {said}; it must be at least {limit}")));
+                findings.push(invalid(format!("{field} is {text}; it must be at least {limit}")));
             }
             ValidationErrorKind::MinProperties { .. } => {
                 findings.push(invalid(format!("{field} has no fields")).help("set one of its fields, or remove it"));
@@ -169,14 +169,14 @@ impl Checker {
         Finding::error(UNKNOWN_FIELD, at, format!("{} has no field `{name}`", place.name())).help(help)
     }
 
-    fn format_mismatch(&self, place: &Instance<'_>, mark: &str, said: &str) -> Finding {
-        let word = self.words.iter().find(|word| word.keyword == mark);
+    fn format_mismatch(&self, place: &Instance<'_>, keyword: &str, text: &str) -> Finding {
+        let format = self.formats.iter().find(|format| format.keyword == keyword);
         let field = &place.field;
-        match word.and_then(|word| (word.check)(said)) {
+        match format.and_then(|format| (format.check)(text)) {
             Some(FormatError { rule, message, help }) => {
                 Finding::error(rule.unwrap_or(self.rule), place.span(), format!("{field} {message}")).help(help)
             }
-            None => Finding::error(self.rule, place.span(), format!("{field} does not match `{mark}`")),
+            None => Finding::error(self.rule, place.span(), format!("{field} does not match `{keyword}`")),
         }
     }
 
@@ -208,9 +208,9 @@ impl Checker {
         wanted.dedup();
         let message = format!("{} is {}; it must be {}", place.field, kind_of(place.node), wanted.join(" or "));
         let finding = Finding::error(self.rule, place.span(), message);
-        let said = place.node.text().filter(|_| wanted.contains(&type_name("array")));
-        findings.push(match said {
-            Some(said) => finding.help(format!("write it as a list: `[{said}]`")),
+        let text = place.node.text().filter(|_| wanted.contains(&type_name("array")));
+        findings.push(match text {
+            Some(text) => finding.help(format!("write it as a list: `[{text}]`")),
             None => finding,
         });
     }
@@ -308,18 +308,18 @@ fn wrong_type(place: &Instance<'_>, wanted: &TypeKind, invalid: impl Fn(String) 
     let wanted: Vec<&str> = names.iter().map(|name| type_name(name)).collect();
     let (found, field) = (kind_of(place.node), &place.field);
     let finding = invalid(format!("{field} is {found}; it must be {}", wanted.join(" or ")));
-    let said = place.node.text().unwrap_or_default();
+    let text = place.node.text().unwrap_or_default();
     if wants("string") && place.node.text().is_some() {
-        return finding.help(format!("put it in quotes: `\"{said}\"`"));
+        return finding.help(format!("put it in quotes: `\"{text}\"`"));
     }
     if wants("array") && place.node.is_map() {
         return finding.help("put `- ` before each item");
     }
-    if wants("array") && !said.is_empty() {
-        return finding.help(format!("write it as a list: `[{said}]`"));
+    if wants("array") && !text.is_empty() {
+        return finding.help(format!("write it as a list: `[{text}]`"));
     }
-    if wants("boolean") && matches!(said, "yes" | "on" | "no" | "off") {
-        let meant = if matches!(said, "yes" | "on") { "true" } else { "false" };
+    if wants("boolean") && matches!(text, "yes" | "on" | "no" | "off") {
+        let meant = if matches!(text, "yes" | "on") { "true" } else { "false" };
         return finding.help(format!("write `{meant}`"));
     }
     finding
@@ -334,14 +334,14 @@ fn types(wanted: &TypeKind) -> Vec<String> {
 }
 
 fn not_one_of(place: &Instance<'_>, options: &[String], invalid: impl Fn(String) -> Finding) -> Finding {
-    let said = match place.node.text() {
-        Some(said) => format!("`{said}`"),
+    let text = match place.node.text() {
+        Some(text) => format!("`{text}`"),
         None => kind_of(place.node).to_owned(),
     };
     let listed = options.iter().map(|option| format!("`{option}`")).collect::<Vec<_>>().join(", ");
     let wanted = if options.len() == 1 { listed } else { format!("one of {listed}") };
-    let finding = invalid(format!("{} is {said}; it must be {wanted}", place.field));
-    let meant = place.node.text().and_then(|said| did_you_mean(said, options.iter().map(String::as_str)));
+    let finding = invalid(format!("{} is {text}; it must be {wanted}", place.field));
+    let meant = place.node.text().and_then(|text| did_you_mean(text, options.iter().map(String::as_str)));
     match meant {
         Some(meant) => finding.help(format!("did you mean `{meant}`?")),
         None => finding,

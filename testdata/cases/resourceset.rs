@@ -105,9 +105,9 @@ fn what_only_a_cluster_knows_is_said() {
     let reason = |text: &str| set(text).not_expanded.unwrap();
     assert_eq!(
         reason("  inputsFrom: [{name: live}]\n"),
-        "ResourceSetInputProvider `b/live` asks a live system (`GitHubBranch`)"
+        "ResourceSetInputProvider `b/live` queries a live system (`GitHubBranch`)"
     );
-    assert_eq!(reason("  inputsFrom: [{name: other}]\n"), "the input provider `b/other` is not here");
+    assert_eq!(reason("  inputsFrom: [{name: other}]\n"), "the input provider `b/other` is not defined here");
     let resource = |name: &str, value: &str| {
         format!(
             "  inputsFrom: [{{name: static}}]\n  resources:\n    - {{apiVersion: v1, kind: ConfigMap, \
@@ -116,7 +116,7 @@ fn what_only_a_cluster_knows_is_said() {
     };
     assert_eq!(
         reason(&resource("<< inputs.id >>", "")),
-        "`metadata.name` of an object is `<< inputs.id >>`, which only the cluster knows"
+        "`metadata.name` of an object is `<< inputs.id >>`, which is known only on the cluster"
     );
     let known = set(&resource("<< inputs.x >>", "id << inputs.id >>"));
     let value = known.objects[0].node.at_keys(&["data", "k"]).unwrap();
@@ -129,7 +129,7 @@ fn a_fault_stands_at_its_line_with_the_input_that_shows_it() {
     let text = SET.replace("inputs.replicas | int", "inputs.replica | int");
     let expansion = expansion("set.yaml", &text);
     let [finding] = &*expansion.findings else { panic!("{:?}", expansion.findings) };
-    assert_eq!(finding.message, "ResourceSet `flux-system/apps` does not expand: there is no `replica` here");
+    assert_eq!(finding.message, "ResourceSet `flux-system/apps` cannot be expanded: `replica` is not set");
     assert_eq!(finding.at.span.position().line, 16);
     assert_eq!(finding.related[0].span.position().line, 6);
 }

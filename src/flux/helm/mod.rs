@@ -2,7 +2,7 @@
 //!
 //! `valuesFrom` comes first, each item over the items before, then `values` over all of them. An item with a
 //! `targetPath` sets one value over the result so far, including `values`. Since `values` are merged once more at the
-//! end, their scalars at the root still win.
+//! end, their values directly at the root still win.
 
 mod path;
 mod release;

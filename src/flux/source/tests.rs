@@ -181,15 +181,15 @@ fn invalid_sparse_checkouts_and_includes_are_reported_at_their_lines() {
     };
     assert_eq!(
         fails("sparseCheckout: [apps,\n nothing]}"),
-        ["8: the checkout has no `nothing`, so this source hands out nothing"]
+        ["8: the repository has no `nothing`, so this source has no artifact"]
     );
     assert_eq!(
         fails("include: [{repository: {name: fleet}}]}"),
-        ["7: these sources wait for each other: `GitRepository/flux/fleet` → `GitRepository/flux/fleet`"]
+        ["7: these sources form a cycle: `GitRepository/flux/fleet` → `GitRepository/flux/fleet`"]
     );
     assert_eq!(
         fails("include: [{repository: {name: other}}]}\n---\nkind: GitRepository\nmetadata: {name: fleet2}"),
-        ["7: the cluster has no source `GitRepository/flux/other`, which this one is made of"]
+        ["7: the source `GitRepository/flux/other`, which this source references, is not defined on the cluster"]
     );
 }
 
@@ -215,9 +215,12 @@ spec: {url: 'https://git.example/acme/lib', ref: {branch: main}}
     let expected =
         ["a.yaml", "apps/base/x/k.yaml", "apps/base/y/k.yaml", "apps/prod/k.yaml", "lib/x/a.yaml", "logo.png"];
     assert_eq!(paths(&resolve("lib/x")), expected);
-    assert_eq!(said(&resolve("apps")), ["4: an artifact cannot be included at `apps`: the folder is there already"]);
-    assert_eq!(said(&resolve(".")), ["4: an artifact cannot be included at `.`: the folder is there already"]);
-    assert_eq!(said(&resolve("a.yaml/x")), ["4: an artifact cannot be included at `a.yaml/x`: `a.yaml` is a file"]);
+    assert_eq!(said(&resolve("apps")), ["4: an artifact cannot be included at `apps`, because the directory exists"]);
+    assert_eq!(said(&resolve(".")), ["4: an artifact cannot be included at `.`, because the directory exists"]);
+    assert_eq!(
+        said(&resolve("a.yaml/x")),
+        ["4: an artifact cannot be included at `a.yaml/x`, because `a.yaml` is a file"]
+    );
 }
 
 #[test]
@@ -263,34 +266,34 @@ fn copies_behave_like_cp() {
 #[test]
 fn copies_that_the_controller_rejects_are_reported_at_their_lines() {
     let cases = [
-        ("{from: '@repo/../x', to: '@artifact/'}", "14: `../x` leads out of source `repo`"),
-        ("{from: '@repo//etc/passwd', to: '@artifact/'}", "14: `/etc/passwd` leads out of source `repo`"),
-        ("{from: '@repo/../*', to: '@artifact/'}", "14: nothing of source `repo` matches `../*`"),
-        ("{from: '@repo/a.yaml', to: '@artifact/../../x'}", "14: `@artifact/../../x` leads out of the artifact"),
-        ("{from: '@repo/apps/**', to: '@artifact//x'}", "14: `@artifact//x` leads out of the artifact"),
+        ("{from: '@repo/../x', to: '@artifact/'}", "14: `../x` leaves the source `repo`"),
+        ("{from: '@repo//etc/passwd', to: '@artifact/'}", "14: `/etc/passwd` leaves the source `repo`"),
+        ("{from: '@repo/../*', to: '@artifact/'}", "14: no file of source `repo` matches `../*`"),
+        ("{from: '@repo/a.yaml', to: '@artifact/../../x'}", "14: `@artifact/../../x` leaves the artifact"),
+        ("{from: '@repo/apps/**', to: '@artifact//x'}", "14: `@artifact//x` leaves the artifact"),
         ("{from: '@repo/apps', to: '@artifact/..'}", ""),
-        ("{from: '@repo/logo.png', to: '@artifact/'}", "14: source `repo` hands out no `logo.png`"),
-        ("{from: '@repo/**/k.yaml', to: '@artifact/'}", "14: nothing of source `repo` matches `**/k.yaml`"),
+        ("{from: '@repo/logo.png', to: '@artifact/'}", "14: the artifact of source `repo` has no `logo.png`"),
+        ("{from: '@repo/**/k.yaml', to: '@artifact/'}", "14: no file of source `repo` matches `**/k.yaml`"),
         ("{from: '@other/a', to: '@artifact/'}", "14: no source has the alias `other`"),
-        ("{from: repo/a, to: '@artifact/'}", "14: `repo/a` names no files of a source"),
-        ("{from: '@repo/a.yaml', to: '@repo/'}", "14: `@repo/` is no place in the artifact"),
+        ("{from: repo/a, to: '@artifact/'}", "14: `repo/a` is not a path in a source"),
+        ("{from: '@repo/a.yaml', to: '@repo/'}", "14: `@repo/` is not a path in the artifact"),
         (
             "{from: '@repo/a*', to: '@artifact/', exclude: ['a*']}",
-            "14: everything of source `repo` that matches `a*` is excluded",
+            "14: `exclude` matches every file of source `repo` that matches `a*`",
         ),
-        ("{from: '@repo/[a', to: '@artifact/'}", "14: `[a` is no glob"),
-        ("{from: '@repo/', to: '@artifact/', exclude: ['{a']}", "14: `{a` is no glob"),
+        ("{from: '@repo/[a', to: '@artifact/'}", "14: `[a` is not a valid glob"),
+        ("{from: '@repo/', to: '@artifact/', exclude: ['{a']}", "14: `{a` is not a valid glob"),
         (
             "{from: '@repo/apps', to: '@artifact/', strategy: Extract}",
-            "14: `apps` is a folder, and only archives are extracted",
+            "14: `apps` is a directory; only archives can be extracted",
         ),
         (
             "{from: '@repo/a.yaml', to: '@artifact/x'}\n    - {from: '@repo/apps', to: '@artifact/x'}",
-            "15: `x` is a file of the artifact already, and no folder",
+            "15: `x` is a file of the artifact, not a directory",
         ),
         (
             "{from: '@repo/apps/prod', to: '@artifact/'}\n    - {from: '@repo/*', to: '@artifact/prod/k.yaml'}",
-            "15: `prod/k.yaml` is a file of the artifact already, and no folder",
+            "15: `prod/k.yaml` is a file of the artifact, not a directory",
         ),
     ];
     for (copies, expected) in cases {
@@ -298,7 +301,7 @@ fn copies_that_the_controller_rejects_are_reported_at_their_lines() {
         let resolution = made(REPOSITORY, &cluster, "apps");
         if expected.is_empty() {
             // `..` above the artifact and then its own name: the path leaves the artifact only if the result does.
-            assert_eq!(said(&resolution), ["14: `@artifact/..` leads out of the artifact"]);
+            assert_eq!(said(&resolution), ["14: `@artifact/..` leaves the artifact"]);
         } else {
             assert_eq!(said(&resolution), [expected], "{copies}");
         }
@@ -314,7 +317,7 @@ fn artifacts_after_a_failed_one_are_not_created() {
     );
     assert_eq!(paths(&made(REPOSITORY, &cluster, "first")), ["a.yaml"]);
     for name in ["second", "third"] {
-        assert_eq!(said(&made(REPOSITORY, &cluster, name)), ["13: source `repo` hands out no `none`"]);
+        assert_eq!(said(&made(REPOSITORY, &cluster, name)), ["13: the artifact of source `repo` has no `none`"]);
     }
     assert!(matches!(made(REPOSITORY, &cluster, "fourth"), Resolution::Missing));
 }
@@ -330,10 +333,10 @@ fn a_pattern_creates_artifacts_from_directories() {
     assert_eq!(paths(&made(&repository, &cluster, "y-base")), ["Base/z/k.yaml"]);
     assert!(matches!(made(&repository, &cluster, "k.yaml-prod"), Resolution::Missing));
     let twice = [("apps/Base/X/k.yaml", ""), ("apps/base/x/k.yaml", "")];
-    let message = "13: `apps/Base/X` and `apps/base/x` would both make the artifact `x-base`";
+    let message = "13: `apps/Base/X` and `apps/base/x` both define the artifact `x-base`";
     assert_eq!(said(&made(&twice, &cluster, "x-base")), [message]);
     let strange = [("apps/a b/x/k.yaml", "")];
-    let message = "11: the pattern captures `a b` of folder `apps/a b/x`, which can be no label";
+    let message = "11: the capture `a b` of directory `apps/a b/x` is not a valid label value";
     assert_eq!(said(&made(&strange, &cluster, "x-a")), [message]);
 }
 
@@ -355,21 +358,23 @@ fn merged_files_keep_the_positions_of_their_values() {
 #[test]
 fn generators_with_unknown_artifacts_give_a_reason() {
     let one = "  artifacts:\n  - {name: apps, copy: [{from: '@repo/a.yaml', to: '@artifact/', strategy: Extract}]}\n";
-    assert_eq!(said(&made(REPOSITORY, &generator(one), "apps")), ["12: `a.yaml` is no archive"]);
+    assert_eq!(said(&made(REPOSITORY, &generator(one), "apps")), ["12: `a.yaml` is not an archive"]);
     let archive = one.replace("a.yaml", "x.tgz");
     let resolution = made(&[("x.tgz", "")], &generator(&archive), "apps");
     assert!(matches!(&resolution, Resolution::Unknown(why) if why.contains("extracts archives")), "{resolution:?}");
-    for (said, why) in [("strategy: Mirror", "strategy `Mirror`"), ("strategy: Merge, mode: '0644'", "says `mode`")] {
-        let resolution = made(REPOSITORY, &generator(&one.replace("strategy: Extract", said)), "apps");
+    for (field, why) in
+        [("strategy: Mirror", "strategy `Mirror`"), ("strategy: Merge, mode: '0644'", "unknown field `mode`")]
+    {
+        let resolution = made(REPOSITORY, &generator(&one.replace("strategy: Extract", field)), "apps");
         assert!(matches!(&resolution, Resolution::Unknown(reason) if reason.contains(why)), "{resolution:?}");
     }
     let same = one.replace("name: apps", "name: repo");
-    let message = "12: artifact `repo` is called as the source with the alias `repo`";
+    let message = "12: artifact `repo` has the name of the source alias `repo`";
     assert_eq!(said(&made(REPOSITORY, &generator(&same), "repo")), [message]);
     let twice = "  artifacts:\n  - {name: apps, copy: []}\n  - {name: apps, copy: []}\n";
-    assert_eq!(said(&made(REPOSITORY, &generator(twice), "apps")), ["13: artifact `apps` is made twice"]);
+    assert_eq!(said(&made(REPOSITORY, &generator(twice), "apps")), ["13: duplicate artifact `apps`"]);
     let named = "  artifacts:\n  - {name: Apps, copy: []}\n";
-    assert_eq!(said(&made(REPOSITORY, &generator(named), "Apps")), ["12: `Apps` is no name of an object"]);
+    assert_eq!(said(&made(REPOSITORY, &generator(named), "Apps")), ["12: `Apps` is not a valid object name"]);
 }
 
 /// A generator `gN` that creates `aN` from two copies of `a(N-1)`.
@@ -394,9 +399,9 @@ fn artifacts_of_artifacts_are_bounded_in_depth_and_size() {
     };
     assert_eq!(paths(&resolve(3)).len(), (REPOSITORY.len() - 1) * 8);
     let deep = resolve(30);
-    assert!(said(&deep)[0].contains("more than 16 deep"), "{deep:?}");
+    assert!(said(&deep)[0].contains("more than 16 levels deep"), "{deep:?}");
     let circle = Cluster::of(&format!("{GIT}{}", doubling(0, "kind: ExternalArtifact, name: a0")));
-    assert!(said(&made(REPOSITORY, &circle, "a0"))[0].contains("wait for each other"));
+    assert!(said(&made(REPOSITORY, &circle, "a0"))[0].contains("form a cycle"));
 }
 
 #[test]

@@ -33,9 +33,9 @@ pub struct DecodeError {
 /// flattened struct, serde drops these names: there, use `deserialize_with` [`text`](crate::yaml::text) or
 /// [`raw`](crate::yaml::raw).
 pub fn decode<T: DeserializeOwned>(node: &Node, reader: Reader) -> Result<T, DecodeError> {
-    T::deserialize(Decoder { node, reader }).map_err(|fault| DecodeError {
-        span: fault.span.unwrap_or_else(|| node.span().clone()),
-        message: fault.message,
+    T::deserialize(Decoder { node, reader }).map_err(|error| DecodeError {
+        span: error.span.unwrap_or_else(|| node.span().clone()),
+        message: error.message,
     })
 }
 
@@ -75,7 +75,7 @@ struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     fn seed<'de, T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
-        seed.deserialize(self).map_err(|fault| fault.within(|| self.node.span().clone()))
+        seed.deserialize(self).map_err(|error| error.within(|| self.node.span().clone()))
     }
 
     fn entries(self) -> Entries<'a> {
@@ -268,7 +268,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
         let Some(entry) = self.rest.find(|entry| !(skip_nulls && entry.node.is_null())) else { return Ok(None) };
         self.value = Some(&entry.node);
         let key = seed.deserialize(TextDecoder(&entry.key));
-        key.map(Some).map_err(|fault| fault.within(|| entry.key_span()))
+        key.map(Some).map_err(|error| error.within(|| entry.key_span()))
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
@@ -288,7 +288,7 @@ impl<'de, 'a> EnumAccess<'de> for Variant<'a> {
 
     fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Decoder<'a>), Error> {
         let name = seed.deserialize(TextDecoder(&self.entry.key));
-        let name = name.map_err(|fault| fault.within(|| self.entry.key_span()))?;
+        let name = name.map_err(|error| error.within(|| self.entry.key_span()))?;
         Ok((name, Decoder { node: &self.entry.node, reader: self.reader }))
     }
 }

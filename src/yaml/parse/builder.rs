@@ -104,20 +104,20 @@ impl<'a> Builder<'a> {
             self.check_tab(range.start);
         }
         let span = self.file.span(range);
-        let meant = apply_tag(value, written, tag);
-        if let Some(message) = meant.fault {
+        let tagged = apply_tag(value, written, tag);
+        if let Some(message) = tagged.error {
             let finding = Finding::error(INVALID_YAML, span.clone(), message)
                 .help("remove the tag, or write a value of its type; Kubernetes and kustomize reject the file");
             self.findings.push(finding);
         }
         if anchor == 0 && self.wants_key() {
-            let name = self.intern(&meant.text);
-            return self.add_scalar_key(name, span, meant.style == Style::Plain);
+            let name = self.intern(&tagged.text);
+            return self.add_scalar_key(name, span, tagged.style == Style::Plain);
         }
-        let text = if self.wants_key() { self.intern(&meant.text) } else { Arc::from(&*meant.text) };
-        let built = MeasuredNode { node: Node::scalar(text, meant.style, span), size: 1, height: 0 };
+        let text = if self.wants_key() { self.intern(&tagged.text) } else { Arc::from(&*tagged.text) };
+        let built = MeasuredNode { node: Node::scalar(text, tagged.style, span), size: 1, height: 0 };
         self.define_anchor(anchor, &built);
-        self.add_node(built, meant.style == Style::Plain);
+        self.add_node(built, tagged.style == Style::Plain);
     }
 
     pub(super) fn open_seq(&mut self, flow: bool, anchor: usize, range: Range<usize>) {
@@ -164,9 +164,9 @@ impl<'a> Builder<'a> {
         let Some(target) = self.anchors.get(&id).cloned() else {
             return self.reject_alias(span, "this alias is inside its own anchor".into());
         };
-        let is_said = self.aliased_nodes > MAX_ALIASED_NODES;
+        let is_reported = self.aliased_nodes > MAX_ALIASED_NODES;
         self.aliased_nodes = self.aliased_nodes.saturating_add(target.size);
-        if is_said {
+        if is_reported {
             return self.add_null(span);
         }
         if self.aliased_nodes > MAX_ALIASED_NODES {

@@ -41,13 +41,13 @@ impl Embedded {
     fn at_level(scalar: &Node, up: u8) -> Self {
         let outer = scalar.span().clone();
         let text = scalar.shared_text().unwrap_or_default();
-        let made = expansions(&scalar.origin, up);
-        let runs = if outer.text().starts_with('|') {
-            literal_segments(&text, &outer, &made)
+        let expansions = expansions(&scalar.origin, up);
+        let segments = if outer.text().starts_with('|') {
+            literal_segments(&text, &outer, &expansions)
         } else {
-            line_segments(&text, &outer, &made)
+            line_segments(&text, &outer, &expansions)
         };
-        Self { outer, text, segments: runs, expansions: made }
+        Self { outer, text, segments, expansions }
     }
 
     /// Parses the text, with the positions of nodes and findings in the outer file.
@@ -110,7 +110,7 @@ impl Embedded {
     }
 
     fn segment_at(&self, at: usize) -> Option<&Segment> {
-        self.segments.get(self.segments.partition_point(|run| run.text.start <= at).checked_sub(1)?)
+        self.segments.get(self.segments.partition_point(|segment| segment.text.start <= at).checked_sub(1)?)
     }
 }
 
@@ -137,10 +137,10 @@ fn expansions(origin: &Origin, up: u8) -> Vec<(Piece, ChangedBy)> {
 }
 
 /// The segments of a block scalar. Each line of the text is a line of the file after the indentation.
-fn literal_segments(text: &str, outer: &Span, made: &[(Piece, ChangedBy)]) -> Vec<Segment> {
+fn literal_segments(text: &str, outer: &Span, expansions: &[(Piece, ChangedBy)]) -> Vec<Segment> {
     let file = outer.file();
     let header = outer.position().line;
-    let mut runs = Vec::new();
+    let mut segments = Vec::new();
     let mut start = 0;
     for (number, line) in (1u32..).zip(text.split('\n')) {
         let Some(range) = file.line(header + number) else { break };
@@ -152,14 +152,14 @@ fn literal_segments(text: &str, outer: &Span, made: &[(Piece, ChangedBy)]) -> Ve
             blank(written).saturating_sub(blank(line))
         };
         let at = range.start + indent;
-        runs.extend(align(line, start, written.get(indent..).unwrap_or_default(), at, made));
+        segments.extend(align(line, start, written.get(indent..).unwrap_or_default(), at, expansions));
         start += line.len() + 1;
     }
-    runs
+    segments
 }
 
 /// The segments of a plain or quoted scalar on one line that the file contains literally, except for variables.
-fn line_segments(text: &str, outer: &Span, made: &[(Piece, ChangedBy)]) -> Vec<Segment> {
+fn line_segments(text: &str, outer: &Span, expansions: &[(Piece, ChangedBy)]) -> Vec<Segment> {
     if text.contains('\n') {
         return Vec::new();
     }
@@ -170,14 +170,14 @@ fn line_segments(text: &str, outer: &Span, made: &[(Piece, ChangedBy)]) -> Vec<S
     let written = outer.text();
     let bare = written.strip_prefix(['"', '\'']).unwrap_or(written);
     let at = outer.range().start + (written.len() - bare.len());
-    let runs = align(text, 0, bare.strip_suffix(['"', '\'']).unwrap_or(bare), at, made);
-    if runs.iter().any(|run| run.is_expanded) { runs } else { Vec::new() }
+    let segments = align(text, 0, bare.strip_suffix(['"', '\'']).unwrap_or(bare), at, expansions);
+    if segments.iter().any(|segment| segment.is_expanded) { segments } else { Vec::new() }
 }
 
 /// Aligns a line of the text with the line of the file that expanded to it.
 ///
 /// The rest after the first mismatch is one segment.
-fn align(line: &str, start: usize, written: &str, at: usize, made: &[(Piece, ChangedBy)]) -> Vec<Segment> {
+fn align(line: &str, start: usize, written: &str, at: usize, expansions: &[(Piece, ChangedBy)]) -> Vec<Segment> {
     let end = start + line.len();
     let whole = |from: usize, place: usize| Segment {
         text: start + from..end,
@@ -187,9 +187,9 @@ fn align(line: &str, start: usize, written: &str, at: usize, made: &[(Piece, Cha
     if line == written {
         return vec![whole(0, 0)];
     }
-    let first = made.partition_point(|((piece, _), _)| (piece.start as usize) < start);
-    let pieces = made.get(first..).unwrap_or_default().iter().map(|((piece, _), _)| piece);
-    let (mut runs, mut from, mut place) = (Vec::new(), 0, 0);
+    let first = expansions.partition_point(|((piece, _), _)| (piece.start as usize) < start);
+    let pieces = expansions.get(first..).unwrap_or_default().iter().map(|((piece, _), _)| piece);
+    let (mut segments, mut from, mut place) = (Vec::new(), 0, 0);
     for piece in pieces.take_while(|piece| (piece.start as usize) < end) {
         let (piece_start, piece_end) = (piece.start as usize - start, (piece.end as usize).min(end) - start);
         let kept = line.get(from..piece_start).unwrap_or_default();
@@ -198,14 +198,14 @@ fn align(line: &str, start: usize, written: &str, at: usize, made: &[(Piece, Cha
         let file = place + kept.len()..place + kept.len() + variable;
         if !kept.is_empty() {
             let file = at + place..at + file.start;
-            runs.push(Segment { text: start + from..start + piece_start, file, is_expanded: false });
+            segments.push(Segment { text: start + from..start + piece_start, file, is_expanded: false });
         }
         let text = start + piece_start..start + piece_end;
-        runs.push(Segment { text, file: at + file.start..at + file.end, is_expanded: true });
+        segments.push(Segment { text, file: at + file.start..at + file.end, is_expanded: true });
         (from, place) = (piece_end, file.end);
     }
-    runs.push(whole(from, place));
-    runs
+    segments.push(whole(from, place));
+    segments
 }
 
 /// The length of the variable at the start of a text.

@@ -13,12 +13,12 @@ pub(super) struct TaggedScalar<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) style: Style,
     /// The reason why readers reject it.
-    pub(super) fault: Option<String>,
+    pub(super) error: Option<String>,
 }
 
 /// Applies a tag to a scalar of a style.
 pub(super) fn apply_tag<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> TaggedScalar<'a> {
-    let as_written = |style| TaggedScalar { text: Cow::Borrowed(text), style, fault: None };
+    let as_written = |style| TaggedScalar { text: Cow::Borrowed(text), style, error: None };
     let Some(tag) = tag else { return as_written(written) };
     let string = if written == Style::Plain { Style::Single } else { written };
     let Some(kind) =
@@ -36,11 +36,11 @@ pub(super) fn apply_tag<'a>(text: &'a str, written: Style, tag: Option<&Tag>) ->
             return match decode_base64(text) {
                 // Binary data stays encoded: a node holds only text.
                 Some(bytes) => match String::from_utf8(bytes) {
-                    Ok(text) => TaggedScalar { text: Cow::Owned(text), style: string, fault: None },
+                    Ok(text) => TaggedScalar { text: Cow::Owned(text), style: string, error: None },
                     Err(_) => as_written(string),
                 },
                 None => TaggedScalar {
-                    fault: Some("the value is tagged `!!binary`, but it is not valid base64".into()),
+                    error: Some("the value is tagged `!!binary`, but it is not valid base64".into()),
                     ..as_written(string)
                 },
             };
@@ -52,7 +52,7 @@ pub(super) fn apply_tag<'a>(text: &'a str, written: Style, tag: Option<&Tag>) ->
         return as_written(Style::Plain);
     }
     TaggedScalar {
-        fault: Some(format!("the value is tagged `!!{kind}`, but it is not of this type")),
+        error: Some(format!("the value is tagged `!!{kind}`, but it is not of this type")),
         ..as_written(string)
     }
 }

@@ -12,9 +12,9 @@ pub(super) fn empty_value(text: &str, gap: Range<usize>) -> usize {
     let mut place = start;
     let mut line_start = start;
     for line in text.get(start..gap.end).unwrap_or("").split_inclusive('\n') {
-        let said = without_comment(line).trim_end();
-        if !said.is_empty() {
-            place = line_start + said.len();
+        let content = without_comment(line).trim_end();
+        if !content.is_empty() {
+            place = line_start + content.len();
         }
         line_start += line.len();
     }

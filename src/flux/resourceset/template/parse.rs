@@ -35,7 +35,7 @@ pub(super) struct Branch {
 #[derive(Debug)]
 pub(super) struct Pipe {
     pub variables: Vec<Arc<str>>,
-    /// Whether the variables are assigned instead of declared.
+    /// Whether the pipeline assigns to existing variables instead of declaring them.
     pub assigns: bool,
     pub commands: Vec<Vec<Term>>,
     pub at: Range<usize>,

@@ -195,7 +195,7 @@ fn only_known(object: &Object) -> Result<(), Stop> {
     let said = said.chain(artifacts.iter().map(|node| (node, &ARTIFACT))).chain(copies.map(|node| (node, &COPY)));
     for (node, known) in said {
         if let Some(entry) = node.entries().iter().find(|entry| !known.contains(&&*entry.key)) {
-            let why = format!("its ArtifactGenerator sets the unknown field `{}`", entry.key);
+            let why = format!("its ArtifactGenerator has the unknown field `{}`", entry.key);
             return Err(Stop::Unknown(why.into()));
         }
     }
