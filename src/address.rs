@@ -1,10 +1,12 @@
-//! The addresses that sources go by: different spellings of one repository are equal.
+//! The addresses of sources: different spellings of the same address are equal.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The address of a repository, an artifact or a bucket, as it was written. Spellings of one place are equal: the scheme,
-/// a user, `.git`, `host:path` for `ssh://host/path` do not count, nor the case of the host.
+/// The address of a repository, an artifact or a bucket, as the user wrote it.
+///
+/// Comparison ignores the scheme, the user, `.git` and the case of the host, and treats `host:path` as
+/// `ssh://host/path`.
 #[derive(Debug, Clone)]
 pub struct Address {
     written: Arc<str>,
@@ -12,12 +14,12 @@ pub struct Address {
 }
 
 impl Address {
-    /// The address that a URL is, whatever its scheme; a host with a path is one too.
+    /// Creates the address of a URL with any scheme, or of a host with a path.
     pub fn new(url: &str) -> Self {
         Self { written: url.into(), key: key(url).into() }
     }
 
-    /// What is equal for all of its spellings.
+    /// The normalized address, which is equal for all spellings.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -37,36 +39,38 @@ impl PartialEq for Address {
 
 impl Eq for Address {}
 
-/// Where a copy of a source lies, as `--source URL=DIR` says it; `URL#REF=DIR` is a copy of one branch, tag or version.
+/// The location of a local copy of a source, from `--source URL=DIR`.
+///
+/// `URL#REF=DIR` is a copy of one branch, tag or version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
-    /// What it is a copy of.
+    /// The address of the source.
     pub address: Address,
-    /// The branch, tag or version that it is a copy of; any when not said.
+    /// The branch, tag or version of the copy; `None` for any.
     pub reference: Option<Arc<str>>,
-    /// The folder of the copy, as it was typed.
+    /// The directory of the copy, as the user typed it.
     pub folder: String,
 }
 
-/// Says why a text is not `URL=DIR`.
+/// The reason why a text is not `URL=DIR`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
-    /// There is no `=`.
-    #[error("there is no `=` in it: say `URL=DIR`")]
+    /// The `=` is missing.
+    #[error("missing `=`; use `URL=DIR`")]
     NoFolder,
-    /// Nothing stands before the `=`.
-    #[error("there is no URL before the `=`: say `URL=DIR`")]
+    /// The URL before the `=` is empty.
+    #[error("missing URL before the `=`; use `URL=DIR`")]
     EmptyUrl,
-    /// Nothing stands behind it.
-    #[error("there is no folder behind the last `=`: say `URL=DIR`")]
+    /// The directory after the last `=` is empty.
+    #[error("missing directory after the last `=`; use `URL=DIR`")]
     EmptyFolder,
-    /// Nothing stands behind the `#`.
-    #[error("there is no branch or tag behind the `#`: say `URL#REF=DIR`, or `URL=DIR` for any")]
+    /// The reference after the `#` is empty.
+    #[error("missing branch or tag after the `#`; use `URL#REF=DIR`, or `URL=DIR` for any")]
     EmptyReference,
 }
 
 impl Location {
-    /// Reads `URL=DIR`, split at the last `=`, since URLs may have some too.
+    /// Parses `URL=DIR`. Splits at the last `=`, since a URL may contain `=`.
     pub fn parse(text: &str) -> Result<Self, LocationError> {
         let (url, folder) = text.rsplit_once('=').ok_or(LocationError::NoFolder)?;
         let (url, reference) = match url.trim().rsplit_once('#') {
@@ -85,18 +89,18 @@ impl Location {
     }
 }
 
-/// A reference as people write it: `main` for `refs/heads/main`, `v1` for `refs/tags/v1`.
+/// The short form of a Git reference: `main` for `refs/heads/main`, `v1` for `refs/tags/v1`.
 pub fn short_reference(reference: &str) -> &str {
     let short = ["refs/heads/", "refs/tags/"].iter().find_map(|prefix| reference.strip_prefix(prefix));
     short.unwrap_or(reference)
 }
 
-/// The host in lower case, and the path without what does not count.
+/// Normalizes a URL: the host in lower case, and the path without `.git` and slashes around it.
 fn key(url: &str) -> String {
     let url = url.trim();
     let (scheme, rest) = url.split_once("://").map_or((None, url), |(scheme, rest)| (Some(scheme), rest));
     let (authority, path) = match (scheme, rest.find([':', '/'])) {
-        // `git@host:path`, as scp has it. A number is a port: `localhost:5000/x`.
+        // `git@host:path`, as in scp. A number is a port: `localhost:5000/x`.
         (None, Some(at)) if rest.get(at..=at) == Some(":") && !is_port(rest.get(at + 1..).unwrap_or_default()) => {
             rest.split_once(':').unwrap_or((rest, ""))
         }
@@ -104,7 +108,7 @@ fn key(url: &str) -> String {
     };
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_ascii_lowercase();
     let host = match host.rsplit_once(':') {
-        // The port of a server for ssh says nothing of the one that its pages have.
+        // The SSH port of a server is unrelated to its HTTPS port.
         Some((name, port)) if scheme == Some("ssh") || matches!(port, "22" | "80" | "443") => name.to_owned(),
         _ => host,
     };
@@ -147,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_location_is_split_at_the_last_sign() {
+    fn a_location_is_split_at_the_last_equals_sign() {
         let location = Location::parse("https://x.example/a?b=c#refs/heads/main=../a b").unwrap();
         assert_eq!(location.address.to_string(), "https://x.example/a?b=c");
         assert_eq!((location.reference.as_deref(), location.folder.as_str()), (Some("main"), "../a b"));

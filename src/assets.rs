@@ -8,8 +8,9 @@ use crate::text::{Entry, File, LoadError, Tree};
 #[folder = "templates/"]
 struct Templates;
 
-/// The built-in layouts: `d1/layout.yaml` and so on. The files call themselves `templates/d1/…`, so that a finding
-/// names a file that can be looked up.
+/// The built-in layouts, such as `d1/layout.yaml`.
+///
+/// The path of each file is `templates/d1/…`, so that a finding shows the path in the project's repository.
 pub fn templates() -> Tree {
     let mut tree = Tree::default();
     for path in Templates::iter() {
@@ -25,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_built_in_layouts_are_there_and_are_text() {
+    fn the_built_in_layouts_are_embedded_as_text() {
         let tree = templates();
         assert_eq!(tree.file("d1/layout.yaml").unwrap().path(), "templates/d1/layout.yaml");
         assert_eq!(tree.files().count(), tree.len());

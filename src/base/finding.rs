@@ -1,4 +1,4 @@
-//! What every check reports: a message at a place.
+//! Findings: messages at a position, which every check reports.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::{Index, Span};
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; shown only when asked for.
+    /// An improvement. Shown only on request.
     Pedantic,
-    /// Likely a mistake; what it touches still works.
+    /// A probable mistake in a configuration that still works.
     Warning,
-    /// It fails, deletes, lets somebody in, or removes a guard that tenancy relies on.
+    /// A fault that fails, deletes objects, grants access, or disables a guard of the tenancy.
     Error,
 }
 
@@ -30,17 +30,17 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A place and what is to be said of it.
+/// A position with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The position.
     pub span: Span,
-    /// What is there; may be empty at the main place of a finding, whose message says it.
+    /// The message. May be empty at the main position of a finding, which has its own message.
     pub message: String,
 }
 
 impl Label {
-    /// Names a place.
+    /// Creates a label.
     pub fn new(span: Span, message: impl Into<String>) -> Self {
         Self { span, message: message.into() }
     }
@@ -75,7 +75,7 @@ impl ObjectRef {
 }
 
 impl fmt::Display for ObjectRef {
-    /// Writes ``Kind `namespace/name` ``, as messages name objects.
+    /// Writes ``Kind `namespace/name` ``, the form of messages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.namespace {
             Some(namespace) => write!(f, "{} `{namespace}/{}`", self.kind, self.name),
@@ -84,29 +84,29 @@ impl fmt::Display for ObjectRef {
     }
 }
 
-/// A fault in a user's file. It cannot be made without a place.
+/// A fault in a file of the user, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that found it, for example `missing-service-account`.
+    /// The rule id, for example `missing-service-account`.
     pub rule: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong, in one sentence without a full stop.
+    /// The message: one sentence without a full stop.
     pub message: String,
-    /// Where it is.
+    /// The main position.
     pub at: Label,
-    /// Other places that belong to it.
+    /// Related positions.
     pub related: Vec<Label>,
-    /// Why it matters and what to do.
+    /// The reason and the fix.
     pub help: Option<String>,
-    /// The object it is about.
+    /// The object with the fault.
     pub object: Option<ObjectRef>,
-    /// The clusters it concerns, sorted; empty when that is not known or not asked.
+    /// The affected clusters, sorted; empty if unknown or not applicable.
     pub clusters: Vec<Arc<str>>,
 }
 
 impl Finding {
-    /// Makes an error; the builder methods add the rest.
+    /// Creates an error. The builder methods set the other fields.
     pub fn error(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Self {
         Self {
             rule,
@@ -120,26 +120,26 @@ impl Finding {
         }
     }
 
-    /// Makes a warning.
+    /// Creates a warning.
     pub fn warning(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(rule, at, message) }
     }
 
-    /// Says what to do.
+    /// Sets the help.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a place that belongs to it.
+    /// Adds a related position.
     #[must_use]
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
         self.related.push(Label::new(span, message));
         self
     }
 
-    /// Names the object it is about.
+    /// Sets the object.
     #[must_use]
     pub fn about(mut self, object: ObjectRef) -> Self {
         self.object = Some(object);
@@ -147,22 +147,24 @@ impl Finding {
     }
 }
 
-/// Sorts findings by path, place and rule. Those that say the same at the same place become one, which names the clusters
-/// of all; where it is not the same for all clusters, each way to say it stays.
+/// Sorts findings by path, position and rule, and merges equal ones.
+///
+/// Findings with the same message, severity and help at the same position become one, with the clusters of all. If
+/// severity or help differ between clusters, each variant stays.
 pub fn sort(findings: &mut Vec<Finding>) {
     type Key<'a> = (Option<&'a Arc<str>>, (&'a str, u32, u32), &'a str, &'a str);
     fn key(finding: &Finding) -> Key<'_> {
         let span = &finding.at.span;
         (span.file().root(), span.order(), finding.rule, &finding.message)
     }
-    fn manner(finding: &Finding) -> (Reverse<Severity>, &Option<String>, bool) {
+    fn variant(finding: &Finding) -> (Reverse<Severity>, &Option<String>, bool) {
         (Reverse(finding.severity), &finding.help, finding.clusters.is_empty())
     }
-    // Most of what is said often is said alike: those become one first, since to sort takes more.
+    // Most repeated findings are identical. Merge them first, since sorting is slower.
     let mut known: Index<_, usize> = Index::default();
     let mut same: Vec<(usize, usize)> = Vec::new();
     for (at, finding) in findings.iter().enumerate() {
-        let first = *known.entry_or((key(finding), manner(finding)), || at);
+        let first = *known.entry_or((key(finding), variant(finding)), || at);
         if first != at {
             same.push((first, at));
         }
@@ -179,10 +181,10 @@ pub fn sort(findings: &mut Vec<Finding>) {
         at += 1;
         is_kept
     });
-    findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| manner(a).cmp(&manner(b))));
+    findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| variant(a).cmp(&variant(b))));
     findings.dedup_by(|later, kept| {
         let is_manner_shared = later.severity == kept.severity && later.help == kept.help;
-        // One that concerns no cluster in particular says nothing that the others do not.
+        // A finding without clusters adds nothing to the variants with clusters.
         let is_same = key(later) == key(kept) && (is_manner_shared || later.clusters.is_empty());
         if is_same {
             kept.clusters.append(&mut later.clusters);
@@ -195,7 +197,7 @@ pub fn sort(findings: &mut Vec<Finding>) {
     }
 }
 
-/// The candidate that was probably meant by `typed`, if one is near enough.
+/// The candidate that is most similar to `typed`, if one is similar enough.
 pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let score = |candidate: &str| {
         let folded = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
@@ -205,7 +207,7 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let near = candidates.iter().map(|candidate| (score(candidate), *candidate));
     let near = near.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate);
-    // `prod` is short for `production`.
+    // An abbreviation, such as `prod` for `production`.
     let is_short_for = |candidate: &&str| typed.len() >= 3 && candidate.starts_with(typed);
     near.or_else(|| candidates.into_iter().filter(is_short_for).min_by_key(|candidate| candidate.len()))
 }
@@ -215,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_findings_of_clusters_become_one_that_names_them() {
+    fn equal_findings_of_clusters_merge_into_one_with_all_clusters() {
         let file = crate::text::File::new("a.yaml", "a: 1\n");
         let found = |help: &str, clusters: &[&str]| {
             let mut finding = Finding::error("rule", file.span(0..1), "wrong").help(help);
@@ -224,15 +226,15 @@ mod tests {
         };
         let mut findings = vec![found("x", &["c"]), found("y", &["b"]), found("x", &["a", "c"]), found("x", &[])];
         sort(&mut findings);
-        let said: Vec<(&str, String)> = findings
+        let merged: Vec<(&str, String)> = findings
             .iter()
             .map(|finding| (finding.help.as_deref().unwrap_or_default(), finding.clusters.join(" ")))
             .collect();
-        assert_eq!(said, [("x", "a c".to_owned()), ("y", "b".to_owned())]);
+        assert_eq!(merged, [("x", "a c".to_owned()), ("y", "b".to_owned())]);
     }
 
     #[test]
-    fn the_nearest_name_is_meant() {
+    fn the_most_similar_name_is_suggested() {
         assert_eq!(did_you_mean("dependson", ["path", "dependsOn"]), Some("dependsOn"));
         assert_eq!(did_you_mean("stagging", ["production", "staging"]), Some("staging"));
         assert_eq!(did_you_mean("prod", ["production", "staging"]), Some("production"));

@@ -1,4 +1,4 @@
-//! What every check reports, and small algorithms.
+//! Findings, which every check reports, and small algorithms.
 
 pub mod finding;
 pub mod graph;

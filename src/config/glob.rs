@@ -3,7 +3,7 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use crate::schema::Fault;
+use crate::schema::FormatError;
 
 /// The format of a glob.
 pub(super) const GLOB: &str = "glob";
@@ -14,13 +14,13 @@ pub(super) fn globs_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// What is wrong with a text that shall be a glob.
-pub(super) fn fault(text: &str) -> Option<Fault> {
+pub(super) fn fault(text: &str) -> Option<FormatError> {
     // A glob that reads well may still be too large to match with.
     let built = GlobBuilder::new(text).build().and_then(|glob| GlobSetBuilder::new().add(glob).build());
     let error = built.err()?;
     let message = format!("is `{text}`, which is no glob: {}", error.kind());
     let help = "`*` is any text in a folder's name, `**` any folders, `{a,b}` one of two; `[` and `{` need their ends";
-    Some(Fault { rule: None, message, help: help.into() })
+    Some(FormatError { rule: None, message, help: help.into() })
 }
 
 /// Globs of paths: a folder's name means all that is in it.

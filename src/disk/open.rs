@@ -9,7 +9,7 @@ use super::error::{DiskError, shown};
 use super::place;
 use super::read::{read_bytes, read_file, refuse_git};
 use super::root::{Place, Root};
-use crate::text::{File, Load, LoadError, Stands, Tree};
+use crate::text::{File, LoadError, Loader, PathKind, Tree};
 
 /// A folder in the tree around it.
 #[derive(Debug)]
@@ -93,25 +93,25 @@ impl Open {
     }
 }
 
-impl Load for Open {
+impl Loader for Open {
     fn load(&self, path: &str) -> Result<File, LoadError> {
         // The path that was asked for is shown, not the one that a link leads to.
-        read_file(&self.called(path), &self.root, &self.file(path)?)
+        read_file(&self.display_path(path), &self.root, &self.file(path)?)
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
         read_bytes(&self.root, &self.file(path)?)
     }
 
-    fn look(&self, path: &str) -> Stands {
+    fn path_kind(&self, path: &str) -> PathKind {
         match self.root.find(path) {
-            Place::File(real) => place::slashed(&real).map_or(Stands::Nothing, Stands::File),
-            Place::Folder(real) => place::slashed(&real).map_or(Stands::Nothing, Stands::Folder),
-            _ => Stands::Nothing,
+            Place::File(real) => place::slashed(&real).map_or(PathKind::Missing, PathKind::File),
+            Place::Folder(real) => place::slashed(&real).map_or(PathKind::Missing, PathKind::Directory),
+            _ => PathKind::Missing,
         }
     }
 
-    fn called(&self, path: &str) -> String {
+    fn display_path(&self, path: &str) -> String {
         self.shown(&self.root.path().join(path))
     }
 
@@ -154,8 +154,8 @@ mod tests {
         {
             std::os::unix::fs::symlink(outer.path(), outer.path().join("git/out")).unwrap();
             std::os::unix::fs::symlink("base", outer.path().join("git/in")).unwrap();
-            assert_eq!(opened.tree.look("out/secret.yaml"), Stands::Nothing);
-            assert_eq!(opened.tree.look("in/a.yaml"), Stands::File("base/a.yaml".to_owned()));
+            assert_eq!(opened.tree.path_kind("out/secret.yaml"), PathKind::Missing);
+            assert_eq!(opened.tree.path_kind("in/a.yaml"), PathKind::File("base/a.yaml".to_owned()));
         }
     }
 

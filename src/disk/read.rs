@@ -12,7 +12,7 @@ use super::error::{DiskError, missing, reason, shown};
 use super::place::{is_git, refuse_stray};
 use super::root::{Place, Refusal, Root};
 use super::walk::{self, Found};
-use crate::text::{DecodeError, Entry, File, Load, LoadError, Tree, folder_of};
+use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of};
 
 /// Reads a folder: its YAML files now, all others when they are asked for.
 ///
@@ -225,7 +225,7 @@ impl Folder {
     }
 }
 
-impl Load for Folder {
+impl Loader for Folder {
     fn load(&self, path: &str) -> Result<File, LoadError> {
         Ok(in_root(read_file(path, &self.root, &self.find(path)?)?, self.called.as_ref()))
     }

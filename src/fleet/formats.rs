@@ -1,6 +1,6 @@
 //! What the patterns and formats of the schemas mean, in words.
 
-use crate::schema::{Fault, Word};
+use crate::schema::{FormatError, TextFormat};
 use crate::text::normalize;
 
 /// The rule of names that Kubernetes would refuse.
@@ -24,22 +24,22 @@ pub(super) const REPOSITORY_PATH: &str = "repository-path";
 pub(super) const SOURCE_URL: &str = "source-url";
 
 /// All of them.
-pub(super) const WORDS: &[Word] = &[
-    Word { mark: DNS_LABEL, fault: dns_label },
-    Word { mark: DURATION, fault: duration },
-    Word { mark: VARIABLE, fault: variable },
-    Word { mark: DEPENDENCY, fault: dependency },
-    Word { mark: COMPONENT, fault: component },
-    Word { mark: REPOSITORY_PATH, fault: repository_path },
-    Word { mark: SOURCE_URL, fault: source_url },
+pub(super) const WORDS: &[TextFormat] = &[
+    TextFormat { keyword: DNS_LABEL, check: dns_label },
+    TextFormat { keyword: DURATION, check: duration },
+    TextFormat { keyword: VARIABLE, check: variable },
+    TextFormat { keyword: DEPENDENCY, check: dependency },
+    TextFormat { keyword: COMPONENT, check: component },
+    TextFormat { keyword: REPOSITORY_PATH, check: repository_path },
+    TextFormat { keyword: SOURCE_URL, check: source_url },
     crate::config::WORDS[0],
     crate::config::WORDS[1],
     crate::config::WORDS[2],
     crate::config::WORDS[3],
 ];
 
-fn fault(rule: Option<&'static str>, message: String, help: impl Into<String>) -> Fault {
-    Fault { rule, message, help: help.into() }
+fn fault(rule: Option<&'static str>, message: String, help: impl Into<String>) -> FormatError {
+    FormatError { rule, message, help: help.into() }
 }
 
 pub(crate) fn is_dns_label(text: &str) -> bool {
@@ -68,7 +68,7 @@ fn as_dns_label(text: &str) -> Option<String> {
     (!cut.is_empty()).then_some(cut)
 }
 
-fn dns_label(text: &str) -> Option<Fault> {
+fn dns_label(text: &str) -> Option<FormatError> {
     if is_dns_label(text) {
         return None;
     }
@@ -81,7 +81,7 @@ fn dns_label(text: &str) -> Option<Fault> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
-fn duration(text: &str) -> Option<Fault> {
+fn duration(text: &str) -> Option<FormatError> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let help = if digits && !text.is_empty() {
         format!("say the unit: `{text}s`, `{text}m` or `{text}h`")
@@ -94,7 +94,7 @@ fn duration(text: &str) -> Option<Fault> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
-fn variable(text: &str) -> Option<Fault> {
+fn variable(text: &str) -> Option<FormatError> {
     let fixed: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
     let fixed = if fixed.starts_with(|c: char| c.is_ascii_digit()) { format!("_{fixed}") } else { fixed };
@@ -104,17 +104,17 @@ fn variable(text: &str) -> Option<Fault> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
-fn dependency(text: &str) -> Option<Fault> {
+fn dependency(text: &str) -> Option<FormatError> {
     let help = "write `component`, `component/stage`, or for another tenant `{tenant: …, component: …}`";
     Some(fault(None, format!("is `{text}`, which names no component"), help))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it is asked about texts that do not fit their pattern")]
-fn component(text: &str) -> Option<Fault> {
+fn component(text: &str) -> Option<FormatError> {
     Some(fault(None, format!("is `{text}`, which names no component"), "write `tenant/component`"))
 }
 
-pub(crate) fn repository_path(text: &str) -> Option<Fault> {
+pub(crate) fn repository_path(text: &str) -> Option<FormatError> {
     let rule = Some(PATH_OUTSIDE_REPOSITORY);
     if text.contains(char::is_control) {
         let message = format!("is `{}`, with a character that no path has", text.escape_debug());
@@ -131,7 +131,7 @@ pub(crate) fn repository_path(text: &str) -> Option<Fault> {
     None
 }
 
-fn source_url(text: &str) -> Option<Fault> {
+fn source_url(text: &str) -> Option<FormatError> {
     let invalid = |message: &str, help: String| Some(fault(None, format!("is `{text}`, {message}"), help));
     let schemes = "`https://`, `http://`, `ssh://` or `oci://`";
     let Some((scheme, rest)) = text.split_once("://") else {

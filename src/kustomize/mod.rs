@@ -3,8 +3,8 @@
 //! The reference is the real program: `testdata/oracles/kustomize` records its output for the inputs in
 //! `testdata/kustomize`. Features that this engine does not support are counted in `not_done`.
 
-mod rule_ids;
 mod omission;
+mod rule_ids;
 mod file;
 mod schema;
 mod text;

@@ -1,4 +1,4 @@
-//! Checks a node against a JSON Schema: every mistake at its place, in words for the person who made it.
+//! Validation of a node against a JSON Schema, with a finding for every error.
 
 mod publish;
 
@@ -13,26 +13,26 @@ use crate::yaml::{Node, Reader, Scalar};
 
 pub use publish::publish;
 
-/// The rule of fields that a schema does not know.
+/// The rule of unknown fields.
 pub const UNKNOWN_FIELD: &str = "unknown-field";
 
-/// What a pattern or a format means: a schema can only say that text does not fit, not why.
+/// A pattern or format of a schema, with a check that explains a mismatch.
 #[derive(Debug, Clone, Copy)]
-pub struct Word {
+pub struct TextFormat {
     /// The `pattern` or `format` of the schema.
-    pub mark: &'static str,
-    /// What is wrong with a text; `None` when nothing is.
-    pub fault: fn(&str) -> Option<Fault>,
+    pub keyword: &'static str,
+    /// Returns the error of a text; `None` if it is valid.
+    pub check: fn(&str) -> Option<FormatError>,
 }
 
-/// What is wrong with a text.
+/// The error of a text that does not match a format.
 #[derive(Debug, Clone)]
-pub struct Fault {
-    /// The rule; that of the schema when left out.
+pub struct FormatError {
+    /// The rule id; `None` for the rule of the schema.
     pub rule: Option<&'static str>,
-    /// What is wrong, following the field's name.
+    /// The message, which follows the name of the field.
     pub message: String,
-    /// What to do.
+    /// The help.
     pub help: String,
 }
 
@@ -41,25 +41,25 @@ pub struct Checker {
     validator: jsonschema::Validator,
     schema: Value,
     rule: &'static str,
-    words: &'static [Word],
+    formats: &'static [TextFormat],
 }
 
 impl Checker {
-    /// Compiles one of our schemas; `rule` is the rule of its findings.
-    pub fn new(schema: Value, rule: &'static str, words: &'static [Word]) -> Self {
+    /// Compiles a schema of this project; `rule` is the rule of its findings.
+    pub fn new(schema: Value, rule: &'static str, formats: &'static [TextFormat]) -> Self {
         let mut options = jsonschema::options()
             .with_draft(jsonschema::Draft::Draft7)
             .with_pattern_options(jsonschema::PatternOptions::regex())
             .should_validate_formats(true);
-        for word in words {
-            let fault = word.fault;
-            options = options.with_format(word.mark, move |text: &str| fault(text).is_none());
+        for format in formats {
+            let fault = format.check;
+            options = options.with_format(format.keyword, move |text: &str| fault(text).is_none());
         }
-        let validator = options.build(&schema).expect("our own schemas are valid");
-        Self { validator, schema, rule, words }
+        let validator = options.build(&schema).expect("the schemas of this project are valid");
+        Self { validator, schema, rule, formats }
     }
 
-    /// Every mistake of a document; an entry whose value is null counts as left out.
+    /// The findings of a document. An entry with a null value counts as absent.
     pub fn check(&self, document: &Node) -> Vec<Finding> {
         let instance = instance(document);
         let mut findings = Vec::new();
@@ -71,14 +71,14 @@ impl Checker {
     }
 
     fn explain(&self, document: &Node, error: &ValidationError<'_>, findings: &mut Vec<Finding>) {
-        let place = Place::find(document, error.instance_path());
-        let said = place.node.text().unwrap_or_default();
+        let place = Instance::find(document, error.instance_path());
+        let text = place.node.text().unwrap_or_default();
         let invalid = |message: String| Finding::error(self.rule, place.span(), message);
         let field = &place.field;
         match error.kind() {
             ValidationErrorKind::AdditionalProperties { unexpected } => {
                 for name in unexpected {
-                    findings.push(self.unexpected(&place, name, error.schema_path()));
+                    findings.push(self.unexpected_field(&place, name, error.schema_path()));
                 }
             }
             ValidationErrorKind::Required { property } => {
@@ -86,18 +86,18 @@ impl Checker {
                 let at = place.node.get("name").filter(|name| !name.is_null()).map(|name| name.span().clone());
                 let first = || place.node.entries().first().map(crate::yaml::Entry::key_span);
                 let at = at.or_else(first).unwrap_or_else(|| place.span());
-                let of = place.name();
+                let owner = place.name();
                 let help = match self.example(error.schema_path(), property) {
                     Some(example) => format!("add it, for example `{property}: {example}`"),
                     None => format!("add `{property}:`"),
                 };
-                findings.push(Finding::error(self.rule, at, format!("{of} has no `{property}`")).help(help));
+                findings.push(Finding::error(self.rule, at, format!("{owner} has no `{property}`")).help(help));
             }
             ValidationErrorKind::Type { kind } => {
-                // A bare number may be half of what is meant: `10` for `10m`.
+                // A number may lack its unit: `10` for `10m`.
                 let pattern = self.parent(error.schema_path()).and_then(|schema| schema.get("pattern")?.as_str());
-                let word = self.words.iter().find(|word| Some(word.mark) == pattern);
-                let fault = word.filter(|_| !said.is_empty()).and_then(|word| (word.fault)(said));
+                let format = self.formats.iter().find(|format| Some(format.keyword) == pattern);
+                let fault = format.filter(|_| !text.is_empty()).and_then(|format| (format.check)(text));
                 let finding = wrong_type(&place, kind, invalid);
                 let example = self.parent(error.schema_path()).and_then(|schema| schema.get("examples")?.get(0));
                 let example = example.filter(|example| example.is_object() && place.node.text().is_some());
@@ -115,37 +115,37 @@ impl Checker {
                 findings.push(not_one_of(&place, &[plain(expected_value)], invalid));
             }
             ValidationErrorKind::Pattern { pattern } => {
-                findings.push(if said.is_empty() {
+                findings.push(if text.is_empty() {
                     empty(&invalid, field)
                 } else {
-                    self.misfit(&place, pattern, said)
+                    self.format_mismatch(&place, pattern, text)
                 });
             }
-            ValidationErrorKind::Format { format } => findings.push(self.misfit(&place, format, said)),
+            ValidationErrorKind::Format { format } => findings.push(self.format_mismatch(&place, format, text)),
             ValidationErrorKind::MinItems { limit } if *limit > 1 => {
                 let count = place.node.items().len();
-                findings.push(invalid(format!("{field} has {count} of at least {limit} items")));
+                findings.push(invalid(format!("{field} must have at least {limit} items; found {count}")));
             }
             ValidationErrorKind::MinLength { .. } | ValidationErrorKind::MinItems { .. } => {
                 findings.push(empty(&invalid, field));
             }
             ValidationErrorKind::MaxLength { limit } => {
-                let length = said.chars().count();
+                let length = text.chars().count();
                 findings.push(invalid(format!("{field} has {length} characters; at most {limit} are allowed")));
             }
             ValidationErrorKind::Minimum { limit } => {
-                findings.push(invalid(format!("{field} is {said}; it must be at least {limit}")));
+                findings.push(invalid(format!("{field} is {text}; it must be at least {limit}")));
             }
             ValidationErrorKind::MinProperties { .. } => {
-                findings.push(invalid(format!("{field} says nothing")).help("set one of its fields, or leave it out"));
+                findings.push(invalid(format!("{field} has no fields")).help("set one of its fields, or remove it"));
             }
-            ValidationErrorKind::AnyOf { context } => self.alternatives(document, context, &place, findings),
+            ValidationErrorKind::AnyOf { context } => self.explain_any_of(document, context, &place, findings),
             other => findings.push(invalid(format!("{field} is not valid here ({})", other.keyword()))),
         }
     }
 
-    /// A field that should not be there: unknown, or a name that breaks the rule for names of its mapping.
-    fn unexpected(&self, place: &Place<'_>, name: &str, schema: &Location) -> Finding {
+    /// The finding of an unexpected field: an unknown one, or a key that does not match the pattern of its mapping.
+    fn unexpected_field(&self, place: &Instance<'_>, name: &str, schema: &Location) -> Finding {
         let at = place.node.entry(name).map_or_else(|| place.span(), crate::yaml::Entry::key_span);
         let object = self.parent(schema);
         let keys = |keyword: &str| {
@@ -153,42 +153,45 @@ impl Checker {
             keys.into_iter().flat_map(|keys| keys.keys().map(String::as_str)).collect::<Vec<_>>()
         };
         if let [pattern] = keys("patternProperties").as_slice() {
-            let place = Place { field: "this key".into(), at: Some(at), node: place.node };
-            return self.misfit(&place, pattern, name);
+            let place = Instance { field: "this key".into(), at: Some(at), node: place.node };
+            return self.format_mismatch(&place, pattern, name);
         }
         let known = keys("properties");
         let help = match did_you_mean(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => {
-                format!("known here: {}", known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "))
+                format!(
+                    "the known fields are {}",
+                    known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+                )
             }
         };
         Finding::error(UNKNOWN_FIELD, at, format!("{} has no field `{name}`", place.name())).help(help)
     }
 
-    fn misfit(&self, place: &Place<'_>, mark: &str, said: &str) -> Finding {
-        let word = self.words.iter().find(|word| word.mark == mark);
+    fn format_mismatch(&self, place: &Instance<'_>, keyword: &str, text: &str) -> Finding {
+        let format = self.formats.iter().find(|format| format.keyword == keyword);
         let field = &place.field;
-        match word.and_then(|word| (word.fault)(said)) {
-            Some(Fault { rule, message, help }) => {
+        match format.and_then(|format| (format.check)(text)) {
+            Some(FormatError { rule, message, help }) => {
                 Finding::error(rule.unwrap_or(self.rule), place.span(), format!("{field} {message}")).help(help)
             }
-            None => Finding::error(self.rule, place.span(), format!("{field} does not have the form `{mark}`")),
+            None => Finding::error(self.rule, place.span(), format!("{field} does not match `{keyword}`")),
         }
     }
 
-    /// Of several allowed forms, explains the one that was attempted: the one whose type fits.
-    fn alternatives(
+    /// Explains the alternative of an `anyOf` that the author probably intended: the one whose type matches.
+    fn explain_any_of(
         &self,
         document: &Node,
         context: &[Vec<ValidationError<'static>>],
-        place: &Place<'_>,
+        place: &Instance<'_>,
         findings: &mut Vec<Finding>,
     ) {
         let attempted = context.iter().find(|errors| {
             !errors.iter().any(|error| {
                 matches!(error.kind(), ValidationErrorKind::Type { .. })
-                    && std::ptr::eq(Place::find(document, error.instance_path()).node, place.node)
+                    && std::ptr::eq(Instance::find(document, error.instance_path()).node, place.node)
             })
         });
         if let Some(errors) = attempted {
@@ -205,9 +208,9 @@ impl Checker {
         wanted.dedup();
         let message = format!("{} is {}; it must be {}", place.field, kind_of(place.node), wanted.join(" or "));
         let finding = Finding::error(self.rule, place.span(), message);
-        let said = place.node.text().filter(|_| wanted.contains(&type_name("array")));
-        findings.push(match said {
-            Some(said) => finding.help(format!("write it as a list: `[{said}]`")),
+        let text = place.node.text().filter(|_| wanted.contains(&type_name("array")));
+        findings.push(match text {
+            Some(text) => finding.help(format!("write it as a list: `[{text}]`")),
             None => finding,
         });
     }
@@ -230,24 +233,24 @@ impl std::fmt::Debug for Checker {
     }
 }
 
-/// A node that a schema complains about, and how a message calls it.
-struct Place<'a> {
+/// An invalid node, with its name in messages.
+struct Instance<'a> {
     node: &'a Node,
     /// `` `timeout` ``, or `the document`.
     field: String,
     at: Option<Span>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Instance<'a> {
     fn find(document: &'a Node, path: &Location) -> Self {
-        let mut place = Place { node: document, field: "the document".into(), at: None };
+        let mut place = Instance { node: document, field: "the document".into(), at: None };
         for segment in path.segments() {
             let next = match &segment {
                 LocationSegment::Property(name) => place.node.entry(name).map(|entry| (&entry.node, &*entry.key)),
                 LocationSegment::Index(index) if place.node.is_seq() => {
                     place.node.items().get(*index).map(|node| (node, ""))
                 }
-                // A key of digits looks like an index.
+                // The library reports a key of digits as an index.
                 LocationSegment::Index(index) => {
                     place.node.entry(&index.to_string()).map(|entry| (&entry.node, &*entry.key))
                 }
@@ -267,7 +270,7 @@ impl<'a> Place<'a> {
         self.at.clone().unwrap_or_else(|| self.node.span().clone())
     }
 
-    /// The mapping by its name, where it has one.
+    /// The `name` of a mapping, or the name of its field.
     fn name(&self) -> String {
         match self.node.get("name").and_then(Node::text) {
             Some(name) if !name.is_empty() => format!("`{name}`"),
@@ -283,7 +286,7 @@ fn index_of(segment: &LocationSegment<'_>) -> usize {
     }
 }
 
-/// The JSON that a schema sees: scalars as YAML 1.2 reads them, entries without a value left out.
+/// The JSON instance of a node for the schema: scalars of YAML 1.2, without entries that have no value.
 fn instance(node: &Node) -> Value {
     if node.is_map() {
         let entries = node.entries().iter().filter(|entry| !entry.node.is_null());
@@ -296,33 +299,33 @@ fn instance(node: &Node) -> Value {
 }
 
 fn empty(invalid: &impl Fn(String) -> Finding, field: &str) -> Finding {
-    invalid(format!("{field} is empty")).help("say something, or leave the field out")
+    invalid(format!("{field} is empty")).help("set a value, or remove the field")
 }
 
-fn wrong_type(place: &Place<'_>, wanted: &TypeKind, invalid: impl Fn(String) -> Finding) -> Finding {
+fn wrong_type(place: &Instance<'_>, wanted: &TypeKind, invalid: impl Fn(String) -> Finding) -> Finding {
     let names = types(wanted);
     let wants = |name: &str| names.iter().any(|wanted| wanted == name);
     let wanted: Vec<&str> = names.iter().map(|name| type_name(name)).collect();
     let (found, field) = (kind_of(place.node), &place.field);
     let finding = invalid(format!("{field} is {found}; it must be {}", wanted.join(" or ")));
-    let said = place.node.text().unwrap_or_default();
+    let text = place.node.text().unwrap_or_default();
     if wants("string") && place.node.text().is_some() {
-        return finding.help(format!("put it in quotes: `\"{said}\"`"));
+        return finding.help(format!("put it in quotes: `\"{text}\"`"));
     }
     if wants("array") && place.node.is_map() {
         return finding.help("put `- ` before each item");
     }
-    if wants("array") && !said.is_empty() {
-        return finding.help(format!("write it as a list: `[{said}]`"));
+    if wants("array") && !text.is_empty() {
+        return finding.help(format!("write it as a list: `[{text}]`"));
     }
-    if wants("boolean") && matches!(said, "yes" | "on" | "no" | "off") {
-        let meant = if matches!(said, "yes" | "on") { "true" } else { "false" };
+    if wants("boolean") && matches!(text, "yes" | "on" | "no" | "off") {
+        let meant = if matches!(text, "yes" | "on") { "true" } else { "false" };
         return finding.help(format!("write `{meant}`"));
     }
     finding
 }
 
-/// The types that a schema wants, by its names for them.
+/// The JSON Schema names of the expected types.
 fn types(wanted: &TypeKind) -> Vec<String> {
     match wanted {
         TypeKind::Single(kind) => vec![kind.to_string()],
@@ -330,15 +333,15 @@ fn types(wanted: &TypeKind) -> Vec<String> {
     }
 }
 
-fn not_one_of(place: &Place<'_>, options: &[String], invalid: impl Fn(String) -> Finding) -> Finding {
-    let said = match place.node.text() {
-        Some(said) => format!("`{said}`"),
+fn not_one_of(place: &Instance<'_>, options: &[String], invalid: impl Fn(String) -> Finding) -> Finding {
+    let text = match place.node.text() {
+        Some(text) => format!("`{text}`"),
         None => kind_of(place.node).to_owned(),
     };
     let listed = options.iter().map(|option| format!("`{option}`")).collect::<Vec<_>>().join(", ");
     let wanted = if options.len() == 1 { listed } else { format!("one of {listed}") };
-    let finding = invalid(format!("{} is {said}; it must be {wanted}", place.field));
-    let meant = place.node.text().and_then(|said| did_you_mean(said, options.iter().map(String::as_str)));
+    let finding = invalid(format!("{} is {text}; it must be {wanted}", place.field));
+    let meant = place.node.text().and_then(|text| did_you_mean(text, options.iter().map(String::as_str)));
     match meant {
         Some(meant) => finding.help(format!("did you mean `{meant}`?")),
         None => finding,
@@ -355,7 +358,7 @@ fn type_name(name: &str) -> &'static str {
         "array" => "a list",
         "string" => "text",
         "boolean" => "`true` or `false`",
-        "integer" => "a whole number",
+        "integer" => "an integer",
         "number" => "a number",
         _ => "nothing",
     }

@@ -1,15 +1,15 @@
-//! A Rust type → the schema that we publish of it.
+//! A Rust type → the JSON Schema that the project publishes.
 
 use serde_json::Value;
 
-/// The schema of a type in the form that we publish.
+/// Generates the published schema of a type.
 ///
-/// Draft 7, which the YAML language server knows best. Objects are closed: a field that is not known is a mistake.
-/// Nothing is null, since a field that is left out is left out.
+/// The schema is of draft 7, which the YAML language server supports best. Objects are closed: an unknown field is an
+/// error. No value is nullable; an optional field is absent.
 pub fn publish<T: schemars::JsonSchema>(title: &str, description: &str) -> Value {
     let generator = schemars::generate::SchemaSettings::draft07().into_generator();
     let mut schema = generator.into_root_schema_for::<T>().to_value();
-    tidy(&mut schema);
+    normalize(&mut schema);
     if let Some(root) = schema.as_object_mut() {
         root.insert("title".into(), title.into());
         root.insert("description".into(), description.into());
@@ -17,18 +17,18 @@ pub fn publish<T: schemars::JsonSchema>(title: &str, description: &str) -> Value
     schema
 }
 
-/// Closes objects, drops nulls, and turns lists of constants into enumerations.
-fn tidy(schema: &mut Value) {
+/// Closes objects, removes null types, and converts lists of constants to enumerations.
+fn normalize(schema: &mut Value) {
     match schema {
-        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Array(items) => items.iter_mut().for_each(normalize),
         Value::Object(object) => {
             let examples = object.shift_remove("examples");
             drop_null(object);
-            enumerate(object);
+            constants_to_enum(object);
             if object.contains_key("properties") && !object.contains_key("additionalProperties") {
                 object.insert("additionalProperties".into(), Value::Bool(false));
             }
-            object.values_mut().for_each(tidy);
+            object.values_mut().for_each(normalize);
             if let Some(examples) = examples {
                 object.insert("examples".into(), examples);
             }
@@ -61,7 +61,7 @@ fn drop_null(object: &mut serde_json::Map<String, Value>) {
     object.insert(keyword.into(), Value::Array(forms));
 }
 
-fn enumerate(object: &mut serde_json::Map<String, Value>) {
+fn constants_to_enum(object: &mut serde_json::Map<String, Value>) {
     let Some(Value::Array(forms)) = object.get("oneOf") else { return };
     let constants: Option<Vec<Value>> = forms.iter().map(|form| form.get("const").cloned()).collect();
     let Some(constants) = constants else { return };

@@ -1,17 +1,17 @@
-//! Replacements of byte ranges.
+//! Edits: replacements of byte ranges.
 
 use super::file::Span;
 
-/// A replacement of the text that a span covers.
+/// A replacement of the text of a span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; empty for an insertion.
+    /// The replaced range; empty for an insertion.
     pub span: Span,
-    /// What stands there afterwards.
+    /// The new text.
     pub text: String,
 }
 
-/// Applies edits of one text; `None` when two of them overlap.
+/// Applies edits to a text; `None` if two of them overlap.
 pub fn apply(source: &str, edits: &[Edit]) -> Option<String> {
     let mut sorted: Vec<&Edit> = edits.iter().collect();
     sorted.sort_by_key(|edit| (edit.span.range().start, edit.span.range().end));

@@ -1,10 +1,10 @@
-//! A file's text with its path, and ranges in it.
+//! Text files, and ranges of their text.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A text file: its path in the tree (`/` between segments, no leading `/`) and its text. Cheap to clone.
+/// A text file: its path in the tree (segments separated by `/`, no leading `/`) and its text. Cheap to clone.
 #[derive(Clone)]
 pub struct File(Arc<Inner>);
 
@@ -15,31 +15,31 @@ struct Inner {
     line_starts: OnceLock<Box<[u32]>>,
 }
 
-/// Says why bytes are not text that a YAML reader would accept.
+/// The reason why bytes are not text that a YAML reader accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// Neither UTF-8 nor UTF-16 with a byte order mark.
+    /// The bytes are neither UTF-8 nor UTF-16 with a byte order mark.
     #[error("it is not text: neither UTF-8 nor UTF-16 with a byte order mark")]
     NotText,
-    /// Offsets are 32 bits wide.
+    /// The file is too large for offsets of 32 bits.
     #[error("it is larger than {} MiB", File::MAX_LEN >> 20)]
     TooLarge,
 }
 
-/// A place counted as editors count: line and column from 1, the column in characters.
+/// A position as editors show it: line and column from 1, the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// Column in characters, from 1.
+    /// The column in characters, from 1.
     pub column: u32,
 }
 
 impl File {
-    /// The largest file that is read, in bytes.
+    /// The size of the largest file that is read, in bytes.
     pub const MAX_LEN: usize = 64 << 20;
 
-    /// Makes a file of a text that is known to be below [`File::MAX_LEN`]; a longer one is cut at a character.
+    /// Creates a file from a text shorter than [`File::MAX_LEN`]. A longer text is truncated at a character boundary.
     pub fn new(path: impl Into<Box<str>>, text: impl Into<Box<str>>) -> Self {
         let mut text: Box<str> = text.into();
         if text.len() > Self::MAX_LEN {
@@ -48,10 +48,10 @@ impl File {
         Self(Arc::new(Inner { path: path.into(), root: None, text, line_starts: OnceLock::new() }))
     }
 
-    /// Decodes bytes as YAML readers do: UTF-8, or UTF-16 when a byte order mark says so.
+    /// Decodes bytes as YAML readers do: UTF-8, or UTF-16 with a byte order mark.
     ///
-    /// A UTF-8 byte order mark stays in the text, so that offsets are those of the file. The offsets of a UTF-16 file
-    /// are those of its text in UTF-8; lines and columns are the file's own.
+    /// A UTF-8 byte order mark stays in the text, so that offsets are offsets of the file. The offsets of a UTF-16 file
+    /// are offsets of its text in UTF-8; lines and columns are the same in both.
     pub fn decode(path: impl Into<Box<str>>, bytes: Vec<u8>) -> Result<Self, DecodeError> {
         if bytes.len() > Self::MAX_LEN {
             return Err(DecodeError::TooLarge);
@@ -75,7 +75,7 @@ impl File {
         Ok(Self::new(path, text))
     }
 
-    /// The same file as one of another tree than the one that is judged: `root` is that tree's folder, as it was typed.
+    /// Moves the file to another tree than the linted one: `root` is the directory of that tree, as the user typed it.
     #[must_use]
     pub fn in_root(self, root: Arc<str>) -> Self {
         let mut inner = Arc::try_unwrap(self.0).unwrap_or_else(|shared| Inner {
@@ -88,12 +88,12 @@ impl File {
         Self(Arc::new(inner))
     }
 
-    /// The path from its root.
+    /// The path from the root of the tree.
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// The folder of the tree that it belongs to, as it was typed; `None` for the tree that is judged.
+    /// The directory of the file's tree, as the user typed it; `None` for the linted tree.
     pub fn root(&self) -> Option<&Arc<str>> {
         self.0.root.as_ref()
     }
@@ -103,7 +103,7 @@ impl File {
         &self.0.text
     }
 
-    /// A span of this file; a range that is not one of the text is narrowed to characters that exist.
+    /// A span of this file. A range outside of the text, or inside a character, is clamped to character boundaries.
     pub fn span(&self, range: Range<usize>) -> Span {
         let text = self.text();
         let start = text.floor_char_boundary(range.start.min(text.len()));
@@ -112,12 +112,12 @@ impl File {
         Span { file: self.clone(), start: narrow(start), len: narrow(end - start) }
     }
 
-    /// The span of the first line, for findings about the file as a whole.
+    /// The span of the first line, for findings about the whole file.
     pub fn first_line(&self) -> Span {
         self.span(0..self.text().find('\n').unwrap_or(self.text().len()))
     }
 
-    /// Line and column of a byte offset.
+    /// The line and column of a byte offset.
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.text().floor_char_boundary(offset.min(self.text().len()));
         let starts = self.line_starts();
@@ -128,7 +128,7 @@ impl File {
         Position { line: narrow(line), column: narrow(column) }
     }
 
-    /// The byte range of a line (from 1), without its line break; `None` past the end.
+    /// The byte range of a line (from 1) without its line break; `None` past the end.
     pub fn line(&self, line: u32) -> Option<Range<usize>> {
         let index = (line as usize).checked_sub(1)?;
         let starts = self.line_starts();
@@ -162,7 +162,7 @@ impl fmt::Debug for File {
     }
 }
 
-/// A range of bytes in a file; always on character boundaries.
+/// A byte range of a file, on character boundaries.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Span {
     file: File,
@@ -171,7 +171,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The file it lies in.
+    /// The file.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -181,22 +181,22 @@ impl Span {
         self.start as usize..(self.start + self.len) as usize
     }
 
-    /// The text it covers.
+    /// The text of the range.
     pub fn text(&self) -> &str {
         &self.file.text()[self.range()]
     }
 
-    /// Line and column of its first character.
+    /// The line and column of the first character.
     pub fn position(&self) -> Position {
         self.file.position(self.start as usize)
     }
 
-    /// Line and column just past its last character.
+    /// The line and column after the last character.
     pub fn end_position(&self) -> Position {
         self.file.position(self.range().end)
     }
 
-    /// The key that findings of one tree are sorted by: path, then offset.
+    /// The sort key of findings in one tree: path, then offset.
     pub fn order(&self) -> (&str, u32, u32) {
         (self.file.path(), self.start, self.len)
     }
@@ -224,13 +224,13 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_takes_no_column() {
+    fn a_byte_order_mark_does_not_count_as_a_column() {
         let file = File::decode("a.yaml", b"\xEF\xBB\xBFkey: 1".to_vec()).unwrap();
         assert_eq!(file.position(3), Position { line: 1, column: 1 });
     }
 
     #[test]
-    fn utf_16_is_read_and_binary_is_not() {
+    fn utf_16_is_decoded_and_binary_is_rejected() {
         let bytes: Vec<u8> = "\u{FEFF}a: 1".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(File::decode("a.yaml", bytes).unwrap().text(), "a: 1");
         assert_eq!(File::decode("a.yaml", vec![0x1F, 0x8B, 0x08]), Err(DecodeError::NotText));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_one_path_in_two_roots_differ() {
+    fn files_with_the_same_path_in_two_roots_differ() {
         let ours = File::new("a.yaml", "a: 1");
         let theirs = ours.clone().in_root("../theirs".into());
         assert_eq!(

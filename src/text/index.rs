@@ -1,12 +1,12 @@
-//! A hash map that can be asked but not iterated, so that no order of output can come from it.
+//! A hash map without iteration, so that no output depends on its order.
 
-#![expect(clippy::disallowed_types, reason = "the one place that may, since it cannot be iterated")]
+#![expect(clippy::disallowed_types, reason = "this type has no iterator")]
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A map without order: look-ups only.
+/// A hash map with lookups, but without iteration.
 #[derive(Debug, Clone)]
 pub struct Index<K, V>(HashMap<K, V, rustc_hash::FxBuildHasher>);
 
@@ -17,7 +17,7 @@ impl<K, V> Default for Index<K, V> {
 }
 
 impl<K: Eq + Hash, V> Index<K, V> {
-    /// Puts a value; returns the one that stood there.
+    /// Inserts a value and returns the previous one.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         self.0.insert(key, value)
     }
@@ -30,7 +30,7 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.get(key)
     }
 
-    /// The value of a key, made when it is not there yet.
+    /// The value of a key, inserted as the default if it is missing.
     pub fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,
@@ -38,12 +38,12 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.entry(key).or_default()
     }
 
-    /// The value of a key, made by `value` when it is not there yet.
+    /// The value of a key, inserted from `value` if it is missing.
     pub fn entry_or(&mut self, key: K, value: impl FnOnce() -> V) -> &mut V {
         self.0.entry(key).or_insert_with(value)
     }
 
-    /// Tells whether a key is there.
+    /// Returns whether the map contains a key.
     pub fn contains<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -51,12 +51,12 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.contains_key(key)
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Tells whether there is no key.
+    /// Returns whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,6 +1,6 @@
-//! Bytes and positions: files, spans, edits, trees. Knows no YAML and does no I/O.
+//! Bytes and positions: files, spans, edits, trees. Independent of YAML, without I/O.
 
-#![expect(clippy::string_slice, reason = "the one place that slices, on boundaries it has checked")]
+#![expect(clippy::string_slice, reason = "only this module slices, on boundaries that it has checked")]
 
 mod file;
 mod edit;
@@ -10,4 +10,4 @@ mod tree;
 pub use edit::{Edit, apply};
 pub use file::{DecodeError, File, Position, Span};
 pub use index::Index;
-pub use tree::{Entry, Load, LoadError, Stands, Tree, folder_of, is_inside, join, normalize};
+pub use tree::{Entry, LoadError, Loader, PathKind, Tree, folder_of, is_inside, join, normalize};

@@ -1,4 +1,4 @@
-//! A directory of files in memory: the type that every stage of the pipeline takes and gives.
+//! A directory of files in memory: the input and output of every stage of the pipeline.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,110 +9,110 @@ use super::file::{DecodeError, File};
 
 /// A directory of files: path → file. Paths use `/`, start at the root and never leave it.
 ///
-/// Files that were not read yet are read through the tree's loader when they are asked for. Cheap to clone: a clone that
-/// is changed becomes a tree of its own.
+/// The tree reads a deferred file through its loader on the first access. Cheap to clone: a changed clone becomes an
+/// independent tree.
 #[derive(Clone, Default)]
 pub struct Tree {
     entries: Arc<BTreeMap<Arc<str>, Entry>>,
     links: Arc<BTreeSet<Arc<str>>>,
-    loader: Option<Arc<dyn Load>>,
+    loader: Option<Arc<dyn Loader>>,
 }
 
-/// What a tree knows of a path.
+/// The content of a path in a tree.
 #[derive(Debug, Clone)]
 pub enum Entry {
-    /// A file that was read.
+    /// A file with its text.
     Text(File),
-    /// A file that is text of no known kind; it is read when asked for.
+    /// A file of no known type, which is read on access.
     Deferred,
-    /// A file that was read and is no text, or that could not be read.
+    /// A file that is not text, or could not be read.
     Opaque(LoadError),
 }
 
-/// Why a file's text cannot be had.
+/// The reason why the text of a file is not available.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// The tree has no such file.
-    #[error("there is no such file")]
+    #[error("the file does not exist")]
     Missing,
-    /// It is a link that nobody follows.
-    #[error("it is a link out of the folder or to a folder; such links are not followed")]
+    /// The file is a link that is not followed.
+    #[error("it is a link to a directory or out of the root directory; such links are not followed")]
     Linked,
-    /// It is not text.
+    /// The file is not text.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The operating system refused.
+    /// The operating system returned an error.
     #[error("{0}")]
     Unreadable(String),
 }
 
-/// Reads the files that a tree deferred; `disk` has the implementation.
-pub trait Load: Send + Sync {
+/// Reads the deferred files of a tree; `disk` implements it.
+pub trait Loader: Send + Sync {
     /// The text of a file of the tree.
     fn load(&self, path: &str) -> Result<File, LoadError>;
 
-    /// The bytes of a file of the tree, which may be no text.
+    /// The bytes of a file of the tree, which may not be text.
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
         self.load(path).map(|file| file.text().as_bytes().to_vec())
     }
 
-    /// What stands at a path that the tree has no entry for: nothing, unless files are only looked at when asked for.
-    fn look(&self, _path: &str) -> Stands {
-        Stands::Nothing
+    /// The kind of a path for which the tree has no entry: missing, unless the loader discovers files on access.
+    fn path_kind(&self, _path: &str) -> PathKind {
+        PathKind::Missing
     }
 
-    /// The names in a folder that the tree has no entry for.
+    /// The names in a directory for which the tree has no entry.
     fn names(&self, _folder: &str) -> BTreeSet<String> {
         BTreeSet::new()
     }
 
-    /// How a person would call a path here.
-    fn called(&self, path: &str) -> String {
+    /// The path to show to users.
+    fn display_path(&self, path: &str) -> String {
         path.to_owned()
     }
 }
 
-/// What stands at a path, once links were followed.
+/// The kind of a path after links are resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stands {
-    /// Nothing, or nothing that may be looked at.
-    Nothing,
-    /// A file, and its own path.
+pub enum PathKind {
+    /// Nothing, or nothing that may be read.
+    Missing,
+    /// A file, and its path after links are resolved.
     File(String),
-    /// A folder, and its own path.
-    Folder(String),
+    /// A directory, and its path after links are resolved.
+    Directory(String),
 }
 
 impl Tree {
-    /// A tree whose deferred files are read through `loader`.
-    pub fn with_loader(loader: Arc<dyn Load>) -> Self {
+    /// Creates a tree that reads deferred files through `loader`.
+    pub fn with_loader(loader: Arc<dyn Loader>) -> Self {
         Self { loader: Some(loader), ..Self::default() }
     }
 
-    /// What stands at a path, and the path that links lead to.
-    pub fn look(&self, path: &str) -> Stands {
+    /// The kind of a path, with its path after links are resolved.
+    pub fn path_kind(&self, path: &str) -> PathKind {
         if self.entries.contains_key(path) {
-            return Stands::File(path.to_owned());
+            return PathKind::File(path.to_owned());
         }
         if path.is_empty() || self.under(path).next().is_some() {
-            return Stands::Folder(path.to_owned());
+            return PathKind::Directory(path.to_owned());
         }
-        self.loader.as_ref().map_or(Stands::Nothing, |loader| loader.look(path))
+        self.loader.as_ref().map_or(PathKind::Missing, |loader| loader.path_kind(path))
     }
 
-    /// How a person would call a path here.
-    pub fn called(&self, path: &str) -> String {
-        self.loader.as_ref().map_or_else(|| path.to_owned(), |loader| loader.called(path))
+    /// The path to show to users.
+    pub fn display_path(&self, path: &str) -> String {
+        self.loader.as_ref().map_or_else(|| path.to_owned(), |loader| loader.display_path(path))
     }
 
-    /// This tree with another one at a path, which nothing of this one may have.
+    /// Mounts another tree at a path that this tree does not contain.
     #[must_use]
     pub fn with(&self, path: &str, other: Self) -> Self {
         let mounted = Mounted { loader: self.loader.clone(), path: path.to_owned(), other };
         Self { loader: Some(Arc::new(mounted)), ..self.clone() }
     }
 
-    /// The names of the files and folders in a folder.
+    /// The names of the files and directories in a directory.
     pub fn names(&self, folder: &str) -> BTreeSet<String> {
         let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
         let known = self.under(folder).filter_map(|path| path.get(start..)?.split('/').next());
@@ -121,43 +121,43 @@ impl Tree {
         names
     }
 
-    /// Puts a file at its own path, over what stood there.
+    /// Inserts a file at its path and replaces an existing entry.
     pub fn insert(&mut self, file: File) {
         Arc::make_mut(&mut self.entries).insert(file.path().into(), Entry::Text(file));
     }
 
-    /// Puts what is known of a path.
+    /// Inserts the entry of a path.
     pub fn insert_entry(&mut self, path: &str, entry: Entry) {
         Arc::make_mut(&mut self.entries).insert(path.into(), entry);
     }
 
-    /// Notes that links lead to what stands at a path: the tree has it, and what packs the tree may leave it out.
+    /// Marks a path as reached through links. The tree contains it, but an archive of the tree may omit it.
     pub fn mark_link(&mut self, path: &str) {
         Arc::make_mut(&mut self.links).insert(path.into());
     }
 
-    /// Tells whether a file is there only because links lead to it, followed or not.
+    /// Returns whether a file exists only through a link, followed or not.
     pub fn is_link(&self, path: &str) -> bool {
         self.links.contains(path) || matches!(self.entries.get(path), Some(Entry::Opaque(LoadError::Linked)))
     }
 
-    /// Takes a path out.
+    /// Removes a path.
     pub fn remove(&mut self, path: &str) {
         Arc::make_mut(&mut self.entries).remove(path);
     }
 
-    /// The file at a path, read now if it was deferred.
+    /// The file at a path. Reads a deferred file.
     pub fn file(&self, path: &str) -> Result<File, LoadError> {
         match (self.entries.get(path), &self.loader) {
             (Some(Entry::Text(file)), _) => Ok(file.clone()),
             (Some(Entry::Opaque(error)), _) => Err(error.clone()),
             (Some(Entry::Deferred), Some(loader)) => loader.load(path),
-            (None, Some(loader)) if matches!(loader.look(path), Stands::File(_)) => loader.load(path),
+            (None, Some(loader)) if matches!(loader.path_kind(path), PathKind::File(_)) => loader.load(path),
             (Some(Entry::Deferred) | None, _) => Err(LoadError::Missing),
         }
     }
 
-    /// The bytes of the file at a path, which may be no text.
+    /// The bytes of the file at a path, which may not be text.
     pub fn bytes(&self, path: &str) -> Result<Arc<[u8]>, LoadError> {
         match (self.file(path), &self.loader) {
             (Ok(file), _) => Ok(file.text().as_bytes().into()),
@@ -166,27 +166,27 @@ impl Tree {
         }
     }
 
-    /// What is known of a path, without reading it.
+    /// The entry of a path, without reading the file.
     pub fn entry(&self, path: &str) -> Option<&Entry> {
         self.entries.get(path)
     }
 
-    /// Tells whether a file stands at a path.
+    /// Returns whether a path is a file.
     pub fn has_file(&self, path: &str) -> bool {
-        matches!(self.look(path), Stands::File(_))
+        matches!(self.path_kind(path), PathKind::File(_))
     }
 
-    /// Tells whether a folder stands at a path; the root, the empty path, always does.
+    /// Returns whether a path is a directory. The root, the empty path, always is.
     pub fn has_folder(&self, path: &str) -> bool {
-        matches!(self.look(path), Stands::Folder(_))
+        matches!(self.path_kind(path), PathKind::Directory(_))
     }
 
-    /// Every path with what is known of it, sorted by path.
+    /// All entries, sorted by path.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.entries.iter().map(|(path, entry)| (&**path, entry))
     }
 
-    /// The files that were read, sorted by path.
+    /// The files with text, sorted by path.
     pub fn files(&self) -> impl Iterator<Item = &File> {
         self.entries.values().filter_map(|entry| match entry {
             Entry::Text(file) => Some(file),
@@ -194,7 +194,7 @@ impl Tree {
         })
     }
 
-    /// The paths below a folder, sorted; all paths for the root, the empty path.
+    /// The paths below a directory, sorted; all paths for the root, the empty path.
     pub fn under(&self, folder: &str) -> impl Iterator<Item = &str> {
         let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let bounds = (Bound::Included(start.as_str()), Bound::Unbounded);
@@ -202,36 +202,36 @@ impl Tree {
         paths.take_while(move |path| path.starts_with(&start))
     }
 
-    /// How many files there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Tells whether there is no file.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }
 
-/// A tree at a path of another one.
+/// The loader of a tree with another tree mounted at a path.
 struct Mounted {
-    /// What reads the other one's files.
-    loader: Option<Arc<dyn Load>>,
+    /// The loader of the outer tree.
+    loader: Option<Arc<dyn Loader>>,
     path: String,
     other: Tree,
 }
 
 impl Mounted {
     /// The path in the mounted tree.
-    fn inside<'a>(&self, path: &'a str) -> Option<&'a str> {
+    fn inner_path<'a>(&self, path: &'a str) -> Option<&'a str> {
         let rest = path.strip_prefix(self.path.as_str())?;
         if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
     }
 }
 
-impl Load for Mounted {
+impl Loader for Mounted {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        match (self.inside(path), &self.loader) {
+        match (self.inner_path(path), &self.loader) {
             (Some(inside), _) => self.other.file(inside),
             (None, Some(loader)) => loader.load(path),
             (None, None) => Err(LoadError::Missing),
@@ -239,37 +239,37 @@ impl Load for Mounted {
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        match (self.inside(path), &self.loader) {
+        match (self.inner_path(path), &self.loader) {
             (Some(inside), _) => self.other.bytes(inside).map(|bytes| bytes.to_vec()),
             (None, Some(loader)) => loader.bytes(path),
             (None, None) => Err(LoadError::Missing),
         }
     }
 
-    fn look(&self, path: &str) -> Stands {
+    fn path_kind(&self, path: &str) -> PathKind {
         let outside = |own: String| {
             if own.is_empty() { self.path.clone() } else { format!("{}/{own}", self.path) }
         };
-        match (self.inside(path).map(|inside| self.other.look(inside)), &self.loader) {
-            (Some(Stands::File(own)), _) => Stands::File(outside(own)),
-            (Some(Stands::Folder(own)), _) => Stands::Folder(outside(own)),
-            (None, Some(loader)) => loader.look(path),
-            (Some(Stands::Nothing), _) | (None, None) => Stands::Nothing,
+        match (self.inner_path(path).map(|inside| self.other.path_kind(inside)), &self.loader) {
+            (Some(PathKind::File(own)), _) => PathKind::File(outside(own)),
+            (Some(PathKind::Directory(own)), _) => PathKind::Directory(outside(own)),
+            (None, Some(loader)) => loader.path_kind(path),
+            (Some(PathKind::Missing), _) | (None, None) => PathKind::Missing,
         }
     }
 
     fn names(&self, folder: &str) -> BTreeSet<String> {
-        match (self.inside(folder), &self.loader) {
+        match (self.inner_path(folder), &self.loader) {
             (Some(inside), _) => self.other.names(inside),
             (None, Some(loader)) => loader.names(folder),
             (None, None) => BTreeSet::new(),
         }
     }
 
-    fn called(&self, path: &str) -> String {
-        match (self.inside(path), &self.loader) {
-            (Some(inside), _) => self.other.called(inside),
-            (None, Some(loader)) => loader.called(path),
+    fn display_path(&self, path: &str) -> String {
+        match (self.inner_path(path), &self.loader) {
+            (Some(inside), _) => self.other.display_path(inside),
+            (None, Some(loader)) => loader.display_path(path),
             (None, None) => path.to_owned(),
         }
     }
@@ -289,14 +289,14 @@ impl FromIterator<File> for Tree {
     }
 }
 
-/// The folder that a path lies in; the root is the empty path.
+/// The parent directory of a path; the root is the empty path.
 pub fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Resolves a path as written in a file of `folder` (`./x`, `../y`): `None` when it leads out of the root.
+/// Resolves a path in a file of `folder` (`./x`, `../y`); `None` if it leaves the root.
 ///
-/// A leading `/` is read as the root's, as Flux does with `spec.path`.
+/// A leading `/` is the root of the tree, as in Flux's `spec.path`.
 pub fn join(folder: &str, path: &str) -> Option<String> {
     let folder = if path.starts_with('/') { "" } else { folder };
     let mut joined = String::with_capacity(folder.len() + path.len() + 1);
@@ -314,12 +314,12 @@ pub fn join(folder: &str, path: &str) -> Option<String> {
     Some(joined)
 }
 
-/// Resolves a path from the root; `None` when it leads out of it.
+/// Resolves a path from the root; `None` if it leaves the root.
 pub fn normalize(path: &str) -> Option<String> {
     join("", path)
 }
 
-/// Tells whether `path` is `folder` or lies below it; both normalized.
+/// Returns whether `path` is `folder` or below it. Both must be normalized.
 pub fn is_inside(path: &str, folder: &str) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn under_lists_a_folder_and_not_its_neighbours() {
+    fn under_lists_a_directory_and_not_its_siblings() {
         let tree: Tree = ["a/x", "a/y/z", "a.b", "ab/x"].map(|path| File::new(path, "")).into_iter().collect();
         assert_eq!(tree.under("a").collect::<Vec<_>>(), ["a/x", "a/y/z"]);
         assert!(tree.has_folder("a/y") && !tree.has_folder("a/x"));

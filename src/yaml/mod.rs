@@ -1,35 +1,23 @@
-//! YAML with positions: nodes that know where they came from, a parser that never fails, a printer.
+//! YAML nodes with positions, a parser that recovers from errors, and printers.
 
-mod base64;
-mod node;
-mod conventional;
-mod open;
-mod path;
-mod resolve;
-mod decode;
-mod quote;
-mod print;
-mod tag;
-mod timestamp;
+mod tree;
+mod scalar;
+mod convert;
 pub mod go;
-mod json;
-mod kubernetes;
-mod verbatim;
-mod inside;
-mod token;
-mod fault;
-mod build;
 mod parse;
+mod print;
 
-pub use base64::decode_base64;
-pub use conventional::conventional;
-pub use decode::{DecodeError, decode};
-pub use inside::Inside;
-pub use json::{from_json, key_to_json, to_json};
-pub use kubernetes::as_kubernetes;
-pub use node::{By, Entry, Name, Node, Origin, Piece, Step, Style, Value};
-pub use parse::{DUPLICATE_KEY, Document, INVALID_YAML, Parsed, parse};
-pub use path::{Key, Path};
-pub use print::print;
-pub use resolve::{Reader, Scalar};
-pub use verbatim::{raw, text};
+pub use convert::decode::{DecodeError, decode};
+pub use convert::json::{from_json, key_to_json, to_json};
+pub use convert::kubernetes::as_kubernetes;
+pub use convert::verbatim::{raw, text};
+pub use parse::embedded::Embedded;
+pub use parse::parser::{Document, Parsed, parse};
+pub use parse::rule_ids::{DUPLICATE_KEY, INVALID_YAML};
+pub use print::field_order::conventional_order;
+pub use print::printer::print;
+pub use scalar::base64::decode_base64;
+pub use scalar::resolve::{Reader, Scalar};
+pub use tree::node::{Entry, Node, Style, Value};
+pub use tree::origin::{ChangedBy, Name, Origin, Piece, ValueChange};
+pub use tree::path::{Key, Path};

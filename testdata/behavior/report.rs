@@ -43,9 +43,9 @@ fn report() -> Report {
     .related(place(&sync, "namespace: backend"), "its namespace")
     .related(place(&secret, "webhook"), "100% elsewhere, on\nanother line")
     .about(object);
-    let twice = Finding::error("duplicate-key", file_end(&secret, "token"), "key `token` stands twice in this mapping")
-        .related(place(&secret, "token"), "first here")
-        .help("keep one of them; Flux and kustomize refuse the file");
+    let twice = Finding::error("duplicate-key", file_end(&secret, "token"), "duplicate key `token` in this mapping")
+        .related(place(&secret, "token"), "first defined here")
+        .help("keep one of them; Flux and kustomize reject the file");
     let mut pedantic =
         Finding::warning("missing-timeout", File::new("empty.yaml", "").first_line(), "there is \x1b[1mnothing");
     pedantic.severity = Severity::Pedantic;

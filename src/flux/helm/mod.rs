@@ -1,8 +1,8 @@
 //! The values of a HelmRelease, merged as helm-controller merges them.
 //!
-//! References come first, each over the ones before, then `values` over all of them. A reference with a `targetPath`
-//! sets one value over everything so far, `values` included; since `values` come once more at the end, one of theirs
-//! that stands directly at the root wins all the same.
+//! `valuesFrom` comes first, each item over the items before, then `values` over all of them. An item with a
+//! `targetPath` sets one value over the result so far, including `values`. Since `values` are merged once more at the
+//! end, their values directly at the root still win.
 
 mod path;
 mod release;
@@ -10,32 +10,32 @@ mod release;
 use crate::flux::producer::produced::Produced;
 use crate::kube::Object;
 use crate::text::Span;
-use crate::yaml::{Entry, Inside, Node, Style, Value, as_kubernetes};
+use crate::yaml::{Embedded, Entry, Node, Style, Value, as_kubernetes};
 
-/// The key of a reference that names none.
+/// The default of `valuesKey`.
 const VALUES_KEY: &str = "values.yaml";
 
-/// The values that a release gets, as far as they are known.
+/// The merged values of a release, as far as they are known.
 #[derive(Debug, Clone)]
 pub struct Values {
-    /// The values; each node knows where it was written.
+    /// The values.
     pub node: Node,
-    /// Whether others may be set that nobody can know: those of a Secret.
+    /// Whether there may be further, unknown values, such as those of a Secret.
     pub open: bool,
-    /// What keeps helm-controller from merging them.
+    /// The faults because of which helm-controller cannot merge the values.
     pub faults: Vec<ValuesFault>,
 }
 
-/// What is wrong with a reference.
+/// A fault in an item of `valuesFrom`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValuesFault {
-    /// Where.
+    /// The position.
     pub at: Span,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
-/// Merges the values of a HelmRelease; `find` gives the ConfigMap or Secret of a kind and name in its namespace.
+/// Merges the values of a HelmRelease; `find` returns the ConfigMap or Secret with a kind and name in its namespace.
 pub fn values(release: &Object, find: impl Fn(&str, &str) -> Option<Produced>) -> Values {
     let empty = || Node::at(Value::Map([].into()), release.span().clone());
     let spec = |key: &str| release.node.at_keys(&["spec", key]).filter(|node| !node.is_null());
@@ -67,13 +67,16 @@ impl Values {
         let key = said("valuesKey").unwrap_or(VALUES_KEY);
         let optional = said("optional") == Some("true");
         if !matches!(kind, "ConfigMap" | "Secret") {
-            return Err(fault("kind", format!("values come from a ConfigMap or a Secret, not from a `{kind}`")));
+            return Err(fault(
+                "kind",
+                format!("`valuesFrom` references a `{kind}`; only `ConfigMap` and `Secret` are supported"),
+            ));
         }
         let Some(found) = find(kind, name) else {
-            // Most repositories keep no Secrets, so that one is missing here says nothing about the cluster.
+            // Most repositories do not contain Secrets, so the cluster may still have a missing one.
             self.open |= kind == "Secret";
             let missing = kind == "ConfigMap" && !optional;
-            return if missing { Err(fault("name", format!("there is no ConfigMap `{name}`"))) } else { Ok(()) };
+            return if missing { Err(fault("name", format!("the ConfigMap `{name}` is not defined"))) } else { Ok(()) };
         };
         let value = ["data", "stringData"].into_iter().find_map(|field| found.object.node.at_keys(&[field, key]));
         let known = value.filter(|_| kind == "ConfigMap" && !found.open);
@@ -101,9 +104,9 @@ impl Values {
     }
 }
 
-/// The values that a text holds, with their places in the file of the ConfigMap.
+/// Parses the values in a text, with their positions in the file of the ConfigMap.
 fn read(scalar: &Node) -> Result<Node, String> {
-    let parsed = Inside::of(scalar).parse();
+    let parsed = Embedded::new(scalar).parse();
     if let Some(wrong) = parsed.findings.iter().find(|finding| finding.rule != crate::yaml::DUPLICATE_KEY) {
         return Err(wrong.message.clone());
     }
@@ -112,11 +115,11 @@ fn read(scalar: &Node) -> Result<Node, String> {
         None => Ok(empty),
         Some(document) if document.node.is_null() => Ok(empty),
         Some(document) if document.node.is_map() => Ok(as_kubernetes(&document.node)),
-        Some(_) => Err("its values are no mapping".into()),
+        Some(_) => Err("its values are not a mapping".into()),
     }
 }
 
-/// Lays mappings over each other, key by key; anything else is replaced as a whole.
+/// Merges mappings key by key. Other values are replaced.
 fn merge(under: &Node, over: &Node) -> Node {
     let mut merged = under.clone();
     for entry in over.entries() {
@@ -127,7 +130,7 @@ fn merge(under: &Node, over: &Node) -> Node {
     merged
 }
 
-/// A key with another value, whose place is in the value's file.
+/// An entry with another value. The position of the key is in the file of the value.
 fn entry_of(entry: &Entry, node: Node) -> Entry {
     let key = entry.key_span();
     let written = node.origin.written().clone();

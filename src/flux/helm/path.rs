@@ -1,16 +1,16 @@
-//! One value at a path, as `helm --set` reads it: `a.b[0].c\.d`.
+//! `targetPath`: one value at a path, with the syntax of `helm --set`: `a.b[0].c\.d`.
 
 use std::sync::Arc;
 
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// The longest list that an index makes.
+/// The maximum index, and so the longest list that an index creates.
 const MAX_INDEX: usize = 65_536;
 
-/// A value and where it goes.
+/// A value and its target path.
 pub(super) struct Set<'a> {
     pub(super) path: &'a str,
-    /// Whether the value is taken as it is, without `--set`'s commas, braces and escapes.
+    /// Whether the value is literal, without the commas, braces and escapes of `--set`.
     pub(super) literal: bool,
     pub(super) value: &'a Node,
     /// Whether the value is known.
@@ -24,7 +24,7 @@ enum Step {
 }
 
 impl Set<'_> {
-    /// Sets the value in the merged values, and in the inline ones where both share a mapping.
+    /// Sets the value in the merged values, and in the inline values if both share the mapping.
     pub(super) fn apply(&self, merged: &mut Node, inline: &mut Node) -> Result<(), String> {
         let text = self.value.text().unwrap_or_default();
         if !self.known {
@@ -38,7 +38,9 @@ impl Set<'_> {
         let is_string = quoted('\'') || quoted('"');
         let text = if is_string { text.trim_matches(['\'', '"']) } else { text };
         if let Some(inner) = text.strip_prefix('{') {
-            let Some(inner) = inner.strip_suffix('}') else { return Err("a list in its value is not closed".into()) };
+            let Some(inner) = inner.strip_suffix('}') else {
+                return Err("a list in its value has no closing `}`".into());
+            };
             let item = |part: &str| Node {
                 value: if is_string { string(&unescaped(part)) } else { typed(&unescaped(part)) },
                 origin: self.value.origin.clone(),
@@ -46,12 +48,12 @@ impl Set<'_> {
             let items: Vec<Node> = parts(inner).into_iter().map(item).collect();
             return self.set(self.path, Value::Seq(items.into()), merged, inline);
         }
-        // A comma begins another pair of path and value.
+        // A comma starts another pair of path and value.
         for (number, part) in parts(text).into_iter().enumerate() {
             let (path, said) = match part.split_once('=') {
                 _ if number == 0 => (self.path, part),
                 Some(pair) => pair,
-                None => return Err("what follows a comma in its value has no `=`; write `\\,`".into()),
+                None => return Err("the text after a comma in its value has no `=`; escape the comma as `\\,`".into()),
             };
             let said = unescaped(said);
             self.set(path, if is_string { string(&said) } else { typed(&said) }, merged, inline)?;
@@ -73,8 +75,9 @@ impl Set<'_> {
     }
 }
 
-/// How many steps lead to a mapping that the merged values have from the inline ones as it is: helm-controller changes
-/// such a mapping in place, and so in both. Zero when there is none.
+/// The number of steps to the first mapping that the merged values share with the inline values; 0 if there is none.
+///
+/// helm-controller changes such a mapping in place, and so in both.
 fn shared(merged: &Node, inline: &Node, steps: &[Step]) -> usize {
     let same = |count: &usize| {
         let prefix = steps.get(..*count).unwrap_or_default();
@@ -86,7 +89,7 @@ fn shared(merged: &Node, inline: &Node, steps: &[Step]) -> usize {
     (1..steps.len()).find(same).unwrap_or(0)
 }
 
-/// The node that keys lead to.
+/// The node at a path.
 fn below<'a>(node: &'a Node, steps: &[Step]) -> Option<&'a Node> {
     steps.iter().try_fold(node, |node, step| match step {
         Step::Key(key) => node.get(key),
@@ -94,7 +97,7 @@ fn below<'a>(node: &'a Node, steps: &[Step]) -> Option<&'a Node> {
     })
 }
 
-/// The parts between commas that no backslash escapes, with their escapes.
+/// The parts between unescaped commas, with their escapes.
 fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut escaped) = (Vec::new(), 0, false);
     for (at, character) in text.char_indices() {
@@ -117,7 +120,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// Booleans, null and whole numbers are what they look like; a number with a leading zero is a string.
+/// Resolves booleans, null and integers; a number with a leading zero is a string.
 fn typed(text: &str) -> Value {
     let lower = text.to_ascii_lowercase();
     let number = (text == "0" || !text.starts_with('0')) && text.parse::<i64>().is_ok();
@@ -142,10 +145,10 @@ fn steps(path: &str) -> Result<Vec<Step>, String> {
                 }
                 let digits: String = characters.by_ref().take_while(|c| *c != ']').collect();
                 let index = digits.parse().ok().filter(|index| *index <= MAX_INDEX);
-                steps.push(Step::Index(index.ok_or_else(|| format!("`[{digits}]` is no index"))?));
+                steps.push(Step::Index(index.ok_or_else(|| format!("`[{digits}]` is not a valid index"))?));
                 after_index = true;
             }
-            '=' | ',' => return Err(format!("`{character}` stands in the path; write `\\{character}`")),
+            '=' | ',' => return Err(format!("the path contains `{character}`; escape it as `\\{character}`")),
             _ => key.push(character),
         }
     }
@@ -155,14 +158,14 @@ fn steps(path: &str) -> Result<Vec<Step>, String> {
     if steps.is_empty() { Err("the path is empty".into()) } else { Ok(steps) }
 }
 
-/// A node with a value set below it; a value in the way is refused.
+/// Sets a value at a path below a node; an error if a value on the path has another type.
 fn set(node: &Node, steps: &[Step], value: &Node) -> Result<Node, String> {
     let Some((step, rest)) = steps.split_first() else { return Ok(value.clone()) };
     let made = |yaml: Value| Node { value: yaml, origin: value.origin.clone() };
     match step {
         Step::Key(key) => {
             if !(node.is_map() || node.is_null()) {
-                return Err(format!("`{key}` would stand in a value that is no mapping"));
+                return Err(format!("the parent of `{key}` is not a mapping"));
             }
             let map = if node.is_map() { node.clone() } else { made(Value::Map([].into())) };
             let old = map.get(key).cloned().unwrap_or_else(|| made(Value::Scalar("null".into(), Style::Plain)));
@@ -172,7 +175,7 @@ fn set(node: &Node, steps: &[Step], value: &Node) -> Result<Node, String> {
         }
         Step::Index(index) => {
             if !(node.is_seq() || node.is_null()) {
-                return Err(format!("`[{index}]` would stand in a value that is no list"));
+                return Err(format!("the parent of `[{index}]` is not a list"));
             }
             let mut items = node.items().to_vec();
             while items.len() <= *index {

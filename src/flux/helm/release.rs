@@ -1,4 +1,4 @@
-//! The values that a HelmRelease gets on its cluster.
+//! The values of a HelmRelease on its cluster.
 
 use super::{Values, values};
 use crate::flux::cluster::applied_set::Applied;
@@ -6,8 +6,9 @@ use crate::flux::cluster::desired_state::Cluster;
 use crate::kube::groups;
 
 impl Cluster {
-    /// The merged values of a HelmRelease of this cluster; `None` for other objects. Each node knows where it was
-    /// written. What nobody can know, as what a Secret holds, is marked or leaves the values open.
+    /// The merged values of a HelmRelease of this cluster; `None` for other objects.
+    ///
+    /// Unknown values, such as those of a Secret, are marked or leave the values open.
     pub fn values(&self, release: &Applied<'_>) -> Option<Values> {
         let object = release.object;
         if !object.is(groups::HELM, "HelmRelease") {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::synthetic_node::{entry, map};
 use crate::kube::Object;
-use crate::yaml::{By, Entry, Node, Origin, Step};
+use crate::yaml::{ChangedBy, Entry, Node, Origin, ValueChange};
 
 /// Sets the labels and annotations that an applier's `commonMetadata` says.
 pub(crate) fn set_common_metadata(object: &mut Object, applier: &Object) {
@@ -22,9 +22,9 @@ fn set(object: &Node, field: &str, wanted: &Entry) -> Node {
     let values = metadata.node.entry(field).filter(|values| values.node.is_map()).cloned();
     let values = values.unwrap_or_else(|| entry(field, map(Vec::new(), place)));
     let value = if let Some(old) = values.node.entry(&wanted.key) {
-        old.with_node(old.node.changed(wanted.node.value.clone(), By::Applier(place.clone())))
+        old.with_node(old.node.changed(wanted.node.value.clone(), ChangedBy::Applier(place.clone())))
     } else {
-        let step = Step::new(By::Applier(place.clone()), None, Box::default());
+        let step = ValueChange::new(ChangedBy::Applier(place.clone()), None, Box::default());
         let node = Node { value: wanted.node.value.clone(), origin: Origin::Via(Arc::new(step)) };
         // A key's file is that of its value, which may be another one than the key was written in.
         let key = Some(wanted.key_span()).filter(|key| key.file() == place.file());

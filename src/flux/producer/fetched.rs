@@ -1,4 +1,4 @@
-//! Objects of which an operator makes a Secret or a ConfigMap: external secrets, sealed ones, certificates.
+//! Objects from which an operator creates a Secret or a ConfigMap: external secrets, sealed secrets, certificates.
 
 use super::produced::{Known, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
@@ -7,7 +7,7 @@ use crate::kube::{Object, ObjectId};
 use crate::text::Span;
 use crate::yaml::{Name, Node};
 
-/// What is made, of which the keys may be known and the values are not.
+/// A produced object with unknown values, whose keys may be known.
 #[derive(Debug, Clone)]
 pub(super) struct Fetched {
     keys: Vec<(Name, Span)>,
@@ -21,7 +21,7 @@ impl Fetched {
         Self { keys: Vec::new(), open: true, place: by.span().clone(), by: by.reference() }
     }
 
-    /// The same with these keys and no others; open when there are none.
+    /// Sets the complete keys; open if there are none.
     fn with_keys(self, keys: Vec<(Name, Span)>) -> Self {
         Self { open: keys.is_empty(), keys, ..self }
     }
@@ -33,7 +33,7 @@ impl Fetched {
     }
 }
 
-/// What is made in every namespace that a selector takes.
+/// An object produced in every namespace that a selector matches.
 #[derive(Debug, Clone)]
 pub(super) struct Everywhere {
     kind: &'static str,
@@ -54,7 +54,7 @@ impl Everywhere {
 
 type Made = (Name, Name, Name, Fetched);
 
-/// The objects that an object has made: kind, namespace, name and what is known of them.
+/// The objects produced from an object: kind, namespace, name and keys.
 pub(super) fn made_by(object: &Object) -> Vec<Made> {
     let namespace = ObjectId::of(object).settled().namespace;
     let said = |keys: &[&str]| object.text_at(keys).filter(|text| !text.is_empty());
@@ -62,7 +62,7 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
         let name = name.unwrap_or(object.name());
         vec![("Secret".into(), namespace.into(), name.into(), made)]
     };
-    // Nearly all objects make none.
+    // Lazy, since almost no object produces others.
     let made = || Fetched::new(object);
     match (object.group(), object.kind()) {
         ("external-secrets.io", "ExternalSecret") => {
@@ -110,7 +110,7 @@ pub(super) fn made_by(object: &Object) -> Vec<Made> {
     }
 }
 
-/// What an object has made in many namespaces.
+/// The object produced from an object in many namespaces.
 pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
     let made = || Fetched::new(object);
     match (object.group(), object.kind()) {
@@ -142,7 +142,7 @@ fn selector(node: Option<&Node>) -> Option<Selector> {
     }
 }
 
-/// The keys of an external secret: of its template where it has one, else of what it fetches by name.
+/// The keys of an external secret: the keys of its template, or else the keys that it fetches by name.
 fn external(node: &Node, made: Fetched, spec: &[&str]) -> Fetched {
     let Some(spec) = node.at_keys(spec) else { return made };
     let template = spec.at_keys(&["target", "template"]);

@@ -1,4 +1,4 @@
-//! What Kyverno's policies generate: copies of objects, or objects that the policy holds, mostly one for each namespace.
+//! Objects that Kyverno's policies generate: copies, or objects defined in the policy, mostly one for each namespace.
 
 use super::produced::{Known, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
@@ -7,16 +7,16 @@ use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
 
-/// A generation of a rule.
+/// A `generate` rule.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     /// The policy.
     pub(super) by: ObjectRef,
     pub(super) place: Span,
-    /// What triggers it; `None` for a policy whose expressions nobody reads here.
+    /// The trigger; `None` for a policy with CEL expressions, which are not evaluated.
     trigger: Option<Trigger>,
     generate: Node,
-    /// The namespace of a policy that has one: it generates nowhere else.
+    /// The namespace of a namespaced policy, the only one in which it generates objects.
     namespace: Option<String>,
 }
 
@@ -26,20 +26,20 @@ struct Trigger {
     excluded: Option<Node>,
 }
 
-/// What a rule makes.
+/// The object that a rule generates.
 pub(super) enum Made {
     Copy { namespace: String, name: String },
     Data(Produced),
 }
 
-/// The generations of a policy.
+/// The `generate` rules of a policy.
 pub(super) fn rules(policy: &Object) -> Vec<Rule> {
     let place = policy.span().clone();
     let by = policy.reference();
     let namespace = policy.namespace().map(ToOwned::to_owned);
     if policy.group() == "policies.kyverno.io" {
         let Some(generate) = policy.node.at_keys(&["spec", "generate"]) else { return Vec::new() };
-        // Its variables hold what is made.
+        // Its variables contain the generated objects.
         let spec = policy.node.get("spec").unwrap_or(generate).clone();
         return vec![Rule { by, place, trigger: None, generate: spec, namespace }];
     }
@@ -65,7 +65,7 @@ pub(super) fn rules(policy: &Object) -> Vec<Rule> {
 }
 
 impl Rule {
-    /// Whether it makes an object, and of what.
+    /// The source of an object that the rule generates; `None` if it does not generate the object.
     pub(super) fn makes(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>) -> Option<Made> {
         if self.namespace.as_deref().is_some_and(|own| own != namespace) {
             return None;
@@ -96,12 +96,12 @@ impl Rule {
         Some(Made::Data(self.data(kind, namespace, name)))
     }
 
-    /// Whether its list of copies takes a source, by the source's labels.
+    /// Returns whether `cloneList` selects a source by its labels.
     pub(super) fn takes(&self, source: &Object) -> bool {
         is_selected(self.generate.at_keys(&["cloneList", "selector"]), |key| source.label(key))
     }
 
-    /// The object that the policy holds; what it computes is unknown.
+    /// The object defined in the policy, with computed values unknown.
     fn data(&self, kind: &str, namespace: &str, name: &str) -> Produced {
         let mut data: Vec<(Name, Node)> = Vec::new();
         for field in ["data", "stringData"] {
@@ -120,7 +120,7 @@ impl Rule {
 }
 
 impl Trigger {
-    /// Whether something in a namespace, mostly the namespace itself, triggers the rule.
+    /// Returns whether an object in a namespace, mostly the Namespace itself, triggers the rule.
     fn takes(&self, namespace: &str, known: Known<'_>) -> bool {
         let found = known("Namespace", "", namespace);
         let matched = filters(&self.matched);
@@ -130,14 +130,16 @@ impl Trigger {
     }
 }
 
-/// The resource filters of a `match` or `exclude`: under `any`, under `all`, or directly.
+/// The resource filters of `match` or `exclude`: in `any`, in `all`, or directly.
 fn filters(block: &Node) -> Vec<&Node> {
     let listed = ["any", "all"].into_iter().filter_map(|key| block.get(key)).flat_map(Node::items);
     listed.chain([block]).filter_map(|filter| filter.get("resources")).collect()
 }
 
-/// Whether a namespace fits a filter. What triggers a rule by another kind is taken for granted in a match, and not in
-/// an exclusion, so that nothing is called missing that may be there.
+/// Returns whether a namespace matches a filter.
+///
+/// A filter for another kind counts as a match in `match`, but not in `exclude`, so that no existing object is reported
+/// as missing.
 fn fits_filter(filter: &Node, namespace: &str, found: Option<&Object>, granted: bool) -> bool {
     let list = |key: &str| filter.get(key).map_or(&[][..], Node::items).iter().filter_map(Node::text);
     if !list("kinds").any(|kind| is_kind(kind, "Namespace")) {
@@ -169,7 +171,7 @@ fn is_kind(said: &str, kind: &str) -> bool {
     last == kind || last == "*"
 }
 
-/// Whether a text with `{{ … }}` in it, which may be anything, can be a name.
+/// Returns whether a template, in which `{{ … }}` may have any value, can produce a name.
 fn fits_template(template: &str, name: &str) -> bool {
     if template.contains("{{") {
         let mut pattern = String::new();
@@ -185,7 +187,7 @@ fn fits_template(template: &str, name: &str) -> bool {
     template == name
 }
 
-/// Whether a pattern with `*` and `?` fits a text as a whole.
+/// Returns whether a pattern with `*` and `?` matches a whole text.
 fn fits_glob(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut in_text, mut star) = (0, 0, None);
@@ -209,7 +211,7 @@ fn fits_glob(pattern: &str, text: &str) -> bool {
     pattern.get(at..).unwrap_or_default().iter().all(|rest| *rest == '*')
 }
 
-/// Whether some text below a node has a word.
+/// Returns whether a scalar below a node contains a word.
 fn mentions(node: &Node, word: &str) -> bool {
     match &node.value {
         Value::Scalar(text, _) => text.contains(word),

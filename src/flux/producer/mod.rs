@@ -1,5 +1,5 @@
-//! Who makes the `ConfigMap`s and `Secret`s of a cluster that no manifest makes: policies, controllers that copy, operators
-//! that fetch secrets, and what the configuration declares.
+//! The producers of ConfigMaps and Secrets without a manifest: policies, controllers that copy objects, operators that
+//! fetch secrets, and declarations of the configuration.
 
 pub(super) mod produced;
 mod declared;
@@ -18,15 +18,15 @@ use crate::text::{Index, Span};
 use crate::yaml::{Name, Node, Value};
 use produced::{Known, Produced, unknown};
 
-/// How often a copy of a copy is followed.
+/// The maximum length of a chain of copies.
 const MAX_COPIES: usize = 8;
 
-/// The annotation by which a ResourceSet copies the data of another object.
+/// The annotation with which a ResourceSet copies the data of another object.
 const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
-/// The annotation by which it takes a cluster's address from a kubeconfig.
+/// The annotation with which a ResourceSet reads the address of a cluster from a kubeconfig.
 const CONVERT_FROM: &str = "fluxcd.controlplane.io/convertKubeConfigFrom";
 
-/// Tells whether an object makes others, so that [`Producers::take`] has to see it.
+/// Returns whether an object produces others, so that [`Producers::take`] must process it.
 pub(super) fn makes_others(object: &Object) -> bool {
     match object.group() {
         "" => matches!(object.kind(), "ConfigMap" | "Secret") && is_annotated(object),
@@ -35,21 +35,21 @@ pub(super) fn makes_others(object: &Object) -> bool {
     }
 }
 
-/// Tells whether a ConfigMap or Secret has an annotation by which it is copied.
+/// Returns whether an annotation of a ConfigMap or Secret copies it or its data.
 fn is_annotated(object: &Object) -> bool {
     let annotations = object.node.at_keys(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
     let is_ours = |key: &str| key == COPY_FROM || key == CONVERT_FROM || reflector::is_annotation(key);
     annotations.iter().any(|entry| is_ours(&entry.key))
 }
 
-/// What of a cluster makes `ConfigMap`s and `Secret`s.
+/// The producers of ConfigMaps and Secrets of a cluster.
 #[derive(Debug, Clone, Default)]
 pub struct Producers {
-    /// Objects of which one of a known name is made.
+    /// The produced objects with a known name.
     fetched: Index<(Name, Name, Name), fetched::Fetched>,
-    /// Those that make one in many namespaces.
+    /// The producers for many namespaces.
     everywhere: Vec<fetched::Everywhere>,
-    /// What a ResourceSet brings with another object's data.
+    /// The objects of ResourceSets with the data of another object.
     filled: Index<(Name, Name, Name), Filling>,
     reflected: reflector::Reflected,
     rules: Vec<kyverno::Rule>,
@@ -64,13 +64,13 @@ enum Filling {
 }
 
 impl Producers {
-    /// What the configuration declares of a cluster.
+    /// Creates the producers of a cluster with the objects that the configuration declares.
     pub fn declared(cluster: &str, all: &[Declared]) -> Self {
         let declared = all.iter().filter(|declared| declared.is_on(cluster));
         Self { declared: declared.cloned().map(Arc::new).collect(), ..Self::default() }
     }
 
-    /// Takes an object that an applier brings, if it makes others.
+    /// Registers an object that an applier applies, if it produces others.
     pub fn take(&mut self, object: &Object, applier: ApplierKind) {
         match object.group() {
             "" if matches!(object.kind(), "ConfigMap" | "Secret") => {
@@ -89,8 +89,7 @@ impl Producers {
         }
     }
 
-    /// A ConfigMap or Secret as the cluster has it: brought by an applier, or made by something. `None` when nothing that
-    /// is known makes it.
+    /// Finds a ConfigMap or Secret of the cluster, applied or produced; `None` if no known producer creates it.
     pub fn find(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>) -> Option<Produced> {
         self.follow(kind, namespace, name, known, 0)
     }
@@ -116,7 +115,7 @@ impl Producers {
             let source = self.follow(kind, from_namespace, from_name, known, depth + 1);
             Some(match source {
                 Some(source) => Produced { by: Some(by.clone()), ..source.named(namespace, name) },
-                // A Secret's source is often made by hand; what its copy holds is unknown.
+                // The source of a Secret is often created by hand. The contents of its copy are unknown.
                 None if kind == "Secret" => Produced::unknown(kind, namespace, name, place, by),
                 None => return None,
             })
@@ -131,7 +130,7 @@ impl Producers {
                 None => match reflector::reflects(&object) {
                     Some((from_namespace, from_name)) => {
                         let by = object.reference();
-                        // What it is a copy of may be made by whoever is not known.
+                        // An unknown producer may create the source.
                         let open = || Produced { open: true, ..Produced::brought(object.clone()) };
                         copy(&from_namespace, &from_name, &by, &place).or_else(|| Some(open()))
                     }

@@ -1,4 +1,4 @@
-//! Copies that the controller `reflector` makes, by annotations.
+//! Copies of the controller `reflector`, configured with annotations.
 
 use regex::Regex;
 
@@ -9,7 +9,7 @@ use crate::yaml::Name;
 
 const PREFIX: &str = "reflector.v1.k8s.emberstack.com";
 
-/// The sources that are copied into other namespaces by themselves, by kind and name.
+/// The sources that reflector copies to other namespaces automatically, by kind and name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reflected(Index<(Name, Name), Vec<Source>>);
 
@@ -22,7 +22,7 @@ struct Source {
     place: Span,
 }
 
-/// Namespaces by regular expressions; all when there is none.
+/// Regular expressions for namespaces; an empty list matches all.
 #[derive(Debug, Clone)]
 struct Patterns(Vec<Regex>);
 
@@ -42,7 +42,7 @@ fn never() -> Regex {
     Regex::new("$^a").expect("it is a regular expression")
 }
 
-/// Tells whether an annotation is one of the reflector's.
+/// Returns whether an annotation belongs to reflector.
 pub(super) fn is_annotation(key: &str) -> bool {
     key.starts_with(PREFIX)
 }
@@ -52,7 +52,7 @@ fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
 }
 
 impl Reflected {
-    /// Takes a source that is copied by itself.
+    /// Registers an object if reflector copies it automatically.
     pub(super) fn take(&mut self, object: &Object) {
         let is = |name: &str| annotation(object, name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
         if !is("reflection-allowed") || !is("reflection-auto-enabled") {
@@ -70,7 +70,7 @@ impl Reflected {
         });
     }
 
-    /// The namespace of what is copied to a place, what says so, and where.
+    /// The namespace of the source of a copy, with the reference and position of the source.
     pub(super) fn source(&self, kind: &str, namespace: &str, name: &str) -> Option<(Name, ObjectRef, Span)> {
         let sources = self.0.get(&(kind.into(), name.into()))?;
         let takes = |source: &&Source| {
@@ -81,7 +81,7 @@ impl Reflected {
     }
 }
 
-/// What an object is a copy of, by its own annotation: namespace and name.
+/// The namespace and name that an object copies by its own annotation.
 pub(super) fn reflects(object: &Object) -> Option<(String, String)> {
     let (namespace, name) = annotation(object, "reflects")?.split_once('/')?;
     Some((namespace.to_owned(), name.to_owned()))

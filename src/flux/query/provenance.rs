@@ -9,7 +9,7 @@ use crate::flux::cluster::applied_set::Applied;
 use crate::flux::cluster::applier::Applier;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::text::{File, Span};
-use crate::yaml::{By, Key, Name, Node, Origin, Path, Step, Value};
+use crate::yaml::{ChangedBy, Key, Name, Node, Origin, Path, Value, ValueChange};
 
 /// A place that had a say in a value.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,8 +98,11 @@ impl<'a> Provenance<'a> {
             let shown = match origin {
                 Origin::At(span) => span,
                 Origin::Via(step) => match &step.by {
-                    By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span) => span,
-                    By::Variable(_) | By::Inherited(..) => {
+                    ChangedBy::Patch(span)
+                    | ChangedBy::Generator(span)
+                    | ChangedBy::Field(span)
+                    | ChangedBy::Applier(span) => span,
+                    ChangedBy::Variable(_) | ChangedBy::Inherited(..) => {
                         causes.extend(self.variables(step, 0));
                         continue;
                     }
@@ -113,17 +116,17 @@ impl<'a> Provenance<'a> {
             let by = match origin {
                 Origin::At(_) => self.written(&own),
                 Origin::Via(step) => match &step.by {
-                    By::Patch(_) if is_patch => Agent::FluxPatch,
-                    By::Patch(_) => Agent::Patch,
-                    By::Generator(_) => Agent::Generator,
-                    By::Field(_) if said.is_none() => Agent::Field,
+                    ChangedBy::Patch(_) if is_patch => Agent::FluxPatch,
+                    ChangedBy::Patch(_) => Agent::Patch,
+                    ChangedBy::Generator(_) => Agent::Generator,
+                    ChangedBy::Field(_) if said.is_none() => Agent::Field,
                     _ => Agent::FluxField,
                 },
             };
             if by == Agent::Generator
                 && self.base.is_none()
                 && let (Origin::Via(step), [first]) = (origin, causes.as_mut_slice())
-                && matches!(step.was, Some(Origin::At(_)))
+                && matches!(step.previous, Some(Origin::At(_)))
             {
                 // The generator's entry names a file, which has the value.
                 first.by = Agent::Generator;
@@ -162,17 +165,17 @@ impl<'a> Provenance<'a> {
     /// The variables that a value went through, as seen from so many appliers further up.
     fn inherited(&self, origin: &Origin, up: usize) -> Vec<Cause> {
         let steps = steps_of(origin).into_iter().filter_map(|origin| match origin {
-            Origin::Via(step) if matches!(step.by, By::Variable(_) | By::Inherited(..)) => Some(step),
+            Origin::Via(step) if matches!(step.by, ChangedBy::Variable(_) | ChangedBy::Inherited(..)) => Some(step),
             _ => None,
         });
         steps.flat_map(|step| self.variables(step, up)).collect()
     }
 
     /// The variables of a step, each once, in the order of the text.
-    fn variables(&self, step: &Step, up: usize) -> Vec<Cause> {
+    fn variables(&self, step: &ValueChange, up: usize) -> Vec<Cause> {
         let (first, up) = match &step.by {
-            By::Variable(name) => (name, up),
-            By::Inherited(name, further) => (name, up + usize::from(*further)),
+            ChangedBy::Variable(name) => (name, up),
+            ChangedBy::Inherited(name, further) => (name, up + usize::from(*further)),
             _ => return Vec::new(),
         };
         let mut names: Vec<&Name> = Vec::new();
@@ -212,7 +215,7 @@ fn steps_of(origin: &Origin) -> Vec<&Origin> {
     let mut steps = vec![origin];
     let mut at = origin;
     while let Origin::Via(step) = at
-        && let Some(was) = &step.was
+        && let Some(was) = &step.previous
     {
         steps.push(was);
         at = was;
@@ -222,7 +225,9 @@ fn steps_of(origin: &Origin) -> Vec<&Origin> {
 }
 
 fn is_generated(origin: &Origin) -> bool {
-    steps_of(origin).iter().any(|origin| matches!(origin, Origin::Via(step) if matches!(step.by, By::Generator(_))))
+    steps_of(origin)
+        .iter()
+        .any(|origin| matches!(origin, Origin::Via(step) if matches!(step.by, ChangedBy::Generator(_))))
 }
 
 /// Notes a node of the applier's and all below it, the innermost first: a patch may be written as a mapping.
@@ -303,10 +308,11 @@ mod tests {
         let flux = applier.at_keys(&["spec", "patches"]).unwrap().items()[0].get("patch").unwrap().span().clone();
         let scalar = |text: &str| Value::Scalar(text.into(), Style::Plain);
         let value = base.at_keys(&["data", "key"]).unwrap();
-        let by_file = value.changed(scalar("${X}"), By::Patch(patch.at_keys(&["data", "key"]).unwrap().span().clone()));
-        let by_flux = by_file.changed(scalar("${X}${Y}"), By::Patch(flux));
+        let by_file =
+            value.changed(scalar("${X}"), ChangedBy::Patch(patch.at_keys(&["data", "key"]).unwrap().span().clone()));
+        let by_flux = by_file.changed(scalar("${X}${Y}"), ChangedBy::Patch(flux));
         let pieces = [(0..1, Name::from("X")), (1..2, Name::from("Y"))];
-        let step = Step::new(By::Variable("X".into()), Some(by_flux.origin.clone()), pieces.into());
+        let step = ValueChange::new(ChangedBy::Variable("X".into()), Some(by_flux.origin.clone()), pieces.into());
         let done = Node { value: scalar("12"), origin: Origin::Via(Arc::new(step)) };
 
         let file = File::new("vars.yaml", "X: 1\nY: 2\n");

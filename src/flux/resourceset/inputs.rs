@@ -1,4 +1,4 @@
-//! The input sets of a ResourceSet: its own, and those of static providers, combined as its strategy says.
+//! The input sets of a ResourceSet: its own and those of static providers, combined by its input strategy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,22 +22,23 @@ const MAX_PERMUTATIONS: usize = 10_000;
 /// One set of inputs.
 #[derive(Debug)]
 pub(super) struct InputSet {
-    /// What `inputs` is in templates.
+    /// The value of `inputs` in templates.
     pub value: Value,
-    /// Where it is written.
+    /// The position of the input.
     pub place: Option<Span>,
 }
 
-/// Why there are no inputs.
+/// The reason why the inputs are missing.
 #[derive(Debug)]
 pub(super) enum Missing {
-    /// They are known only in the cluster.
+    /// The inputs are known only on the cluster.
     Unknown(String),
-    /// The operator refuses them too.
+    /// The inputs are invalid, also for the operator.
     Wrong(Span, String),
 }
 
-/// The input sets of a ResourceSet; `None` when it has none and asks for none, so that its templates run once without.
+/// The input sets of a ResourceSet; `None` if it has neither inputs nor `inputsFrom`, and its templates run once
+/// without.
 pub(super) fn inputs(set: &Object, providers: &[Object]) -> Result<Option<Vec<InputSet>>, Missing> {
     let spec = |key: &str| set.node.at_keys(&["spec", key]).filter(|node| !node.is_null());
     let own = spec("inputs").map_or(&[][..], Node::items);
@@ -58,19 +59,19 @@ pub(super) fn inputs(set: &Object, providers: &[Object]) -> Result<Option<Vec<In
         None | Some("" | "Flatten") => sources.into_iter().flat_map(|source| source.sets).collect(),
         Some(other) => {
             let at = strategy.map_or_else(|| set.span().clone(), |node| node.span().clone());
-            return Err(Missing::Wrong(at, format!("there is no input strategy `{other}`")));
+            return Err(Missing::Wrong(at, format!("unknown input strategy `{other}`")));
         }
     };
     Ok((!sets.is_empty() || !from.is_empty()).then_some(sets))
 }
 
-/// Who gives input sets.
+/// A provider of input sets.
 struct Source<'a> {
     name: &'a str,
     sets: Vec<InputSet>,
 }
 
-/// The values of a mapping, with who provides them and the provider's id.
+/// The input set of a mapping, with the reference and the id of its provider.
 fn input(node: &Node, provider: &Object, kind: &str, id: Option<Value>) -> InputSet {
     let value = from_node(node, "inputs");
     if let Kind::Map(entries) = &value.kind {
@@ -91,7 +92,7 @@ fn input(node: &Node, provider: &Object, kind: &str, id: Option<Value>) -> Input
     InputSet { value, place: Some(node.span().clone()) }
 }
 
-/// The providers that `inputsFrom` names or selects, each once, by name.
+/// The providers that `inputsFrom` references or selects, sorted by name, without duplicates.
 fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Vec<&'a Object>, Missing> {
     let near = providers.iter().filter(|provider| provider.namespace() == set.namespace());
     let near: BTreeMap<&str, &Object> = near.map(|provider| (provider.name(), provider)).collect();
@@ -100,7 +101,7 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
         if let Some(name) = reference.get("name").and_then(Node::text).filter(|name| !name.is_empty()) {
             let Some(provider) = near.get(name) else {
                 let namespace = set.namespace().map(|namespace| format!("{namespace}/")).unwrap_or_default();
-                return Err(Missing::Unknown(format!("the input provider `{namespace}{name}` is not here")));
+                return Err(Missing::Unknown(format!("the input provider `{namespace}{name}` is not defined here")));
             };
             chosen.insert(provider.name(), *provider);
         } else if let Some(selector) = reference.get("selector").filter(|selector| !selector.is_null()) {
@@ -117,7 +118,7 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
     Ok(chosen.into_values().collect())
 }
 
-/// What a provider exports: a static one its default values, with an id that follows from its UID.
+/// The input sets of a provider. A static provider exports its default values, with an id derived from its UID.
 fn exported(provider: &Object, reference: &ObjectRef) -> Result<Vec<InputSet>, Missing> {
     let annotation = provider.text_at(&["metadata", "annotations", RECONCILE]);
     if annotation.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
@@ -133,19 +134,19 @@ fn exported(provider: &Object, reference: &ObjectRef) -> Result<Vec<InputSet>, M
         }
         other => {
             let kind = other.unwrap_or_default();
-            Err(Missing::Unknown(format!("{reference} asks a live system (`{kind}`)")))
+            Err(Missing::Unknown(format!("{reference} queries a live system (`{kind}`)")))
         }
     }
 }
 
-/// Every combination of one input set of each source, each below its source's name.
+/// All combinations of one input set of each source, under the name of the source.
 fn permute(sources: Vec<Source<'_>>, with_empty: bool, set: &Object) -> Result<Vec<InputSet>, Missing> {
     let sources: Vec<Source<'_>> = sources.into_iter().filter(|source| with_empty || !source.sets.is_empty()).collect();
     let count = sources.iter().try_fold(1_usize, |count, source| {
         count.checked_mul(source.sets.len()).filter(|count| *count <= MAX_PERMUTATIONS)
     });
     let Some(count) = count else {
-        let message = format!("its inputs have more than {MAX_PERMUTATIONS} permutations");
+        let message = format!("the inputs have more than {MAX_PERMUTATIONS} permutations");
         return Err(Missing::Wrong(set.span().clone(), message));
     };
     if sources.is_empty() {
@@ -154,7 +155,7 @@ fn permute(sources: Vec<Source<'_>>, with_empty: bool, set: &Object) -> Result<V
     let names: Vec<String> = sources.iter().map(|source| normalized(source.name)).collect();
     if let Some(nameless) = names.iter().position(String::is_empty) {
         let name = sources.get(nameless).map_or("", |source| source.name);
-        let message = format!("nothing of the name `{name}` can be a key of a permutation");
+        let message = format!("the name `{name}` has no character that is valid in a key of a permutation");
         return Err(Missing::Wrong(set.span().clone(), message));
     }
     let mut permutations = Vec::with_capacity(count);
@@ -179,7 +180,7 @@ fn permute(sources: Vec<Source<'_>>, with_empty: bool, set: &Object) -> Result<V
     Ok(permutations)
 }
 
-/// A name as templates can write it: lower case, with `_` between words.
+/// Normalizes a name for templates: lower case, with `_` between words.
 fn normalized(name: &str) -> String {
     let lower = name.chars().flat_map(char::to_lowercase);
     let mapped: String = lower
@@ -192,7 +193,7 @@ fn normalized(name: &str) -> String {
     mapped.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
 }
 
-/// Punctuation, as far as names of objects have it.
+/// Returns whether Go classifies an ASCII character as punctuation.
 fn is_punctuation(character: char) -> bool {
     character.is_ascii_punctuation() && !matches!(character, '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~')
 }

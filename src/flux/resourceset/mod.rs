@@ -1,8 +1,8 @@
-//! `ResourceSet`s of the Flux Operator: templates of objects, expanded with each of a list of inputs.
+//! ResourceSets of the Flux Operator: templates of objects, expanded once for each input set.
 //!
-//! The operator prints each item of `spec.resources` as YAML, takes the text for a template, and reads what comes out;
-//! `spec.resourcesTemplate` is such a text already. So a template may change types and add structure, and every node
-//! of the result is mapped back: to the template, or to the input that gave its value.
+//! The operator prints each item of `spec.resources` as YAML, executes the text as a template, and parses the output.
+//! `spec.resourcesTemplate` is such a text already. So a template may change types and add structure. Every node of the
+//! result is mapped back to the template, or to the input with its value.
 
 mod template;
 mod inputs;
@@ -12,11 +12,10 @@ use inputs::RECONCILE;
 use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, ObjectRef};
-use crate::kube::Object;
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
-use crate::yaml::{By, DUPLICATE_KEY, Entry, Name, Node, Style, Value as Yaml, parse};
+use crate::yaml::{ChangedBy, DUPLICATE_KEY, Entry, Name, Node, Style, Value as Yaml, parse};
 use inputs::{InputSet, Missing, inputs};
 use place::{Ground, Places, file};
 use template::Template;
@@ -25,28 +24,28 @@ use template::fault::Fault;
 use template::output::Output;
 use template::value::Value;
 
-/// What a ResourceSet brings.
+/// The result of expanding a ResourceSet.
 #[derive(Debug, Clone, Default)]
 pub struct Expansion {
-    /// The objects, in the order in which they are applied.
+    /// The objects, in apply order.
     pub objects: Vec<Object>,
-    /// Why it was not expanded, where that is no fault: it needs what only a cluster has, or more than is done here.
+    /// The reason if the set was not expanded without a fault: it depends on the cluster, or on an unsupported feature.
     pub not_expanded: Option<String>,
-    /// What the operator would refuse.
+    /// The faults because of which the operator rejects the set.
     pub findings: Vec<Finding>,
 }
 
-/// Whether an object is a ResourceSet.
+/// Returns whether an object is a ResourceSet.
 pub fn is_resource_set(object: &Object) -> bool {
     object.is(groups::FLUX_OPERATOR, "ResourceSet")
 }
 
-/// Whether an object is a provider of inputs.
+/// Returns whether an object is a ResourceSetInputProvider.
 pub fn is_input_provider(object: &Object) -> bool {
     object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
 }
 
-/// Expands a ResourceSet as it stands in the cluster; `providers` are the cluster's providers of inputs.
+/// Expands a ResourceSet of a cluster with the input providers of the cluster.
 pub fn expand(set: &Object, providers: &[Object]) -> Expansion {
     if annotation(set, RECONCILE).is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
         return Expansion { not_expanded: Some("it is not reconciled".into()), ..Expansion::default() };
@@ -72,14 +71,14 @@ pub fn expand(set: &Object, providers: &[Object]) -> Expansion {
 
 fn refused(set: &Object, at: &Span, message: &str, input: Option<&Span>) -> Expansion {
     let reference = set.reference();
-    let mut finding = Finding::error(FAILED_BUILD, at.clone(), format!("{reference} does not expand: {message}"));
+    let mut finding = Finding::error(FAILED_BUILD, at.clone(), format!("{reference} cannot be expanded: {message}"));
     if let Some(input) = input {
         finding = finding.related(input.clone(), "with this input");
     }
     Expansion { findings: vec![finding.about(reference)], ..Expansion::default() }
 }
 
-/// Why nothing comes out.
+/// The reason why a set is not expanded: an unsupported feature, or a fault of the set.
 enum Stop {
     Ours(String),
     Fault { at: Span, message: String, input: Option<Span> },
@@ -90,14 +89,14 @@ struct Expander<'a> {
     budget: Budget,
 }
 
-/// Objects in order, each identity once.
+/// Objects in order, with unique identities.
 #[derive(Default)]
 struct Built {
     objects: Vec<Object>,
     known: BTreeMap<Key, usize>,
 }
 
-/// What tells objects apart: the group, without its version, kind, namespace and name.
+/// The identity of an object: group without version, kind, namespace and name.
 type Key = (String, Name, Option<Name>, Name);
 
 impl Stop {
@@ -120,7 +119,7 @@ impl Expander<'_> {
             return Ok(self.resources(spec, sets)?.objects);
         }
         if has(spec) {
-            let message = "it has `steps` beside `resources` or `resourcesTemplate`";
+            let message = "`steps` cannot be combined with `resources` or `resourcesTemplate`";
             return Err(Stop::fault(self.set.span(), message));
         }
         let mut objects = Vec::new();
@@ -128,12 +127,12 @@ impl Expander<'_> {
         for step in steps {
             let name = step.get("name").and_then(Node::text).unwrap_or_default().to_owned();
             if !has(step) {
-                return Err(Stop::fault(step.span(), format!("the step `{name}` has no resources")));
+                return Err(Stop::fault(step.span(), format!("step `{name}` has no resources")));
             }
             for object in self.resources(step, sets)?.objects {
                 let known = step_of.entry(key(&object)).or_insert_with(|| name.clone());
                 if *known != name {
-                    let message = format!("{} comes in the steps `{known}` and `{name}`", object.reference());
+                    let message = format!("steps `{known}` and `{name}` both define {}", object.reference());
                     return Err(Stop::fault(object.span(), message));
                 }
                 objects.push(object);
@@ -148,14 +147,14 @@ impl Expander<'_> {
             let (text, ground) = Ground::printed(item);
             self.run(&text, &ground, sets, |output| {
                 Self::resource(output, &ground).map(|object| {
-                    // Without inputs, nothing is left out and nothing counts as a repetition.
+                    // Without inputs, the operator neither skips disabled objects nor removes duplicates.
                     built.add(object, sets.is_some());
                 })
             })?;
         }
         let Some(scalar) = from.get("resourcesTemplate").filter(|node| !node.is_null()) else { return Ok(built) };
         if matches!(scalar.value, Yaml::Scalar(_, Style::Unknown)) {
-            return Err(Stop::Ours("its template has values that nobody can know".into()));
+            return Err(Stop::Ours("its template has unknown values".into()));
         }
         let text = scalar.text().unwrap_or_default();
         if !text.is_empty() {
@@ -170,7 +169,7 @@ impl Expander<'_> {
         Ok(built)
     }
 
-    /// Runs a template with every set of inputs.
+    /// Executes a template with every input set.
     fn run(
         &mut self,
         text: &str,
@@ -188,7 +187,7 @@ impl Expander<'_> {
         let template = Template::parse(text).map_err(|fault| stopped(fault, None))?;
         let none = [InputSet { value: Value::map(BTreeMap::new()), place: None }];
         let sets = sets.unwrap_or(&none);
-        // Without an action, every input gives the same, which counts once.
+        // Without an action, every input gives the same objects, and duplicates are removed.
         let needed = if template.is_plain() { sets.get(..1).unwrap_or_default() } else { sets };
         for input in needed {
             let output = template.run(&input.value, &mut self.budget).map_err(|fault| stopped(fault, Some(input)))?;
@@ -200,18 +199,18 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// The one object that an item of `resources` makes: further documents are not read.
+    /// The object that an item of `resources` creates. Further documents are ignored.
     fn resource(output: &Output, ground: &Ground<'_>) -> Result<Object, Stop> {
         let nodes = Self::parse(output, ground)?;
         let Some(node) = nodes.into_iter().next() else {
             let at = ground.origin(0..0);
-            return Err(Stop::fault(at.span(), "a resource comes out empty"));
+            return Err(Stop::fault(at.span(), "a resource is empty"));
         };
         let place = node.span().clone();
-        Self::object(node)?.ok_or_else(|| Stop::fault(&place, "a resource comes out without `apiVersion` or `kind`"))
+        Self::object(node)?.ok_or_else(|| Stop::fault(&place, "a resource has no `apiVersion` or `kind`"))
     }
 
-    /// The objects of a text of several documents: what has no name is left out, a List stands for its items.
+    /// The objects of a text with several documents. Skips objects without a name, and expands Lists.
     fn documents(output: &Output, ground: &Ground<'_>) -> Result<Vec<Object>, Stop> {
         let mut objects = Vec::new();
         for node in Self::parse(output, ground)? {
@@ -220,7 +219,7 @@ impl Expander<'_> {
             }
             let place = node.span().clone();
             let Some(object) = Self::object(node)? else {
-                return Err(Stop::fault(&place, "an object comes out without `apiVersion` or `kind`"));
+                return Err(Stop::fault(&place, "an object has no `apiVersion` or `kind`"));
             };
             let kind = object.kind();
             let items = object.node.get("items").filter(|items| kind.ends_with("List") && items.is_seq());
@@ -242,22 +241,24 @@ impl Expander<'_> {
     fn parse(output: &Output, ground: &Ground<'_>) -> Result<Vec<Node>, Stop> {
         let parsed = parse(&file(output));
         let places = Places::new(output, ground);
-        // Kubernetes' reader takes the last of two equal keys.
+        // The YAML reader of Kubernetes uses the last of duplicate keys.
         if let Some(wrong) = parsed.findings.iter().find(|finding| finding.rule != DUPLICATE_KEY) {
             let at = places.span(&wrong.at.span.range());
-            return Err(Stop::fault(&at, format!("what comes out is no YAML: {}", wrong.message)));
+            return Err(Stop::fault(&at, format!("the output is not valid YAML: {}", wrong.message)));
         }
         Ok(parsed.documents.iter().map(|document| places.document(&document.node)).collect())
     }
 
-    /// An object whose identity is known; `None` for what says no `apiVersion` or `kind`.
+    /// Creates an object with a known identity; `None` without `apiVersion` or `kind`.
     fn object(node: Node) -> Result<Option<Object>, Stop> {
         let identity = [&["apiVersion"][..], &["kind"], &["metadata", "namespace"], &["metadata", "name"]];
         for keys in identity {
             let found = node.at_keys(keys);
             if let Some(Yaml::Scalar(text, Style::Unknown)) = found.map(|node| &node.value) {
                 let field = keys.join(".");
-                return Err(Stop::Ours(format!("`{field}` of an object is `{text}`, which only the cluster knows")));
+                return Err(Stop::Ours(format!(
+                    "`{field}` of an object is `{text}`, which is known only on the cluster"
+                )));
             }
         }
         Ok(Object::new(node))
@@ -287,7 +288,7 @@ fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
     object.text_at(&["metadata", "annotations", name])
 }
 
-/// Lays the set's labels and annotations over those of every object.
+/// Adds the common labels and annotations of the set to every object.
 fn common_metadata(set: &Object, objects: &mut [Object]) {
     for field in ["labels", "annotations"] {
         let Some(common) = set.node.at_keys(&["spec", "commonMetadata", field]) else { continue };
@@ -316,7 +317,7 @@ fn with_common(metadata: &Node, field: &str, common: &Node) -> Option<Node> {
         let value = Yaml::Scalar(entry.node.shared_text().unwrap_or_else(|| "".into()), style);
         node = match node.entry(&entry.key) {
             Some(old) => {
-                let by = By::Applier(entry.node.span().clone());
+                let by = ChangedBy::Applier(entry.node.span().clone());
                 let changed = old.with_node(old.node.changed(value, by));
                 node.with(changed)
             }

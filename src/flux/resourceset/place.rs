@@ -1,4 +1,4 @@
-//! What a template made → nodes that know their places: in the template, or in the inputs where one gave the value.
+//! The origins of the nodes that a template creates: in the template, or in the input with the value.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,26 +6,26 @@ use std::sync::Arc;
 use crate::flux::resourceset::template::output::{From, Output, UNKNOWN};
 use crate::text::{File, Span};
 use crate::yaml::go::{Part, Segment};
-use crate::yaml::{By, Entry, Inside, Node, Origin, Step, Style, Value, as_kubernetes};
+use crate::yaml::{ChangedBy, Embedded, Entry, Node, Origin, Style, Value, ValueChange, as_kubernetes};
 
-/// Where the text of a template stands.
+/// The source of a template's text.
 pub(super) enum Ground<'a> {
-    /// A node, printed as the operator prints it before it takes it for a template.
+    /// A node, printed as the operator prints it before it executes the template.
     Printed(&'a Node, Vec<Segment<'a>>),
-    /// A scalar that is the template.
-    Text(&'a Node, Inside),
+    /// A scalar with the template.
+    Text(&'a Node, Embedded),
 }
 
 impl<'a> Ground<'a> {
-    /// The text of a template that is a node.
+    /// Prints a node as a template.
     pub(super) fn printed(node: &'a Node) -> (String, Self) {
         let (text, segments) = crate::yaml::go::print_mapped(node);
         (text, Self::Printed(node, segments))
     }
 
-    /// A template that is a scalar's text.
+    /// Uses the text of a scalar as a template.
     pub(super) fn text(scalar: &'a Node) -> Self {
-        Self::Text(scalar, Inside::of(scalar))
+        Self::Text(scalar, Embedded::new(scalar))
     }
 
     /// The origin of a range of the template's text.
@@ -40,19 +40,19 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// What stands at an offset of the printed text.
+    /// The key or scalar at an offset of the printed text.
     fn part(&self, at: usize) -> Option<Part<'a>> {
         let Self::Printed(_, segments) = self else { return None };
         let before = segments.partition_point(|segment| segment.range.start <= at).checked_sub(1)?;
         segments.get(before).map(|segment| segment.part)
     }
 
-    /// Tells whether a scalar of the template, which the expansion left as it is, is unknown.
+    /// Returns whether an unchanged scalar of the template is unknown.
     fn is_unknown(&self, at: usize) -> bool {
         matches!(self.part(at), Some(Part::Leaf(node)) if matches!(node.value, Value::Scalar(_, Style::Unknown)))
     }
 
-    /// The origin of an object as a whole.
+    /// The origin of the whole object.
     fn whole(&self) -> Option<Origin> {
         match self {
             Self::Printed(node, _) => Some(node.origin.clone()),
@@ -61,16 +61,16 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// What a template made, with its ground.
+/// The output of a template with its source.
 pub(super) struct Places<'a> {
     output: &'a Output,
     ground: &'a Ground<'a>,
 }
 
-/// What of a piece a range of the output is.
+/// The origin of a range of the output.
 struct Found {
     origin: Origin,
-    /// The template's text up to where it stands, when the template has it as it is.
+    /// The offset in the template, if the template contains the text literally.
     outside: Option<usize>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Places<'a> {
         Self { output, ground }
     }
 
-    /// The document with its places; scalars say what Kubernetes' reader of YAML takes them for.
+    /// Maps a document to its origins, with the scalars that Kubernetes resolves.
     pub(super) fn document(&self, document: &Node) -> Node {
         let node = self.node(&as_kubernetes(document));
         match self.ground.whole() {
@@ -88,7 +88,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The place of a range of the output.
+    /// The position of a range of the output.
     pub(super) fn span(&self, at: &Range<usize>) -> Span {
         self.find(at).origin.span().clone()
     }
@@ -107,7 +107,7 @@ impl<'a> Places<'a> {
     fn entry(&self, entry: &Entry) -> Entry {
         let key = self.find(&entry.key_span().range()).origin.written().clone();
         let node = self.node(&entry.node);
-        // A key's place is one of its value's file.
+        // The position of a key must be in the file of its value.
         let written = node.origin.written();
         let key = if key.file() == written.file() { key } else { written.clone() };
         Entry::new(entry.key.clone(), &key, node)
@@ -137,16 +137,18 @@ impl<'a> Places<'a> {
         match &piece.from {
             From::Outside(offset) => {
                 let (from, until) = (offset + into, offset + into + (end - start));
-                // A scalar that an action ends has the template's place up to there.
+                // For a scalar that ends with an action, the origin is the text before the action.
                 let until = if first == last { until } else { from };
                 Found { origin: self.ground.origin(from..until), outside: Some(from) }
             }
             From::Action(action, place) => {
                 let was = self.ground.origin(action.clone());
                 let origin = match place {
-                    Some(place) if first == last => {
-                        Origin::Via(Arc::new(Step::new(By::Applier(place.clone()), Some(was), Box::default())))
-                    }
+                    Some(place) if first == last => Origin::Via(Arc::new(ValueChange::new(
+                        ChangedBy::Applier(place.clone()),
+                        Some(was),
+                        Box::default(),
+                    ))),
                     _ => was,
                 };
                 Found { origin, outside: None }
@@ -155,7 +157,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The output as a file, to be parsed.
+/// The output as a file for the parser.
 pub(super) fn file(output: &Output) -> File {
     File::new("", output.text.as_str())
 }

@@ -1,62 +1,62 @@
-//! What a source hands out.
+//! The artifact of a source.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::base::finding::Finding;
 use crate::kustomize::{Builder, Files};
 
-/// The files that a source hands out, and the builds of their folders, each made once.
+/// The files of an artifact, and the builds of its directories, each built once.
 #[derive(Debug)]
 pub struct Artifact {
-    /// Equal for sources that hand out the same; stable between runs.
+    /// An id that is equal for sources with equal artifacts, and stable between runs.
     pub id: Arc<str>,
-    /// Builds its folders; the paths of its files are those in the artifact, from the artifact's root.
+    /// Builds the directories. The paths of files start at the root of the artifact.
     pub builder: Builder,
-    /// The same for who decrypts first.
+    /// The builder for appliers that decrypt first.
     decrypting: OnceLock<Builder>,
-    /// What it was made of, where that may have more files.
+    /// The files of the source before it ignored some.
     fetched: OnceLock<Files>,
 }
 
 impl Artifact {
-    /// What a source hands out under an id.
+    /// Creates the artifact of an id.
     pub(super) fn new(id: Arc<str>, files: Files) -> Self {
         Self { id, builder: Builder::new(files), decrypting: OnceLock::new(), fetched: OnceLock::new() }
     }
 
-    /// Builds its folders as if what SOPS encrypted in them were decrypted before.
+    /// The builder that treats SOPS-encrypted files as decrypted.
     pub fn decrypting(&self) -> &Builder {
         self.decrypting.get_or_init(|| Builder::new(self.files().clone().with_decryption()))
     }
 
-    /// Notes what it was made of.
+    /// Records the files of the source before it ignored some.
     pub(super) fn made_of(&self, fetched: &Files) {
         self.fetched.get_or_init(|| fetched.clone());
     }
 
-    /// Whether a folder was there before the source left out what it does not hand out.
+    /// Returns whether a directory exists in the source but not in the artifact.
     pub fn leaves_out(&self, folder: &str) -> bool {
         self.fetched.get().is_some_and(|files| files.tree().has_folder(folder))
             && !self.files().tree().has_folder(folder)
     }
 
-    /// Its files.
+    /// The files of the artifact.
     pub fn files(&self) -> &Files {
         self.builder.files()
     }
 }
 
-/// What is known of what a source hands out.
+/// The result of resolving a source to its artifact.
 #[derive(Debug, Clone)]
 pub enum Resolution {
-    /// This.
+    /// The artifact.
     Artifact(Arc<Artifact>),
-    /// It is that of an address that no copy is known of: the URL, with `#` and the reference when it has one.
+    /// No copy of the source's address is available. The text is the URL, with `#` and the reference if it has one.
     NoCopy(Arc<str>),
-    /// It cannot be told here, for a reason that is no fault; the reason says what `it` is.
+    /// The artifact is unknown, for a reason that is not a fault. The reason is a clause about the source.
     Unknown(Arc<str>),
-    /// The cluster has no such source.
+    /// The cluster does not have the source.
     Missing,
-    /// The cluster cannot make it either.
+    /// The controller cannot create the artifact either.
     Failed(Vec<Finding>),
 }

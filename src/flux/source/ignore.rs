@@ -1,19 +1,19 @@
-//! Which files of a source are not handed out: `.sourceignore`, `spec.ignore`, and what is left out otherwise.
+//! The ignored files of a source: `.sourceignore`, `spec.ignore` and the defaults.
 //!
-//! The patterns look like those of a .gitignore and are read by source-controller's own matcher, which differs from
-//! Git's: a file below an excluded folder can be included again, a pattern within `**` matches nothing, and the last
-//! pattern that says anything of a path decides. `testdata/oracles/sourceignore` records its answers.
+//! The patterns have the syntax of `.gitignore`, but source-controller's matcher differs from Git's: a file below an
+//! excluded directory can be included again, a segment that contains `**` and more matches nothing, and the last
+//! pattern that matches a path decides. `testdata/oracles/sourceignore` records its answers.
 
 use super::wildcard;
 use crate::text::{Tree, folder_of};
 
-/// The file that patterns are read from, in any folder.
+/// The name of a file with patterns, in any directory.
 pub(super) const FILE: &str = ".sourceignore";
 
-/// What is always left out, unless a pattern includes it again.
+/// The patterns that are always excluded, unless a later pattern includes them again.
 const VERSION_CONTROL: [&str; 4] = [".git/", ".gitignore", ".gitmodules", ".gitattributes"];
 
-/// What is left out of sources that have no pattern of their own: pictures, archives, the files of CI and of tools.
+/// The patterns that sources without own patterns exclude: pictures, archives, and files of CI systems and tools.
 const DEFAULTS: [&str; 20] = [
     "*.jpg",
     "*.jpeg",
@@ -37,18 +37,18 @@ const DEFAULTS: [&str; 20] = [
     "**/.flux.yaml",
 ];
 
-/// The longest line that is read, in bytes; the reader stops at a longer one and says nothing.
+/// The length of the longest line, in bytes. The reader silently stops at a longer one.
 const LONGEST_LINE: usize = 64 * 1024 - 1;
 
-/// What a source leaves out.
+/// The patterns of a source.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ignore {
-    /// The later ones decide.
+    /// In order; the last match decides.
     patterns: Vec<Pattern>,
 }
 
 impl Ignore {
-    /// What a Git or OCI source leaves out: the patterns of every folder, then those of the object.
+    /// The patterns of a Git or OCI source: the patterns of each directory, then those of the object.
     pub(super) fn of_tree(tree: &Tree, own: Option<&str>) -> Self {
         let mut said = Vec::new();
         for path in ignore_files(tree) {
@@ -60,7 +60,7 @@ impl Ignore {
         Self::with_defaults(said)
     }
 
-    /// What a bucket leaves out: only what is said at its root, and by the object.
+    /// The patterns of a bucket: those at its root, then those of the object.
     pub(super) fn of_bucket(tree: &Tree, own: Option<&str>) -> Self {
         let mut patterns: Vec<Pattern> =
             tree.file(FILE).map(|file| read(file.text(), "").collect()).unwrap_or_default();
@@ -68,7 +68,7 @@ impl Ignore {
         Self { patterns }
     }
 
-    /// What an artifact leaves out that nobody wrote patterns for.
+    /// The patterns of an artifact without own patterns.
     pub(super) fn defaults() -> Self {
         Self::with_defaults(Vec::new())
     }
@@ -81,14 +81,14 @@ impl Ignore {
         Self { patterns }
     }
 
-    /// Tells whether a file is left out.
+    /// Returns whether a file is ignored.
     pub(super) fn leaves_out(&self, path: &str) -> bool {
         let segments: Vec<&str> = path.split('/').collect();
         self.patterns.iter().rev().find_map(|pattern| pattern.verdict(&segments)) == Some(Verdict::LeftOut)
     }
 }
 
-/// The files with patterns: each folder's before those of its subfolders, and these in order of their names.
+/// The files with patterns: a directory before its subdirectories, siblings by name.
 fn ignore_files(tree: &Tree) -> impl Iterator<Item = &str> {
     let is_ignore_file = |path: &&str| path.rsplit('/').next() == Some(FILE);
     let in_git = |path: &str| folder_of(path).split('/').any(|segment| segment == ".git");
@@ -98,7 +98,7 @@ fn ignore_files(tree: &Tree) -> impl Iterator<Item = &str> {
     paths.into_iter()
 }
 
-/// The patterns of a text that stands in a folder.
+/// Parses the patterns of a file in a directory.
 fn read<'a>(text: &'a str, folder: &'a str) -> impl Iterator<Item = Pattern> + 'a {
     let lines = text.split('\n').take_while(|line| line.len() <= LONGEST_LINE);
     let lines = lines.map(|line| line.strip_suffix('\r').unwrap_or(line));
@@ -106,34 +106,34 @@ fn read<'a>(text: &'a str, folder: &'a str) -> impl Iterator<Item = Pattern> + '
     said.map(move |line| Pattern::new(line, folder))
 }
 
-/// What a pattern says of a path that it matches.
+/// The effect of a matching pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     LeftOut,
     Included,
 }
 
-/// One line.
+/// A pattern, from one line.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
-    /// The folder that it stands in, by segments; none for the root.
+    /// The segments of the directory with the pattern; none for the root.
     domain: Box<[Box<str>]>,
     segments: Box<[Segment]>,
     verdict: Verdict,
-    /// Whether a file is meant only by a folder that it lies in.
+    /// Whether the pattern matches only directories, and the files below them.
     folders_only: bool,
-    /// Whether it is a path; a name otherwise, which any segment may have.
+    /// Whether the pattern is a path. Otherwise it is a name that may match any segment.
     is_path: bool,
 }
 
-/// What one segment of a path has to be. Most need no search.
+/// The pattern of one path segment. Most need no wildcard search.
 #[derive(Debug, Clone)]
 enum Segment {
-    /// This name.
+    /// An exact name.
     Name(Box<str>),
-    /// `*` and this end of the name.
+    /// `*` followed by a suffix.
     End(Box<str>),
-    /// Anything else.
+    /// Any other pattern.
     Wild(Box<str>),
 }
 
@@ -166,7 +166,7 @@ impl Pattern {
         Self { domain, segments, verdict, folders_only, is_path: line.contains('/') }
     }
 
-    /// What it says of the path of a file, by segments.
+    /// The effect on the path of a file; `None` if the pattern does not match.
     pub(super) fn verdict(&self, path: &[&str]) -> Option<Verdict> {
         let (domain, path) = path.split_at_checked(self.domain.len())?;
         let is_inside = domain.iter().zip(&self.domain).all(|(segment, own)| **segment == **own);

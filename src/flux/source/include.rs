@@ -1,4 +1,4 @@
-//! Artifacts of other GitRepositories in the folders of one: `spec.include`.
+//! `spec.include`: the artifacts of other GitRepositories in directories of a GitRepository.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use crate::kustomize::{FAILED_BUILD, Files};
 use crate::text::is_inside;
 use crate::yaml::Node;
 
-/// One item of `spec.include`, resolved.
+/// A resolved item of `spec.include`.
 #[derive(Debug)]
 pub(super) struct Include<'a> {
     /// The item.
     pub(super) node: &'a Node,
-    /// What the GitRepository that it names hands out.
+    /// The artifact of the referenced GitRepository.
     pub(super) artifact: Arc<Artifact>,
 }
 
 impl Include<'_> {
-    /// What decides its outcome.
+    /// The digest input: everything that determines the included files.
     pub(super) fn key(&self) -> String {
         format!("{} {:?} {:?}", self.artifact.id, self.from(), self.to())
     }
@@ -41,7 +41,7 @@ impl Include<'_> {
     }
 }
 
-/// The files with those of the includes. The controller moves a folder to its place: nothing may stand there.
+/// Adds the files of the includes. The controller moves each directory to its target, which must not exist.
 pub(super) fn add(files: &Files, includes: &[Include]) -> Result<Files, Vec<Finding>> {
     if includes.is_empty() {
         return Ok(files.clone());
@@ -54,13 +54,13 @@ pub(super) fn add(files: &Files, includes: &[Include]) -> Result<Files, Vec<Find
         let stands =
             |path: &str| places.range(format!("{path}/")..).next().is_some_and(|(next, _)| is_inside(next, path));
         if to.is_empty() || stands(&to) {
-            let message = format!("an artifact cannot be included at `{}`: the folder is there already", shown(&to));
-            return Err(include.refuse("toPath", message, "name a folder that the repository does not have"));
+            let message = format!("an artifact cannot be included at `{}`, because the directory exists", shown(&to));
+            return Err(include.refuse("toPath", message, "set a directory that does not exist in the repository"));
         }
         let blocking = std::iter::successors(to.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/'));
         if let Some((file, _)) = blocking.into_iter().find(|(folder, _)| places.contains_key(*folder)) {
-            let message = format!("an artifact cannot be included at `{to}`: `{file}` is a file");
-            return Err(include.refuse("toPath", message, "name a folder that the repository does not have"));
+            let message = format!("an artifact cannot be included at `{to}`, because `{file}` is a file");
+            return Err(include.refuse("toPath", message, "set a directory that does not exist in the repository"));
         }
         let others = include.artifact.files();
         if others.tree().has_file(&from) {
@@ -68,8 +68,12 @@ pub(super) fn add(files: &Files, includes: &[Include]) -> Result<Files, Vec<Find
             continue;
         }
         if !others.tree().has_folder(&from) || places.contains_key(&to) {
-            let message = format!("the included repository hands out no `{}`", shown(&from));
-            return Err(include.refuse("fromPath", message, "name a folder of it that is not left out"));
+            let message = format!("the artifact of the included repository has no `{}`", shown(&from));
+            return Err(include.refuse(
+                "fromPath",
+                message,
+                "set a directory of the repository that it does not ignore",
+            ));
         }
         let start = if from.is_empty() { 0 } else { from.len() + 1 };
         for path in others.tree().under(&from) {

@@ -1,4 +1,4 @@
-//! What sources hand out: the files that Flux builds from are those of an artifact, not those of a checkout.
+//! Sources and their artifacts. Flux builds from the files of an artifact, not from a checkout.
 
 pub(super) mod artifact;
 mod digest;

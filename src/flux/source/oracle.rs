@@ -1,4 +1,4 @@
-//! What sources hand out, against what source-controller's own code answered.
+//! Comparison of artifacts with the recorded answers of source-controller.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ fn recorded() -> (Questions, Answers) {
 }
 
 #[test]
-fn wildcards_match_what_those_of_go_match() {
+fn wildcards_match_like_those_of_go() {
     let (questions, answers) = recorded();
     let Wildcards { patterns, names } = questions.wildcards;
     assert_eq!(patterns.len(), answers.wildcards.len());
@@ -75,7 +75,7 @@ fn wildcards_match_what_those_of_go_match() {
 }
 
 #[test]
-fn patterns_say_of_paths_what_the_controller_reads() {
+fn patterns_match_paths_like_the_controller() {
     let (questions, answers) = recorded();
     assert_eq!(questions.patterns.len(), answers.patterns.len());
     for (pattern, expected) in questions.patterns.iter().zip(&answers.patterns) {
@@ -112,7 +112,7 @@ fn artifacts_have_the_files_that_the_controller_packs() {
 }
 
 #[test]
-fn sparse_checkouts_have_what_those_of_the_controller_have() {
+fn sparse_checkouts_have_the_files_of_the_controller() {
     let (questions, answers) = recorded();
     assert_eq!(questions.sparse.len(), answers.sparse.len());
     for (folders, expected) in questions.sparse.iter().zip(&answers.sparse) {
@@ -123,7 +123,7 @@ fn sparse_checkouts_have_what_those_of_the_controller_have() {
     }
 }
 
-/// A tree as `disk` would read it: links are followed to files, and not to folders.
+/// A tree as `disk` reads it: links to files are followed, links to directories are not.
 fn tree(files: &BTreeMap<String, String>) -> Tree {
     let mut tree = Tree::default();
     for (path, text) in files {

@@ -1,4 +1,4 @@
-//! Where a source fetches from.
+//! The address and reference that a source fetches.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use crate::address::{Address, short_reference};
 use crate::kube::Object;
 use crate::yaml::{Node, Style, Value};
 
-/// The branch that a GitRepository has when it names none.
+/// The default branch of a GitRepository.
 const DEFAULT_BRANCH: &str = "master";
-/// The tag that an OCIRepository has when it names none.
+/// The default tag of an OCIRepository.
 const DEFAULT_TAG: &str = "latest";
 
-/// An address and what of it is fetched.
+/// The address of a source and the reference that it fetches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) address: Address,
-    /// The branch, tag, version or digest; none for buckets.
+    /// The branch, tag, version or digest; `None` for buckets.
     pub(super) reference: Option<Arc<str>>,
 }
 
 impl Origin {
-    /// Where an object of one of the source kinds fetches from; `None` when that is not written out.
+    /// The origin of a source object; `None` if its fields are missing or unknown.
     pub(super) fn of(source: &Object) -> Option<Self> {
         let text = |keys: &[&str]| source.node.at_keys(keys).and_then(known).filter(|text| !text.is_empty());
         let first = |fields: &[&str]| fields.iter().find_map(|field| text(&["spec", "ref", field]));
@@ -45,7 +45,7 @@ impl Origin {
         Self { address: Address::new(url), reference: reference.map(|reference| short_reference(reference).into()) }
     }
 
-    /// As `--source` would name it.
+    /// The origin in the form of `--source`.
     pub(super) fn shown(&self) -> String {
         match &self.reference {
             Some(reference) => format!("{}#{reference}", self.address),
@@ -54,7 +54,7 @@ impl Origin {
     }
 }
 
-/// The text of a scalar, unless nobody can know it.
+/// The text of a scalar, unless it is unknown.
 pub(super) fn known(node: &Node) -> Option<&str> {
     node.text().filter(|_| !matches!(node.value, Value::Scalar(_, Style::Unknown)))
 }

@@ -1,4 +1,4 @@
-//! From what was fetched to what is handed out.
+//! From the files of a source to the files of its artifact.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::kustomize::Files;
 use crate::text::is_inside;
 use crate::yaml::Node;
 
-/// How a source of one of the controller's kinds makes its artifact.
+/// The fields of a source by which source-controller packs its artifact.
 #[derive(Debug)]
 pub(super) struct Recipe<'a> {
     kind: Kind<'a>,
@@ -25,11 +25,11 @@ pub(super) struct Recipe<'a> {
 enum Kind<'a> {
     Git {
         sparse: &'a [Node],
-        /// Whether the files of submodules are fetched.
+        /// Whether the source fetches submodules.
         submodules: bool,
     },
     Oci {
-        /// Whether the layer is handed out as it is.
+        /// Whether the artifact is the unchanged layer.
         copied: bool,
     },
     Bucket {
@@ -38,7 +38,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Recipe<'a> {
-    /// How an object makes its artifact; `None` when a value that decides it is not known, or for other kinds.
+    /// Reads a source; `None` for other kinds, or if a relevant value is unknown.
     pub(super) fn of(source: &'a Object) -> Option<Self> {
         let spec = |keys: &[&str]| source.node.at_keys(keys).filter(|node| !node.is_null());
         let ignore = match spec(&["spec", "ignore"]) {
@@ -61,7 +61,7 @@ impl<'a> Recipe<'a> {
         Some(Self { kind, ignore })
     }
 
-    /// What two objects that make the same of the same have in common.
+    /// A key that is equal for sources that pack the same files alike.
     pub(super) fn key(&self) -> String {
         let kind = match &self.kind {
             Kind::Git { sparse, submodules } => format!("git {submodules} {:?}", texts(sparse)),
@@ -71,7 +71,7 @@ impl<'a> Recipe<'a> {
         format!("{kind} {:?}", self.ignore)
     }
 
-    /// What is handed out of what was fetched.
+    /// Packs the artifact from the fetched files.
     pub(super) fn pack(&self, fetched: &Files, includes: &[Include]) -> Result<Files, Vec<Finding>> {
         match &self.kind {
             Kind::Git { sparse, submodules } => {
@@ -98,14 +98,14 @@ fn texts(nodes: &[Node]) -> Vec<&str> {
     nodes.iter().filter_map(Node::text).collect()
 }
 
-/// The files that are wanted. Links are in no archive.
+/// Selects files. An artifact contains no links.
 fn select(files: &Files, wanted: impl Fn(&str) -> bool) -> Files {
     let tree = files.tree();
     let paths = tree.entries().map(|(path, _)| path).filter(|path| !tree.is_link(path) && wanted(path));
     Files::select(paths.map(|path| (Arc::from(path), files, Arc::from(path))))
 }
 
-/// The files of the repository itself: a working tree has those of its submodules too.
+/// The files without submodules, which a working tree contains too.
 fn without_submodules(files: &Files) -> Files {
     let Ok(modules) = files.tree().file(".gitmodules") else { return files.clone() };
     let value =
@@ -116,7 +116,7 @@ fn without_submodules(files: &Files) -> Files {
     Files::select(paths.map(|path| (Arc::from(path), files, Arc::from(path))))
 }
 
-/// The files of a sparse checkout; the controller refuses one that lacks what is wanted.
+/// The files of a sparse checkout. The controller rejects a checkout that lacks a requested directory.
 fn check_out(fetched: &Files, wanted: &[Node]) -> Result<Files, Vec<Finding>> {
     if wanted.is_empty() {
         return Ok(fetched.clone());
@@ -134,11 +134,11 @@ fn check_out(fetched: &Files, wanted: &[Node]) -> Result<Files, Vec<Finding>> {
 
 fn no_such_folder(wanted: &Node) -> Finding {
     let text = wanted.text().unwrap_or_default();
-    let message = format!("the checkout has no `{text}`, so this source hands out nothing");
+    let message = format!("the repository has no `{text}`, so this source has no artifact");
     let help = if text.starts_with('/') {
-        "name the folder from the root of the repository, without `/` before it"
+        "set the path from the root of the repository, without a leading `/`"
     } else {
-        "name a folder that the repository has"
+        "set a directory that exists in the repository"
     };
     Finding::error(crate::kustomize::FAILED_BUILD, wanted.span().clone(), message).help(help)
 }

@@ -1,4 +1,4 @@
-//! From a reference to what the source hands out.
+//! From a reference to the artifact of the source.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The rule of sources that are referred to and not there.
+/// The rule of references to undefined sources.
 pub const DANGLING_SOURCE: &str = "dangling-source";
 
-/// Sources may be made of others this deep.
+/// The maximum depth of sources that include or copy from other sources.
 const MAX_DEPTH: usize = 16;
 
-/// Resolves one reference; sources may be made of others.
+/// Resolves a reference to a source, with the sources that it includes or copies from.
 pub(super) struct Resolver<'a> {
     pub(super) sources: &'a Sources,
     pub(super) lookup: &'a dyn Lookup,
-    /// What is being resolved, the outermost first.
+    /// The references under resolution, the outermost first.
     open: Vec<SourceRef>,
-    /// What was resolved on the way: sources that share parts would ask for them again and again.
+    /// The resolved references. Without them, shared sources would be resolved again and again.
     known: BTreeMap<SourceRef, Resolution>,
 }
 
@@ -59,17 +59,17 @@ impl<'a> Resolver<'a> {
         resolved.map_or_else(|resolution| resolution, Resolution::Artifact)
     }
 
-    /// Resolves a source that `at` names, for the object of another; anything but an artifact ends that one too.
+    /// Resolves a source that `at` references from another source. Any result but an artifact ends the other one too.
     pub(super) fn part(&mut self, reference: &SourceRef, at: &Span) -> Result<Arc<Artifact>, Resolution> {
         if let Some(first) = self.open.iter().position(|open| open == reference) {
             let circle = self.open.iter().skip(first).chain([reference]);
             let names: Vec<String> = circle.map(|source| format!("`{source}`")).collect();
-            let message = format!("these sources wait for each other: {}", names.join(" → "));
-            return Err(failed(at, message, "remove one of the references: none of them ever hands out anything"));
+            let message = format!("these sources form a cycle: {}", names.join(" → "));
+            return Err(failed(at, message, "remove one of the references; none of the sources ever becomes ready"));
         }
         if self.open.len() >= MAX_DEPTH {
-            let message = format!("sources are made of each other more than {MAX_DEPTH} deep");
-            return Err(failed(at, message, "build from the first of them"));
+            let message = format!("sources reference each other more than {MAX_DEPTH} levels deep");
+            return Err(failed(at, message, "reference one of the first sources of the chain directly"));
         }
         let known = self.known.get(reference).cloned();
         let resolution = known.unwrap_or_else(|| self.resolve(reference));
@@ -77,10 +77,11 @@ impl<'a> Resolver<'a> {
         match resolution {
             Resolution::Artifact(artifact) => Ok(artifact),
             Resolution::Missing if self.lookup.may_bring(&reference.namespace) => {
-                Err(Resolution::Unknown(format!("the source `{reference}` is not known, of which it is made").into()))
+                Err(Resolution::Unknown(format!("it depends on the unknown source `{reference}`").into()))
             }
             Resolution::Missing => {
-                let message = format!("the cluster has no source `{reference}`, which this one is made of");
+                let message =
+                    format!("the source `{reference}`, which this source references, is not defined on the cluster");
                 let finding = Finding::error(DANGLING_SOURCE, at.clone(), message);
                 Err(Resolution::Failed(vec![finding.help("correct the name, or add the source")]))
             }
@@ -88,15 +89,15 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What a source of one of source-controller's kinds hands out.
+    /// The artifact of a source of source-controller's kinds.
     fn fetched(&mut self, reference: &SourceRef, source: &Object, own: Option<&str>) -> Fetched {
         let unknown = |why: &str| Resolution::Unknown(why.into());
         let Some(recipe) = Recipe::of(source) else {
-            return Err(unknown("what it leaves out is not known"));
+            return Err(unknown("its ignored files are unknown"));
         };
         let (id, files) = match (own, Origin::of(source)) {
             (Some(folder), _) => self.sources.own(folder),
-            (None, None) => return Err(unknown("where it fetches from is not known")),
+            (None, None) => return Err(unknown("its address is unknown")),
             (None, Some(origin)) => {
                 self.sources.copy_of(&origin).ok_or_else(|| Resolution::NoCopy(origin.shown().into()))?
             }
@@ -112,10 +113,10 @@ impl<'a> Resolver<'a> {
         Ok(artifact)
     }
 
-    /// What the ArtifactGenerator hands out that makes an ExternalArtifact.
+    /// The artifact of an ExternalArtifact, which an ArtifactGenerator creates.
     fn generated(&mut self, reference: &SourceRef) -> Result<Arc<Artifact>, Resolution> {
         let name = &*reference.name;
-        // One that cannot be made may be the one that is looked for: that is said only when no other one makes it.
+        // A failed generator may be the one that creates the artifact. Report its failure only if no other one does.
         let mut reason = None;
         for object in self.lookup.generators(&reference.namespace) {
             let names = self.sources.names_of(&object);
@@ -132,7 +133,7 @@ impl<'a> Resolver<'a> {
             }
         }
         Err(reason.unwrap_or_else(|| match self.lookup.source(reference) {
-            Some(_) => Resolution::Unknown("another controller than Flux's makes it".into()),
+            Some(_) => Resolution::Unknown("a third-party controller creates it".into()),
             None => Resolution::Missing,
         }))
     }
@@ -150,7 +151,7 @@ impl<'a> Resolver<'a> {
         let mut sources = BTreeMap::new();
         for Source { alias, place, reference } in &generator.sources {
             if &*reference.kind == "HelmChart" {
-                return Err(Resolution::Unknown("it is made of a HelmChart, which is not fetched".into()));
+                return Err(Resolution::Unknown("it copies from a HelmChart, which is not fetched".into()));
             }
             let artifact = self.part(reference, place.span())?;
             sources.insert(alias.text().unwrap_or_default().to_owned(), artifact);
@@ -174,7 +175,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// What a source says it includes.
+/// The items of `spec.include`.
 fn includes_of<'o>(reference: &SourceRef, source: &'o Object) -> &'o [Node] {
     let said = source.node.at_keys(&["spec", "include"]).filter(|_| &*reference.kind == "GitRepository");
     said.map(Node::items).unwrap_or_default()

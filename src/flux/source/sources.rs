@@ -1,4 +1,4 @@
-//! The sources of a repository's clusters: what is known of where they fetch from.
+//! The sources of the clusters, and the copies of their content.
 
 use super::digest::digest;
 use std::collections::BTreeMap;
@@ -24,17 +24,17 @@ pub struct Copy {
     place: Place,
 }
 
-/// Where a copy lies.
+/// The location of a copy.
 #[derive(Debug, Clone)]
 enum Place {
-    /// In a folder of the repository that is judged.
+    /// In a directory of the linted repository.
     Inside(Arc<str>),
-    /// In a folder of its own; it is parsed when first asked for.
+    /// In another directory, which is parsed on first use.
     Outside(Tree, Arc<OnceLock<Files>>),
 }
 
 impl Copy {
-    /// The copy that `--source` names, whose folder was read.
+    /// Creates the copy of a `--source` option, with the files of its directory.
     pub fn new(location: &Location, tree: Tree) -> Self {
         Self {
             address: location.address.clone(),
@@ -43,7 +43,7 @@ impl Copy {
         }
     }
 
-    /// The copy that `--source` names, when it is a folder of the repository that is judged.
+    /// Creates the copy of a `--source` option whose directory is in the linted repository.
     pub fn inside(location: &Location, folder: &str) -> Self {
         Self {
             address: location.address.clone(),
@@ -57,7 +57,7 @@ impl Copy {
     }
 }
 
-/// Copies by the keys of their addresses, each list in the order that they were named.
+/// Copies by the key of their address, in the order of the options.
 #[derive(Debug, Default)]
 struct Copies(BTreeMap<String, Vec<Copy>>);
 
@@ -71,33 +71,34 @@ impl Copies {
     }
 }
 
-/// What sources of one object fetch, by its place in memory and the folder that is its own.
+/// Fetched sources by the memory address of their node and the directory of the repository.
 type Simple = Index<(usize, Option<String>), (Node, Fetched)>;
 
-/// What the sources of all clusters hand out, each made once. Threads may share it.
+/// The artifacts of all clusters, each created once. Threads may share it.
 #[derive(Debug)]
 pub struct Sources {
     repository: Files,
     copies: Copies,
-    /// The same for kustomizations that name a base by its URL.
+    /// The copies for kustomizations that reference a base by URL.
     bases: Vec<kustomize::Copy>,
-    /// The repository itself, under the addresses that its clusters know it by.
+    /// The repository itself, under the addresses of the clusters' root sources.
     own: Copies,
-    /// By their ids. Nobody waits while holding it.
+    /// Artifacts by id. The lock is never held while waiting.
     made: Mutex<BTreeMap<Arc<str>, Arc<Artifact>>>,
-    /// What generators made, by what decides it. Nobody waits while holding it.
+    /// The artifacts of generators, by the digest of their input. The lock is never held while waiting.
     generated: Mutex<BTreeMap<Arc<str>, Arc<Made>>>,
-    /// What sources that are made of no others hand out, by the place in memory of their nodes, which are kept so that no
-    /// other one gets it, and the folder of the repository that they hand out. Nobody waits while holding it.
+    /// The artifacts of sources that reference no others, by the memory address of their nodes and the directory of the
+    /// repository. It keeps the nodes, so that addresses stay unique. The lock is never held while waiting.
     simple: Mutex<Simple>,
-    /// What generators say, by the place in memory of their nodes, which are kept so that no other one gets it.
+    /// The names of generators' artifacts, by the memory address of their nodes. It keeps the nodes, so that addresses
+    /// stay unique.
     names: Mutex<BTreeMap<usize, (Node, Arc<Names>)>>,
 }
 
-/// What comes of fetching a source.
+/// The result of fetching a source.
 pub(super) type Fetched = Result<Arc<Artifact>, Resolution>;
 
-/// The artifacts of one generator, and why it made no more.
+/// The artifacts of a generator, and the reason if it stopped early.
 #[derive(Debug)]
 pub(super) struct Made {
     pub(super) artifacts: BTreeMap<String, Arc<Artifact>>,
@@ -105,7 +106,7 @@ pub(super) struct Made {
 }
 
 impl Sources {
-    /// The sources of a repository, of which only the copies are known yet.
+    /// Creates the sources of a repository, with its copies.
     pub fn new(repository: Files, copies: Vec<Copy>) -> Self {
         let bases = bases(&repository, &copies);
         let mut by_address = Copies::default();
@@ -124,19 +125,21 @@ impl Sources {
         }
     }
 
-    /// Takes a folder of the repository for what a cluster's root fetches: a source of the same address and reference
-    /// hands that out. What is added first counts; an object without an address adds nothing.
+    /// Registers a directory of the repository as the content of a cluster's root source.
+    ///
+    /// It then is the content of every source with the same address and reference. The first registration counts; a
+    /// source without an address is ignored.
     pub fn add_own(&mut self, root: &Object, folder: &str) {
         let Some(Origin { address, reference }) = Origin::of(root) else { return };
         let own = Copy { address, reference, place: Place::Inside(folder.into()) };
-        // A thousand clusters may have one root each, and all of them the same.
+        // A thousand clusters may have the same root.
         let is_last = |last: &Copy| last.reference == own.reference && last.is_in(folder);
         if !self.own.of(&own.address).last().is_some_and(is_last) {
             self.own.add(own);
         }
     }
 
-    /// The repository as it lies there: for folders that are built although no source is known to hand them out.
+    /// The repository as an artifact, for directories that are built without a known source.
     pub fn repository(&self) -> Arc<Artifact> {
         self.know("repository", || self.repository.clone())
     }
@@ -151,7 +154,7 @@ impl Sources {
         Some(self.files_of(found))
     }
 
-    /// A folder of the repository.
+    /// The files of a directory of the repository.
     pub(super) fn own(&self, folder: &str) -> (String, Files) {
         let id = format!("repository/{folder}");
         let artifact = self.know(&id, || below(&self.repository, folder));
@@ -162,7 +165,7 @@ impl Sources {
         match &copy.place {
             Place::Inside(folder) => self.own(folder),
             Place::Outside(tree, files) => {
-                // Folders that were typed differently are different copies; one may be that of many addresses.
+                // Different spellings of a directory are different copies. A copy may have many addresses.
                 let root = tree.files().find_map(|file| file.root().cloned());
                 let reference = copy.reference.as_deref().unwrap_or_default();
                 let id = root.map_or_else(
@@ -174,7 +177,7 @@ impl Sources {
         }
     }
 
-    /// The artifact of an id, made unless it is known. What is not made is not remembered.
+    /// The artifact of an id, created on first use. Failures are not cached.
     pub(super) fn make<E>(&self, id: &str, files: impl FnOnce() -> Result<Files, E>) -> Result<Arc<Artifact>, E> {
         let id = digest(id);
         if let Some(artifact) = self.made().get(&id) {
@@ -182,7 +185,7 @@ impl Sources {
         }
         let files = files()?.with_copies(self.bases.iter().cloned());
         let artifact = Arc::new(Artifact::new(id.clone(), files));
-        // Another thread may have made it meanwhile: all share the first one, whose builds are memoised.
+        // Another thread may have created it meanwhile. All share the first one, which caches builds.
         Ok(self.made().entry(id).or_insert(artifact).clone())
     }
 
@@ -191,7 +194,7 @@ impl Sources {
         artifact
     }
 
-    /// The names of what a generator makes, read unless they are known.
+    /// The names of a generator's artifacts, read on first use.
     pub(super) fn names_of(&self, generator: &Object) -> Arc<Names> {
         let Value::Map(entries) = &generator.node.value else { return Arc::new(Names::of(generator)) };
         let address = entries.as_ptr().addr();
@@ -204,7 +207,7 @@ impl Sources {
         names
     }
 
-    /// What a source hands out that is made of no others, found unless it is known: clusters share sources.
+    /// The artifact of a source that references no others, fetched on first use: clusters share sources.
     pub(super) fn simple(&self, source: &Object, own: Option<String>, fetch: impl FnOnce() -> Fetched) -> Fetched {
         let Value::Map(entries) = &source.node.value else { return fetch() };
         let key = (entries.as_ptr().addr(), own);
@@ -217,7 +220,7 @@ impl Sources {
         fetched
     }
 
-    /// What a generator makes, made unless it is known.
+    /// The artifacts of a generator, generated on first use.
     pub(super) fn generate(&self, key: &str, generate: impl FnOnce() -> Generated) -> Arc<Made> {
         let id = digest(key);
         if let Some(made) = self.generated.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
@@ -233,12 +236,12 @@ impl Sources {
     }
 
     fn made(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<Artifact>>> {
-        // A panic elsewhere leaves whole entries: each is inserted in one step.
+        // After a panic, all entries are complete: each is inserted in one step.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The copies as those that a kustomization may name by a URL.
+/// The copies for kustomizations that reference a base by URL.
 pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
     let base = |copy: &Copy| {
         let tree = match &copy.place {

@@ -1,9 +1,9 @@
-//! The files that a sparse checkout of a Git repository has.
+//! The files in a sparse checkout of a Git repository.
 
-/// Tells whether a file is checked out when only some folders are wanted; with none named, all are.
+/// Returns whether a sparse checkout of some directories contains a file. Without directories, it contains all files.
 ///
-/// The controller compares texts: `app` has the files of `app`, `apps` and `app.yaml`, `.` has those of hidden folders,
-/// and a path that begins with `/` has none.
+/// The controller compares prefixes: `app` selects the files of `app`, `apps` and `app.yaml`, `.` selects hidden
+/// directories, and a path that starts with `/` selects nothing.
 pub(super) fn has(wanted: &[&str], path: &str) -> bool {
     let begins = |folder: &&str| path.starts_with(folder.strip_prefix("./").unwrap_or(folder));
     wanted.is_empty() || wanted.iter().any(begins)

@@ -1,4 +1,4 @@
-//! What clusters get from their sources, in small repositories.
+//! Tests of artifacts in small repositories.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::kustomize::Files;
 use crate::text::{File, Tree};
 use crate::yaml::parse;
 
-/// The objects of a cluster, all of them in namespace `flux`.
+/// The objects of a cluster, all in namespace `flux`.
 struct Cluster(Vec<Object>);
 
 impl Cluster {
@@ -50,7 +50,7 @@ fn paths(resolution: &Resolution) -> Vec<String> {
     artifact.files().tree().entries().map(|(path, _)| path.to_owned()).collect()
 }
 
-/// What is said of a source that fails, at its lines.
+/// The findings of a failed source, with their lines.
 fn said(resolution: &Resolution) -> Vec<String> {
     let Resolution::Failed(findings) = resolution else { panic!("{resolution:?}") };
     findings.iter().map(|finding| format!("{}: {}", finding.at.span.position().line, finding.message)).collect()
@@ -62,7 +62,7 @@ metadata: {name: fleet, namespace: flux}
 spec: {url: 'https://git.example/acme/fleet.git', ref: {branch: main}}
 ";
 
-/// A generator `made` of the GitRepository `fleet`, with the artifacts given.
+/// A generator `made` that copies from the GitRepository `fleet`, with the given artifacts.
 fn generator(artifacts: &str) -> Cluster {
     let head = "---\nkind: ArtifactGenerator\nmetadata: {name: made, namespace: flux}\nspec:\n  sources:\n  \
                 - {alias: repo, kind: GitRepository, name: fleet}\n";
@@ -85,7 +85,7 @@ const REPOSITORY: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_repository_is_its_own_source_and_that_of_no_other_branch() {
+fn a_repository_is_its_own_source_and_not_that_of_another_branch() {
     let mut sources = Sources::new(files(REPOSITORY), Vec::new());
     let cluster = Cluster::of(&format!(
         "{GIT}---\nkind: GitRepository\nmetadata: {{name: same}}\nspec: {{url: 'ssh://git@git.example/acme/fleet', ref: {{name: refs/heads/main}}}}\n\
@@ -103,7 +103,7 @@ fn a_repository_is_its_own_source_and_that_of_no_other_branch() {
     assert!(matches!(resolve("none"), Resolution::Missing));
 }
 
-/// A cluster whose sources are all folder `apps/base` of the repository.
+/// A cluster whose sources all have directory `apps/base` of the repository as content.
 struct ToCome(Cluster);
 
 impl Lookup for ToCome {
@@ -121,7 +121,7 @@ impl Lookup for ToCome {
 }
 
 #[test]
-fn a_root_that_is_not_written_yet_fetches_the_repository() {
+fn a_root_without_an_object_fetches_the_repository() {
     let sources = Sources::new(files(REPOSITORY), Vec::new());
     let text = "kind: GitRepository\nmetadata: {name: flux, namespace: flux}\nspec: {interval: 1m}\n";
     let source = reference("GitRepository", "flux");
@@ -130,7 +130,7 @@ fn a_root_that_is_not_written_yet_fetches_the_repository() {
 }
 
 #[test]
-fn a_copy_of_the_right_reference_is_taken_before_one_of_any() {
+fn a_copy_of_the_exact_reference_precedes_a_copy_of_any() {
     let copy = |option: &str, name: &str| Copy::new(&Location::parse(option).unwrap(), tree(&[(name, "a: 1")]));
     let copies = vec![
         copy("https://git.example/acme/fleet#main=x", "main.yaml"),
@@ -145,7 +145,7 @@ fn a_copy_of_the_right_reference_is_taken_before_one_of_any() {
 }
 
 #[test]
-fn files_of_submodules_are_fetched_only_when_asked_for() {
+fn files_of_submodules_are_fetched_only_if_enabled() {
     let repository = [
         (".gitmodules", "[submodule \"lib\"]\n\tpath = vendor/lib\n\turl = x\n"),
         ("a.yaml", ""),
@@ -162,7 +162,7 @@ fn files_of_submodules_are_fetched_only_when_asked_for() {
 }
 
 #[test]
-fn a_folder_of_the_repository_can_be_what_an_artifact_was_packed_from() {
+fn a_directory_of_the_repository_can_be_the_content_of_an_artifact() {
     let cluster = Cluster::of("kind: OCIRepository\nmetadata: {name: apps}\nspec: {url: oci://registry.example/apps}");
     let location = Location::parse("oci://registry.example/apps#latest=./apps/base").unwrap();
     let sources = Sources::new(files(REPOSITORY), vec![Copy::inside(&location, "apps/base")]);
@@ -173,7 +173,7 @@ fn a_folder_of_the_repository_can_be_what_an_artifact_was_packed_from() {
 }
 
 #[test]
-fn sparse_checkouts_and_includes_that_cannot_be_are_found_at_their_lines() {
+fn invalid_sparse_checkouts_and_includes_are_reported_at_their_lines() {
     let fails = |spec: &str| {
         let cluster = Cluster::of(&format!("{}\n{spec}", GIT.replace("spec: {", "spec: {\n").replace("}}", "},")));
         let mut sources = Sources::new(files(REPOSITORY), Vec::new());
@@ -182,20 +182,20 @@ fn sparse_checkouts_and_includes_that_cannot_be_are_found_at_their_lines() {
     };
     assert_eq!(
         fails("sparseCheckout: [apps,\n nothing]}"),
-        ["8: the checkout has no `nothing`, so this source hands out nothing"]
+        ["8: the repository has no `nothing`, so this source has no artifact"]
     );
     assert_eq!(
         fails("include: [{repository: {name: fleet}}]}"),
-        ["7: these sources wait for each other: `GitRepository/flux/fleet` → `GitRepository/flux/fleet`"]
+        ["7: these sources form a cycle: `GitRepository/flux/fleet` → `GitRepository/flux/fleet`"]
     );
     assert_eq!(
         fails("include: [{repository: {name: other}}]}\n---\nkind: GitRepository\nmetadata: {name: fleet2}"),
-        ["7: the cluster has no source `GitRepository/flux/other`, which this one is made of"]
+        ["7: the source `GitRepository/flux/other`, which this source references, is not defined on the cluster"]
     );
 }
 
 #[test]
-fn an_included_artifact_is_moved_to_a_free_place_and_ignored_as_the_rest() {
+fn an_included_artifact_is_moved_to_a_free_path_and_ignored_like_the_rest() {
     let text = "
 kind: GitRepository
 metadata: {name: fleet, namespace: flux}
@@ -216,13 +216,16 @@ spec: {url: 'https://git.example/acme/lib', ref: {branch: main}}
     let expected =
         ["a.yaml", "apps/base/x/k.yaml", "apps/base/y/k.yaml", "apps/prod/k.yaml", "lib/x/a.yaml", "logo.png"];
     assert_eq!(paths(&resolve("lib/x")), expected);
-    assert_eq!(said(&resolve("apps")), ["4: an artifact cannot be included at `apps`: the folder is there already"]);
-    assert_eq!(said(&resolve(".")), ["4: an artifact cannot be included at `.`: the folder is there already"]);
-    assert_eq!(said(&resolve("a.yaml/x")), ["4: an artifact cannot be included at `a.yaml/x`: `a.yaml` is a file"]);
+    assert_eq!(said(&resolve("apps")), ["4: an artifact cannot be included at `apps`, because the directory exists"]);
+    assert_eq!(said(&resolve(".")), ["4: an artifact cannot be included at `.`, because the directory exists"]);
+    assert_eq!(
+        said(&resolve("a.yaml/x")),
+        ["4: an artifact cannot be included at `a.yaml/x`, because `a.yaml` is a file"]
+    );
 }
 
 #[test]
-fn copies_are_those_of_cp() {
+fn copies_behave_like_cp() {
     let cases: &[(&str, &[&str])] = &[
         ("{from: '@repo/apps/base/**', to: '@artifact/'}", &["readme.md", "x/k.yaml", "y/k.yaml"]),
         (
@@ -262,44 +265,44 @@ fn copies_are_those_of_cp() {
 }
 
 #[test]
-fn copies_that_the_controller_refuses_are_found_at_their_lines() {
+fn copies_that_the_controller_rejects_are_reported_at_their_lines() {
     let cases = [
-        ("{from: '@repo/../x', to: '@artifact/'}", "14: `../x` leads out of source `repo`"),
-        ("{from: '@repo//etc/passwd', to: '@artifact/'}", "14: `/etc/passwd` leads out of source `repo`"),
-        ("{from: '@repo/../*', to: '@artifact/'}", "14: nothing of source `repo` matches `../*`"),
-        ("{from: '@repo/a.yaml', to: '@artifact/../../x'}", "14: `@artifact/../../x` leads out of the artifact"),
-        ("{from: '@repo/apps/**', to: '@artifact//x'}", "14: `@artifact//x` leads out of the artifact"),
+        ("{from: '@repo/../x', to: '@artifact/'}", "14: `../x` leaves the source `repo`"),
+        ("{from: '@repo//etc/passwd', to: '@artifact/'}", "14: `/etc/passwd` leaves the source `repo`"),
+        ("{from: '@repo/../*', to: '@artifact/'}", "14: no file of source `repo` matches `../*`"),
+        ("{from: '@repo/a.yaml', to: '@artifact/../../x'}", "14: `@artifact/../../x` leaves the artifact"),
+        ("{from: '@repo/apps/**', to: '@artifact//x'}", "14: `@artifact//x` leaves the artifact"),
         ("{from: '@repo/apps', to: '@artifact/..'}", ""),
-        ("{from: '@repo/logo.png', to: '@artifact/'}", "14: source `repo` hands out no `logo.png`"),
-        ("{from: '@repo/**/k.yaml', to: '@artifact/'}", "14: nothing of source `repo` matches `**/k.yaml`"),
+        ("{from: '@repo/logo.png', to: '@artifact/'}", "14: the artifact of source `repo` has no `logo.png`"),
+        ("{from: '@repo/**/k.yaml', to: '@artifact/'}", "14: no file of source `repo` matches `**/k.yaml`"),
         ("{from: '@other/a', to: '@artifact/'}", "14: no source has the alias `other`"),
-        ("{from: repo/a, to: '@artifact/'}", "14: `repo/a` names no files of a source"),
-        ("{from: '@repo/a.yaml', to: '@repo/'}", "14: `@repo/` is no place in the artifact"),
+        ("{from: repo/a, to: '@artifact/'}", "14: `repo/a` is not a path in a source"),
+        ("{from: '@repo/a.yaml', to: '@repo/'}", "14: `@repo/` is not a path in the artifact"),
         (
             "{from: '@repo/a*', to: '@artifact/', exclude: ['a*']}",
-            "14: everything of source `repo` that matches `a*` is excluded",
+            "14: `exclude` matches every file of source `repo` that matches `a*`",
         ),
-        ("{from: '@repo/[a', to: '@artifact/'}", "14: `[a` is no glob"),
-        ("{from: '@repo/', to: '@artifact/', exclude: ['{a']}", "14: `{a` is no glob"),
+        ("{from: '@repo/[a', to: '@artifact/'}", "14: `[a` is not a valid glob"),
+        ("{from: '@repo/', to: '@artifact/', exclude: ['{a']}", "14: `{a` is not a valid glob"),
         (
             "{from: '@repo/apps', to: '@artifact/', strategy: Extract}",
-            "14: `apps` is a folder, and only archives are extracted",
+            "14: `apps` is a directory; only archives can be extracted",
         ),
         (
             "{from: '@repo/a.yaml', to: '@artifact/x'}\n    - {from: '@repo/apps', to: '@artifact/x'}",
-            "15: `x` is a file of the artifact already, and no folder",
+            "15: `x` is a file of the artifact, not a directory",
         ),
         (
             "{from: '@repo/apps/prod', to: '@artifact/'}\n    - {from: '@repo/*', to: '@artifact/prod/k.yaml'}",
-            "15: `prod/k.yaml` is a file of the artifact already, and no folder",
+            "15: `prod/k.yaml` is a file of the artifact, not a directory",
         ),
     ];
     for (copies, expected) in cases {
         let cluster = generator(&format!("  artifacts:\n  - name: apps\n    copy:\n    - {copies}\n"));
         let resolution = made(REPOSITORY, &cluster, "apps");
         if expected.is_empty() {
-            // `..` above the artifact and the folder's name behind it: what leads out is the place, not the spelling.
-            assert_eq!(said(&resolution), ["14: `@artifact/..` leads out of the artifact"]);
+            // `..` above the artifact and then its own name: the path leaves the artifact only if the result does.
+            assert_eq!(said(&resolution), ["14: `@artifact/..` leaves the artifact"]);
         } else {
             assert_eq!(said(&resolution), [expected], "{copies}");
         }
@@ -307,7 +310,7 @@ fn copies_that_the_controller_refuses_are_found_at_their_lines() {
 }
 
 #[test]
-fn artifacts_behind_one_that_fails_are_not_made_either() {
+fn artifacts_after_a_failed_one_are_not_created() {
     let cluster = generator(
         "  artifacts:\n  - {name: first, copy: [{from: '@repo/a.yaml', to: '@artifact/'}]}\n  \
          - {name: second, copy: [{from: '@repo/none', to: '@artifact/'}]}\n  \
@@ -315,13 +318,13 @@ fn artifacts_behind_one_that_fails_are_not_made_either() {
     );
     assert_eq!(paths(&made(REPOSITORY, &cluster, "first")), ["a.yaml"]);
     for name in ["second", "third"] {
-        assert_eq!(said(&made(REPOSITORY, &cluster, name)), ["13: source `repo` hands out no `none`"]);
+        assert_eq!(said(&made(REPOSITORY, &cluster, name)), ["13: the artifact of source `repo` has no `none`"]);
     }
     assert!(matches!(made(REPOSITORY, &cluster, "fourth"), Resolution::Missing));
 }
 
 #[test]
-fn a_pattern_makes_artifacts_of_folders() {
+fn a_pattern_creates_artifacts_from_directories() {
     let cluster = generator(
         "  pathPattern: '@repo/apps/{Env}/{app}'\n  artifacts:\n  - name: '{app}-{Env}'\n    \
          copy: [{from: '@repo/apps/{Env}/{app}/**', to: '@artifact/{Env}/'}]\n",
@@ -331,15 +334,15 @@ fn a_pattern_makes_artifacts_of_folders() {
     assert_eq!(paths(&made(&repository, &cluster, "y-base")), ["Base/z/k.yaml"]);
     assert!(matches!(made(&repository, &cluster, "k.yaml-prod"), Resolution::Missing));
     let twice = [("apps/Base/X/k.yaml", ""), ("apps/base/x/k.yaml", "")];
-    let message = "13: `apps/Base/X` and `apps/base/x` would both make the artifact `x-base`";
+    let message = "13: `apps/Base/X` and `apps/base/x` both define the artifact `x-base`";
     assert_eq!(said(&made(&twice, &cluster, "x-base")), [message]);
     let strange = [("apps/a b/x/k.yaml", "")];
-    let message = "11: the pattern captures `a b` of folder `apps/a b/x`, which can be no label";
+    let message = "11: the capture `a b` of directory `apps/a b/x` is not a valid label value";
     assert_eq!(said(&made(&strange, &cluster, "x-a")), [message]);
 }
 
 #[test]
-fn merged_files_know_where_their_values_are_written() {
+fn merged_files_keep_the_positions_of_their_values() {
     let repository = [("base.yaml", "a: 1\nb: {c: 2, d: [1]}\n"), ("over.yaml", "b: {c: 3, d: [2]}\n---\nb: {e: 5}\n")];
     let cluster = generator(
         "  artifacts:\n  - name: values\n    copy:\n    - {from: '@repo/base.yaml', to: '@artifact/v.yaml'}\n    \
@@ -354,26 +357,28 @@ fn merged_files_know_where_their_values_are_written() {
 }
 
 #[test]
-fn generators_that_cannot_be_told_say_why() {
+fn generators_with_unknown_artifacts_give_a_reason() {
     let one = "  artifacts:\n  - {name: apps, copy: [{from: '@repo/a.yaml', to: '@artifact/', strategy: Extract}]}\n";
-    assert_eq!(said(&made(REPOSITORY, &generator(one), "apps")), ["12: `a.yaml` is no archive"]);
+    assert_eq!(said(&made(REPOSITORY, &generator(one), "apps")), ["12: `a.yaml` is not an archive"]);
     let archive = one.replace("a.yaml", "x.tgz");
     let resolution = made(&[("x.tgz", "")], &generator(&archive), "apps");
     assert!(matches!(&resolution, Resolution::Unknown(why) if why.contains("extracts archives")), "{resolution:?}");
-    for (said, why) in [("strategy: Mirror", "strategy `Mirror`"), ("strategy: Merge, mode: '0644'", "says `mode`")] {
-        let resolution = made(REPOSITORY, &generator(&one.replace("strategy: Extract", said)), "apps");
+    for (field, why) in
+        [("strategy: Mirror", "strategy `Mirror`"), ("strategy: Merge, mode: '0644'", "unknown field `mode`")]
+    {
+        let resolution = made(REPOSITORY, &generator(&one.replace("strategy: Extract", field)), "apps");
         assert!(matches!(&resolution, Resolution::Unknown(reason) if reason.contains(why)), "{resolution:?}");
     }
     let same = one.replace("name: apps", "name: repo");
-    let message = "12: artifact `repo` is called as the source with the alias `repo`";
+    let message = "12: artifact `repo` has the name of the source alias `repo`";
     assert_eq!(said(&made(REPOSITORY, &generator(&same), "repo")), [message]);
     let twice = "  artifacts:\n  - {name: apps, copy: []}\n  - {name: apps, copy: []}\n";
-    assert_eq!(said(&made(REPOSITORY, &generator(twice), "apps")), ["13: artifact `apps` is made twice"]);
+    assert_eq!(said(&made(REPOSITORY, &generator(twice), "apps")), ["13: duplicate artifact `apps`"]);
     let named = "  artifacts:\n  - {name: Apps, copy: []}\n";
-    assert_eq!(said(&made(REPOSITORY, &generator(named), "Apps")), ["12: `Apps` is no name of an object"]);
+    assert_eq!(said(&made(REPOSITORY, &generator(named), "Apps")), ["12: `Apps` is not a valid object name"]);
 }
 
-/// A generator `gN` that makes `aN` of two copies of `a(N-1)`.
+/// A generator `gN` that creates `aN` from two copies of `a(N-1)`.
 fn doubling(number: usize, before: &str) -> String {
     format!(
         "---\nkind: ArtifactGenerator\nmetadata: {{name: g{number}, namespace: flux}}\nspec:\n  sources: \
@@ -395,14 +400,14 @@ fn artifacts_of_artifacts_are_bounded_in_depth_and_size() {
     };
     assert_eq!(paths(&resolve(3)).len(), (REPOSITORY.len() - 1) * 8);
     let deep = resolve(30);
-    assert!(said(&deep)[0].contains("more than 16 deep"), "{deep:?}");
+    assert!(said(&deep)[0].contains("more than 16 levels deep"), "{deep:?}");
     let circle = Cluster::of(&format!("{GIT}{}", doubling(0, "kind: ExternalArtifact, name: a0")));
-    assert!(said(&made(REPOSITORY, &circle, "a0"))[0].contains("wait for each other"));
+    assert!(said(&made(REPOSITORY, &circle, "a0"))[0].contains("form a cycle"));
 }
 
 #[test]
 fn sources_that_share_parts_are_resolved_once() {
-    // Each of these includes the next one twenty times: followed one by one, that is 20 to the power of 12.
+    // Each source includes the next one twenty times: without sharing, that is 20 to the power of 12.
     let mut text = String::new();
     for number in 0..12 {
         let include = format!("{{repository: {{name: r{}}}, toPath: PATH}}", number + 1);

@@ -1,15 +1,15 @@
-//! Wildcards within one segment of a path, as Go's `path.Match` reads them.
+//! Wildcards in one segment of a path, as Go's `path.Match` matches them.
 //!
-//! `.sourceignore` files and the copies of ArtifactGenerators are read with these. Other globs differ in what `[!a]`, `**`
-//! and an unclosed `[` mean, and in which mistakes are noticed before the end of a name.
+//! `.sourceignore` files and the copies of ArtifactGenerators use them. Other globs differ in the meaning of `[!a]`,
+//! `**` and an unclosed `[`, and in the syntax errors that they detect before the end of a name.
 
-/// A pattern that Go refuses, as far as it was read.
+/// The error of a pattern that Go rejects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BadPattern;
 
-/// Tells whether a pattern matches the whole of a name.
+/// Returns whether a pattern matches a whole name.
 ///
-/// A mistake is one only where reading gets to it: what follows a part that does not match is not looked at.
+/// Syntax errors after the first mismatching part are not detected.
 pub(super) fn matches(pattern: &str, name: &str) -> Result<bool, BadPattern> {
     let (mut pattern, mut name) = (pattern.as_bytes(), name.as_bytes());
     while !pattern.is_empty() {
@@ -19,7 +19,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> Result<bool, BadPattern> {
             return Ok(!name.contains(&b'/'));
         }
         match part.begins(name)? {
-            // The last part has to reach the end of the name; a star before it may still give way.
+            // The last part must match the end of the name; a star before it may match more.
             Some(rest) if rest.is_empty() || !pattern.is_empty() => name = rest,
             _ if part.star => match part.skip_to(name, pattern.is_empty())? {
                 Some(rest) => name = rest,
@@ -31,7 +31,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> Result<bool, BadPattern> {
     Ok(name.is_empty())
 }
 
-/// A part of a pattern that has no star, but for one that may stand before it.
+/// A part of a pattern: an optional star, and the text up to the next star.
 struct Part<'a> {
     star: bool,
     chunk: &'a [u8],
@@ -58,7 +58,7 @@ impl<'a> Part<'a> {
         Self { star: stars > 0, chunk, rest }
     }
 
-    /// Where the chunk matches behind one or more skipped bytes of a name, what is left of it.
+    /// Skips one or more bytes of a name until the chunk matches, and returns the rest.
     fn skip_to<'n>(&self, name: &'n [u8], is_last: bool) -> Result<Option<&'n [u8]>, BadPattern> {
         let mut left = name;
         while let Some((first, rest)) = left.split_first().filter(|(first, _)| **first != b'/') {
@@ -71,7 +71,7 @@ impl<'a> Part<'a> {
         Ok(None)
     }
 
-    /// What is left of a name that begins as the chunk says; mistakes behind a difference are found too.
+    /// Matches the start of a name and returns the rest. Detects syntax errors after a mismatch too.
     fn begins<'n>(&self, name: &'n [u8]) -> Result<Option<&'n [u8]>, BadPattern> {
         let (mut chunk, mut left) = (self.chunk, name);
         let mut differs = false;
@@ -119,7 +119,7 @@ struct Class {
 }
 
 impl Class {
-    /// Reads a class from behind its `[`; gives what stands behind its `]`.
+    /// Parses a class after its `[`, and returns the text after its `]`.
     fn read(chunk: &[u8]) -> Result<(Self, &[u8]), BadPattern> {
         let negated = chunk.first() == Some(&b'^');
         let mut left = chunk.get(usize::from(negated)..).unwrap_or_default();
@@ -143,7 +143,7 @@ impl Class {
     }
 }
 
-/// A character of a class; something has to stand behind it.
+/// A character of a class, which must not be the last of the pattern.
 fn character(chunk: &[u8]) -> Result<(u32, &[u8]), BadPattern> {
     let escaped = match chunk.first() {
         None | Some(b'-' | b']') => return Err(BadPattern),
@@ -157,10 +157,10 @@ fn character(chunk: &[u8]) -> Result<(u32, &[u8]), BadPattern> {
     Ok((character, rest))
 }
 
-/// What Go reads where bytes are no UTF-8: one byte, as this character.
+/// The character that Go decodes an invalid UTF-8 byte to.
 const REPLACEMENT: u32 = char::REPLACEMENT_CHARACTER as u32;
 
-/// The first character of some bytes and what follows; skipping bytes after a star may begin within a character.
+/// The first character of some bytes, and the rest. Bytes skipped after a star may end inside a character.
 fn rune(bytes: &[u8]) -> (u32, &[u8]) {
     let longest = bytes.get(..4.min(bytes.len())).unwrap_or_default();
     let valid = longest.utf8_chunks().next().map_or("", |chunk| chunk.valid());

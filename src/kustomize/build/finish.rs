@@ -55,7 +55,7 @@ pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>)
 
 /// The error for an object that kustomize cannot print. kustomize fails on it in its last step.
 fn print_error(object: &Object) -> Option<Finding> {
-    let (span, why) = go::refusal(&object.node)?;
+    let (span, why) = go::print_error(&object.node)?;
     let message = format!("kustomize cannot print this object: {why}");
     Some(Finding::error(FAILED_BUILD, span, message).about(object.reference()))
 }

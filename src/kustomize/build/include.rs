@@ -152,7 +152,7 @@ impl Walk<'_> {
     fn check_stack(&mut self, item: &Node, path: &str) -> Option<Finding> {
         if let Some(index) = self.stack.iter().position(|folder| is_inside(folder, path)) {
             self.cycle_start = Some(self.cycle_start.map_or(index, |before| before.min(index)));
-            let called = |path: &str| format!("`{}`", self.files.tree().called(path));
+            let called = |path: &str| format!("`{}`", self.files.tree().display_path(path));
             let text = item.text().unwrap_or_default();
             let cycle: Vec<String> =
                 self.stack.iter().skip(index).map(|folder| called(folder)).chain([called(path)]).collect();

@@ -18,7 +18,7 @@ use crate::kustomize::omission::Omission;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::transform::builtin_plugins;
-use crate::yaml::{Entry, Inside, Node, Value};
+use crate::yaml::{Embedded, Entry, Node, Value};
 
 /// The `apiVersion` of built-in plugins.
 const BUILTIN: &str = "builtin";
@@ -144,7 +144,7 @@ impl Walk<'_> {
         let mut plugin_accumulator = Accumulator { is_incomplete: accumulator.is_incomplete, ..Accumulator::default() };
         let mut paths = Vec::new();
         for item in items {
-            let parsed = Inside::handed_down(item).parse();
+            let parsed = Embedded::inherited(item).parse();
             if !parsed.documents.iter().any(|document| document.node.is_map()) {
                 paths.push(item);
                 continue;

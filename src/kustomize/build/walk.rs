@@ -145,7 +145,7 @@ impl<'a> Walk<'a> {
                     accumulator.empty = Some(Finding::error(FAILED_BUILD, span, message).help(help));
                 }
             } else {
-                let message = format!("`{}` is not a readable text file", self.files.tree().called(path));
+                let message = format!("`{}` is not a readable text file", self.files.tree().display_path(path));
                 accumulator.fail(Finding::error(FAILED_BUILD, File::new(path.as_str(), "").first_line(), message));
             }
             return Some(LoadedDefinition::Invalid);
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
         if let Some(second) = paths.get(1).and_then(|path| self.files.get(path)) {
             let message = format!(
                 "this directory has two kustomization files; the other one is `{}`",
-                self.files.tree().called(path)
+                self.files.tree().display_path(path)
             );
             accumulator.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
         }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::remote::Copy;
-use crate::text::{Entry, File, Index, Load, LoadError, Tree};
-use crate::yaml::{Inside, Node, Parsed, parse};
+use crate::text::{Entry, File, Index, LoadError, Loader, Tree};
+use crate::yaml::{Embedded, Node, Parsed, parse};
 
 /// A tree with its parsed YAML files. It is cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -154,7 +154,7 @@ impl Files {
         {
             return parsed.clone();
         }
-        let parsed = Arc::new(Inside::handed_down(scalar).parse());
+        let parsed = Arc::new(Embedded::inherited(scalar).parse());
         cache().insert(key, (scalar.clone(), parsed.clone()));
         parsed
     }
@@ -171,7 +171,7 @@ struct OtherTrees {
     sources: BTreeMap<Arc<str>, (Tree, Arc<str>)>,
 }
 
-impl Load for OtherTrees {
+impl Loader for OtherTrees {
     fn load(&self, path: &str) -> Result<File, LoadError> {
         let (tree, source_path) = self.sources.get(path).ok_or(LoadError::Missing)?;
         tree.file(source_path)

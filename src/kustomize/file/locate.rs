@@ -7,7 +7,7 @@ use super::files::{Files, Reading, copy_folder, copy_of};
 use super::remote::Remote;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
-use crate::text::{Span, Stands, folder_of, is_inside, join};
+use crate::text::{PathKind, Span, folder_of, is_inside, join};
 use crate::yaml::{Node, Parsed};
 
 /// The meaning of a path in a kustomization.
@@ -64,16 +64,16 @@ impl Files {
         }
         let inside = join(folder, text).filter(|path| copy_of(path) == copy_of(folder));
         let Some(path) = inside else { return Err(self.outside(folder, text, span)) };
-        match self.tree().look(&path) {
-            Stands::File(own) => {
+        match self.tree().path_kind(&path) {
+            PathKind::File(own) => {
                 if self.is_restricted(folder) && !is_inside(folder_of(&own), folder) {
                     return Err(self.restricted(folder, text, span));
                 }
                 Ok(Located::File(path))
             }
-            Stands::Folder(own) if copy_of(&own) == copy_of(folder) => Ok(Located::Folder(own)),
-            Stands::Folder(_) => Err(self.outside(folder, text, span)),
-            Stands::Nothing => Err(self.missing(folder, text, &path, span)),
+            PathKind::Directory(own) if copy_of(&own) == copy_of(folder) => Ok(Located::Folder(own)),
+            PathKind::Directory(_) => Err(self.outside(folder, text, span)),
+            PathKind::Missing => Err(self.missing(folder, text, &path, span)),
         }
     }
 
@@ -85,11 +85,11 @@ impl Files {
         };
         let copy_root = copy_folder(copy);
         let whole = if path.is_empty() { copy_root.clone() } else { format!("{copy_root}/{path}") };
-        match self.tree().look(&whole) {
-            Stands::File(_) => Ok(Located::File(whole)),
-            Stands::Folder(own) => Ok(Located::Folder(own)),
-            Stands::Nothing => {
-                let copy = self.tree().called(&copy_root);
+        match self.tree().path_kind(&whole) {
+            PathKind::File(_) => Ok(Located::File(whole)),
+            PathKind::Directory(own) => Ok(Located::Folder(own)),
+            PathKind::Missing => {
+                let copy = self.tree().display_path(&copy_root);
                 let message = format!("the copy in `{copy}` has no `{path}`, which `{text}` references");
                 Err(Finding::error(MISSING_RESOURCE, span.clone(), message))
             }
@@ -98,9 +98,9 @@ impl Files {
 
     /// Tells whether a path is a file that a kustomization in a directory may read.
     pub(crate) fn has(&self, folder: &str, path: &str) -> bool {
-        match self.tree().look(path) {
-            Stands::File(own) => !self.is_restricted(folder) || is_inside(folder_of(&own), folder),
-            Stands::Folder(_) | Stands::Nothing => false,
+        match self.tree().path_kind(path) {
+            PathKind::File(own) => !self.is_restricted(folder) || is_inside(folder_of(&own), folder),
+            PathKind::Directory(_) | PathKind::Missing => false,
         }
     }
 
@@ -112,7 +112,7 @@ impl Files {
     }
 
     fn restricted(&self, folder: &str, text: &str, span: &Span) -> Finding {
-        let message = format!("file `{text}` is not in or below `{}`", self.tree().called(folder));
+        let message = format!("file `{text}` is not in or below `{}`", self.tree().display_path(folder));
         let help = if copy_of(folder).is_none() {
             "kustomize only reads files in or below the directory of the kustomization; use \
              `--load-restrictor LoadRestrictionsNone` to build as Flux does"
@@ -123,7 +123,7 @@ impl Files {
     }
 
     fn outside(&self, folder: &str, text: &str, span: &Span) -> Finding {
-        let root = self.tree().called(copy_of(folder).unwrap_or_default());
+        let root = self.tree().display_path(copy_of(folder).unwrap_or_default());
         let message = if root.is_empty() {
             format!("`{text}` is outside of the repository")
         } else {
@@ -145,7 +145,10 @@ impl Files {
         let suggestion = did_you_mean(segment, names.iter().map(String::as_str)).map(|name| {
             let start = text.strip_suffix(rest).unwrap_or_default();
             let suggestion = if below.is_empty() { format!("{start}{name}") } else { format!("{start}{name}/{below}") };
-            (join(folder, &suggestion).is_some_and(|path| self.tree().look(&path) != Stands::Nothing), suggestion)
+            (
+                join(folder, &suggestion).is_some_and(|path| self.tree().path_kind(&path) != PathKind::Missing),
+                suggestion,
+            )
         });
         let help = match suggestion {
             Some((true, suggestion)) => {

@@ -14,7 +14,7 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::text::string_value::new_value;
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Origin, Reader, Scalar, Step, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Origin, Reader, Scalar, Style, Value, ValueChange};
 
 /// Runs the generators of a kustomization and adds their objects.
 pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
@@ -128,7 +128,7 @@ fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, location: &Span) -> Vec<Entry
             _ => Style::Double,
         };
         let was = pair.reference_span.clone().map(Origin::At);
-        let step = Step::new(By::Generator(pair.span.clone()), was, Box::default());
+        let step = ValueChange::new(ChangedBy::Generator(pair.span.clone()), was, Box::default());
         let node = Node { value: Value::Scalar(text.into(), style), origin: Origin::Via(step.into()) };
         list.push(Entry::new(pair.key.clone(), &pair.key_span, node));
     }
@@ -164,7 +164,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 fn generated(value: Value, span: &Span) -> Node {
-    new_value(value, By::Generator(span.clone()))
+    new_value(value, ChangedBy::Generator(span.clone()))
 }
 
 fn string(text: &str, span: &Span) -> Node {
@@ -310,7 +310,7 @@ fn merge_entries(old: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
     for entry in over.node.entries() {
         match pairs.iter_mut().find(|known| known.key == entry.key) {
             Some(known) => {
-                let by = By::Generator(entry.node.span().clone());
+                let by = ChangedBy::Generator(entry.node.span().clone());
                 *known = known.with_node(known.node.changed(entry.node.value.clone(), by));
             }
             None => pairs.push(entry.clone()),

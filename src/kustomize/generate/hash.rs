@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::kustomize::objects::resources::Resources;
 use crate::kustomize::text::go_json;
 use crate::kustomize::text::string_value::with_text;
-use crate::yaml::{By, Node, Reader, Style, Value, to_json};
+use crate::yaml::{ChangedBy, Node, Reader, Style, Value, to_json};
 
 /// The suffix for unknown content: it has the length of a hash, and a letter that no hash contains.
 const UNKNOWN: &str = "xxxxxxxxxx";
@@ -19,7 +19,7 @@ pub(crate) fn add_to_names(resources: &mut Resources) {
         let known = !["data", "stringData", "binaryData"].iter().any(|field| has_unknown(resource.node.get(field)));
         let suffix = if known { hash(&resource.node) } else { UNKNOWN.to_string() };
         let text = format!("{}-{suffix}", name.node.text().unwrap_or_default());
-        let mut new = with_text(&name.node, &text, By::Generator(name.node.origin.written().clone()));
+        let mut new = with_text(&name.node, &text, ChangedBy::Generator(name.node.origin.written().clone()));
         if !known {
             new.value = Value::Scalar(text.into(), Style::Unknown);
         }

@@ -4,7 +4,7 @@ use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::text::string_value::new_value;
-use crate::yaml::{By, Entry, Node, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Style, Value};
 
 /// Generates the object. kustomize only supports one cloud provider.
 pub(crate) fn generate(generator: &Node) -> Result<Node, Finding> {
@@ -16,7 +16,7 @@ pub(crate) fn generate(generator: &Node) -> Result<Node, Finding> {
         let message = format!("kustomize does not support the cloud `{cloud}`, only `gke`");
         return Err(Finding::error(FAILED_BUILD, cloud_span, message));
     }
-    let value = |value: Value| new_value(value, By::Generator(span.clone()));
+    let value = |value: Value| new_value(value, ChangedBy::Generator(span.clone()));
     let string = |text: String| value(Value::Scalar(text.into(), Style::Double));
     let entry = |key: &str, node: Node| Entry::new(key, &span, node);
     let account = format!(

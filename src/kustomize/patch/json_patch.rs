@@ -2,7 +2,7 @@
 
 use crate::kustomize::text::size_limits;
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
+use crate::yaml::{ChangedBy, Entry, Node, Reader, Scalar, Style, Value, to_json};
 
 /// An operation of a patch.
 pub(crate) struct Operation {
@@ -142,7 +142,7 @@ impl Operation {
     fn value_at(&self, object: &Node, from: &[String]) -> Result<Node, PatchError> {
         let found = find(object, from);
         let value = found.ok_or_else(|| (self.span.clone(), format!("`{}` does not exist", display_path(from))))?;
-        Ok(value.changed(value.value.clone(), By::Patch(self.span.clone())))
+        Ok(value.changed(value.value.clone(), ChangedBy::Patch(self.span.clone())))
     }
 }
 

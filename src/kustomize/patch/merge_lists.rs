@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::merge_step::{DIRECTIVE, Directive, MergeError, MergeResult, PatchValue, read_directive};
 use crate::kustomize::schema::merge_keys::ListMerge;
 use crate::text::Index;
-use crate::yaml::{By, Entry, Node, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Style, Value};
 
 /// The maximum number of items of a list without unique keys, which merges in quadratic time.
 const MAX_UNORDERED: usize = 3000;
@@ -62,7 +62,7 @@ pub(crate) fn merge_list(
             let items = List::new(items_without_directive.as_deref().unwrap_or_default(), list, merge_item)
                 .merge(&ListPatch::Own, new)?;
             let value = Value::Seq(nodes(items));
-            Ok(MergeResult::Replaced(old.changed(value, By::Patch(new.span().clone()))))
+            Ok(MergeResult::Replaced(old.changed(value, ChangedBy::Patch(new.span().clone()))))
         }
         (_, PatchValue::Node(_)) => {
             let list_patch = ListPatch::Items(items_without_directive.as_deref().unwrap_or(new.items()));

@@ -14,7 +14,7 @@ use crate::kustomize::objects::resources::{NO_NAMESPACE, Resource, ResourceId, R
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::text::string_value::{new_value, with_text};
 use crate::text::{Index, Span};
-use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Name, Node, Origin, Reader, Scalar, Style, Value, ValueChange};
 
 /// Updates the references to renamed objects.
 pub(crate) fn update(resources: &mut Resources, config: &TransformerConfig, findings: &mut Vec<Finding>) {
@@ -324,16 +324,16 @@ fn namespace_of(resource: &Resource) -> Option<&Node> {
 }
 
 /// The last change of a value, which is also the origin of updated references.
-fn last_change(node: &Node) -> By {
+fn last_change(node: &Node) -> ChangedBy {
     match &node.origin {
         Origin::Via(step) => step.by.clone(),
-        Origin::At(span) => By::Field(span.clone()),
+        Origin::At(span) => ChangedBy::Field(span.clone()),
     }
 }
 
 fn rename(node: &Node, referral: &Resource) -> Node {
     let name = referral.node.at_keys(&["metadata", "name"]);
-    let by = name.map_or_else(|| By::Field(referral.node.span().clone()), last_change);
+    let by = name.map_or_else(|| ChangedBy::Field(referral.node.span().clone()), last_change);
     let mut renamed_node = with_text(node, &referral.id.name, by);
     if let Some(Value::Scalar(text, Style::Unknown)) = name.map(|name| &name.value) {
         renamed_node.value = Value::Scalar(text.clone(), Style::Unknown);
@@ -344,30 +344,30 @@ fn rename(node: &Node, referral: &Resource) -> Node {
     let mut origin = node.origin.clone();
     let mut is_changed = false;
     for step in steps.iter().filter(|step| !known_places.contains(&step_place(step))) {
-        origin = Origin::Via(Arc::new(Step::new(step.by.clone(), Some(origin), Box::default())));
+        origin = Origin::Via(Arc::new(ValueChange::new(step.by.clone(), Some(origin), Box::default())));
         is_changed = true;
     }
     if is_changed { Node { value: renamed_node.value, origin } } else { renamed_node }
 }
 
 /// The changes of a name, oldest first.
-fn steps_of(origin: &Origin) -> Vec<&Step> {
-    let mut steps: Vec<&Step> = Vec::new();
+fn steps_of(origin: &Origin) -> Vec<&ValueChange> {
+    let mut steps: Vec<&ValueChange> = Vec::new();
     let mut index = Some(origin);
     while let Some(Origin::Via(step)) = index {
         steps.push(step);
-        index = step.was.as_ref();
+        index = step.previous.as_ref();
     }
     steps.reverse();
     steps
 }
 
 /// The position of a change of a name. kustomize has no variables of Flux.
-fn step_place(step: &Step) -> &Span {
+fn step_place(step: &ValueChange) -> &Span {
     match &step.by {
-        By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span) => span,
-        By::Variable(_) | By::Inherited(..) => {
-            step.was.as_ref().map_or_else(|| unreachable!("a variable changes a value of a file"), Origin::span)
+        ChangedBy::Patch(span) | ChangedBy::Generator(span) | ChangedBy::Field(span) | ChangedBy::Applier(span) => span,
+        ChangedBy::Variable(_) | ChangedBy::Inherited(..) => {
+            step.previous.as_ref().map_or_else(|| unreachable!("a variable changes a value of a file"), Origin::span)
         }
     }
 }

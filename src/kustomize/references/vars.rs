@@ -11,7 +11,7 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::{Accumulator, Variable};
 use crate::kustomize::text::field_path::{look_up, split};
 use crate::text::Span;
-use crate::yaml::{By, Entry, Name, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Name, Node, Reader, Scalar, Style, Value};
 
 /// Reads `vars`, and marks their source objects while the names are still original.
 pub(crate) fn collect(definition: &Definition, accumulator: &mut Accumulator) {
@@ -199,13 +199,13 @@ fn substitute_text(node: &Node, values: &BTreeMap<Name, VarValue>) -> Option<Nod
     let alone = text.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')).filter(|name| !name.contains(')'));
     if let Some(known) = alone.and_then(|name| values.get(name)) {
         let (text, style) = known.value.clone()?;
-        return Some(node.changed(Value::Scalar(text, style), By::Field(known.span.clone())));
+        return Some(node.changed(Value::Scalar(text, style), ChangedBy::Field(known.span.clone())));
     }
     let (new, span) = expand(text, values);
     if new == text {
         return None;
     }
-    let by = By::Field(span.unwrap_or_else(|| node.span().clone()));
+    let by = ChangedBy::Field(span.unwrap_or_else(|| node.span().clone()));
     Some(node.changed(Value::Scalar(new.into(), Style::Double), by))
 }
 

@@ -11,7 +11,7 @@ use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::objects::trace::{PluginRef, Source};
 use crate::kustomize::text::string_value::{new_value, set_text_entry};
 use crate::text::{File, Span, folder_of};
-use crate::yaml::{By, Node, Style, Value, go};
+use crate::yaml::{ChangedBy, Node, Style, Value, go};
 
 /// The label that `managedByLabel` adds. The version is that of the reference program.
 const MANAGED_BY_LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "kustomize-v5.8.1");
@@ -95,7 +95,7 @@ fn annotate(node: &Node, key: &str, text: String, span: &Span) -> Node {
 
 fn set_entry(node: &Node, path: &str, key: &str, text: String, span: &Span) -> Node {
     let style = if text.contains('\n') { Style::Literal } else { Style::Double };
-    let value = new_value(Value::Scalar(text.into(), style), By::Field(span.clone()));
+    let value = new_value(Value::Scalar(text.into(), style), ChangedBy::Field(span.clone()));
     let spec = FieldSpec::new(Gvk::new("", "", ""), path, true);
     let mut set = |map: Option<&Node>| Ok(map.map(|map| set_text_entry(map, key, span, &value)));
     let result = spec.apply(node, CreateKind::Map(span), &mut set);

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::field_path::{Segment, field, list, read};
 use crate::text::{File, Span};
-use crate::yaml::{By, Entry, Node, Origin, Step, Style, Value, parse};
+use crate::yaml::{ChangedBy, Entry, Node, Origin, Style, Value, ValueChange, parse};
 
 /// The maximum number of segments. It limits the depth of objects that a path can create.
 const MAX_SEGMENTS: usize = 256;
@@ -188,8 +188,8 @@ fn with_key_file(node: Node, span: &Span) -> Node {
     if node.origin.written().file() == span.file() {
         return node;
     }
-    let by = By::Field(node.span().clone());
-    let step = Step::new(by, Some(Origin::At(span.clone())), Box::default());
+    let by = ChangedBy::Field(node.span().clone());
+    let step = ValueChange::new(by, Some(Origin::At(span.clone())), Box::default());
     Node { value: node.value, origin: Origin::Via(Arc::new(step)) }
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn reprint_node(node: &Node) -> Node {
 fn changed(node: &Node) -> Option<Node> {
     let value = match &node.value {
         Value::Scalar(text, style) => {
-            let printed = go::settled(text, *style);
+            let printed = go::normalized(text, *style);
             if *printed == **text {
                 return None;
             }

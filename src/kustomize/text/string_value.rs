@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Origin, Reader, Scalar, Step, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Origin, Reader, Scalar, Style, Value, ValueChange};
 
 /// Sets a key of a mapping to a text. An equal value keeps its origin.
 pub(crate) fn set_text_entry(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
     let Some(text) = value.shared_text() else { return map.clone() };
-    let by = By::Field(value.span().clone());
+    let by = ChangedBy::Field(value.span().clone());
     match map.entry(key) {
         Some(entry) if entry.node.resolve(Reader::Kustomize) == Some(Scalar::String(&text)) => map.clone(),
         Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, string_style(value)), by))),
@@ -17,8 +17,8 @@ pub(crate) fn set_text_entry(map: &Node, key: &str, key_span: &Span, value: &Nod
 }
 
 /// A value that a build step creates.
-pub(crate) fn new_value(value: Value, by: By) -> Node {
-    Node { value, origin: Origin::Via(Arc::new(Step::new(by, None, Box::default()))) }
+pub(crate) fn new_value(value: Value, by: ChangedBy) -> Node {
+    Node { value, origin: Origin::Via(Arc::new(ValueChange::new(by, None, Box::default()))) }
 }
 
 /// A style that keeps a value a string, whatever its text is.
@@ -30,7 +30,7 @@ pub(crate) fn string_style(value: &Node) -> Style {
 }
 
 /// A string with a new text; it stays plain if possible.
-pub(crate) fn with_text(node: &Node, text: &str, by: By) -> Node {
+pub(crate) fn with_text(node: &Node, text: &str, by: ChangedBy) -> Node {
     let style = match &node.value {
         Value::Scalar(_, Style::Plain) => Style::Plain,
         _ => string_style(node),

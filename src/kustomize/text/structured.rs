@@ -8,7 +8,7 @@ use super::field_path::look_up;
 use super::retype::{Retyped, retype};
 use super::{go_json, size_limits};
 use crate::text::Span;
-use crate::yaml::{By, Node, Reader, Style, Value, print, to_json};
+use crate::yaml::{ChangedBy, Node, Reader, Style, Value, print, to_json};
 
 /// Writes a value into the text that a path enters.
 ///
@@ -37,7 +37,7 @@ pub(crate) fn write(object: &Node, path: &[String], value: &Node, create: bool, 
         .to_string()
     };
     size_limits::check_text_size(&written).ok()?;
-    let node = scalar.changed(Value::Scalar(written.into(), block_style(scalar)), By::Field(by.clone()));
+    let node = scalar.changed(Value::Scalar(written.into(), block_style(scalar)), ChangedBy::Field(by.clone()));
     set_at(object, path.get(..end)?, &node)
 }
 

@@ -6,7 +6,7 @@ use crate::base::finding::Finding;
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, each_item};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
-use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{ChangedBy, Node, Reader, Scalar, Style, Value};
 
 /// Applies the entries of `images` to all objects.
 ///
@@ -159,7 +159,7 @@ impl Image {
         let changed = fields
             .into_iter()
             .flatten()
-            .fold(image.clone(), |node, field| node.changed(value.clone(), By::Field(field.span().clone())));
+            .fold(image.clone(), |node, field| node.changed(value.clone(), ChangedBy::Field(field.span().clone())));
         Ok(Some(changed))
     }
 }

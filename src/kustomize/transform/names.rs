@@ -3,7 +3,7 @@
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, Gvk};
 use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
 use crate::kustomize::text::string_value::{new_value, string_style, with_text};
-use crate::yaml::{By, Name, Node, Value};
+use crate::yaml::{ChangedBy, Name, Node, Value};
 
 /// The position of the added text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ fn is_name_fixed(id: &ResourceId) -> bool {
 
 fn add(affix: Affix, value: &Node, text: &Name, spec: &FieldSpec, resource: &mut Resource) -> Result<(), FieldError> {
     let mut change = |node: Option<&Node>| {
-        let by = By::Field(value.span().clone());
+        let by = ChangedBy::Field(value.span().clone());
         let Some(node) = node else { return Ok(Some(new_value(Value::Scalar(text.clone(), string_style(value)), by))) };
         let Some(old) = node.text() else {
             let message = format!("`{}` is not a string, so a prefix or suffix cannot be added", spec.path);

@@ -4,7 +4,7 @@ use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec,
 use crate::kustomize::objects::resources::{NO_NAMESPACE, Resource, Resources};
 use crate::kustomize::text::string_value::{new_value, string_style};
 use crate::text::Span;
-use crate::yaml::{By, Entry, Node, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Value};
 
 /// The options of the transformer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Write<'_> {
     fn new_value(&self, old: Option<&Node>) -> Result<Option<Node>, FieldError> {
         let Some(text) = self.value.shared_text() else { return Ok(None) };
         let value = Value::Scalar(text.clone(), string_style(self.value));
-        let by = By::Field(self.value.span().clone());
+        let by = ChangedBy::Field(self.value.span().clone());
         match old {
             None => Ok(Some(new_value(value, by))),
             Some(old) if !matches!(old.value, Value::Scalar(..)) => {

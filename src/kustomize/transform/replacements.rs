@@ -14,7 +14,7 @@ use crate::kustomize::text::field_path::split;
 use crate::kustomize::text::retype::{Retyped, retype};
 use crate::kustomize::text::{size_limits, structured};
 use crate::text::Span;
-use crate::yaml::{By, Node, Origin, Step, Value};
+use crate::yaml::{ChangedBy, Node, Origin, Value, ValueChange};
 
 /// Applies the entries of `replacements` in order. An entry with a path is replaced by the entries of the file.
 pub(crate) fn apply(files: &Files, folder: &str, entries: &[Node], accumulator: &mut Accumulator) {
@@ -202,8 +202,9 @@ impl TargetFields<'_> {
                 }
             }
         };
-        let via =
-            |by: &Span, was: Origin| Origin::Via(Arc::new(Step::new(By::Field(by.clone()), Some(was), Box::default())));
+        let via = |by: &Span, was: Origin| {
+            Origin::Via(Arc::new(ValueChange::new(ChangedBy::Field(by.clone()), Some(was), Box::default())))
+        };
         // The origin of the source lies between the former value and the replacement.
         Ok(Node { value: new, origin: via(span, via(&self.source_value.source, old.origin.clone())) })
     }
@@ -243,7 +244,7 @@ mod tests {
         while let Some(now) = origin {
             candidate_index.push(now.span().text().to_string());
             origin = match now {
-                Origin::Via(step) => step.was.as_ref(),
+                Origin::Via(step) => step.previous.as_ref(),
                 Origin::At(_) => None,
             };
         }

@@ -6,7 +6,7 @@ use crate::kustomize::objects::resources::ResourceId;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::text::string_value::new_value;
-use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{ChangedBy, Entry, Node, Reader, Scalar, Style, Value};
 
 /// Sets the replica counts of objects; an entry without a match is an error.
 pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Accumulator) {
@@ -87,7 +87,7 @@ fn read(entry: &Node) -> Result<(&str, Node), Finding> {
 }
 
 fn set(old: Option<&Node>, count: &Node) -> Result<Option<Node>, FieldError> {
-    let by = By::Field(count.span().clone());
+    let by = ChangedBy::Field(count.span().clone());
     match old {
         None => Ok(Some(new_value(count.value.clone(), by))),
         Some(Node { value: Value::Scalar(_, Style::Plain), .. }) => {

@@ -9,7 +9,7 @@ use crate::kustomize::objects::selector::Selector;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::text::field_change::{Change, Shape};
-use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
+use crate::yaml::{ChangedBy, Node, Reader, Scalar, Style, Value};
 
 const NAMESPACE: &str = "metadata/namespace";
 
@@ -46,7 +46,7 @@ fn value_of(files: &Files, folder: &str, transformer: &Node) -> Node {
     let written = transformer.get("value").filter(|value| !value.is_null());
     let trimmed = written.and_then(Node::text).map(str::trim).filter(|text| !text.is_empty());
     let source = written.unwrap_or(transformer);
-    let folder_name = files.tree().called(folder);
+    let folder_name = files.tree().display_path(folder);
     let text = trimmed.unwrap_or_else(|| folder_name.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
     Node { value: Value::Scalar(text.into(), Style::Plain), origin: source.origin.clone() }
 }
@@ -97,7 +97,7 @@ fn add(value: &Node, path: &Node, position: usize, resource: &Resource) -> Resul
             Value::Scalar(_, style) => style,
             Value::Seq(_) | Value::Map(_) => Style::Plain,
         };
-        Ok(old.changed(Value::Scalar(new.into(), style), By::Field(value.span().clone())))
+        Ok(old.changed(Value::Scalar(new.into(), style), ChangedBy::Field(value.span().clone())))
     };
     let change = Change { create: Some(Shape::Scalar), span: path.span(), set: &set };
     change.apply(&resource.node, &split_path(text, '/'))?.ok_or_else(|| format!("the field `{text}` does not exist"))

@@ -1,31 +1,31 @@
-//! The layout of a document: indentation, line breaks, and which keys fit on the line of their value.
+//! The layout of a document: indentation, line breaks, and keys on the line of their value.
 
 use std::ops::Range;
 
+use super::fold::normalized;
 use super::number;
 use super::order;
-use super::settled;
-use super::shape::{self, Shape};
-use crate::yaml::resolve::resolve_plain;
-use crate::yaml::timestamp::rfc3339;
-use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value};
+use super::shape::{self, ScalarAnalysis};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::scalar::timestamp::rfc3339;
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
-/// A key that is longer, in bytes, is written after a question mark.
+/// The length of the longest key, in bytes, that is written without a question mark.
 const MAX_SIMPLE_KEY: usize = 128;
 
-/// Lines are folded at the first space past this column.
+/// The column after which a line is folded, at the first space.
 const WIDTH: usize = 80;
 
-/// A range of the printed text and what it shows.
+/// A range of the printed text, and its node or key.
 #[derive(Debug, Clone)]
 pub struct Segment<'a> {
-    /// Bytes of the text.
+    /// The byte range in the text.
     pub range: Range<usize>,
-    /// What they show.
+    /// The printed node or key.
     pub part: Part<'a>,
 }
 
-/// What a range of the printed text shows.
+/// The node or key that a range of the printed text represents.
 #[derive(Debug, Clone, Copy)]
 pub enum Part<'a> {
     /// The key of an entry.
@@ -36,20 +36,20 @@ pub enum Part<'a> {
     Dash(&'a Node),
 }
 
-/// Writes a document. The flags are those of libyaml's emitter, since its line breaks follow from them.
+/// Writes a document. The flags are the flags of libyaml's emitter, which determine its line breaks.
 #[derive(Debug)]
 pub(super) struct Emitter<'a, 's> {
     segments: Option<&'s mut Vec<Segment<'a>>>,
     pub(super) out: String,
-    /// How many characters the last line has.
+    /// The number of characters in the last line.
     pub(super) column: usize,
-    /// Whether the last character separates, so that the next token needs no space.
+    /// Whether the last character is a separator, so that the next token needs no space.
     pub(super) whitespace: bool,
-    /// Whether the line has nothing but indentation and indicators yet.
+    /// Whether the line has only indentation and indicators so far.
     pub(super) indention: bool,
-    /// The entries of the open mappings in the order in which they are printed.
+    /// The entries of the open mappings, in print order.
     entries: Vec<&'a Entry>,
-    /// How many collections of those that are open were written with brackets.
+    /// The number of open collections that the file writes with brackets.
     brackets: usize,
 }
 
@@ -72,7 +72,7 @@ impl<'a, 's> Emitter<'a, 's> {
         self.out
     }
 
-    /// Writes a value; `outer` is the indentation of the collection that it is in.
+    /// Writes a value; `outer` is the indentation of its collection.
     fn node(&mut self, node: &'a Node, outer: Option<usize>, in_mapping: bool) {
         let brackets = self.brackets;
         match &node.value {
@@ -84,7 +84,7 @@ impl<'a, 's> Emitter<'a, 's> {
                 self.brackets += usize::from(has_brackets(node));
                 self.sequence(items, outer, in_mapping);
             }
-            // Between brackets kustomize writes nothing as quotes before it reads the object once more.
+            // Between brackets, kustomize writes an empty value as quotes, and then reads the object again.
             Value::Scalar(text, Style::Plain) if text.is_empty() && self.brackets > 0 => {
                 let start = self.scalar("", Style::Single, deeper(outer));
                 self.mark(start, Part::Leaf(node));
@@ -121,8 +121,8 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 
     fn key(&mut self, entry: &'a Entry, indent: usize) {
-        let key = shape::settled(&entry.key);
-        let shape = Shape::of(&key);
+        let key = shape::fold_next_line_characters(&entry.key);
+        let shape = ScalarAnalysis::of(&key);
         let simple = !shape.multiline && key.len() <= MAX_SIMPLE_KEY;
         if !simple {
             self.indicator("?", false, true);
@@ -139,7 +139,7 @@ impl<'a, 's> Emitter<'a, 's> {
     fn sequence(&mut self, items: &'a [Node], outer: Option<usize>, in_mapping: bool) {
         let indent = match outer {
             None => 0,
-            // The dashes stand below the key, unless it needed a question mark.
+            // The dashes have the indentation of the key, unless the key needs a question mark.
             Some(outer) if in_mapping && !self.indention => outer,
             Some(outer) => outer + 2,
         };
@@ -151,7 +151,7 @@ impl<'a, 's> Emitter<'a, 's> {
         }
     }
 
-    /// Writes a scalar and returns where it begins.
+    /// Writes a scalar and returns its start.
     fn scalar(&mut self, text: &str, style: Style, indent: usize) -> usize {
         let scalar = if style == Style::Plain { resolve_plain(text, Reader::Kustomize) } else { Scalar::String(text) };
         let text = match scalar {
@@ -165,18 +165,18 @@ impl<'a, 's> Emitter<'a, 's> {
                 return start;
             }
         };
-        // Where a date was meant, a time is printed, as a string.
+        // A plain date becomes a time, which is printed as a string.
         if style == Style::Plain
             && text.starts_with(|c: char| c.is_ascii_digit())
             && let Some(time) = rfc3339(text)
         {
-            return self.string(&time, Shape::of(&time), false, indent);
+            return self.string(&time, ScalarAnalysis::of(&time), false, indent);
         }
-        let text = settled(text, style);
-        self.string(&text, Shape::of(&text), false, indent)
+        let text = normalized(text, style);
+        self.string(&text, ScalarAnalysis::of(&text), false, indent)
     }
 
-    /// Writes a token that is no scalar, after a space where one is needed.
+    /// Writes a token other than a scalar, after a space if it needs one.
     pub(super) fn indicator(&mut self, text: &str, is_whitespace: bool, is_indention: bool) {
         if text != ":" {
             self.separate(true);
@@ -187,7 +187,7 @@ impl<'a, 's> Emitter<'a, 's> {
         self.indention &= is_indention;
     }
 
-    /// Writes the space before a token, where it needs one.
+    /// Writes the space before a token, if it needs one.
     pub(super) fn separate(&mut self, needed: bool) {
         if needed && !self.whitespace {
             self.out.push(' ');
@@ -195,7 +195,7 @@ impl<'a, 's> Emitter<'a, 's> {
         }
     }
 
-    /// Goes to a column at the beginning of a line: a new one, unless this one has nothing but indentation.
+    /// Starts a line with an indentation. It reuses the current line if that has only indentation.
     pub(super) fn line(&mut self, indent: usize) {
         if !self.indention || self.column > indent || (self.column == indent && !self.whitespace) {
             self.out.push('\n');
@@ -208,12 +208,12 @@ impl<'a, 's> Emitter<'a, 's> {
         (self.whitespace, self.indention) = (true, true);
     }
 
-    /// Tells whether a space may become a line break here.
+    /// Returns whether a space may become a line break here.
     pub(super) fn is_wide(&self) -> bool {
         self.column > WIDTH
     }
 
-    /// Tells whether a text of this many bytes could reach the column at which lines are folded.
+    /// Returns whether a text of this many bytes may reach the column at which lines are folded.
     pub(super) fn could_fold(&self, len: usize) -> bool {
         self.column + len + 2 > WIDTH
     }
@@ -226,7 +226,7 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 }
 
-/// Tells whether a collection was written with brackets, which it keeps whatever becomes of its content.
+/// Returns whether the file writes a collection with brackets. kustomize keeps them, even if the content changes.
 fn has_brackets(node: &Node) -> bool {
     node.origin.written().text().starts_with(['{', '['])
 }

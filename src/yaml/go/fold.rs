@@ -1,30 +1,49 @@
-//! What kustomize makes of a folded text when it writes it and reads it again, which it does before it prints.
+//! Changes of text in kustomize's round trip: before it prints an object, kustomize writes it and reads it again.
 
 use std::borrow::Cow;
 
-use super::shape::{is_break, is_printable};
+use super::shape::{self, is_break, is_printable};
+use crate::yaml::tree::node::Style;
 
-/// The text of a `>` block after go-yaml 3 has written it as one and read that.
+/// The text of a string of a style, as kustomize prints it: its round trip of a folded block adds empty lines or joins
+/// lines.
+pub fn normalized(text: &str, style: Style) -> Cow<'_, str> {
+    let folded = if style == Style::Folded { refolded(text) } else { Cow::Borrowed(text) };
+    match shape::fold_next_line_characters(&folded) {
+        Cow::Borrowed(_) => folded,
+        Cow::Owned(text) => Cow::Owned(text),
+    }
+}
+
+/// Returns whether go-yaml 3 writes a string of several lines as a block that it cannot read again.
 ///
-/// Its writer adds an empty line wherever a line ends, even where the reader keeps it: before a line with more
-/// indentation, and at the end of a text whose line breaks are all kept. Where the text begins with a blank it adds none,
-/// and lines are joined.
-pub(super) fn refolded(text: &str) -> Cow<'_, str> {
+/// Such a string starts with a tab, which the reader treats as indentation. Strings that pass through JSON are written
+/// as blocks.
+pub fn is_lost_as_block(text: &str) -> bool {
+    text.starts_with('\t') && text.contains('\n') && is_block(text)
+}
+
+/// The text of a `>` block after go-yaml 3 has written it as a block and read it again.
+///
+/// Its emitter adds an empty line after every line, even if the reader keeps that line break: before a line with more
+/// indentation, and at the end of a text that keeps all its line breaks. If the text starts with a blank, the emitter
+/// adds none, and lines are joined.
+fn refolded(text: &str) -> Cow<'_, str> {
     let plain_line = !text.trim_end_matches('\n').contains(is_break) && !text.ends_with("\n\n");
     if plain_line || !is_block(text) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(read(&written(text), text))
+    Cow::Owned(read_folded(&write_folded(text), text))
 }
 
-/// Tells whether go-yaml 3 writes the text as a block at all.
+/// Returns whether go-yaml 3 writes the text as a block.
 pub(super) fn is_block(text: &str) -> bool {
     let blank_end = text.ends_with(' ') || text.split(is_break).rev().skip(1).any(|line| line.ends_with(' '));
     !blank_end && text.chars().all(|c| c == '\t' || is_printable(c))
 }
 
-/// The lines of the block, without their indentation.
-fn written(text: &str) -> String {
+/// Writes the lines of a folded block, without indentation.
+fn write_folded(text: &str) -> String {
     let start = text.trim_start_matches(is_break);
     let joined = start.starts_with([' ', '\t', '\0']);
     let mut out = String::with_capacity(text.len() + 8);
@@ -46,10 +65,10 @@ fn written(text: &str) -> String {
     out
 }
 
-/// Reads a folded block whose last line breaks count as those of `original`.
-fn read(block: &str, original: &str) -> String {
+/// Reads a folded block, with the trailing line breaks of `original`.
+fn read_folded(block: &str, original: &str) -> String {
     let mut out = String::with_capacity(block.len());
-    // The break that ended the last line, and those of the empty lines after it.
+    // The line break of the last line, and the line breaks of the empty lines after it.
     let (mut ended, mut empty) = (None, String::new());
     let mut was_indented = false;
     let mut rest = block;

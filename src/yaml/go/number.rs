@@ -1,10 +1,10 @@
-//! Numbers, booleans and null as Go prints them after a way through JSON.
+//! Numbers, booleans and null as Go prints them after a conversion to JSON and back.
 
 use std::fmt::Write as _;
 
-use crate::yaml::resolve::Scalar;
+use crate::yaml::scalar::resolve::Scalar;
 
-/// Writes a scalar that is no string.
+/// Writes a scalar that is not a string.
 pub(super) fn write(out: &mut String, scalar: Scalar<'_>) {
     match scalar {
         Scalar::Null => out.push_str("null"),
@@ -32,7 +32,7 @@ fn float(out: &mut String, value: f64) {
     if value == 0.0 {
         return out.push('0');
     }
-    // JSON has its digits in full up to here, and what has no point is read again as a whole number.
+    // Up to here, Go's JSON has all digits, and a number without a point is read again as an integer.
     if value.fract() == 0.0 && value.abs() < 1e21 {
         let digits = value.to_string();
         if digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() {

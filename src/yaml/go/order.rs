@@ -1,16 +1,16 @@
-//! The order of keys: letters after everything else, numbers in them by value.
+//! The order of keys: letters after all other characters, numbers by value.
 
 use std::cmp::Ordering;
 
-use crate::yaml::node::Entry;
+use crate::yaml::tree::node::Entry;
 
-/// Below this many entries, insertion is faster than merging.
+/// The number of entries up to which insertion sort is faster than merge sort.
 const FEW: usize = 12;
 
 /// Sorts entries by key.
 ///
-/// The order is not transitive (`a2` < `a10` < `a1b` < `a2`), so it is no order to the standard library, which may
-/// panic. Where Go's own result depends on its random order of maps, ours depends on the order of the file.
+/// The order is not transitive (`a2` < `a10` < `a1b` < `a2`), so the sort of the standard library may panic. If Go's
+/// result depends on its random order of maps, ours depends on the order of the file.
 pub(super) fn sort(entries: &mut [&Entry]) {
     if entries.is_sorted_by(|a, b| less(&a.key, &b.key)) {
         return;
@@ -32,7 +32,7 @@ fn insert(entries: &mut [&Entry]) {
     }
 }
 
-/// Sorts `entries` with `scratch`, which holds the same.
+/// Sorts `entries` with `scratch`, which contains the same entries.
 fn merge<'a>(entries: &mut [&'a Entry], scratch: &mut [&'a Entry]) {
     if entries.len() <= FEW {
         return insert(entries);
@@ -56,7 +56,7 @@ fn merge<'a>(entries: &mut [&'a Entry], scratch: &mut [&'a Entry]) {
     }
 }
 
-/// Tells whether a key stands before another.
+/// Returns whether a key precedes another.
 fn less(a: &str, b: &str) -> bool {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     // Two characters may share their first bytes.
@@ -70,7 +70,7 @@ fn less(a: &str, b: &str) -> bool {
         (false, false) => {}
         (_, b) => return b,
     }
-    // A zero inside a number counts as a digit of it, one at its start does not.
+    // A zero inside a number is a digit of it, a leading zero is not.
     let inside = (first_a == '0' || first_b == '0')
         && before.bytes().rev().take_while(u8::is_ascii_digit).any(|digit| digit != b'0');
     let number = |text: &str| {

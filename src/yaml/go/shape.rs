@@ -1,15 +1,14 @@
-//! Which style a string is printed in.
+//! The style in which a string is printed.
 
 use std::borrow::Cow;
 
-use crate::yaml::resolve::resolve_plain;
-use crate::yaml::timestamp::rfc3339;
-use crate::yaml::{Reader, Scalar};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::scalar::timestamp::rfc3339;
 
-/// What a text allows.
-#[expect(clippy::struct_excessive_bools, reason = "they are what libyaml asks of a text")]
+/// The styles that a text allows, as libyaml's analysis of a scalar determines them.
+#[expect(clippy::struct_excessive_bools, reason = "libyaml's analysis has these flags")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct ScalarAnalysis {
     /// Whether it has line breaks.
     pub(super) multiline: bool,
     plain: bool,
@@ -17,7 +16,7 @@ pub(super) struct Shape {
     block: bool,
 }
 
-impl Shape {
+impl ScalarAnalysis {
     const SIMPLE: Self = Self { multiline: false, plain: true, single: true, block: true };
 
     pub(super) fn of(text: &str) -> Self {
@@ -31,7 +30,7 @@ impl Shape {
         Self::scan(text, marker)
     }
 
-    /// Goes through a text character by character; `marker` tells whether it begins like a document.
+    /// Analyzes a text by character; `marker` is whether it starts like a document marker.
     fn scan(text: &str, marker: bool) -> Self {
         let mut shape = Self { plain: !marker, ..Self::SIMPLE };
         let (mut space, mut broken, mut blank) = (false, false, true);
@@ -75,14 +74,14 @@ impl Shape {
     }
 }
 
-/// Tells whether a text is one that nearly all are: in it no character stands where it could mean something.
+/// Returns whether a text has no character with a meaning in YAML, as almost all texts.
 fn is_word(text: &[u8]) -> bool {
     let starts = |first: &u8| first.is_ascii_alphanumeric() || matches!(first, b'_' | b'.' | b'/' | b'$' | b'(');
     text.first().is_some_and(starts) && text.last() != Some(&b':') && text.iter().all(u8::is_ascii_graphic)
 }
 
-/// The text as it is after the way through JSON, whose reader takes U+0085 for a line break and folds it.
-pub(super) fn settled(text: &str) -> Cow<'_, str> {
+/// The text after kustomize's conversion to JSON and back, whose reader folds U+0085 as a line break.
+pub(super) fn fold_next_line_characters(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || !text.contains('\u{85}') {
         return Cow::Borrowed(text);
     }
@@ -107,44 +106,44 @@ pub(super) fn settled(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// How a string is written.
+/// The style in which a string is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// As it is, on a line or folded to several.
+pub enum PrintedStyle {
+    /// Without quotes, on one line or folded.
     Plain,
     /// In single quotes.
     Single,
     /// In double quotes.
     Double,
-    /// Line by line, as a block.
+    /// As a literal block.
     Literal,
 }
 
-impl Form {
-    /// How a string is written as a value.
+impl PrintedStyle {
+    /// The style of a string as a value.
     pub fn of(text: &str) -> Self {
-        Self::shaped(text, Shape::of(text))
+        Self::for_analysis(text, ScalarAnalysis::of(text))
     }
 
-    /// Tells whether a text can stand without quotes, whatever it is then.
+    /// Returns whether a text can be printed without quotes, whatever type readers resolve.
     pub fn is_plain(text: &str) -> bool {
-        Shape::of(text).plain
+        ScalarAnalysis::of(text).plain
     }
 
-    pub(super) fn shaped(text: &str, shape: Shape) -> Self {
+    pub(super) fn for_analysis(text: &str, shape: ScalarAnalysis) -> Self {
         if text.contains('\n') {
             return if shape.block { Self::Literal } else { Self::Double };
         }
         match shape {
             _ if is_typed(text) => Self::Double,
-            Shape { plain: true, .. } => Self::Plain,
-            Shape { single: true, .. } => Self::Single,
+            ScalarAnalysis { plain: true, .. } => Self::Plain,
+            ScalarAnalysis { single: true, .. } => Self::Single,
             _ => Self::Double,
         }
     }
 }
 
-/// Tells whether a text would be read as something else than this string if it had no quotes.
+/// Returns whether readers would resolve a text without quotes to another type than string.
 fn is_typed(text: &str) -> bool {
     let Some(first) = text.bytes().next() else { return true };
     match first {
@@ -162,7 +161,7 @@ fn is_typed(text: &str) -> bool {
     }
 }
 
-/// `1:20`, which is 80 in YAML 1.1.
+/// Returns whether a text is a sexagesimal number of YAML 1.1, such as `1:20`, which is 80.
 fn is_sexagesimal(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let mut parts = unsigned.split(':');
@@ -195,7 +194,7 @@ pub(super) fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Tells whether libyaml writes a character as it is. A tab is not, nor is anything past the first plane.
+/// Returns whether libyaml writes a character literally. It escapes tabs and characters past the first plane.
 pub(super) fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FEFE}' | '\u{FF00}'..='\u{FFFD}')
 }
@@ -205,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_have_the_shape_that_their_characters_tell() {
+    fn the_shortcut_for_words_agrees_with_the_analysis() {
         let all = || (0..=0x7Fu8).map(char::from);
         for (first, second) in all().flat_map(|first| all().map(move |second| (first, second))) {
             for text in [
@@ -215,7 +214,7 @@ mod tests {
                 format!("x{first}{second}"),
             ] {
                 if is_word(text.as_bytes()) {
-                    assert_eq!(Shape::scan(&text, false), Shape::SIMPLE, "{text:?}");
+                    assert_eq!(ScalarAnalysis::scan(&text, false), ScalarAnalysis::SIMPLE, "{text:?}");
                 }
             }
         }

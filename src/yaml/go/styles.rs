@@ -1,18 +1,18 @@
-//! Strings in each style.
+//! Printing of strings in each style.
 
 use std::fmt::Write as _;
 
 use super::emit::Emitter;
-use super::shape::{Form, Shape, is_break, is_printable};
+use super::shape::{PrintedStyle, ScalarAnalysis, is_break, is_printable};
 
 impl Emitter<'_, '_> {
-    /// Writes a string in the style that it needs, and returns where it begins.
-    pub(super) fn string(&mut self, text: &str, shape: Shape, simple_key: bool, indent: usize) -> usize {
-        match Form::shaped(text, shape) {
-            Form::Plain => self.plain(text, simple_key, indent),
-            Form::Single => self.single(text, simple_key, indent),
-            Form::Double => self.double(text, simple_key, indent),
-            Form::Literal => self.literal(text, indent),
+    /// Writes a string in the style that it needs, and returns its start.
+    pub(super) fn string(&mut self, text: &str, shape: ScalarAnalysis, simple_key: bool, indent: usize) -> usize {
+        match PrintedStyle::for_analysis(text, shape) {
+            PrintedStyle::Plain => self.plain(text, simple_key, indent),
+            PrintedStyle::Single => self.single(text, simple_key, indent),
+            PrintedStyle::Double => self.double(text, simple_key, indent),
+            PrintedStyle::Literal => self.literal(text, indent),
         }
     }
 
@@ -81,7 +81,7 @@ impl Emitter<'_, '_> {
     fn double(&mut self, text: &str, simple_key: bool, indent: usize) -> usize {
         self.indicator("\"", false, false);
         let start = self.out.len() - 1;
-        // libyaml looks for the mark at the start of the text, whichever character it is about to write.
+        // libyaml checks for a byte order mark at the start of the text, not at the current character.
         let marked = text.starts_with('\u{FEFF}');
         let (mut space, mut first) = (false, true);
         let mut chars = text.chars().peekable();

@@ -39,13 +39,13 @@ fn deep_nesting_is_a_finding() {
     ];
     for text in deep {
         let parsed = survives(text);
-        assert_eq!(parsed.findings.last().unwrap().message, "collections nest more than 128 deep");
+        assert_eq!(parsed.findings.last().unwrap().message, "collections nest more than 128 levels deep");
     }
     let mut steps = String::new();
     for depth in 0..1000 {
         let _ = writeln!(steps, "{:depth$}a:", "");
     }
-    assert_eq!(survives(steps).findings[0].message, "collections nest more than 128 deep");
+    assert_eq!(survives(steps).findings[0].message, "collections nest more than 128 levels deep");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn aliases_cannot_nest_deeper_than_brackets() {
     for at in 1..500 {
         let _ = writeln!(text, "a{at}: &a{at} {}*a{} {}", "[".repeat(100), at - 1, "]".repeat(100));
     }
-    assert_eq!(survives(text).findings[0].message, "with this alias collections nest more than 128 deep");
+    assert_eq!(survives(text).findings[0].message, "this alias nests collections more than 128 levels deep");
 }
 
 #[test]

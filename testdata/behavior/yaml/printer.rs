@@ -20,7 +20,7 @@ struct Answer {
 fn ours(document: &str) -> Option<String> {
     let parsed = parse(&File::new("a.yaml", document));
     let node = &parsed.documents.first().filter(|_| parsed.findings.is_empty())?.node;
-    go::refusal(node).is_none().then(|| go::print(node))
+    go::print_error(node).is_none().then(|| go::print(node))
 }
 
 fn differences(answers: &str) -> Vec<String> {

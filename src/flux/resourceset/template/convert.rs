@@ -8,11 +8,10 @@ use super::value::{Kind, Value};
 use crate::text::{File, Span};
 use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value as Yaml};
 
-/// How deep a value nests at most.
+/// The maximum nesting depth of a value.
 const MAX_DEPTH: usize = 100;
 
-/// The value of a node as it arrives in the cluster; scalars keep their places. `name` is what it is called where it
-/// is unknown.
+/// Converts a node to the value on the cluster. Scalars keep their positions. `name` is the name of an unknown value.
 pub(in crate::flux::resourceset) fn from_node(node: &Node, name: &str) -> Value {
     let place = Some(node.span().clone());
     let kind = match &node.value {
@@ -30,10 +29,10 @@ pub(in crate::flux::resourceset) fn from_node(node: &Node, name: &str) -> Value 
             Some(Scalar::Bool(value)) => Kind::Bool(value),
             Some(Scalar::Int(value)) => match i64::try_from(value) {
                 Ok(value) => Kind::Int64(value),
-                #[expect(clippy::cast_precision_loss, reason = "Go converts them so")]
+                #[expect(clippy::cast_precision_loss, reason = "Go converts likewise")]
                 Err(_) => Kind::Float(value as f64),
             },
-            #[expect(clippy::cast_possible_truncation, reason = "it is a whole number of 64 bits")]
+            #[expect(clippy::cast_possible_truncation, reason = "it is an integer of 64 bits")]
             Some(Scalar::Float(value)) if value.fract() == 0.0 && value.abs() < 9e18 => Kind::Int64(value as i64),
             Some(Scalar::Float(value)) => Kind::Float(value),
             Some(Scalar::String(text)) => Kind::Text(text.into()),
@@ -42,7 +41,7 @@ pub(in crate::flux::resourceset) fn from_node(node: &Node, name: &str) -> Value 
     Value { kind, place }
 }
 
-/// A value as a node, to be printed.
+/// Converts a value to a node for printing.
 pub(super) fn to_node(value: &Value) -> Result<Node, Fault> {
     let nowhere = File::new("", "").span(0..0);
     node(value, &nowhere, 0)

@@ -1,4 +1,4 @@
-//! How Go writes values: `fmt`'s `%v`, its other verbs, and `encoding/json`.
+//! Go's formats of values: the verbs of `fmt`, and `encoding/json`.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use super::literal;
 use super::output::UNKNOWN;
 use super::value::{Kind, Value};
 
-/// How deep a value is written; functions can put a mapping into itself.
+/// The maximum depth of a printed value. Functions can add a mapping to itself.
 const MAX_DEPTH: usize = 100;
 
-/// What an action prints.
+/// Formats a value as an action prints it.
 pub(super) fn print(value: &Value) -> Result<String, Fault> {
     match &value.kind {
         Kind::Nil => Ok("<no value>".into()),
@@ -18,7 +18,7 @@ pub(super) fn print(value: &Value) -> Result<String, Fault> {
     }
 }
 
-/// `fmt.Sprint` of one value.
+/// Formats one value with `fmt.Sprint`.
 pub(super) fn sprint(value: &Value) -> Result<String, Fault> {
     let mut text = String::new();
     write(value, &mut text, 0)?;
@@ -67,7 +67,7 @@ fn write(value: &Value, to: &mut String, depth: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A float in its shortest form; with an exponent when that is below -4 or above 5.
+/// Formats a float in the shortest form, with an exponent if that is below -4 or above 5.
 fn float(value: f64) -> String {
     if value.is_nan() {
         return "NaN".into();
@@ -85,7 +85,7 @@ fn float(value: f64) -> String {
     format!("{value}")
 }
 
-/// `encoding/json`, with `<`, `>` and `&` escaped where `html`; `indent` breaks lines.
+/// Formats a value with `encoding/json`. `html` escapes `<`, `>` and `&`; `indent` adds line breaks.
 pub(super) fn json(value: &Value, html: bool, indent: Option<&str>) -> Result<String, Fault> {
     let mut text = String::new();
     Json { html, indent }.write(value, &mut text, 0)?;
@@ -108,7 +108,7 @@ impl Json<'_> {
             Kind::Int(value) | Kind::Int64(value) => to.push_str(&value.to_string()),
             Kind::Float(value) => {
                 if !value.is_finite() {
-                    return Err(Fault::error(0, "a number that JSON does not have"));
+                    return Err(Fault::error(0, "JSON does not support this number"));
                 }
                 to.push_str(&json_float(*value));
             }
@@ -183,7 +183,7 @@ impl Json<'_> {
     }
 }
 
-/// A float in JSON: with an exponent below 1e-6 and from 1e21 on.
+/// Formats a float as JSON: with an exponent below 1e-6 and from 1e21 on.
 pub(super) fn json_float(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || (1e-6..1e21).contains(&size) {
@@ -192,13 +192,13 @@ pub(super) fn json_float(value: f64) -> String {
     let shortest = format!("{value:e}");
     let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     match exponent.strip_prefix('-') {
-        // Go drops the leading zero of a small exponent only.
+        // Go removes a leading zero only from a negative exponent.
         Some(digits) => format!("{mantissa}e-{digits:0>2}").replace("e-0", "e-"),
         None => format!("{mantissa}e+{exponent:0>2}"),
     }
 }
 
-/// `fmt.Sprint` of several values: a space stands between two of them when neither is a string.
+/// Formats several values with `fmt.Sprint`: a space separates two values if neither is a string.
 pub(super) fn sprint_all(values: &[Value]) -> Result<String, Fault> {
     let mut text = String::new();
     let mut before: Option<&Value> = None;
@@ -213,7 +213,7 @@ pub(super) fn sprint_all(values: &[Value]) -> Result<String, Fault> {
     Ok(text)
 }
 
-/// `fmt.Sprintf`, with the verbs that templates use.
+/// Formats values with `fmt.Sprintf`, with the verbs that templates use.
 pub(super) fn sprintf(format: &str, values: &[Value]) -> Result<String, Fault> {
     let mut text = String::new();
     let mut values = values.iter();
@@ -305,7 +305,7 @@ fn verbed(verb: char, value: &Value, flags: &str, precision: Option<usize>) -> R
         }
         ('g', Kind::Float(number)) if precision.is_none() => sign(float(*number), *number >= 0.0),
         ('T', _) => value.type_name().to_owned(),
-        // A verb that does not fit its value is written with both.
+        // Go prints a verb that does not fit its value together with the value.
         (
             's' | 'd' | 'q' | 't' | 'f',
             Kind::Bool(_) | Kind::Int(_) | Kind::Int64(_) | Kind::Float(_) | Kind::Text(_),

@@ -1,11 +1,11 @@
-//! The text of a template → tokens. `<<` and `>>` stand around actions, with `-` at a space beside them trimming the text
+//! The lexer: text of a template → tokens. `<<` and `>>` delimit actions; `-` and a space beside them trim the text
 //! around.
 
 use std::ops::Range;
 
 use super::fault::Fault;
 
-/// A token and the bytes of the template that it stands in.
+/// A token and its byte range in the template.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
     pub kind: Kind,
@@ -36,7 +36,7 @@ pub(super) enum Kind {
     End,
 }
 
-/// The tokens of a template, the last one being [`Kind::End`].
+/// Splits a template into tokens; the last one is [`Kind::End`].
 pub(super) fn lex(text: &str) -> Result<Vec<Token>, Fault> {
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new() };
     lexer.run()?;
@@ -85,15 +85,18 @@ impl Lexer<'_> {
     }
 
     fn comment(&mut self, open: usize) -> Result<(), Fault> {
-        let end = self.rest().find("*/").ok_or_else(|| Fault::error(open, "a comment is not closed"))?;
+        let end = self.rest().find("*/").ok_or_else(|| Fault::error(open, "unclosed comment"))?;
         self.at += end + 2;
         if !self.close() {
-            return Err(Fault::error(open, "a comment fills its action: `*/` stands right before `>>`"));
+            return Err(Fault::error(
+                open,
+                "a comment must be the only content of its action: write `*/` right before `>>`",
+            ));
         }
         Ok(())
     }
 
-    /// Passes the end of an action, if it stands here, and the spaces that it trims.
+    /// Skips the end of an action at this position, and the spaces that it trims.
     fn close(&mut self) -> bool {
         if ends_trim(self.rest()) {
             self.at += 4;
@@ -113,13 +116,13 @@ impl Lexer<'_> {
             let start = self.at;
             if self.close() {
                 if parens > 0 {
-                    return Err(Fault::error(open, "a parenthesis is not closed"));
+                    return Err(Fault::error(open, "unclosed parenthesis"));
                 }
                 self.tokens.push(Token { kind: Kind::Close, at: start..self.at });
                 return Ok(());
             }
             let Some(first) = self.rest().chars().next() else {
-                return Err(Fault::error(open, "an action is not closed: `>>` is missing"));
+                return Err(Fault::error(open, "unclosed action: `>>` is missing"));
             };
             let kind = match first {
                 _ if is_space(first) => {
@@ -145,7 +148,7 @@ impl Lexer<'_> {
                 '\'' => self.quoted('\'', Kind::Char)?,
                 '`' => {
                     let end = self.after(start + 1).find('`');
-                    let end = end.ok_or_else(|| Fault::error(start, "a raw string is not closed"))?;
+                    let end = end.ok_or_else(|| Fault::error(start, "unclosed raw string"))?;
                     self.take(end + 2, Kind::Raw)
                 }
                 '$' => self.name(1, Kind::Variable)?,
@@ -178,7 +181,7 @@ impl Lexer<'_> {
                 _ => {}
             }
         }
-        Err(Fault::error(start, "a string is not closed"))
+        Err(Fault::error(start, "unclosed string"))
     }
 
     fn name(&mut self, skip: usize, kind: Kind) -> Result<Kind, Fault> {
@@ -193,7 +196,7 @@ impl Lexer<'_> {
         self.terminated(self.at - 1).map(|()| Kind::Dot)
     }
 
-    /// After a name something must follow that is no part of an operand.
+    /// Checks that a delimiter follows a name.
     fn terminated(&self, start: usize) -> Result<(), Fault> {
         let rest = self.rest();
         let ends = rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n', '.', ',', '|', ':', ')', '(']);
@@ -220,19 +223,22 @@ impl Lexer<'_> {
         self.at += end;
         match number(self.text.get(start..self.at).unwrap_or_default()) {
             Some(_) => Ok(Kind::Number),
-            None => Err(Fault::error(start, format!("`{}` is no number", self.text.get(start..self.at).unwrap_or("")))),
+            None => Err(Fault::error(
+                start,
+                format!("`{}` is not a valid number", self.text.get(start..self.at).unwrap_or("")),
+            )),
         }
     }
 }
 
-/// A number as Go writes it: a whole one, or one with a point or an exponent.
+/// A number in Go's syntax: an integer, or a number with a point or an exponent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
     Int(i64),
     Float(f64),
 }
 
-/// Reads a number; `None` for what is none, or that no `int` holds.
+/// Parses a number; `None` if it is invalid or does not fit an `int`.
 pub(super) fn number(text: &str) -> Option<Number> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

@@ -1,10 +1,10 @@
-//! Constants of a template: strings with Go's escapes, and texts as Go quotes them.
+//! String constants of a template, with Go's escapes and quotes.
 
 use std::fmt::Write;
 
 use super::fault::Fault;
 
-/// What a quoted, raw or character constant says; `at` is where it stands.
+/// Decodes a quoted, raw or character constant at an offset.
 pub(super) fn unquote(literal: &str, at: usize) -> Result<String, Fault> {
     let quote = literal.chars().next().unwrap_or_default();
     let inner = literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default();
@@ -13,7 +13,7 @@ pub(super) fn unquote(literal: &str, at: usize) -> Result<String, Fault> {
     }
     let mut said = String::with_capacity(inner.len());
     let mut rest = inner.chars();
-    let wrong = |what: &str| Fault::error(at, format!("`\\{what}` is no escape"));
+    let wrong = |what: &str| Fault::error(at, format!("`\\{what}` is not a valid escape sequence"));
     while let Some(character) = rest.next() {
         if character != '\\' {
             said.push(character);
@@ -39,7 +39,7 @@ pub(super) fn unquote(literal: &str, at: usize) -> Result<String, Fault> {
                 let byte = if escape == 'x' { code(2, 16, "") } else { code(2, 8, &escape.to_string()) };
                 match byte {
                     Some(byte @ 0..=0x7F) => char::from_u32(byte).unwrap_or_default(),
-                    Some(_) => return Err(Fault::limit(at, "a string has a byte that is no text")),
+                    Some(_) => return Err(Fault::limit(at, "a string contains a byte that is not text")),
                     None => return Err(wrong(&escape.to_string())),
                 }
             }
@@ -54,7 +54,7 @@ pub(super) fn unquote(literal: &str, at: usize) -> Result<String, Fault> {
     Ok(said)
 }
 
-/// A text in double quotes, as Go's `%q` writes it.
+/// Quotes a text like Go's `%q`.
 pub(super) fn quoted(text: &str) -> String {
     let mut written = String::with_capacity(text.len() + 2);
     written.push('"');
@@ -86,7 +86,7 @@ pub(super) fn quoted(text: &str) -> String {
     written
 }
 
-/// Tells whether Go prints a character as itself: letters, marks, numbers, punctuation, symbols and the plain space.
+/// Returns whether Go prints a character literally: letters, marks, numbers, punctuation, symbols and the space.
 fn is_printed(character: char) -> bool {
     let hidden = matches!(
         character,

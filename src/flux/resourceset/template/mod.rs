@@ -1,6 +1,7 @@
-//! The template language of a ResourceSet: Go's, with `<<` and `>>` around actions and the functions of slim-sprig.
+//! The template language of a ResourceSet: Go templates with the delimiters `<<` and `>>` and the functions of
+//! slim-sprig.
 //!
-//! What it costs is bounded in steps, in bytes and in depth, since a template may be a stranger's.
+//! Steps, bytes and depth are limited, since a template may be untrusted.
 
 pub(super) mod fault;
 pub(super) mod budget;
@@ -22,7 +23,7 @@ use fault::Fault;
 use output::Output;
 use value::Value;
 
-/// A template, parsed.
+/// A parsed template.
 #[derive(Debug)]
 pub(super) struct Template {
     text: Arc<str>,
@@ -34,12 +35,12 @@ impl Template {
         Ok(Self { text: text.into(), parsed: parse::parse(text)? })
     }
 
-    /// Tells whether it has no action: then every input gives the same.
+    /// Returns whether the template has no actions. Then every input gives the same output.
     pub(super) fn is_plain(&self) -> bool {
         self.parsed.root.iter().all(|piece| matches!(piece, parse::Piece::Outside(_)))
     }
 
-    /// Runs it with one set of inputs.
+    /// Executes the template with one input set.
     pub(super) fn run(&self, inputs: &Value, budget: &mut Budget) -> Result<Output, Fault> {
         run::run(&self.text, &self.parsed, inputs, budget)
     }
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
     use crate::text::File;
 
-    /// What Go prints for every line of `testdata/oracles/resourceset/templates.txt`.
+    /// The output of Go for every line of `testdata/oracles/resourceset/templates.txt`.
     #[test]
     fn templates_print_what_go_prints() {
         let answers = include_str!("../../../../testdata/oracles/resourceset/answers.json");
@@ -66,7 +67,7 @@ mod tests {
             match (answer["output"].as_str(), &ours) {
                 (Some(theirs), Ok(ours)) if ours.text == theirs => {}
                 (None, Err(fault)) if !fault.ours => {}
-                // Beyond what is done here, and said so.
+                // Reported as not supported.
                 (Some(_), Err(fault)) if fault.ours => beyond.push(fault.message.clone()),
                 (theirs, ours) => {
                     let ours = ours.as_ref().map(|output| &output.text);

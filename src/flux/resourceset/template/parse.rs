@@ -1,4 +1,4 @@
-//! Tokens → a tree of actions. What is wrong here is wrong for every input.
+//! The parser: tokens → a tree of actions. Its errors are independent of the input.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,9 +12,9 @@ use super::literal::unquote;
 /// A piece of a template.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// Text that stands as it is.
+    /// Literal text.
     Outside(Range<usize>),
-    /// A pipeline whose value is printed, or that declares variables.
+    /// A pipeline that prints its value or declares variables.
     Action(Pipe),
     If(Branch),
     With(Branch),
@@ -24,7 +24,7 @@ pub(super) enum Piece {
     Continue,
 }
 
-/// What a condition or a range decides on.
+/// An `if`, `with` or `range` with its branches.
 #[derive(Debug)]
 pub(super) struct Branch {
     pub pipe: Pipe,
@@ -32,11 +32,11 @@ pub(super) struct Branch {
     pub otherwise: Vec<Piece>,
 }
 
-/// Commands, each one's value being the last argument of the next.
+/// A pipeline of commands. The value of each is the last argument of the next.
 #[derive(Debug)]
 pub(super) struct Pipe {
     pub variables: Vec<Arc<str>>,
-    /// Whether the variables are there already.
+    /// Whether the pipeline assigns to existing variables instead of declaring them.
     pub assigns: bool,
     pub commands: Vec<Vec<Term>>,
     pub at: Range<usize>,
@@ -46,7 +46,7 @@ pub(super) struct Pipe {
 #[derive(Debug)]
 pub(super) struct Term {
     pub kind: Operand,
-    /// The fields behind it.
+    /// The fields after the operand.
     pub fields: Vec<Arc<str>>,
     pub at: usize,
 }
@@ -63,14 +63,14 @@ pub(super) enum Operand {
     Pipe(Box<Pipe>),
 }
 
-/// A template and those that it defines.
+/// A template and the templates that it defines.
 #[derive(Debug)]
 pub(super) struct Parsed {
     pub root: Vec<Piece>,
     pub defined: BTreeMap<Arc<str>, Vec<Piece>>,
 }
 
-/// How deep blocks and parentheses nest at most.
+/// The maximum nesting depth of blocks and parentheses.
 const MAX_DEPTH: usize = 60;
 
 /// Parses a template.
@@ -96,7 +96,7 @@ struct Parser<'a> {
     defined: BTreeMap<Arc<str>, Vec<Piece>>,
 }
 
-/// What ends a list of pieces.
+/// The end of a list of pieces.
 enum Ends {
     Text,
     End(usize),
@@ -125,7 +125,7 @@ impl Parser<'_> {
         self.text.get(at.clone()).unwrap_or_default()
     }
 
-    /// The keyword or name that stands next.
+    /// The next keyword or name.
     fn word(&self) -> Option<&str> {
         let token = self.tokens.get(self.next)?;
         (token.kind == Kind::Word).then(|| self.slice(&token.at))
@@ -156,7 +156,7 @@ impl Parser<'_> {
                     }
                 }
                 _ if top => return Ok((pieces, Ends::Text)),
-                _ => return Err(Fault::error(at.start, "unexpected end of the template: an `end` is missing")),
+                _ => return Err(Fault::error(at.start, "unexpected end of the template: missing `end`")),
             }
         }
     }
@@ -191,7 +191,7 @@ impl Parser<'_> {
             "break" | "continue" => {
                 self.close(&word)?;
                 if self.ranges == 0 {
-                    return Err(Fault::error(open, format!("`{word}` stands outside of a `range`")));
+                    return Err(Fault::error(open, format!("`{word}` outside of a `range`")));
                 }
                 Action::Piece(if word == "break" { Piece::Break } else { Piece::Continue })
             }
@@ -212,8 +212,8 @@ impl Parser<'_> {
                 self.define(open, name.clone())?;
                 Action::Piece(Piece::Template(name, Some(pipe), open))
             }
-            // `define` stands at the top level only.
-            _ if !top => return Err(Fault::error(open, "unexpected `define` inside of a block")),
+            // `define` is allowed only at the top level.
+            _ if !top => return Err(Fault::error(open, "unexpected `define` in a block")),
             _ => {
                 let name = self.name("define")?;
                 self.close("define")?;
@@ -243,7 +243,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The body of a template that is defined here. It sees none of the variables around it.
+    /// Parses the body of a `define`, in which the outer variables are not visible.
     fn define(&mut self, open: usize, name: Arc<str>) -> Result<(), Fault> {
         let outer = (std::mem::replace(&mut self.variables, vec!["$".into()]), std::mem::take(&mut self.ranges));
         let (body, end) = self.nested(open, |parser| parser.pieces(false))?;
@@ -259,7 +259,7 @@ impl Parser<'_> {
         };
         match self.defined.get(&name) {
             Some(known) if !blank(known) && !blank(&body) => {
-                Err(Fault::error(open, format!("the template `{name}` is defined twice")))
+                Err(Fault::error(open, format!("duplicate definition of template `{name}`")))
             }
             Some(known) if !blank(known) => Ok(()),
             _ => {
@@ -297,7 +297,7 @@ impl Parser<'_> {
         Ok(Branch { pipe, body, otherwise })
     }
 
-    /// Tells whether an `else` that was just read goes on inside its action.
+    /// Returns whether the action of the last `else` continues.
     fn is_chain(&self) -> bool {
         let before = self.next.checked_sub(1).and_then(|at| self.tokens.get(at));
         before.is_some_and(|token| token.kind != Kind::Close)
@@ -338,7 +338,7 @@ impl Parser<'_> {
         for first in values {
             let constant = !matches!(first.kind, Operand::Function(_) | Operand::Pipe(_) | Operand::Variable(_));
             if constant && first.fields.is_empty() {
-                return Err(Fault::error(first.at, "a value cannot take what is piped into it"));
+                return Err(Fault::error(first.at, "a value does not accept a piped argument"));
             }
         }
         Ok(pipe)
@@ -395,7 +395,7 @@ impl Parser<'_> {
                 _ => return Err(self.unexpected(kind, &at, "operand")),
             }
         }
-        if terms.is_empty() { Err(Fault::error(start, "a command is empty")) } else { Ok(terms) }
+        if terms.is_empty() { Err(Fault::error(start, "empty command")) } else { Ok(terms) }
     }
 
     fn term(&mut self, of: &str) -> Result<Option<Term>, Fault> {
@@ -425,14 +425,14 @@ impl Parser<'_> {
             }
             Kind::Number => match number(self.slice(&at)) {
                 Some(number) => Operand::Number(number),
-                None => return Err(Fault::error(at.start, format!("`{}` is no number", self.slice(&at)))),
+                None => return Err(Fault::error(at.start, format!("`{}` is not a valid number", self.slice(&at)))),
             },
             Kind::Char => {
                 let text = unquote(self.slice(&at), at.start)?;
                 let mut characters = text.chars();
                 match (characters.next(), characters.next()) {
                     (Some(only), None) => Operand::Number(Number::Int(i64::from(u32::from(only)))),
-                    _ => return Err(Fault::error(at.start, format!("{} is no character", self.slice(&at)))),
+                    _ => return Err(Fault::error(at.start, format!("{} is not a valid character", self.slice(&at)))),
                 }
             }
             Kind::Quoted | Kind::Raw => Operand::Text(unquote(self.slice(&at), at.start)?.into()),

@@ -1,4 +1,4 @@
-//! Runs a parsed template: values are Go's, and each piece of the output knows what made it.
+//! Execution of a parsed template, with the source of each piece of the output.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::value::{Kind, Value};
 use super::{functions, go};
 use crate::flux::resourceset::template::functions::function::Parameter;
 
-/// How deep actions, parentheses and called templates nest at most while running.
+/// The maximum nesting depth of actions, parentheses and called templates during execution.
 const MAX_DEPTH: usize = 150;
 
 pub(super) fn run(text: &str, parsed: &Parsed, inputs: &Value, budget: &mut Budget) -> Result<Output, Fault> {
@@ -32,7 +32,7 @@ struct Run<'a> {
     depth: usize,
 }
 
-/// What follows a piece.
+/// The control flow after a piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Next,
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
     fn truth(value: &Value, at: usize) -> Result<bool, Fault> {
         value.truth().ok_or_else(|| {
             let name = value.unknown(1).unwrap_or_default();
-            Fault::limit(at, format!("a condition depends on `{name}`, which only the cluster knows"))
+            Fault::limit(at, format!("a condition depends on `{name}`, which is known only on the cluster"))
         })
     }
 
@@ -136,7 +136,7 @@ impl<'a> Run<'a> {
                 items.len()
             }
             Kind::Map(entries) | Kind::Texts(entries) => {
-                // The body may change the map, which Go's range does not see.
+                // The body may change the map, which does not affect Go's range.
                 let entries = entries.borrow().clone();
                 for (key, item) in &entries {
                     if self.round(branch, Value::text(key.clone()), item)? == Flow::Break {
@@ -147,7 +147,7 @@ impl<'a> Run<'a> {
             }
             Kind::Int(count) | Kind::Int64(count) => {
                 if branch.pipe.variables.len() > 1 {
-                    return Err(Fault::error(at, "a number gives one variable to `range`, not two"));
+                    return Err(Fault::error(at, "`range` over a number sets one variable, not two"));
                 }
                 let of = |index| match value.kind {
                     Kind::Int(_) => Kind::Int(index),
@@ -162,17 +162,25 @@ impl<'a> Run<'a> {
             }
             Kind::Nil => 0,
             Kind::Unknown(name) => {
-                return Err(Fault::limit(at, format!("a `range` goes over `{name}`, which only the cluster knows")));
+                return Err(Fault::limit(
+                    at,
+                    format!("a `range` depends on `{name}`, which is known only on the cluster"),
+                ));
             }
-            _ => return Err(Fault::error(at, format!("`range` can't go over a value of type {}", value.type_name()))),
+            _ => {
+                return Err(Fault::error(
+                    at,
+                    format!("`range` cannot iterate over a value of type {}", value.type_name()),
+                ));
+            }
         };
         if count == 0 { self.pieces(dot, &branch.otherwise) } else { Ok(Flow::Next) }
     }
 
-    /// One round of a range.
+    /// Executes one iteration of a range.
     fn round(&mut self, branch: &'a Branch, index: Value, item: &Value) -> Result<Flow, Fault> {
         self.budget.step(branch.pipe.at.start)?;
-        // The pipeline left its variables on top of the stack: the index below the item.
+        // The variables of the pipeline are on top of the stack: the index below the item.
         match (&*branch.pipe.variables, branch.pipe.assigns) {
             ([], _) => {}
             ([of_item], true) => self.assign(of_item, item, branch.pipe.at.start)?,
@@ -246,15 +254,15 @@ impl<'a> Run<'a> {
             return self.call(dot, name, rest, piped, first.at);
         }
         if !rest.is_empty() || piped.is_some() {
-            return Err(Fault::error(first.at, "a value takes no arguments, and nothing can be piped into it"));
+            return Err(Fault::error(first.at, "a value accepts neither arguments nor a piped value"));
         }
         if matches!(first.kind, Operand::Nil) {
-            return Err(Fault::error(first.at, "`nil` is no command"));
+            return Err(Fault::error(first.at, "`nil` is not a command"));
         }
         self.term(dot, first)
     }
 
-    /// The value of an operand where any type is taken.
+    /// The value of an operand of any type.
     fn term(&mut self, dot: &Value, term: &'a Term) -> Result<Value, Fault> {
         let mut value = match &term.kind {
             Operand::Dot => dot.clone(),
@@ -282,10 +290,10 @@ impl<'a> Run<'a> {
         match &value.kind {
             Kind::Map(entries) | Kind::Texts(entries) => {
                 let found = entries.borrow().get(field).cloned();
-                found.ok_or_else(|| Fault::error(at, format!("there is no `{field}` here")))
+                found.ok_or_else(|| Fault::error(at, format!("`{field}` is not set")))
             }
             Kind::Unknown(name) => Ok(Value::new(Kind::Unknown(format!("{name}.{field}").into()))),
-            Kind::Nil => Err(Fault::error(at, format!("there is no `{field}` in nothing"))),
+            Kind::Nil => Err(Fault::error(at, format!("`{field}` of a null value"))),
             _ => Err(Fault::error(at, format!("a value of type {} has no field `{field}`", value.type_name()))),
         }
     }
@@ -300,7 +308,7 @@ impl<'a> Run<'a> {
     ) -> Result<Value, Fault> {
         if name == "inputs" {
             if !terms.is_empty() || piped.is_some() {
-                return Err(Fault::error(at, "`inputs` takes no arguments"));
+                return Err(Fault::error(at, "`inputs` accepts no arguments"));
             }
             return Ok(self.inputs.clone());
         }
@@ -312,7 +320,7 @@ impl<'a> Run<'a> {
         let fixed = function.parameters.len();
         if count < fixed || (function.rest.is_none() && count > fixed) {
             let least = if function.rest.is_some() { "at least " } else { "" };
-            return Err(Fault::error(at, format!("`{name}` takes {least}{fixed} arguments, not {count}")));
+            return Err(Fault::error(at, format!("`{name}` requires {least}{fixed} arguments, got {count}")));
         }
         let mut arguments = Vec::with_capacity(count);
         for (index, term) in terms.iter().enumerate() {
@@ -322,7 +330,7 @@ impl<'a> Run<'a> {
         if let Some(value) = piped {
             arguments.push(checked(value, function.parameter(count - 1), at)?);
         }
-        // What is made of an unknown value is unknown.
+        // The result for an unknown argument is unknown.
         if let Some(name) = arguments.iter().find_map(|value| value.unknown(0)) {
             return Ok(Value::new(Kind::Unknown(name)));
         }
@@ -335,7 +343,7 @@ impl<'a> Run<'a> {
         Ok(value)
     }
 
-    /// `and` and `or`: the first argument that decides, or the last one.
+    /// Evaluates `and` and `or`: the first argument that decides, or the last one.
     fn first_that(
         &mut self,
         dot: &Value,
@@ -352,21 +360,21 @@ impl<'a> Run<'a> {
             }
             last = Some(value);
         }
-        piped.or(last).ok_or_else(|| Fault::error(at, "`and` and `or` take at least one argument"))
+        piped.or(last).ok_or_else(|| Fault::error(at, "`and` and `or` require at least one argument"))
     }
 
-    /// The value of an argument: a constant takes the type that is asked for, a value must have it.
+    /// The value of an argument. A constant is converted to the type of the parameter; other values must have it.
     fn argument(&mut self, dot: &Value, term: &'a Term, parameter: Parameter) -> Result<Value, Fault> {
         let wrong = || Fault::error(term.at, format!("expected {}", parameter.name()));
         match (&term.kind, parameter) {
             (Operand::Number(Number::Int(_)), Parameter::Int)
             | (Operand::Bool(_), Parameter::Bool)
             | (Operand::Text(_), Parameter::Text) => self.term(dot, term),
-            #[expect(clippy::cast_precision_loss, reason = "Go converts them so")]
+            #[expect(clippy::cast_precision_loss, reason = "Go converts likewise")]
             (Operand::Number(Number::Int(value)), Parameter::Float) => Ok(Value::new(Kind::Float(*value as f64))),
             (Operand::Number(Number::Float(value)), Parameter::Int) if value.fract() == 0.0 =>
             {
-                #[expect(clippy::cast_possible_truncation, reason = "it is a whole number")]
+                #[expect(clippy::cast_possible_truncation, reason = "it is an integer")]
                 Ok(Value::new(Kind::Int(*value as i64)))
             }
             (Operand::Number(_), Parameter::Int | Parameter::Text | Parameter::Bool | Parameter::Map)
@@ -376,7 +384,7 @@ impl<'a> Run<'a> {
             _ => {
                 let value = self.term(dot, term)?;
                 let computed = matches!(term.kind, Operand::Nil | Operand::Pipe(_)) && term.fields.is_empty();
-                // A null of the inputs has a type, which is not that of a mapping.
+                // A null of the inputs has a type other than a mapping.
                 if matches!(value.kind, Kind::Nil) && parameter == Parameter::Map && !computed {
                     return Err(wrong());
                 }

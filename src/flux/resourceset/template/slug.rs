@@ -1,8 +1,8 @@
-//! `slugify`: a text as a label's value.
+//! `slugify`: converts a text to a label value.
 
 use super::fault::Fault;
 
-/// The longest label's value.
+/// The maximum length of a label value.
 const MAX_LEN: usize = 63;
 
 pub(super) fn slugify(text: &str) -> Result<String, Fault> {
@@ -28,7 +28,7 @@ pub(super) fn slugify(text: &str) -> Result<String, Fault> {
     if slug.len() <= MAX_LEN {
         return Ok(slug.to_owned());
     }
-    // It is cut at the last dash that leaves it short enough, if there is one.
+    // It is truncated at the last dash within the limit, if there is one.
     let head = slug.get(..=MAX_LEN).unwrap_or(slug);
     let cut = head.rfind('-').unwrap_or(MAX_LEN);
     Ok(slug.get(..cut).unwrap_or(slug).to_owned())

@@ -1,4 +1,4 @@
-//! The values that a template computes with: Go's, as far as JSON and the template functions make them.
+//! The values of templates: the types of Go that JSON and the template functions create.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,28 +7,28 @@ use std::sync::Arc;
 
 use crate::text::Span;
 
-/// A value and where it was written, as far as it is written anywhere.
+/// A value, with its position if it has one.
 #[derive(Debug, Clone)]
 pub(crate) struct Value {
     /// The value.
     pub kind: Kind,
-    /// Its place: that of an input, also after functions that only bring it into another form.
+    /// The position of the input, kept by functions that only change the format of the value.
     pub place: Option<Span>,
 }
 
-/// A mapping that functions may change in place, as Go's.
+/// A mapping that functions may change in place, as in Go.
 pub(crate) type Map = Rc<RefCell<BTreeMap<Arc<str>, Value>>>;
 
-/// The types of Go that occur; functions tell `int` from `int64`.
+/// The types of Go that occur. Functions distinguish `int` from `int64`.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    /// JSON's null, `nil`.
+    /// `nil`, the null of JSON.
     Nil,
     /// `bool`
     Bool(bool),
-    /// `int`: constants, indices and what most functions give.
+    /// `int`: constants, indices and the results of most functions.
     Int(i64),
-    /// `int64`: whole numbers of inputs, and what arithmetic gives.
+    /// `int64`: integers of inputs, and the results of arithmetic.
     Int64(i64),
     /// `float64`
     Float(f64),
@@ -38,9 +38,9 @@ pub(crate) enum Kind {
     List(Rc<[Value]>, Items),
     /// `map[string]any`
     Map(Map),
-    /// `map[string]string`, which is no `map[string]any` to functions.
+    /// `map[string]string`, which functions do not accept as `map[string]any`.
     Texts(Map),
-    /// A value that only the cluster knows, and what it is called.
+    /// A value that is known only on the cluster, by name.
     Unknown(Arc<str>),
 }
 
@@ -83,7 +83,7 @@ impl Value {
         Self::new(Kind::Map(Rc::new(RefCell::new(entries))))
     }
 
-    /// Tells whether `if` takes it for true; `None` for what only the cluster knows.
+    /// Returns whether `if` treats the value as true; `None` if it is unknown.
     pub(crate) fn truth(&self) -> Option<bool> {
         Some(match &self.kind {
             Kind::Nil => false,
@@ -97,7 +97,7 @@ impl Value {
         })
     }
 
-    /// The name that Go has for its type.
+    /// The name of its Go type.
     pub(crate) fn type_name(&self) -> &'static str {
         match &self.kind {
             Kind::Nil => "<nil>",
@@ -115,7 +115,7 @@ impl Value {
         }
     }
 
-    /// The name that Go has for the kind of its type.
+    /// The name of the kind of its Go type.
     pub(crate) fn kind_name(&self) -> &'static str {
         match &self.kind {
             Kind::Nil => "invalid",
@@ -125,7 +125,7 @@ impl Value {
         }
     }
 
-    /// The unknown value in it, if there is one, itself included.
+    /// The first unknown value in it, itself included.
     pub(crate) fn unknown(&self, depth: usize) -> Option<Arc<str>> {
         match &self.kind {
             Kind::Unknown(name) => Some(name.clone()),
@@ -138,7 +138,8 @@ impl Value {
         }
     }
 
-    /// Go's `reflect.DeepEqual`: types count, so the `int` 1 is not the `int64` 1. Beyond `depth`, nothing is equal.
+    /// Compares like Go's `reflect.DeepEqual`, including types: the `int` 1 differs from the `int64` 1. Values deeper
+    /// than `depth` differ.
     pub(crate) fn deep_equal(&self, other: &Self, depth: usize) -> bool {
         if depth == 0 {
             return false;
@@ -147,7 +148,7 @@ impl Value {
             (Kind::Nil, Kind::Nil) => true,
             (Kind::Bool(a), Kind::Bool(b)) => a == b,
             (Kind::Int(a), Kind::Int(b)) | (Kind::Int64(a), Kind::Int64(b)) => a == b,
-            #[expect(clippy::float_cmp, reason = "Go compares them so")]
+            #[expect(clippy::float_cmp, reason = "Go compares likewise")]
             (Kind::Float(a), Kind::Float(b)) => a == b,
             (Kind::Text(a), Kind::Text(b)) => a == b,
             (Kind::List(a, of_a), Kind::List(b, of_b)) => {

@@ -1,4 +1,4 @@
-//! The copies of an artifact, as `cp` would make them, into a folder that nothing leads out of.
+//! The copies of an artifact, with the semantics of `cp`, confined to the directory of the artifact.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::kustomize::Files;
 use crate::text::folder_of;
 use crate::yaml::Node;
 
-/// The most files that an artifact is made of.
+/// The maximum number of files in an artifact.
 const MAX_FILES: usize = 200_000;
-/// The most files that the artifacts of one generator are copied from.
+/// The maximum number of files that one generator may read for its copies.
 const MAX_LOOKED_AT: usize = 1_000_000;
-/// A file that is merged counts as one for so many bytes.
+/// A merged file counts as one file for each this many bytes.
 const BYTES_PER_FILE: usize = 1_000;
 
-/// What one generator may cost: artifacts of artifacts can double with each line.
+/// The cost limit of one generator: artifacts of artifacts can double in size with each line.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     looked_at: usize,
@@ -39,26 +39,26 @@ impl Budget {
     }
 }
 
-/// The folder that an artifact is packed from.
+/// The directory that an artifact is packed from.
 #[derive(Debug)]
 pub(super) struct Stage<'a> {
     sources: &'a BTreeMap<String, Arc<Artifact>>,
     budget: &'a mut Budget,
     files: BTreeMap<String, Placed<'a>>,
-    /// The folders that were made, some of them for no file.
+    /// The created directories, some without files.
     folders: BTreeSet<String>,
 }
 
 /// A file of the stage.
 #[derive(Debug, Clone)]
 enum Placed<'a> {
-    /// That of a source.
+    /// A file of a source.
     Of(&'a Files, String),
-    /// One that several files were merged into.
+    /// The result of merging several files.
     Merged(Arc<Merged>),
 }
 
-/// One copy, read.
+/// A parsed copy.
 struct Operation<'a, 'o> {
     copy: &'o Copy<'o>,
     files: &'a Files,
@@ -66,7 +66,7 @@ struct Operation<'a, 'o> {
     exclude: Exclude,
     merges: bool,
     extracts: bool,
-    /// Where it goes, from the root of the artifact.
+    /// The target path, from the root of the artifact.
     to: &'o str,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Stage<'a> {
         Self { sources, budget, files: BTreeMap::new(), folders: BTreeSet::new() }
     }
 
-    /// The files, but for those that are left out.
+    /// Packs the files that `wanted` selects.
     pub(super) fn finish(self, wanted: impl Fn(&str) -> bool) -> Files {
         let (mut places, mut merged) = (Vec::new(), Vec::new());
         for (path, placed) in self.files.into_iter().filter(|(path, _)| wanted(path)) {
@@ -91,7 +91,7 @@ impl<'a> Stage<'a> {
         files
     }
 
-    /// Makes one copy.
+    /// Performs one copy.
     pub(super) fn apply(&mut self, copy: &Copy) -> Result<(), Stop> {
         let operation = self.read(copy)?;
         let from = copy.from.split_once('/').map_or("", |(_, from)| from);
@@ -102,38 +102,38 @@ impl<'a> Stage<'a> {
         let (from, to) = (field(copy, "from"), field(copy, "to"));
         let alias = copy.from.strip_prefix('@').and_then(|rest| rest.split_once('/'));
         let (alias, _) = alias.ok_or_else(|| {
-            let message = format!("`{}` names no files of a source", copy.from);
-            Stop::failed(from.span(), message, "say `@alias/path`, with an alias of `sources`")
+            let message = format!("`{}` is not a path in a source", copy.from);
+            Stop::failed(from.span(), message, "use `@alias/path`, with an alias of `sources`")
         })?;
         let target = copy.to.strip_prefix("@artifact/").ok_or_else(|| {
-            let message = format!("`{}` is no place in the artifact", copy.to);
-            Stop::failed(to.span(), message, "say `@artifact/path`")
+            let message = format!("`{}` is not a path in the artifact", copy.to);
+            Stop::failed(to.span(), message, "use `@artifact/path`")
         })?;
         let artifact = self.sources.get(alias).ok_or_else(|| {
-            Stop::failed(
-                from.span(),
-                format!("no source has the alias `{alias}`"),
-                "name one of `sources` by its alias",
-            )
+            Stop::failed(from.span(), format!("no source has the alias `{alias}`"), "use the alias of one of `sources`")
         })?;
         let excluded = copy.node.get("exclude").map(Node::items).unwrap_or_default();
         let exclude = Exclude::new(excluded.iter().map(shown)).map_err(|refused| match refused {
             Refused::Invalid(at) => {
                 let node = excluded.get(at).unwrap_or(copy.node);
-                Stop::failed(node.span(), format!("`{}` is no glob", shown(node)), "close its brackets and braces")
+                Stop::failed(
+                    node.span(),
+                    format!("`{}` is not a valid glob", shown(node)),
+                    "close its brackets and braces",
+                )
             }
-            Refused::TooMany => Stop::Unknown("its ArtifactGenerator excludes by more globs than are tried".into()),
+            Refused::TooMany => Stop::Unknown("its ArtifactGenerator has too many `exclude` globs".into()),
         })?;
         let strategy = copy.node.get("strategy").and_then(Node::text).unwrap_or_default();
         if !matches!(strategy, "" | "Overwrite" | "Merge" | "Extract") {
-            let why = format!("its ArtifactGenerator copies by the strategy `{strategy}`, which is not known here");
+            let why = format!("its ArtifactGenerator uses the unknown copy strategy `{strategy}`");
             return Err(Stop::Unknown(why.into()));
         }
         let (merges, extracts) = (strategy == "Merge", strategy == "Extract");
         Ok(Operation { copy, files: artifact.files(), alias, exclude, merges, extracts, to: target })
     }
 
-    /// Copies what a glob finds.
+    /// Copies the files and directories that a glob matches.
     fn copy_found(&mut self, operation: &Operation<'a, '_>, from: &str) -> Result<(), Stop> {
         if operation.extracts {
             return Err(extracts());
@@ -141,17 +141,25 @@ impl<'a> Stage<'a> {
         let (place, alias) = (field(operation.copy, "from"), operation.alias);
         self.budget.take(operation.files.tree().len())?;
         let found = globs::find(operation.files.tree(), from).map_err(|_| {
-            Stop::failed(place.span(), format!("`{from}` is no glob"), "close its brackets, or escape them with `\\`")
+            Stop::failed(
+                place.span(),
+                format!("`{from}` is not a valid glob"),
+                "close its brackets, or escape them with `\\`",
+            )
         })?;
         if found.is_empty() {
-            let message = format!("nothing of source `{alias}` matches `{from}`");
+            let message = format!("no file of source `{alias}` matches `{from}`");
             return Err(Stop::failed(place.span(), message, help_for(from)));
         }
         let start = globs::literal_start(from);
         let kept: Vec<&String> = found.iter().filter(|path| !operation.exclude.has(path, &start)).collect();
         if kept.is_empty() {
-            let message = format!("everything of source `{alias}` that matches `{from}` is excluded");
-            return Err(Stop::failed(place.span(), message, "exclude less: the controller makes no empty copy"));
+            let message = format!("`exclude` matches every file of source `{alias}` that matches `{from}`");
+            return Err(Stop::failed(
+                place.span(),
+                message,
+                "exclude fewer files; the controller rejects an empty copy",
+            ));
         }
         let stripped = from.strip_suffix("/**").map(|folder| format!("{folder}/"));
         for path in kept {
@@ -166,13 +174,13 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Copies the file or folder of a path.
+    /// Copies the file or directory at a path.
     fn copy_one(&mut self, operation: &Operation<'a, '_>, from: &str) -> Result<(), Stop> {
         let (place, alias) = (field(operation.copy, "from"), operation.alias);
         let path = clean(from);
         if leads_out(&path) {
-            let message = format!("`{from}` leads out of source `{alias}`");
-            return Err(Stop::failed(place.span(), message, "name something inside of it"));
+            let message = format!("`{from}` leaves the source `{alias}`");
+            return Err(Stop::failed(place.span(), message, "use a path inside the source"));
         }
         let tree = operation.files.tree();
         if tree.has_file(&path) {
@@ -183,7 +191,7 @@ impl<'a> Stage<'a> {
                 return Err(if is_archive(&path) {
                     extracts()
                 } else {
-                    Stop::failed(place.span(), format!("`{path}` is no archive"), "name a .tar.gz or .tgz file")
+                    Stop::failed(place.span(), format!("`{path}` is not an archive"), "use a .tar.gz or .tgz file")
                 });
             }
             let to = clean(operation.to);
@@ -192,18 +200,18 @@ impl<'a> Stage<'a> {
             return self.copy_file(operation, &path, to);
         }
         if !tree.has_folder(&path) {
-            let message = format!("source `{alias}` hands out no `{from}`");
+            let message = format!("the artifact of source `{alias}` has no `{from}`");
             return Err(Stop::failed(
                 place.span(),
                 message,
-                "correct the path; what the source leaves out is not there",
+                "correct the path; the artifact does not contain ignored files",
             ));
         }
         if operation.extracts {
-            let message = format!("`{from}` is a folder, and only archives are extracted");
-            return Err(Stop::failed(place.span(), message, "name a .tar.gz or .tgz file"));
+            let message = format!("`{from}` is a directory; only archives can be extracted");
+            return Err(Stop::failed(place.span(), message, "use a .tar.gz or .tgz file"));
         }
-        // As `cp -r` does: the folder itself is copied, not what is in it.
+        // Like `cp -r`: it copies the directory itself, not its contents.
         let to = join(operation.to, name_of(&path));
         self.copy_folder(operation, &path, &to, &path)
     }
@@ -242,8 +250,8 @@ impl<'a> Stage<'a> {
     fn merge(&mut self, operation: &Operation<'a, '_>, from: &str, to: String) -> Result<(), Stop> {
         let place = field(operation.copy, "from");
         let unreadable = |path: &str| {
-            let message = format!("`{path}` is no mapping in YAML, so it cannot be merged");
-            Stop::failed(place.span(), message, "merge files of YAML, or copy with the strategy `Overwrite`")
+            let message = format!("`{path}` cannot be merged, because it is not a YAML mapping");
+            Stop::failed(place.span(), message, "merge YAML files, or use the strategy `Overwrite`")
         };
         let base = match self.files.get(&to) {
             Some(Placed::Of(files, there)) => files.get(there).and_then(|parsed| Merged::of(&parsed)).map(Arc::new),
@@ -258,12 +266,16 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Puts a file at its place, over what stood there.
+    /// Adds a file at a path, and replaces an existing one.
     fn place(&mut self, operation: &Operation<'a, '_>, from: &str, to: &str) -> Result<(), Stop> {
         if to.is_empty() || self.is_folder(to) {
             let message =
-                format!("`{}` is a folder of the artifact, where `{from}` should become a file", shown_path(to));
-            return Err(Stop::failed(field(operation.copy, "to").span(), message, "end it with `/` to copy into it"));
+                format!("`{from}` cannot be copied to `{}`, which is a directory of the artifact", shown_path(to));
+            return Err(Stop::failed(
+                field(operation.copy, "to").span(),
+                message,
+                "append `/` to copy into the directory",
+            ));
         }
         self.make_folder(operation, folder_of(to))?;
         self.files.insert(to.to_owned(), Placed::Of(operation.files, from.to_owned()));
@@ -277,8 +289,8 @@ impl<'a> Stage<'a> {
         let mut open = folder;
         while !open.is_empty() && !self.folders.contains(open) {
             if self.files.contains_key(open) {
-                let message = format!("`{open}` is a file of the artifact already, and no folder");
-                return Err(Stop::failed(field(operation.copy, "to").span(), message, "copy to another folder"));
+                let message = format!("`{open}` is a file of the artifact, not a directory");
+                return Err(Stop::failed(field(operation.copy, "to").span(), message, "copy to another directory"));
             }
             self.folders.insert(open.to_owned());
             open = folder_of(open);
@@ -295,8 +307,8 @@ fn refuse_outside(operation: &Operation, to: &str) -> Result<(), Stop> {
     if !leads_out(to) {
         return Ok(());
     }
-    let message = format!("`{}` leads out of the artifact", operation.copy.to);
-    Err(Stop::failed(field(operation.copy, "to").span(), message, "name a place inside of it"))
+    let message = format!("`{}` leaves the artifact", operation.copy.to);
+    Err(Stop::failed(field(operation.copy, "to").span(), message, "use a path inside the artifact"))
 }
 
 fn field<'o>(copy: &Copy<'o>, name: &str) -> &'o Node {
@@ -304,7 +316,7 @@ fn field<'o>(copy: &Copy<'o>, name: &str) -> &'o Node {
 }
 
 fn extracts() -> Stop {
-    Stop::Unknown("its ArtifactGenerator extracts archives, which are not opened here".into())
+    Stop::Unknown("its ArtifactGenerator extracts archives, which is not supported".into())
 }
 
 fn is_archive(path: &str) -> bool {
@@ -315,11 +327,13 @@ fn is_archive(path: &str) -> bool {
 fn help_for(glob: &str) -> &'static str {
     let segments: Vec<&str> = glob.split('/').collect();
     match segments.iter().position(|segment| *segment == "**") {
-        Some(at) if at + 1 < segments.len() => "`**` stands for one folder here, like `*`: name the folders between",
-        _ if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) => {
-            "write the path plainly, without `./`, `//` and `/` at its end"
+        Some(at) if at + 1 < segments.len() => {
+            "`**` matches one directory here, like `*`; write the directories between"
         }
-        _ => "correct the path; what the source leaves out is not there",
+        _ if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) => {
+            "write the path without `./`, `//` and a trailing `/`"
+        }
+        _ => "correct the path; the artifact does not contain ignored files",
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a copy leaves out: globs where `**` is any number of folders and `{a,b}` one of several.
+//! The `exclude` globs of a copy: `**` matches any number of directories, and `{a,b}` one of several alternatives.
 
 use std::fmt::Write as _;
 
@@ -6,24 +6,24 @@ use regex::RegexSet;
 
 use super::paths::name_of;
 
-/// How many globs without alternatives the globs of one copy may stand for.
+/// The maximum number of globs of one copy, after the alternatives are expanded.
 const MAX_GLOBS: usize = 1_000;
 
 /// The globs of a copy.
 #[derive(Debug)]
 pub(super) struct Exclude {
-    /// Those that are tried on paths.
+    /// The globs that are matched against paths.
     paths: RegexSet,
-    /// Those that have no `/`, which are tried on names too.
+    /// The globs without `/`, which are also matched against names.
     names: RegexSet,
 }
 
-/// Why globs are not used.
+/// The reason why globs are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// The controller refuses the one at a position.
+    /// The controller rejects the glob at this index.
     Invalid(usize),
-    /// They stand for more than anybody writes.
+    /// The globs expand to too many.
     TooMany,
 }
 
@@ -45,7 +45,7 @@ impl Exclude {
         Ok(Self { paths: set(paths)?, names: set(names)? })
     }
 
-    /// Tells whether a path is left out; it is tried from the root of the source and from the folder that is copied.
+    /// Returns whether a path is excluded. It is matched from the root of the source and from the copied directory.
     pub(super) fn has(&self, path: &str, copied: &str) -> bool {
         let below = path.strip_prefix(copied).and_then(|rest| rest.strip_prefix('/')).filter(|_| !copied.is_empty());
         self.paths.is_match(path)
@@ -61,10 +61,10 @@ impl Exclude {
     }
 }
 
-/// The globs without alternatives that one stands for, each `None` where it is none; `None` for more than `limit`.
+/// Expands the alternatives of a glob, each `None` if it is invalid; `None` for more than `limit`.
 fn expand(glob: &str, limit: usize) -> Option<Vec<Option<Vec<char>>>> {
     let mut done = Vec::new();
-    // Each with how much of it is known to have no alternatives.
+    // Each with the length of its prefix without alternatives.
     let mut open = vec![(glob.chars().collect::<Vec<char>>(), 0)];
     while let Some((glob, known)) = open.pop() {
         if done.len() + open.len() >= limit {
@@ -86,7 +86,7 @@ fn expand(glob: &str, limit: usize) -> Option<Vec<Option<Vec<char>>>> {
     Some(done)
 }
 
-/// Where alternatives start, where each of them stands, and where they end.
+/// The start of the alternatives, the range of each, and their end.
 type Alternatives = (usize, Vec<std::ops::Range<usize>>, usize);
 
 fn next_alternatives(glob: &[char], from: usize) -> Result<Option<Alternatives>, ()> {
@@ -123,7 +123,7 @@ fn next_alternatives(glob: &[char], from: usize) -> Result<Option<Alternatives>,
     Ok(None)
 }
 
-/// Where the `]` of a class stands.
+/// The index of the `]` of a class.
 fn class_end(glob: &[char], open: usize) -> Option<usize> {
     let mut at = open + 1 + usize::from(matches!(glob.get(open + 1), Some('!' | '^')));
     if glob.get(at) == Some(&']') {
@@ -139,7 +139,7 @@ fn class_end(glob: &[char], open: usize) -> Option<usize> {
     }
 }
 
-/// A regular expression for a glob without alternatives; `None` when it is none.
+/// Translates a glob without alternatives to a regular expression; `None` if the glob is invalid.
 fn translate(glob: &[char]) -> Option<String> {
     let mut regex = String::from("(?s)^");
     let mut at = 0;
@@ -147,7 +147,7 @@ fn translate(glob: &[char]) -> Option<String> {
     while let Some(character) = glob.get(at) {
         let rest = &glob[at..];
         match rest {
-            // What it is all about may be the folder itself.
+            // `x/**` matches the directory `x` itself too.
             ['/', '*', '*'] => {
                 regex.push_str("(?:/.*)?");
                 break;
@@ -200,7 +200,7 @@ fn class(content: &[char], regex: &mut String) {
             continue;
         };
         left = rest;
-        // One that runs backwards still has its first character.
+        // A reversed range matches its first character.
         ranges.push((low, high.max(low)));
     }
     regex.push_str(if negated { "[^" } else { "[" });

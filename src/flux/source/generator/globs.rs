@@ -1,18 +1,18 @@
-//! Which paths of a source a copy means: Go's globs, where `**` is one segment like `*`.
+//! The globs of a copy's `from`: Go's globs, in which `**` matches one segment like `*`.
 
 use std::collections::BTreeSet;
 
 use crate::flux::source::wildcard::{self, BadPattern};
 use crate::text::Tree;
 
-/// Tells whether a path is looked up as a glob.
+/// Returns whether a path is a glob.
 pub(super) fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '[', ']'])
 }
 
-/// The files and folders that a glob matches, folder by folder.
+/// The files and directories that a glob matches.
 ///
-/// A glob matches nothing when the folders before its first wildcard are not written plainly: `./x/*`, `x//*`, `../*`.
+/// A glob matches nothing if the path before its first wildcard is not normalized: `./x/*`, `x//*`, `../*`.
 pub(super) fn find(tree: &Tree, glob: &str) -> Result<Vec<String>, BadPattern> {
     wildcard::matches(glob, "")?;
     let segments: Vec<&str> = glob.split('/').collect();
@@ -50,7 +50,7 @@ fn is_plain(segments: &[&str]) -> bool {
     segments.iter().all(|segment| !matches!(*segment, "" | "." | ".."))
 }
 
-/// The names in a folder, sorted.
+/// The names in a directory, sorted.
 pub(super) fn names<'a>(tree: &'a Tree, folder: &str) -> BTreeSet<&'a str> {
     let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
     tree.under(folder).filter_map(|path| path.get(start..)?.split('/').next()).collect()

@@ -1,24 +1,24 @@
-//! Files of YAML merged as Helm merges values: mappings by key, everything else is replaced.
+//! Merges of YAML files, as Helm merges values: mappings by key, other values are replaced.
 
 use std::sync::Arc;
 
 use crate::text::{File, Index};
-use crate::yaml::{By, Document, Entry, Name, Node, Origin, Parsed, Step, Value, go};
+use crate::yaml::{ChangedBy, Document, Entry, Name, Node, Origin, Parsed, Value, ValueChange, go};
 
-/// Mappings are merged this deep; below, the other one replaces.
+/// The maximum depth of merged mappings. Deeper mappings are replaced.
 const MAX_DEPTH: usize = 128;
 
-/// What several files were merged into.
+/// The result of merging files.
 #[derive(Debug)]
 pub(super) struct Merged {
-    /// One mapping; its nodes know where they were written.
+    /// The merged mapping.
     node: Node,
-    /// The first of the files, under whose path the other ones are shown too.
+    /// The first of the files, whose path the merged file has.
     file: File,
 }
 
 impl Merged {
-    /// A file as one mapping; `None` when it is none.
+    /// Reads a file as one mapping; `None` if it is not valid.
     pub(super) fn of(parsed: &Parsed) -> Option<Self> {
         let mut node = Node::at(Value::Map(Arc::new([])), parsed.file.first_line());
         for document in parsed.documents.iter().filter(|document| !document.node.is_null()) {
@@ -30,7 +30,7 @@ impl Merged {
         parsed.findings.is_empty().then(|| Self { node, file: parsed.file.clone() })
     }
 
-    /// This one with another one over it.
+    /// Merges another file over this one.
     pub(super) fn with(&self, over: &Self) -> Self {
         Self { node: over_mapping(&self.node, &over.node, 0), file: self.file.clone() }
     }
@@ -62,7 +62,7 @@ fn over_mapping(base: &Node, over: &Node, depth: usize) -> Node {
 }
 
 fn replaced(base: &Node, over: &Node) -> Node {
-    let by = By::Patch(over.span().clone());
-    let step = Step::new(by, Some(base.origin.clone()), Box::default());
+    let by = ChangedBy::Patch(over.span().clone());
+    let step = ValueChange::new(by, Some(base.origin.clone()), Box::default());
     Node { value: over.value.clone(), origin: Origin::Via(Arc::new(step)) }
 }

@@ -1,4 +1,4 @@
-//! The artifacts that source-watcher makes of others, as an ArtifactGenerator says: copies of files, one by one.
+//! ArtifactGenerators, from which source-watcher creates artifacts with copies of other artifacts' files.
 
 mod merge;
 mod paths;
@@ -28,10 +28,10 @@ use fields::{has_unknown, items, name_of, required, shown};
 use output::{Output, outputs};
 use stop::Stop;
 
-/// The annotation that stops an ArtifactGenerator.
+/// The annotation that disables an ArtifactGenerator.
 const RECONCILE: &str = "source.extensions.fluxcd.io/reconcile";
 
-/// What an ArtifactGenerator may say, level by level: anything else may change what it makes.
+/// The known fields of an ArtifactGenerator by level. An unknown field may change its artifacts.
 const SPEC: [&str; 4] = ["commonMetadata", "sources", "pathPattern", "artifacts"];
 const SOURCE: [&str; 4] = ["alias", "name", "namespace", "kind"];
 const ARTIFACT: [&str; 4] = ["name", "revision", "originRevision", "copy"];
@@ -41,12 +41,12 @@ const COPY: [&str; 4] = ["from", "to", "exclude", "strategy"];
 /// one asks, so it is read once.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// What it says and where, in few bytes.
+    /// The digest of the spec and its position.
     said: Arc<str>,
-    /// Why nobody here knows what it makes, when that is so.
+    /// The reason if its artifacts are unknown.
     refused: Option<Stop>,
     whole: BTreeSet<Name>,
-    /// What stands before and behind the captures of names that have some.
+    /// The prefix and suffix of names with captures.
     parts: Vec<(String, String)>,
 }
 
@@ -57,7 +57,7 @@ impl Names {
         let span = object.span();
         let said = digest(&format!("{:?} {} {:?}\n{said}", span.file().root(), span.file().path(), span.range()));
         let refused = if spec.is_some_and(has_unknown) {
-            Some(Stop::Unknown("its ArtifactGenerator has values that are not known".into()))
+            Some(Stop::Unknown("its ArtifactGenerator has unknown values".into()))
         } else {
             only_known(object).err()
         };
@@ -76,7 +76,7 @@ impl Names {
         Self { said, refused, whole, parts }
     }
 
-    /// Tells whether an artifact may be one of them.
+    /// Returns whether an artifact may be one of them.
     pub(super) fn may_have(&self, name: &str) -> bool {
         let fits = |(start, end): &(String, String)| {
             name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
@@ -89,7 +89,7 @@ impl Names {
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     pub(super) alias: &'a Node,
-    /// The source's name, where it is said.
+    /// The node of the source's name.
     pub(super) place: &'a Node,
     pub(super) reference: SourceRef,
 }
@@ -101,7 +101,7 @@ pub(super) struct Generator<'a> {
     pub(super) sources: Vec<Source<'a>>,
 }
 
-/// The artifacts that one generator makes, and why it made no more.
+/// The artifacts of a generator, and the reason if it stopped early.
 #[derive(Debug, Default)]
 pub(super) struct Generated {
     pub(super) artifacts: BTreeMap<String, Files>,
@@ -109,12 +109,12 @@ pub(super) struct Generated {
 }
 
 impl<'a> Generator<'a> {
-    /// Reads an ArtifactGenerator; an error when it does nothing or does not say what it is made of.
+    /// Reads an ArtifactGenerator; an error if it is disabled or its sources are invalid.
     pub(super) fn read(object: &'a Object, names: &Names) -> Result<Self, Stop> {
         let is_disabled = object.text_at(&["metadata", "annotations", RECONCILE]);
         if is_disabled.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
             return Err(Stop::Unknown(
-                "its ArtifactGenerator is disabled by annotation and keeps what it made last".into(),
+                "its ArtifactGenerator is disabled by annotation and keeps its last artifacts".into(),
             ));
         }
         if let Some(refused) = &names.refused {
@@ -125,7 +125,7 @@ impl<'a> Generator<'a> {
             let (alias, name) = (required(item, "alias")?, required(item, "name")?);
             if let Some(first) = sources.iter().find(|source| source.alias.text() == alias.text()) {
                 let message = format!("two sources have the alias `{}`", shown(alias));
-                let help = "give each its own: the controller makes none of the artifacts";
+                let help = "give each source a unique alias; the controller creates none of the artifacts";
                 let finding = Finding::error(FAILED_BUILD, alias.span().clone(), message).help(help);
                 return Err(Stop::Failed(vec![finding.related(first.alias.span().clone(), "the first one")]));
             }
@@ -138,22 +138,22 @@ impl<'a> Generator<'a> {
         Ok(Self { object, sources })
     }
 
-    /// What decides what it makes: what it says and where, and what its sources hand out.
+    /// The digest input of its artifacts: the spec, its position and the artifacts of its sources.
     pub(super) fn key(names: &Names, sources: &BTreeMap<String, Arc<Artifact>>) -> String {
         let sources: Vec<&str> = sources.values().map(|artifact| &*artifact.id).collect();
         format!("{}\n{}", names.said, sources.join("\n"))
     }
 
-    /// Makes its artifacts in order, until one fails.
+    /// Creates its artifacts in order, until one fails.
     pub(super) fn make(&self, sources: &BTreeMap<String, Arc<Artifact>>) -> Generated {
         let mut generated = Generated::default();
         let mut stages = copy::Budget::default();
         let made = outputs(self.object, sources).and_then(|outputs| {
             for Output { name, place, copies } in outputs {
                 if let Some(source) = self.sources.iter().find(|source| source.alias.text() == Some(&name)) {
-                    let message = format!("artifact `{name}` is called as the source with the alias `{name}`");
-                    let help = "give the alias another name: the controller packs the artifact in the folder of that \
-                                source, where it empties the files that it copies to their own places";
+                    let message = format!("artifact `{name}` has the name of the source alias `{name}`");
+                    let help = "rename the alias; the controller packs the artifact in the directory of that source, and \
+                                truncates each file that it copies onto itself";
                     let finding = Finding::error(FAILED_BUILD, place.span().clone(), message).help(help);
                     return Err(Stop::Failed(vec![finding.related(source.alias.span().clone(), "the alias")]));
                 }
@@ -161,7 +161,7 @@ impl<'a> Generator<'a> {
                 for copy in &copies {
                     stage.apply(copy)?;
                 }
-                // The name is a folder of the path that the controller tries its patterns on.
+                // The controller matches its patterns on paths that start with the name.
                 let ignore = Ignore::defaults();
                 let files = stage.finish(|path| !ignore.leaves_out(&format!("{name}/{path}")));
                 generated.artifacts.insert(name, files);
@@ -173,7 +173,7 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// Stops at what a later version of the API may have, which nobody here knows the meaning of.
+/// Stops at an unknown field, for example of a later version of the API.
 fn only_known(object: &Object) -> Result<(), Stop> {
     let spec = object.node.get("spec");
     let (sources, artifacts) = (items(object, &["spec", "sources"]), items(object, &["spec", "artifacts"]));
@@ -183,7 +183,7 @@ fn only_known(object: &Object) -> Result<(), Stop> {
     let said = said.chain(artifacts.iter().map(|node| (node, &ARTIFACT))).chain(copies.map(|node| (node, &COPY)));
     for (node, known) in said {
         if let Some(entry) = node.entries().iter().find(|entry| !known.contains(&&*entry.key)) {
-            let why = format!("its ArtifactGenerator says `{}`, which is not known here", entry.key);
+            let why = format!("its ArtifactGenerator has the unknown field `{}`", entry.key);
             return Err(Stop::Unknown(why.into()));
         }
     }

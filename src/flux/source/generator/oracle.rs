@@ -1,4 +1,4 @@
-//! What copies find and leave out, against what the code of source-watcher answered.
+//! Comparison of globs and exclusions with the recorded answers of source-watcher.
 
 use serde::Deserialize;
 
@@ -28,7 +28,7 @@ fn recorded() -> (Questions, Answers) {
 }
 
 #[test]
-fn globs_find_what_those_of_go_find() {
+fn globs_match_like_those_of_go() {
     let (questions, answers) = recorded();
     let tree: Tree = questions.files.iter().map(|path| File::new(path.as_str(), "")).collect();
     assert_eq!(questions.globs.len(), answers.globs.len());
@@ -38,11 +38,11 @@ fn globs_find_what_those_of_go_find() {
     }
 }
 
-/// A `**` at the start of an alternative is a folder's even in the middle of a name, and not the folder before it.
+/// Known differences: the controller matches a `**` at the start of an alternative even in the middle of a name.
 const STARS_IN_ALTERNATIVES: &[&str] = &["a{**/b,c}", "a/{**,x}"];
 
 #[test]
-fn exclusions_match_what_those_of_the_controller_match() {
+fn exclusions_match_like_those_of_the_controller() {
     let (questions, answers) = recorded();
     assert_eq!(questions.exclusions.len(), answers.exclusions.len());
     let mut differing = Vec::new();
@@ -62,7 +62,7 @@ fn exclusions_match_what_those_of_the_controller_match() {
 }
 
 #[test]
-fn alternatives_that_explode_are_not_tried() {
+fn too_many_alternatives_are_rejected() {
     let glob = "{a,b}".repeat(40);
     assert_eq!(Exclude::new(std::iter::once(glob.as_str())).unwrap_err(), Refused::TooMany);
 }

@@ -1,4 +1,4 @@
-//! Which artifacts an ArtifactGenerator makes: those that it lists, or those for each folder that a pattern finds.
+//! The artifacts of an ArtifactGenerator: the listed ones, or one for each directory that `pathPattern` matches.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
 use crate::yaml::Node;
 
-/// More artifacts than this are not made.
+/// The maximum number of artifacts of a generator.
 const MAX_OUTPUTS: usize = 20_000;
 
-/// An artifact to be made.
+/// An artifact to create.
 #[derive(Debug)]
 pub(super) struct Output<'a> {
     pub(super) name: String,
-    /// Where the name is said.
+    /// The node of the name.
     pub(super) place: &'a Node,
     pub(super) copies: Vec<Copy<'a>>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Copy<'a> {
     pub(super) to: String,
 }
 
-/// What an ArtifactGenerator makes, in order.
+/// The artifacts of an ArtifactGenerator, in order.
 pub(super) fn outputs<'a>(
     object: &'a Object,
     sources: &BTreeMap<String, Arc<Artifact>>,
@@ -49,17 +49,17 @@ pub(super) fn outputs<'a>(
         for item in said {
             let output = output(item, Some(&captures))?;
             if !is_name(&output.name) {
-                let message = format!("`{folder}` would make the artifact `{}`, which is no name", output.name);
+                let message = format!("the artifact name `{}` for `{folder}` is not a valid object name", output.name);
                 return Err(Stop::failed(output.place.span(), message, NO_NAME));
             }
             if let Some(first) = seen.insert(output.name.clone(), folder.clone()) {
-                let message = format!("`{first}` and `{folder}` would both make the artifact `{}`", output.name);
-                let help = "put more of what the pattern captures into the name; the controller makes none of them";
+                let message = format!("`{first}` and `{folder}` both define the artifact `{}`", output.name);
+                let help = "use more captures of the pattern in the name; the controller creates none of the artifacts";
                 return Err(Stop::failed(output.place.span(), message, help));
             }
             if outputs.len() >= MAX_OUTPUTS {
                 return Err(Stop::Unknown(
-                    format!("its ArtifactGenerator makes more than {MAX_OUTPUTS} artifacts").into(),
+                    format!("its ArtifactGenerator defines more than {MAX_OUTPUTS} artifacts").into(),
                 ));
             }
             outputs.push(output);
@@ -68,28 +68,28 @@ pub(super) fn outputs<'a>(
     Ok(outputs)
 }
 
-const NO_NAME: &str = "names of objects are lower case letters, digits, `-` and `.`; the controller makes none of them";
+const NO_NAME: &str = "use lower case letters, digits, `-` and `.`; the controller creates none of the artifacts";
 
-/// What the controller refuses before it looks at its sources.
+/// Validates the artifacts as the controller does before it fetches the sources.
 fn check(said: &[Node], has_pattern: bool, sources: &BTreeMap<String, Arc<Artifact>>) -> Result<(), Stop> {
     let mut seen: BTreeMap<&str, &Node> = BTreeMap::new();
     for item in said {
         let name = required(item, "name")?;
         if let Some(first) = seen.insert(shown(name), name) {
-            let message = format!("artifact `{}` is made twice", shown(name));
+            let message = format!("duplicate artifact `{}`", shown(name));
             let finding = Finding::error(FAILED_BUILD, name.span().clone(), message);
-            let finding = finding.help("give each its own name: the controller makes none of them");
+            let finding = finding.help("give each artifact a unique name; the controller creates none of them");
             return Err(Stop::Failed(vec![finding.related(first.span().clone(), "the first one")]));
         }
         if !has_pattern && !is_name(shown(name)) {
-            return Err(Stop::failed(name.span(), format!("`{}` is no name of an object", shown(name)), NO_NAME));
+            return Err(Stop::failed(name.span(), format!("`{}` is not a valid object name", shown(name)), NO_NAME));
         }
         let revision = item.get("revision").filter(|revision| !shown(revision).is_empty());
         if let Some(revision) = revision {
             let alias = shown(revision).trim_start_matches('@');
             if !sources.contains_key(alias) {
                 let message = format!("no source has the alias `{alias}`");
-                return Err(Stop::failed(revision.span(), message, "name one of `sources` by its alias"));
+                return Err(Stop::failed(revision.span(), message, "use the alias of one of `sources`"));
             }
         }
     }
@@ -109,7 +109,7 @@ fn output<'a>(item: &'a Node, captures: Option<&Captures>) -> Result<Output<'a>,
     Ok(Output { name: text(name, true)?, place: name, copies: copies.collect::<Result<_, Stop>>()? })
 }
 
-/// Tells whether a text can name an object.
+/// Returns whether a text is a valid object name.
 fn is_name(text: &str) -> bool {
     let is_label = |label: &str| {
         let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

@@ -1,6 +1,6 @@
-//! Paths as Go cleans and joins them.
+//! Paths, cleaned and joined as in Go.
 
-/// The shortest spelling of a path; empty for the folder itself. `..` that lead out stay, and so does a leading `/`.
+/// Cleans a path; empty for the directory itself. Keeps a leading `/`, and `..` that leave the directory.
 pub(super) fn clean(path: &str) -> String {
     let is_absolute = path.starts_with('/');
     let mut segments: Vec<&str> = Vec::new();
@@ -18,17 +18,17 @@ pub(super) fn clean(path: &str) -> String {
     if is_absolute { format!("/{cleaned}") } else { cleaned }
 }
 
-/// A path below a folder, cleaned.
+/// Joins a directory and a path, and cleans the result.
 pub(super) fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() { clean(path) } else { clean(&format!("{folder}/{path}")) }
 }
 
-/// Tells whether a cleaned path leads out of the folder that it starts in.
+/// Returns whether a cleaned path leaves its directory.
 pub(super) fn leads_out(path: &str) -> bool {
     path.starts_with('/') || path == ".." || path.starts_with("../")
 }
 
-/// The last segment of a cleaned path; empty for the folder itself.
+/// The last segment of a cleaned path; empty for the directory itself.
 pub(super) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

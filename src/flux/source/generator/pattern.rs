@@ -1,4 +1,4 @@
-//! The folders that `pathPattern` finds, and what it captures of them.
+//! The directories that `pathPattern` matches, and their captures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::flux::source::artifact::Artifact;
 use crate::text::{Tree, folder_of};
 use crate::yaml::Node;
 
-/// What a pattern captures of one folder, by name.
+/// The captures of one directory, by name.
 pub(super) type Captures = BTreeMap<String, String>;
 
-/// A pattern and the source that it is for.
+/// A pattern and its source.
 #[derive(Debug)]
 pub(super) struct Pattern<'a> {
     node: &'a Node,
@@ -23,7 +23,7 @@ pub(super) struct Pattern<'a> {
     artifact: Arc<Artifact>,
 }
 
-/// A piece of a text with captures in it.
+/// A part of a text with captures.
 #[derive(Debug, PartialEq, Eq)]
 enum Piece<'a> {
     Text(&'a str),
@@ -31,17 +31,16 @@ enum Piece<'a> {
 }
 
 impl<'a> Pattern<'a> {
-    /// Reads `@alias/apps/{app}`.
+    /// Parses a pattern such as `@alias/apps/{app}`.
     pub(super) fn read(node: &'a Node, sources: &BTreeMap<String, Arc<Artifact>>) -> Result<Self, Stop> {
         let refuse = |message: String, help: &str| Stop::failed(node.span(), message, help);
         let split = shown(node).strip_prefix('@').and_then(|rest| rest.split_once('/'));
         let (alias, path) = split.ok_or_else(|| {
-            refuse(format!("`{}` names no folders of a source", shown(node)), "say `@alias/path/{name}`")
+            refuse(format!("`{}` is not a pattern for a source", shown(node)), "use `@alias/path/{name}`")
         })?;
         let artifact = sources.get(alias).cloned();
-        let artifact = artifact.ok_or_else(|| {
-            refuse(format!("no source has the alias `{alias}`"), "name one of `sources` by its alias")
-        })?;
+        let artifact = artifact
+            .ok_or_else(|| refuse(format!("no source has the alias `{alias}`"), "use the alias of one of `sources`"))?;
         let pieces = pieces(path).map_err(|message| refuse(message, CAPTURES))?;
         let mut names: Vec<String> = Vec::new();
         let mut regex = String::from("^");
@@ -50,13 +49,13 @@ impl<'a> Pattern<'a> {
                 Piece::Text(text) => regex.push_str(&regex::escape(text)),
                 Piece::Capture(name) if names.iter().any(|known| known == name) => {
                     return Err(refuse(
-                        format!("`{{{name}}}` stands twice in the pattern"),
-                        "capture each by its own name",
+                        format!("duplicate capture `{{{name}}}` in the pattern"),
+                        "give each capture a unique name",
                     ));
                 }
                 Piece::Capture(name) if name.len() > 63 || name.starts_with('_') || name.ends_with('_') => {
                     return Err(refuse(
-                        format!("`{name}` can be no label, and what is captured becomes one"),
+                        format!("`{name}` is not a valid label name, and captures become labels"),
                         CAPTURES,
                     ));
                 }
@@ -71,7 +70,7 @@ impl<'a> Pattern<'a> {
         Ok(Self { node, names, regex, artifact })
     }
 
-    /// The folders that it finds in the order of a walk, each with what is captured.
+    /// The matching directories in walk order, with their captures.
     pub(super) fn find(&self) -> Result<Vec<(String, Captures)>, Stop> {
         let mut found = Vec::new();
         for folder in folders(self.artifact.files().tree()) {
@@ -79,11 +78,11 @@ impl<'a> Pattern<'a> {
             let values = groups.iter().skip(1).map(|value| value.map_or("", |value| value.as_str()).to_owned());
             let captures: Captures = self.names.iter().cloned().zip(values).collect();
             if let Some(value) = captures.values().find(|value| !is_label_value(&value.to_lowercase())) {
-                let message = format!("the pattern captures `{value}` of folder `{folder}`, which can be no label");
+                let message = format!("the capture `{value}` of directory `{folder}` is not a valid label value");
                 return Err(Stop::failed(
                     self.node.span(),
                     message,
-                    "what is captured becomes a label of the artifact",
+                    "rename the directory; captures become labels of the artifact",
                 ));
             }
             found.push((folder, captures));
@@ -92,9 +91,9 @@ impl<'a> Pattern<'a> {
     }
 }
 
-const CAPTURES: &str = "a capture is `{name}`, with letters, digits and `_`";
+const CAPTURES: &str = "write a capture as `{name}`, with letters, digits and `_`";
 
-/// A text with the captures put in; names take them in lower case.
+/// Replaces the captures in a text, in lower case for names.
 pub(super) fn fill(node: &Node, captures: &Captures, lower: bool) -> Result<String, Stop> {
     let pieces = pieces(shown(node)).map_err(|message| Stop::failed(node.span(), message, CAPTURES))?;
     let mut filled = String::new();
@@ -103,8 +102,8 @@ pub(super) fn fill(node: &Node, captures: &Captures, lower: bool) -> Result<Stri
             Piece::Text(text) => filled.push_str(text),
             Piece::Capture(name) => {
                 let value = captures.get(name).ok_or_else(|| {
-                    let message = format!("the pattern captures no `{name}`");
-                    Stop::failed(node.span(), message, "name one of the captures of `pathPattern`")
+                    let message = format!("the pattern has no capture `{name}`");
+                    Stop::failed(node.span(), message, "use one of the captures of `pathPattern`")
                 })?;
                 if lower { filled.push_str(&value.to_lowercase()) } else { filled.push_str(value) }
             }
@@ -119,11 +118,11 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
     while let Some(at) = left.find(['{', '}']) {
         let (before, brace) = left.split_at(at);
         let Some((name, rest)) = brace.strip_prefix('{').and_then(|inside| inside.split_once('}')) else {
-            return Err(format!("a brace of `{text}` has no other one"));
+            return Err(format!("unbalanced brace in `{text}`"));
         };
         let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         if !begins || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-            return Err(format!("`{{{name}}}` is no capture"));
+            return Err(format!("`{{{name}}}` is not a valid capture"));
         }
         pieces.extend([Piece::Text(before), Piece::Capture(name)]);
         left = rest;
@@ -132,7 +131,7 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
     Ok(pieces)
 }
 
-/// The folders of a tree in the order of a walk.
+/// The directories of a tree in walk order.
 fn folders(tree: &Tree) -> Vec<String> {
     let mut folders: BTreeSet<Vec<&str>> = BTreeSet::new();
     let mut last = "";

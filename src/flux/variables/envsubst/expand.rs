@@ -1,4 +1,4 @@
-//! Parts and values → text.
+//! Expansion: parts and values → text.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -10,17 +10,17 @@ use super::parse::{Call, Part};
 use super::pattern::{self, Trim};
 use super::template::Template;
 
-/// An object's text may expand to this many bytes.
+/// The maximum size of an expanded object, in bytes.
 const MAX_LEN: usize = 4 << 20;
 
-/// What is known of a variable.
+/// The value of a variable, if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup<'v> {
-    /// Its value.
+    /// A known value.
     Known(&'v str),
-    /// It may have any value.
+    /// An unknown value.
     Unknown,
-    /// There is none, and that is an error unless a default is given.
+    /// The variable is not set, which is an error without a default.
     NotSet,
 }
 
@@ -29,27 +29,27 @@ pub enum Lookup<'v> {
 pub struct Expansion {
     /// The text.
     pub text: String,
-    /// What it was made of, in order, without gaps.
+    /// The pieces of the text, in order, without gaps.
     pub pieces: Vec<Piece>,
 }
 
-/// A range of the expanded text and where it comes from.
+/// A range of the expanded text and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Bytes of the expanded text.
+    /// The byte range in the expanded text.
     pub output: Range<usize>,
-    /// Bytes of the template: as many, or those of a `${…}`.
+    /// The byte range in the template: the same text, or a `${…}`.
     pub source: Range<usize>,
-    /// Which variable it is; `None` for text that stands in the template.
+    /// The variable; `None` for text of the template.
     pub variable: Option<Box<str>>,
-    /// Whether its value is not known: then the text is `${NAME}`.
+    /// Whether the value is unknown. Then the text is `${NAME}`.
     pub unknown: bool,
 }
 
 /// The value of a `${…}` or of an argument.
 struct Value<'a> {
     text: Cow<'a, str>,
-    /// The variable that it comes from: the named one, or one in its default.
+    /// The variable with the value: the named one, or one in its default.
     variable: Option<&'a str>,
     unknown: bool,
 }
@@ -57,7 +57,7 @@ struct Value<'a> {
 struct Expander<'a, 'v> {
     template: &'a Template<'a>,
     lookup: &'a dyn Fn(&str) -> Lookup<'v>,
-    /// How many steps matching may still take.
+    /// The remaining number of steps for pattern matching.
     steps: Cell<usize>,
 }
 
@@ -119,7 +119,7 @@ impl<'a, 'v: 'a> Expander<'a, 'v> {
     }
 
     fn call(&self, call: &'a Call<'a>) -> Result<Value<'a>, Fault> {
-        // Arguments are expanded first, so what is wrong in a default is wrong even when the default is not used.
+        // Arguments are expanded first, so a fault in an unused default is a fault too.
         let mut arguments = Vec::with_capacity(call.arguments.len());
         for argument in &call.arguments {
             arguments.push(self.part(argument)?);
@@ -158,7 +158,7 @@ impl<'a, 'v: 'a> Expander<'a, 'v> {
             Operator::LongSuffix => trim(Trim { suffix: true, longest: true })?,
             Operator::ReplaceFirst => replaced(value, first, second.unwrap_or_default(), 1)?,
             Operator::ReplaceAll => replaced(value, first, second.unwrap_or_default(), usize::MAX)?,
-            // Without another text these two do nothing.
+            // Without a replacement text, these two operators do nothing.
             Operator::ReplacePrefix => match second {
                 Some(other) if value.starts_with(first) => replaced(value, first, other, 1)?,
                 _ => Cow::Borrowed(value),
@@ -171,7 +171,7 @@ impl<'a, 'v: 'a> Expander<'a, 'v> {
     }
 }
 
-/// What stands for a value that is empty.
+/// The default for an empty value.
 fn default<'a>(call: &Call<'_>, mut arguments: Vec<Value<'a>>) -> Result<Value<'a>, Fault> {
     if let [_] = &*arguments {
         return Ok(arguments.remove(0));
@@ -201,9 +201,9 @@ fn replaced<'v>(value: &'v str, text: &str, other: &str, most: usize) -> Result<
     Ok(Cow::Owned(value.replacen(text, other, most)))
 }
 
-/// Go changes characters one by one, and only those that another single one stands for.
+/// Go's lower case of a character: Go converts only to single characters.
 fn lower(c: char) -> char {
-    // The one capital whose small form has a dot to lose.
+    // Rust's lower case of `İ` has a combining dot, Go's does not.
     if c == '\u{130}' {
         return 'i';
     }
@@ -214,7 +214,7 @@ fn lower(c: char) -> char {
     }
 }
 
-/// See [`lower`].
+/// Go's upper case of a character: Go converts only to single characters.
 fn upper(c: char) -> char {
     let mut changed = c.to_uppercase();
     match (changed.next(), changed.next()) {
@@ -236,7 +236,7 @@ fn first_changed(value: &str, change: fn(char) -> char) -> Cow<'_, str> {
     }
 }
 
-/// A part of a value, counted in bytes; a position below zero counts from the end, and what is no number is ignored.
+/// A substring by bytes. A negative position counts from the end; an argument that is not a number is ignored.
 fn substring<'v>(value: &'v str, position: &str, length: Option<&str>) -> Result<&'v str, FaultKind> {
     let size = i64::try_from(value.len()).unwrap_or(i64::MAX);
     let Ok(position) = position.parse::<i64>() else { return Ok(value) };

@@ -1,8 +1,8 @@
-//! Flux's `${…}`: what `fluxcd/pkg/envsubst` makes of a text, with the place of every piece.
+//! Flux's `${…}`: the expansion of `fluxcd/pkg/envsubst`, with the position of every piece.
 //!
-//! It looks like a shell's parameter expansion and is not one: `:+` and `:?` act as `:-`, `${x-y}` is an error, defaults
-//! are expanded whether they are used or not, and `$$` is one `$` everywhere but in a default.
-//! `testdata/oracles/flux` records the real program.
+//! It differs from the parameter expansion of a shell: `:+` and `:?` behave like `:-`, `${x-y}` is an error, unused
+//! defaults are expanded too, and `$$` is one `$` except in a default. `testdata/oracles/flux` records the output of
+//! Flux.
 
 pub(super) mod fault;
 mod operator;

@@ -1,9 +1,9 @@
-//! The operators between a name and its argument.
+//! The operators of `${…}`.
 
-/// What a `${…}` does with a variable's value.
+/// The operation of a `${…}` on the value of its variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
-    /// `${x}`, and `${x,^}` and `${x^,}`, which do nothing either.
+    /// `${x}`, and also `${x,^}` and `${x^,}`, which have no effect.
     Value,
     /// `${#x}`, in bytes.
     Length,
@@ -38,7 +38,7 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// What a run of `,` and `^` means.
+    /// The operator of a run of `,` and `^`.
     pub(super) fn casing(text: &str) -> Self {
         match text {
             "," => Self::LowerFirst,
@@ -49,7 +49,7 @@ impl Operator {
         }
     }
 
-    /// What a slash and the character after it mean.
+    /// The operator of a slash and the character after it.
     pub(super) fn replacing(text: &str) -> Self {
         match text {
             "//" => Self::ReplaceAll,
@@ -59,7 +59,7 @@ impl Operator {
         }
     }
 
-    /// What one or two `#` or `%` mean.
+    /// The operator of one or two `#` or `%`.
     pub(super) fn trimming(text: &str) -> Self {
         match text {
             "##" => Self::LongPrefix,

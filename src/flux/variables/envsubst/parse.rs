@@ -1,24 +1,24 @@
-//! Text → parts. The odd cases are the real parser's.
+//! The parser: text → parts. It reproduces the corner cases of `fluxcd/pkg/envsubst`.
 
 use std::ops::Range;
 
 use super::fault::{Fault, FaultKind};
 use super::operator::Operator;
 
-/// `${…}` may stand in `${…}` this deep.
+/// The maximum nesting depth of `${…}`.
 const MAX_DEPTH: usize = 100;
 
-/// What follows a fault is shown up to its brace, when that is not further away.
+/// The maximum distance from a fault to the closing brace that is still shown.
 const MAX_SHOWN: usize = 40;
 
-/// A piece of a template or of an argument.
+/// A part of a template or of an argument.
 #[derive(Debug, Clone)]
 pub(super) enum Part<'t> {
     Text(Text),
     Call(Call<'t>),
 }
 
-/// Ranges of the template that follow each other, without what escapes.
+/// Consecutive ranges of the template, without the escaping characters.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Text(pub(super) Vec<Range<usize>>);
 
@@ -31,10 +31,10 @@ pub(super) struct Call<'t> {
     pub(super) arguments: Vec<Part<'t>>,
 }
 
-/// What a backslash or a dollar does in a text.
+/// The escape sequences of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escapes {
-    /// Nothing.
+    /// None.
     None,
     /// `$$` is `$`.
     Dollar,
@@ -58,12 +58,12 @@ pub(super) fn parse(text: &str) -> Result<Vec<Part<'_>>, Fault> {
 struct Parser<'t> {
     text: &'t str,
     at: usize,
-    /// Where the open `${` stand.
+    /// The offsets of the open `${`.
     calls: Vec<usize>,
 }
 
 impl<'t> Parser<'t> {
-    /// What is not read yet; a zero byte ends the text.
+    /// The rest of the text. A zero byte ends the text.
     fn rest(&self) -> &'t str {
         let rest = self.text.get(self.at..).unwrap_or_default();
         if rest.as_bytes().first() == Some(&0) { "" } else { rest }
@@ -77,7 +77,7 @@ impl<'t> Parser<'t> {
         self.rest().starts_with("${")
     }
 
-    /// Reads the text up to `${`, or to a character that does not belong to it; all belong where nothing is said.
+    /// Parses text up to `${`, or up to a character that `accepts` rejects.
     fn text(&mut self, escapes: Escapes, accepts: Option<fn(char) -> bool>) -> Text {
         let mut ranges = Vec::new();
         let mut start = self.at;
@@ -114,7 +114,7 @@ impl<'t> Parser<'t> {
         Text(ranges)
     }
 
-    /// Reads at most `most` characters of a kind.
+    /// Parses at most `most` characters that `accepts` accepts.
     fn run(&mut self, most: usize, accepts: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let len = rest.chars().take(most).take_while(|c| accepts(*c)).map(char::len_utf8).sum();
@@ -122,7 +122,7 @@ impl<'t> Parser<'t> {
         rest.get(..len).unwrap_or_default()
     }
 
-    /// Reads a `${…}`.
+    /// Parses a `${…}`.
     fn call(&mut self) -> Result<Call<'t>, Fault> {
         let start = self.at;
         self.calls.push(start);
@@ -151,7 +151,7 @@ impl<'t> Parser<'t> {
         Ok(Call { range: start..self.at, name, operator, arguments })
     }
 
-    /// Reads all that follows a name.
+    /// Parses the operator and arguments after a name.
     fn operation(&mut self, arguments: &mut Vec<Part<'t>>) -> Result<Operator, Fault> {
         let not_closing = |c| c != '}';
         match self.peek() {
@@ -180,7 +180,7 @@ impl<'t> Parser<'t> {
         }
         let slash = self.run(1, |c| c == '/').len() + self.run(1, |c| matches!(c, '/' | '#' | '%')).len();
         let operator = Operator::replacing(self.text.get(self.at - slash..self.at).unwrap_or_default());
-        // What is replaced may hold a brace: it goes on to the next slash, wherever that is.
+        // The text to replace may contain a brace: it extends to the next slash.
         arguments.push(self.argument(Escapes::All, |c| c != '/')?);
         if self.run(usize::MAX, |c| c == '/').is_empty() {
             return Err(self.fault(FaultKind::Malformed));
@@ -192,7 +192,7 @@ impl<'t> Parser<'t> {
         Ok(operator)
     }
 
-    /// Reads what begins with a colon: a default or a substring.
+    /// Parses an operator that starts with a colon: a default or a substring.
     fn colon(&mut self, arguments: &mut Vec<Part<'t>>) -> Result<Operator, Fault> {
         self.at += 1;
         match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
@@ -202,7 +202,7 @@ impl<'t> Parser<'t> {
                 return Ok(Operator::Default);
             }
             Some(c) if c.is_ascii() => {}
-            // The real parser loses its place here.
+            // Flux's parser loses its position here.
             _ => return Err(self.fault(FaultKind::Malformed)),
         }
         arguments.push(self.argument(Escapes::None, |c| c != ':' && c != '}')?);
@@ -218,7 +218,7 @@ impl<'t> Parser<'t> {
         Ok(Operator::Substring)
     }
 
-    /// Reads a default of any number of parts, and the brace after it.
+    /// Parses a default of any number of parts, and the closing brace.
     fn default(&mut self, arguments: &mut Vec<Part<'t>>) -> Result<(), Fault> {
         while self.peek() != Some('}') {
             arguments.push(self.argument(Escapes::None, |c| c != '}')?);
@@ -227,7 +227,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Reads one part of an argument; it must not be empty.
+    /// Parses one part of an argument, which must not be empty.
     fn argument(&mut self, escapes: Escapes, accepts: fn(char) -> bool) -> Result<Part<'t>, Fault> {
         if self.opens() {
             return self.call().map(Part::Call);
@@ -245,7 +245,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A fault in the innermost `${…}`, as far as it goes on its line.
+    /// A fault in the innermost `${…}`, with its range up to the end of the line.
     fn fault(&self, kind: FaultKind) -> Fault {
         let start = self.calls.last().copied().unwrap_or_default();
         let rest = self.text.get(start..).unwrap_or_default();

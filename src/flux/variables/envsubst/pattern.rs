@@ -1,24 +1,24 @@
-//! `${x#pattern}`: the patterns of file names, in which a star also matches slashes.
+//! The patterns of `${x#pattern}`: file name patterns in which `*` also matches slashes.
 
 use std::borrow::Cow;
 use std::cell::Cell;
 
 use super::fault::FaultKind;
 
-/// How many comparisons all patterns of an object may take together.
+/// The maximum number of comparisons for all patterns of an object.
 pub(super) const MAX_STEPS: usize = 50_000_000;
 
-/// Which end is cut off, and how much of it.
+/// The end to trim, and whether to remove the longest match.
 #[derive(Clone, Copy)]
 pub(super) struct Trim {
     pub(super) suffix: bool,
     pub(super) longest: bool,
 }
 
-/// Why a pattern does not match: it is none.
+/// The error of an invalid pattern.
 struct Invalid;
 
-/// Cuts off what a pattern matches.
+/// Removes the match of a pattern from a value.
 pub(super) fn trim<'v>(
     value: &'v str,
     pattern: &str,
@@ -29,7 +29,7 @@ pub(super) fn trim<'v>(
         let len = matched(value.as_bytes(), pattern.as_bytes(), trim.longest, steps)?;
         return value.get(len..).map(Cow::Borrowed).ok_or(FaultKind::CutCharacter);
     }
-    // The real program turns both around; a class in brackets is none any more then.
+    // Flux reverses value and pattern, after which a class in brackets is no longer a class.
     let reverse = |text: &str| text.chars().rev().collect::<String>();
     let turned = reverse(value);
     let len = matched(turned.as_bytes(), reverse(pattern).as_bytes(), trim.longest, steps)?;
@@ -37,10 +37,10 @@ pub(super) fn trim<'v>(
     Ok(Cow::Owned(reverse(&rest)))
 }
 
-/// How many bytes at the start of a text a pattern matches; none where it is invalid.
+/// The number of bytes that a pattern matches at the start of a text; 0 if the pattern is invalid.
 fn matched(text: &[u8], pattern: &[u8], longest: bool, steps: &Cell<usize>) -> Result<usize, FaultKind> {
     let chunks = chunks(pattern);
-    // Whether a pattern is valid shows only on the way: with one that is, the first match upwards is the shortest.
+    // An invalid pattern is detected only during matching. For a valid one, the first match upwards is the shortest.
     let upwards = !longest && !pattern.iter().any(|byte| matches!(byte, b'[' | b'\\'));
     let mut shortest = 0;
     for count in 1..=text.len() {
@@ -58,7 +58,7 @@ fn matched(text: &[u8], pattern: &[u8], longest: bool, steps: &Cell<usize>) -> R
     Ok(shortest)
 }
 
-/// What stands between stars, and whether a star stands before it.
+/// The chunks between stars, each with whether a star precedes it.
 fn chunks(mut pattern: &[u8]) -> Vec<(bool, &[u8])> {
     let mut chunks = Vec::new();
     while !pattern.is_empty() {
@@ -82,7 +82,7 @@ fn chunks(mut pattern: &[u8]) -> Vec<(bool, &[u8])> {
     chunks
 }
 
-/// Tells whether a pattern matches a whole text.
+/// Returns whether a pattern matches a whole text.
 fn matches(chunks: &[(bool, &[u8])], mut text: &[u8], steps: &Cell<usize>) -> Result<bool, Invalid> {
     'chunks: for (at, (star, chunk)) in chunks.iter().enumerate() {
         if *star && chunk.is_empty() {
@@ -108,7 +108,7 @@ fn matches(chunks: &[(bool, &[u8])], mut text: &[u8], steps: &Cell<usize>) -> Re
     Ok(text.is_empty())
 }
 
-/// What follows a match of a chunk at the start of a text.
+/// The rest after a match of a chunk at the start of a text.
 fn after<'t>(mut chunk: &[u8], mut text: &'t [u8]) -> Result<Option<&'t [u8]>, Invalid> {
     while let Some((first, rest)) = chunk.split_first() {
         let Some((byte, others)) = text.split_first() else { return Ok(None) };
@@ -142,7 +142,7 @@ fn after<'t>(mut chunk: &[u8], mut text: &'t [u8]) -> Result<Option<&'t [u8]>, I
     Ok(Some(text))
 }
 
-/// Tells whether a character is in a class, and what follows the class.
+/// Returns whether a character is in a class, and the rest after the class.
 fn class(mut class: &[u8], c: u32) -> Result<(bool, &[u8]), Invalid> {
     let negated = class.first() == Some(&b'^');
     if negated {
@@ -165,7 +165,7 @@ fn class(mut class: &[u8], c: u32) -> Result<(bool, &[u8]), Invalid> {
     }
 }
 
-/// One character of a class, and what follows it, which cannot be nothing.
+/// One character of a class, and the rest, which must not be empty.
 fn member(class: &[u8]) -> Result<(u32, &[u8]), Invalid> {
     let class = match class.split_first() {
         None | Some((b'-' | b']', _)) => return Err(Invalid),
@@ -182,7 +182,7 @@ fn member(class: &[u8]) -> Result<(u32, &[u8]), Invalid> {
     }
 }
 
-/// The first character of a text that may be cut, and its length; a byte that begins none stands for itself.
+/// The first character of a text that may be truncated, and its length. An invalid byte has length 1.
 fn character(text: &[u8]) -> (u32, usize) {
     let len = match text.first() {
         Some(0xC2..=0xDF) => 2,

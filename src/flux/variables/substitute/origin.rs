@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::values::Values;
 use crate::flux::variables::envsubst::expand::{Expansion, Piece as Expanded};
-use crate::yaml::{By, Name, Origin, Piece, Step};
+use crate::yaml::{ChangedBy, Name, Origin, Piece, ValueChange};
 
 /// The origin of a scalar that variables have changed: the first of them, and all by their ranges.
 ///
 /// `pieces` may be those of one scalar's own text, or none where its text is not known by ranges.
 pub(super) fn by(was: &Origin, name: Name, pieces: Vec<Piece>) -> Origin {
     let pieces = pieces.into_boxed_slice();
-    Origin::Via(Arc::new(Step::new(By::Variable(name), Some(was.clone()), pieces)))
+    Origin::Via(Arc::new(ValueChange::new(ChangedBy::Variable(name), Some(was.clone()), pieces)))
 }
 
 /// The origin of a scalar whose own text was expanded, to a value that is then printed as `text`; the old one when it

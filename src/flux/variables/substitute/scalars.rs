@@ -8,7 +8,7 @@ use super::origin;
 use super::values::{Values, string};
 use crate::flux::variables::envsubst::expand::Expansion;
 use crate::flux::variables::envsubst::template::Template;
-use crate::yaml::go::{Form, is_lost_as_block};
+use crate::yaml::go::{PrintedStyle, is_lost_as_block};
 use crate::yaml::{Name, Node, Style, Value};
 
 /// Lines are folded past this column; a little is left for quotes.
@@ -85,17 +85,17 @@ fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Nod
 }
 
 /// The template of a text that is printed as it stands, quotes and indentation aside, and how it is; `None` for others.
-fn alone(text: &str, column: usize) -> Option<(Template<'_>, Form)> {
+fn alone(text: &str, column: usize) -> Option<(Template<'_>, PrintedStyle)> {
     let template = Template::parse(text).ok()?;
     let blank = |range| text.get(range).is_none_or(|call: &str| call.contains([' ', '\n', '\'']));
     let folds = || text.contains(' ') && column + text.len() > NARROW;
-    let form = Form::of(text);
+    let form = PrintedStyle::of(text);
     match form {
-        Form::Double => return None,
-        Form::Single if text.contains('\'') => return None,
-        Form::Literal if template.calls().any(blank) => return None,
-        Form::Plain | Form::Single if folds() && template.calls().any(blank) => return None,
-        Form::Plain | Form::Single | Form::Literal => {}
+        PrintedStyle::Double => return None,
+        PrintedStyle::Single if text.contains('\'') => return None,
+        PrintedStyle::Literal if template.calls().any(blank) => return None,
+        PrintedStyle::Plain | PrintedStyle::Single if folds() && template.calls().any(blank) => return None,
+        PrintedStyle::Plain | PrintedStyle::Single | PrintedStyle::Literal => {}
     }
     Some((template, form))
 }
@@ -111,43 +111,46 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
     let unknown = expansion.pieces.iter().any(|piece| piece.unknown);
     let (text, style) = match form {
         _ if unknown => (Arc::from(&*expansion.text), Style::Unknown),
-        Form::Plain => canonical(&expansion.text, Style::Plain, node.span()).ok_or(Tangled)?,
-        Form::Literal => (Arc::from(&*expansion.text), Style::Literal),
-        Form::Single | Form::Double => (Arc::from(&*expansion.text), Style::Double),
+        PrintedStyle::Plain => canonical(&expansion.text, Style::Plain, node.span()).ok_or(Tangled)?,
+        PrintedStyle::Literal => (Arc::from(&*expansion.text), Style::Literal),
+        PrintedStyle::Single | PrintedStyle::Double => (Arc::from(&*expansion.text), Style::Double),
     };
     let origin = origin::of(&node.origin, &expansion, &text, values);
     Ok(Some(Node { value: Value::Scalar(text, style), origin }))
 }
 
 /// Tells whether a text that was printed in a form is read in that form after its expansion.
-fn is_safe(text: &str, form: Form, column: usize, expansion: &Expansion) -> bool {
+fn is_safe(text: &str, form: PrintedStyle, column: usize, expansion: &Expansion) -> bool {
     let new = &*expansion.text;
     let values = expansion.pieces.iter().filter(|piece| piece.variable.is_some());
     let mut values = values.map(|piece| (piece.output.start, new.get(piece.output.clone()).unwrap_or_default()));
     match form {
-        Form::Plain | Form::Single => {
+        PrintedStyle::Plain | PrintedStyle::Single => {
             // At a fold a blank more or less makes a difference.
             let folds = text.contains(' ') && column + text.len() > NARROW;
             if folds && values.any(|(_, value)| value.is_empty() || value.starts_with(' ') || value.ends_with(' ')) {
                 return false;
             }
             match form {
-                Form::Plain => Form::is_plain(new),
+                PrintedStyle::Plain => PrintedStyle::is_plain(new),
                 _ => {
                     !new.contains('\'')
-                        && matches!(Form::of(new), Form::Plain | Form::Single | Form::Double)
+                        && matches!(
+                            PrintedStyle::of(new),
+                            PrintedStyle::Plain | PrintedStyle::Single | PrintedStyle::Double
+                        )
                         && printable(new)
                 }
             }
         }
-        Form::Literal => {
+        PrintedStyle::Literal => {
             let starts_line = |at: usize| at == 0 || new.as_bytes().get(at - 1) == Some(&b'\n');
             let moves =
                 |(at, value): (usize, &str)| starts_line(at) && (value.is_empty() || value.starts_with([' ', '\t']));
             // A text that is no block any more is read as one nevertheless, as long as its characters are text.
             !values.any(moves) && printable(new) && !new.starts_with('\t')
         }
-        Form::Double => false,
+        PrintedStyle::Double => false,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::flux::variables::envsubst::template::{Template, Use};
 use crate::flux::variables::variable_name::is_name;
 use crate::kube::Object;
 use crate::text::Span;
-use crate::yaml::{By, Name, Node, Origin, Value};
+use crate::yaml::{ChangedBy, Name, Node, Origin, Value};
 
 /// So many are told of one object.
 const MAX_UNSET: usize = 100;
@@ -159,10 +159,10 @@ impl<'a> Search<'a> {
 fn generator(object: &Object) -> Option<Span> {
     let mut origin = object.node.get("kind").map(|kind| &kind.origin);
     while let Some(Origin::Via(step)) = origin {
-        if let By::Generator(span) = &step.by {
+        if let ChangedBy::Generator(span) = &step.by {
             return matches!(object.kind(), "ConfigMap" | "Secret").then(|| span.clone());
         }
-        origin = step.was.as_ref();
+        origin = step.previous.as_ref();
     }
     None
 }

@@ -30,5 +30,5 @@ impl<'v> Values<'v> {
 /// The text of a scalar that kustomize prints as a string; `None` for other nodes.
 pub(super) fn string(node: &Node) -> Option<std::borrow::Cow<'_, str>> {
     let crate::yaml::Value::Scalar(text, style) = &node.value else { return None };
-    Some(go::settled(text, *style))
+    Some(go::normalized(text, *style))
 }

@@ -1,4 +1,4 @@
-//! Comparing, choosing, printing, and what a value's type is.
+//! Comparisons, conditions, printing, and types.
 
 use super::function::{DEPTH, Function, arg, boolean, error, int, paid, text};
 use crate::flux::resourceset::template::budget::Budget;
@@ -46,7 +46,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("hello", &[], None, |_, _| Ok(Value::text("Hello!"))),
 ];
 
-/// What is not empty; unknown values do not come here.
+/// Returns whether a known value is not empty.
 pub(super) fn truth(value: &Value) -> bool {
     value.truth().unwrap_or(true)
 }
@@ -55,7 +55,7 @@ fn negate(value: Result<Value, Fault>) -> Result<Value, Fault> {
     boolean(!truth(&value?))
 }
 
-/// The kinds that comparisons tell apart.
+/// The kinds that comparisons distinguish.
 #[derive(PartialEq, Eq, Clone, Copy)]
 enum Basic {
     Bool,
@@ -75,11 +75,11 @@ fn basic(value: &Value) -> Basic {
     }
 }
 
-/// The first argument equals one of the others.
+/// Returns whether the first argument equals one of the others.
 fn eq(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     let (first, others) = (arg(arguments, 0), arguments.get(1..).unwrap_or_default());
     if others.is_empty() {
-        return Err(error("there is nothing to compare with"));
+        return Err(error("missing argument to compare with"));
     }
     for other in others {
         if equal(first, other)? {
@@ -97,7 +97,7 @@ fn equal(a: &Value, b: &Value) -> Result<bool, Fault> {
     if basic(a) != basic(b) {
         return Err(error(format!("cannot compare {} with {}", a.type_name(), b.type_name())));
     }
-    #[expect(clippy::float_cmp, reason = "Go compares them so")]
+    #[expect(clippy::float_cmp, reason = "Go compares likewise")]
     Ok(match (&a.kind, &b.kind) {
         (Kind::Int(a) | Kind::Int64(a), Kind::Int(b) | Kind::Int64(b)) => a == b,
         (Kind::Float(a), Kind::Float(b)) => a == b,
@@ -135,7 +135,7 @@ fn len(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
 fn index(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     let mut found = arg(arguments, 0).clone();
     if matches!(found.kind, Kind::Nil) {
-        return Err(error("there is nothing to look into"));
+        return Err(error("missing value to index"));
     }
     for key in arguments.get(1..).unwrap_or_default() {
         let next = match (&found.kind, &key.kind) {
@@ -154,7 +154,7 @@ fn index(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
                 entries.borrow().get(key).cloned().unwrap_or_else(|| Value::text(""))
             }
             (Kind::Unknown(_), _) => return Ok(found),
-            _ => return Err(error(format!("cannot look into {} with {}", found.type_name(), key.type_name()))),
+            _ => return Err(error(format!("cannot index {} with {}", found.type_name(), key.type_name()))),
         };
         found = next;
     }
@@ -166,7 +166,7 @@ fn println(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     paid(words?.join(" ") + "\n", budget)
 }
 
-/// The items of a list as texts, empty ones left out; any other value is a list of itself.
+/// The items of a list as strings, without nil items. Any other value is a list of itself.
 pub(super) fn strings(value: &Value) -> Result<Vec<String>, Fault> {
     match &value.kind {
         Kind::List(items, of) => {
@@ -178,7 +178,7 @@ pub(super) fn strings(value: &Value) -> Result<Vec<String>, Fault> {
     }
 }
 
-/// The index that a signed position means; an error when it is negative or past `len`.
+/// Converts a signed position to an index; an error if it is negative or past `len`.
 pub(super) fn position(arguments: &[Value], at: usize, len: usize) -> Result<usize, Fault> {
     let position = int(arguments, at);
     let found = usize::try_from(position).ok().filter(|position| *position <= len);

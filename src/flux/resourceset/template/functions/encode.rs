@@ -1,4 +1,4 @@
-//! Values in other notations: JSON, YAML, base64, digests.
+//! Encodings: JSON, YAML, base64, digests.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -34,7 +34,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("b64enc", &[Text], None, |a, budget| paid(BASE64.encode(text(a, 0).as_bytes()), budget)),
     Function::new("b64dec", &[Text], None, |a, budget| {
         let decoded = from_base64(text(a, 0)).and_then(|bytes| String::from_utf8(bytes).ok());
-        paid(decoded.ok_or_else(|| Fault::limit(0, "what is no text in base64"))?, budget)
+        paid(decoded.ok_or_else(|| Fault::limit(0, "base64 of binary data"))?, budget)
     }),
     Function::new("sha256sum", &[Text], None, |a, _| {
         let mut digits = String::with_capacity(64);
@@ -52,7 +52,7 @@ fn to_yaml(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     paid(crate::yaml::go::print(&node), budget)
 }
 
-/// Every number of JSON is a float to Go's reader.
+/// Converts JSON; Go's decoder converts every number to a float.
 fn from_json(json: &serde_json::Value) -> Value {
     use serde_json::Value as Json;
     match json {
@@ -68,7 +68,7 @@ fn from_json(json: &serde_json::Value) -> Value {
     }
 }
 
-/// The checksum that gives input sets their ids.
+/// The Adler-32 checksum, from which the ids of input sets are derived.
 pub(in crate::flux::resourceset) fn adler32(text: &str) -> u32 {
     let (mut a, mut b) = (1_u32, 0_u32);
     for byte in text.bytes() {
@@ -79,7 +79,7 @@ pub(in crate::flux::resourceset) fn adler32(text: &str) -> u32 {
 }
 
 fn from_base64(text: &str) -> Option<Vec<u8>> {
-    // Go skips line breaks alone.
+    // Go skips only line breaks.
     let is_whole = !text.contains([' ', '\t', '\x0c']);
     decode_base64(text).filter(|_| is_whole)
 }

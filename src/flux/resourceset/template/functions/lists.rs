@@ -58,7 +58,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("untilStep", &[Int, Int, Int], None, |a, budget| range(int(a, 0), int(a, 1), int(a, 2), budget)),
 ];
 
-/// Go splits an empty separator between characters, without empty ends.
+/// Splits a text. With an empty separator, Go splits between characters, without empty ends.
 pub(super) fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     if separator.is_empty() {
         let ends = text.char_indices().map(|(at, c)| (at, at + c.len_utf8()));

@@ -1,4 +1,4 @@
-//! Mappings. Go gives keys and values in no order; here they stand by key.
+//! Mappings. Go returns keys and values in random order; here they are sorted by key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ fn dict(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
 
 fn set(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     budget.bytes(size_of::<Value>())?;
-    let map = map(arguments, 0).ok_or_else(|| error("there is no mapping to set a key in"))?;
+    let map = map(arguments, 0).ok_or_else(|| error("missing mapping to set a key in"))?;
     map.borrow_mut().insert(text(arguments, 1).into(), arg(arguments, 2).clone());
     Ok(arg(arguments, 0).clone())
 }
@@ -67,16 +67,16 @@ fn chosen(arguments: &[Value], wanted: bool) -> Value {
     Value::map(kept.collect())
 }
 
-/// The value below several keys; the argument before the mapping where one of them is missing.
+/// The value at a path of keys; the default, which is the argument before the mapping, if a key is missing.
 fn dig(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
-    let [keys @ .., otherwise, found] = arguments else { return Err(error("it takes at least three arguments")) };
+    let [keys @ .., otherwise, found] = arguments else { return Err(error("it requires at least three arguments")) };
     if keys.is_empty() {
-        return Err(error("it takes at least three arguments"));
+        return Err(error("it requires at least three arguments"));
     }
     let mut found = found.clone();
     for key in keys {
         let (Kind::Text(key), Kind::Map(map)) = (&key.kind, &found.kind) else {
-            return Err(error("it takes keys, a default and a mapping of mappings"));
+            return Err(error("it requires keys, a default and a mapping of mappings"));
         };
         let Some(next) = map.borrow().get(key).cloned() else { return Ok(otherwise.clone()) };
         found = next;

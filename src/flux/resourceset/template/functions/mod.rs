@@ -1,5 +1,4 @@
-//! The functions that templates may call: those of slim-sprig that depend on nothing but their arguments, Go's own, and
-//! the operator's.
+//! The functions of templates: the deterministic functions of slim-sprig, the functions of Go, and of the operator.
 
 pub(super) mod function;
 mod basic;
@@ -31,7 +30,7 @@ static FUNCTIONS: LazyLock<BTreeMap<&'static str, &'static Function>> = LazyLock
     files.into_iter().flatten().map(|function| (function.name, function)).collect()
 });
 
-/// Functions that are there and that nothing here computes: they read the clock, chance, or are not worth their code.
+/// Unsupported functions, for example because they read the clock or are random.
 const OTHERS: &[&str] = &[
     "ago",
     "b32dec",
@@ -53,20 +52,20 @@ const OTHERS: &[&str] = &[
     "urlquery",
 ];
 
-/// Refuses the name of a function that does not exist.
+/// Returns an error if a function does not exist.
 pub(super) fn check(name: &str, at: usize) -> Result<(), Fault> {
     let special = matches!(name, "inputs" | "and" | "or");
     if special || FUNCTIONS.contains_key(name) || OTHERS.contains(&name) {
         return Ok(());
     }
-    Err(Fault::error(at, format!("there is no function `{name}`")))
+    Err(Fault::error(at, format!("unknown function `{name}`")))
 }
 
-/// The function of a name.
+/// Finds a function by name.
 pub(super) fn find(name: &str, at: usize) -> Result<&'static Function, Fault> {
     match FUNCTIONS.get(name) {
         Some(function) => Ok(function),
         None if OTHERS.contains(&name) => Err(Fault::limit(at, format!("the function `{name}`"))),
-        None => Err(Fault::error(at, format!("there is no function `{name}`"))),
+        None => Err(Fault::error(at, format!("unknown function `{name}`"))),
     }
 }

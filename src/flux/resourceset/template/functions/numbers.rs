@@ -1,4 +1,4 @@
-//! Numbers, and what is read as one.
+//! Numbers, and conversions to numbers.
 
 use super::function::{Function, arg, error, int, paid, text};
 use crate::flux::resourceset::template::budget::Budget;
@@ -18,11 +18,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("sub", &[Any, Any], None, |a, _| long(whole(arg(a, 0)).wrapping_sub(whole(arg(a, 1))))),
     Function::new("mul", &[Any], Some(Any), |a, _| long(a.iter().map(whole).fold(1, i64::wrapping_mul))),
     Function::new("div", &[Any, Any], None, |a, _| match whole(arg(a, 1)) {
-        0 => Err(error("a division by zero")),
+        0 => Err(error("division by zero")),
         by => long(whole(arg(a, 0)).wrapping_div(by)),
     }),
     Function::new("mod", &[Any, Any], None, |a, _| match whole(arg(a, 1)) {
-        0 => Err(error("a division by zero")),
+        0 => Err(error("division by zero")),
         by => long(whole(arg(a, 0)).wrapping_rem(by)),
     }),
     Function::new("max", &[Any], Some(Any), |a, _| long(a.iter().map(whole).max().unwrap_or(0))),
@@ -36,33 +36,33 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("seq", &[], Some(Int), seq),
 ];
 
-#[expect(clippy::unnecessary_wraps, reason = "functions give it as it is")]
+#[expect(clippy::unnecessary_wraps, reason = "functions return this type")]
 fn long(value: i64) -> Result<Value, Fault> {
     Ok(Value::new(Kind::Int64(value)))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "functions give it as it is")]
+#[expect(clippy::unnecessary_wraps, reason = "functions return this type")]
 fn real(value: f64) -> Result<Value, Fault> {
     Ok(Value::new(Kind::Float(value)))
 }
 
-/// A value as a whole number; what is none counts as zero.
+/// Converts a value to an integer; 0 if that is not possible.
 pub(super) fn whole(value: &Value) -> i64 {
     match &value.kind {
         Kind::Text(text) => text.parse().unwrap_or(0),
         Kind::Int(value) | Kind::Int64(value) => *value,
-        #[expect(clippy::cast_possible_truncation, reason = "Go cuts the fraction off")]
+        #[expect(clippy::cast_possible_truncation, reason = "Go truncates the fraction")]
         Kind::Float(value) => *value as i64,
         Kind::Bool(value) => i64::from(*value),
         _ => 0,
     }
 }
 
-/// A value as a float; what is no number counts as zero.
+/// Converts a value to a float; 0 if that is not possible.
 fn float(value: &Value) -> f64 {
     match &value.kind {
         Kind::Text(text) => text.parse().unwrap_or(0.0),
-        #[expect(clippy::cast_precision_loss, reason = "Go converts them so")]
+        #[expect(clippy::cast_precision_loss, reason = "Go converts likewise")]
         Kind::Int(value) | Kind::Int64(value) => *value as f64,
         Kind::Float(value) => *value,
         Kind::Bool(value) => f64::from(u8::from(*value)),
@@ -70,7 +70,7 @@ fn float(value: &Value) -> f64 {
     }
 }
 
-/// Rounds to so many places; a fraction from the last argument on, one half when there is none, is rounded up.
+/// Rounds to a number of decimal places. The last argument is the fraction from which to round up, by default one half.
 fn round(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     let places = i32::try_from(int(arguments, 1)).unwrap_or(i32::MAX);
     let from = arguments.get(2).map_or(0.5, float);
@@ -80,7 +80,7 @@ fn round(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     real(rounded / power)
 }
 
-/// Numbers with spaces between them, both ends included.
+/// The integers of an inclusive range, separated by spaces.
 fn seq(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     let at = |at| int(arguments, at);
     let (start, step, end) = match arguments.len() {

@@ -1,4 +1,4 @@
-//! Paths with slashes, by their text alone.
+//! Lexical functions for paths with slashes.
 
 use super::function::{Function, boolean, paid, text};
 use crate::flux::resourceset::template::functions::function::Parameter::Text;

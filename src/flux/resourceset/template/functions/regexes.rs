@@ -31,7 +31,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn compile(arguments: &[Value]) -> Result<Regex, Fault> {
-    Regex::new(text(arguments, 0)).map_err(|_| error(format!("`{}` is no regular expression", text(arguments, 0))))
+    Regex::new(text(arguments, 0))
+        .map_err(|_| error(format!("`{}` is not a valid regular expression", text(arguments, 0))))
 }
 
 fn find(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
@@ -39,7 +40,7 @@ fn find(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     paid(regex.find(text(arguments, 1)).map_or("", |found| found.as_str()), budget)
 }
 
-/// So many as the last argument says; all when it is negative.
+/// The limit of the last argument; no limit if it is negative.
 fn limit(arguments: &[Value]) -> usize {
     usize::try_from(int(arguments, 2)).unwrap_or(usize::MAX)
 }

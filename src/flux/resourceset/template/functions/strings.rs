@@ -55,7 +55,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// The arguments, written one by one, with spaces between them; nothing is left out.
+/// Joins the arguments with spaces, including empty ones.
 fn written(arguments: &[Value], budget: &mut Budget, write: fn(&str) -> String) -> Result<Value, Fault> {
     let said = arguments.iter().filter(|value| !matches!(value.kind, Kind::Nil));
     let words: Result<Vec<String>, Fault> = said.map(|value| Ok(write(&go::sprint(value)?))).collect();
@@ -67,7 +67,7 @@ fn trim_all(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     paid(text(arguments, 1).trim_matches(|c| cut.contains(c)), budget)
 }
 
-/// Each letter that begins a word in upper case.
+/// Converts the first letter of each word to upper case.
 fn title(text: &str) -> String {
     let mut before = ' ';
     let mut titled = String::with_capacity(text.len());
@@ -98,10 +98,10 @@ fn indent(arguments: &[Value], before: &str, budget: &mut Budget) -> Result<Valu
     paid(format!("{before}{pad}{}", text.replace('\n', &format!("\n{pad}"))), budget)
 }
 
-/// A part of a string by bytes; what cuts a character in two is no text any more.
+/// A substring by bytes; an unsupported case if it splits a character.
 fn cut(text: &str, from: usize, to: usize, budget: &mut Budget) -> Result<Value, Fault> {
     if from > to || to > text.len() {
-        return Err(error("a part out of range"));
+        return Err(error("substring out of range"));
     }
     paid(text.get(from..to).ok_or_else(|| Fault::limit(0, "a part of a character"))?, budget)
 }
@@ -124,7 +124,7 @@ fn substr(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     cut(text, position(arguments, 0, text.len())?, end.unwrap_or(text.len()), budget)
 }
 
-/// Parts by the names `_0`, `_1` and so on.
+/// The parts as a mapping with the keys `_0`, `_1` and so on.
 fn numbered(parts: Vec<&str>, budget: &mut Budget) -> Result<Value, Fault> {
     budget.bytes(parts.len() * size_of::<Value>())?;
     let parts = parts.into_iter().enumerate();

@@ -1,7 +1,7 @@
-//! Dates, which kustomize reads as times.
+//! Timestamps: kustomize resolves a plain date to a time.
 
-/// A date or a time in one of the forms that kustomize's YAML reader knows, as it comes out again.
-pub(super) fn rfc3339(text: &str) -> Option<String> {
+/// Converts a date or a time, in a form that kustomize's YAML reader accepts, to RFC 3339 as kustomize prints it.
+pub(crate) fn rfc3339(text: &str) -> Option<String> {
     let (year, rest) = text.split_at_checked(4)?;
     let (month, rest) = rest.strip_prefix('-')?.split_once('-')?;
     let (day, rest) = split_digits(rest);
@@ -54,7 +54,7 @@ fn days(year: u32, month: u32) -> u32 {
     }
 }
 
-/// `Z`, or `+hh:mm`, which is `Z` too when it is nothing.
+/// The normalized offset: `Z`, or `+hh:mm`, of which `+00:00` becomes `Z`.
 fn offset(zone: &str) -> Option<&str> {
     let clock = zone.strip_prefix(['+', '-']);
     match clock.map(|clock| clock.split_once(':')) {

@@ -1,19 +1,18 @@
-//! Values that are kept as they were written, through serde's buffers too.
+//! Deserializers that keep the text of scalars, through serde's buffers too.
 
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::json::scalar_to_json;
-use super::resolve::resolve_plain;
-use super::{Reader, Scalar};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 
-/// Deserializes a scalar's text as written, whatever its type: for `#[serde(deserialize_with = "…")]`.
+/// Deserializes the text of a scalar, whatever its type: for `#[serde(deserialize_with = "…")]`.
 pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     deserializer.deserialize_newtype_struct("Text", TextVisitor)
 }
 
-/// Deserializes any value as Kubernetes reads it: for `#[serde(deserialize_with = "…")]`.
+/// Deserializes any value as Kubernetes resolves it: for `#[serde(deserialize_with = "…")]`.
 pub fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<serde_json::Value, D::Error> {
     deserializer.deserialize_newtype_struct("Raw", RawVisitor)
 }

@@ -1,38 +1,38 @@
-//! What a plain scalar means: `0775` is 509 to Kubernetes and 775 to YAML 1.2.
+//! The type and value of a plain scalar: `0775` is 509 for Kubernetes and 775 in YAML 1.2.
 
-use super::{Node, Style, Value};
+use crate::yaml::tree::node::{Node, Style, Value};
 
-/// What a scalar means to a reader.
+/// The typed value of a scalar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scalar<'a> {
-    /// Nothing: an empty value, `~` or `null`.
+    /// An empty value, `~` or `null`.
     Null,
     /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i128),
-    /// Any other number, infinities and `.nan` included.
+    /// Any other number, including the infinities and `.nan`.
     Float(f64),
-    /// Everything else.
+    /// Any other text.
     String(&'a str),
 }
 
-/// Whose rules decide what a plain scalar means.
+/// The YAML library or schema that resolves plain scalars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reader {
-    /// `sigs.k8s.io/yaml`, by which kubectl and the controllers turn YAML into JSON: YAML 1.1 as Go reads it.
+    /// `sigs.k8s.io/yaml`, with which kubectl and the controllers convert YAML to JSON: YAML 1.1 as go-yaml reads it.
     Kubernetes,
-    /// kustomize, which builds all that Flux applies: as Kubernetes, but `yes`, `no`, `on` and `off` are strings, keys
-    /// keep their text, and a date becomes a time (see [`to_json`](super::to_json)).
+    /// kustomize, which builds every object that Flux applies. It differs from Kubernetes: `yes`, `no`, `on` and `off`
+    /// are strings, keys keep their text, and a date becomes a time (see [`to_json`](crate::yaml::to_json)).
     Kustomize,
     /// The core schema of YAML 1.2.
     Core,
 }
 
 impl Node {
-    /// What this scalar means to a reader; `None` for collections.
+    /// The value of this scalar for a reader; `None` for collections.
     ///
-    /// A scalar in another style than plain is a string to every reader.
+    /// Every reader resolves a scalar in another style than plain to a string.
     pub fn resolve(&self, reader: Reader) -> Option<Scalar<'_>> {
         match &self.value {
             Value::Scalar(text, Style::Plain) => Some(resolve_plain(text, reader)),
@@ -42,17 +42,17 @@ impl Node {
     }
 }
 
-/// What a text means in plain style.
-pub(super) fn resolve_plain(text: &str, reader: Reader) -> Scalar<'_> {
+/// The value of a text in plain style.
+pub(crate) fn resolve_plain(text: &str, reader: Reader) -> Scalar<'_> {
     match reader {
-        Reader::Kubernetes => old_bool(text).map_or_else(|| go(text), Scalar::Bool),
-        Reader::Kustomize => go(text),
-        Reader::Core => core(text),
+        Reader::Kubernetes => yaml_1_1_bool(text).map_or_else(|| go_yaml(text), Scalar::Bool),
+        Reader::Kustomize => go_yaml(text),
+        Reader::Core => core_schema(text),
     }
 }
 
-/// Both readers agree on these words, whatever else they disagree on.
-fn word(text: &str) -> Option<Scalar<'static>> {
+/// The keywords that all readers share.
+fn keyword(text: &str) -> Option<Scalar<'static>> {
     Some(match text {
         "" | "~" | "null" | "Null" | "NULL" => Scalar::Null,
         "true" | "True" | "TRUE" => Scalar::Bool(true),
@@ -64,8 +64,8 @@ fn word(text: &str) -> Option<Scalar<'static>> {
     })
 }
 
-fn core(text: &str) -> Scalar<'_> {
-    if let Some(scalar) = word(text) {
+fn core_schema(text: &str) -> Scalar<'_> {
+    if let Some(scalar) = keyword(text) {
         return scalar;
     }
     if !may_be_number(text) {
@@ -91,8 +91,8 @@ fn core(text: &str) -> Scalar<'_> {
     Scalar::String(text)
 }
 
-/// The booleans that YAML 1.1 knows beside `true` and `false`.
-fn old_bool(text: &str) -> Option<bool> {
+/// The booleans of YAML 1.1 other than `true` and `false`.
+fn yaml_1_1_bool(text: &str) -> Option<bool> {
     match text {
         "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Some(true),
         "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => Some(false),
@@ -100,19 +100,19 @@ fn old_bool(text: &str) -> Option<bool> {
     }
 }
 
-fn go(text: &str) -> Scalar<'_> {
-    if let Some(scalar) = word(text) {
+fn go_yaml(text: &str) -> Scalar<'_> {
+    if let Some(scalar) = keyword(text) {
         return scalar;
     }
     if !may_be_number(text) {
         return Scalar::String(text);
     }
-    // Go's reader looks at the first character, and drops every underscore of what may be a number.
+    // go-yaml checks the first character, and removes every underscore of a possible number.
     if text.starts_with('.') {
         return fraction(text).map_or(Scalar::String(text), Scalar::Float);
     }
     let plain = text.replace('_', "");
-    // After `0b` Go also takes a sign, by accident.
+    // Go also accepts a sign after `0b`, by accident.
     let signed = || plain.strip_prefix("0b").filter(|rest| rest.starts_with(['+', '-']));
     let binary = |digits: &str| i128::from(i64::from_str_radix(digits, 2).ok()?).into();
     if let Some(int) = go_int(&plain).or_else(|| signed().and_then(binary)) {
@@ -122,7 +122,9 @@ fn go(text: &str) -> Scalar<'_> {
     float.map_or(Scalar::String(text), Scalar::Float)
 }
 
-/// Tells whether a text begins as a number does and has nothing that no number has. Nearly no text comes further.
+/// Returns whether a text starts like a number and has only characters of numbers.
+///
+/// This rejects almost every text early.
 fn may_be_number(text: &str) -> bool {
     let begins = |first: &u8| matches!(first, b'+' | b'-' | b'.' | b'0'..=b'9');
     let goes_on =
@@ -130,7 +132,7 @@ fn may_be_number(text: &str) -> bool {
     text.as_bytes().first().is_some_and(begins) && text.as_bytes().iter().all(goes_on)
 }
 
-/// A whole number as Go writes literals: `0x1F`, `0b11`, `0o17`, and `017` for fifteen; within 64 bits.
+/// An integer in Go's literal syntax: `0x1F`, `0b11`, `0o17`, and `017` for 15; within 64 bits.
 fn go_int(text: &str) -> Option<i128> {
     let (negative, digits) = split_sign(text);
     let (digits, radix) = match digits.as_bytes() {
@@ -145,7 +147,7 @@ fn go_int(text: &str) -> Option<i128> {
     }
     let value = i128::from_str_radix(digits, radix).ok()?;
     let value = if negative { -value } else { value };
-    // A sign, even a plus, rules out the upper half of the unsigned range.
+    // With a sign, even a plus, Go parses a signed integer.
     let most = if split_sign(text).1.len() == text.len() { i128::from(u64::MAX) } else { i128::from(i64::MAX) };
     (i128::from(i64::MIN)..=most).contains(&value).then_some(value)
 }
@@ -158,13 +160,13 @@ fn split_sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// A number that Go's `ParseFloat` accepts: what does not fit is no number to it.
+/// A number that Go's `ParseFloat` accepts: it rejects a number out of range.
 fn finite(text: &str) -> Option<f64> {
     let digits = is_decimal_float(text).then_some(text)?;
     digits.parse().ok().filter(|float: &f64| float.is_finite())
 }
 
-/// A number that begins with its point: there Go allows underscores between digits only.
+/// A number that starts with its decimal point. There Go allows underscores only between digits.
 fn fraction(text: &str) -> Option<f64> {
     let between = |at: usize| {
         let digit = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_digit);
@@ -173,7 +175,7 @@ fn fraction(text: &str) -> Option<f64> {
     text.match_indices('_').all(|(at, _)| between(at)).then(|| finite(&text.replace('_', "")))?
 }
 
-/// Tells whether a text is digits with a point or an exponent: `1.5`, `.5`, `5.`, `1e3`.
+/// Returns whether a text is a decimal number, with or without point and exponent: `1.5`, `.5`, `5.`, `1e3`.
 fn is_decimal_float(text: &str) -> bool {
     let (_, unsigned) = split_sign(text);
     let (mantissa, exponent) = match unsigned.find(['e', 'E']) {

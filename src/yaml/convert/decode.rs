@@ -1,8 +1,8 @@
-//! Nodes → types, with serde.
+//! Nodes → Rust types, with serde.
 //!
-//! Serde buffers the values of a struct with a flattened field before it knows their types. What has one meaning is
-//! buffered as that; any other plain scalar is buffered as bytes, its text, from which [`text`](super::text) and
-//! [`raw`](super::raw) still get what was written.
+//! Serde buffers the values of a struct with a flattened field before it knows their types. A plain scalar with an
+//! unambiguous value is buffered as that value. Any other is buffered as the bytes of its text, from which
+//! [`text`](crate::yaml::text) and [`raw`](crate::yaml::raw) still get the text.
 
 use std::fmt;
 
@@ -12,60 +12,60 @@ use serde::de::{
     VariantAccess, Visitor,
 };
 
-use super::resolve::resolve_plain;
-use super::{Entry, Node, Reader, Scalar, Style, Value};
 use crate::text::Span;
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
-/// Why a node is not what a type asks for.
+/// The reason why a node does not fit a type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DecodeError {
-    /// Where.
+    /// The position of the mismatch.
     pub span: Span,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
 /// Decodes a node.
 ///
-/// A null is an absent field, and an empty collection where one is asked for. A newtype struct named `Text` gets a
-/// scalar's text as written, quoted or not; one named `Raw` reads all below it as [`Reader::Kubernetes`]. Inside a
-/// flattened struct serde forgets these names: there they need `deserialize_with`
-/// [`text`](super::text) and [`raw`](super::raw).
+/// A null is an absent field, or an empty collection if the type is a collection. A newtype struct named `Text` gets
+/// the text of a scalar, quoted or not. One named `Raw` resolves all scalars below it as [`Reader::Kubernetes`]. In a
+/// flattened struct, serde drops these names: there, use `deserialize_with` [`text`](crate::yaml::text) or
+/// [`raw`](crate::yaml::raw).
 pub fn decode<T: DeserializeOwned>(node: &Node, reader: Reader) -> Result<T, DecodeError> {
-    T::deserialize(Decoder { node, reader }).map_err(|fault| DecodeError {
-        span: fault.span.unwrap_or_else(|| node.span().clone()),
-        message: fault.message,
+    T::deserialize(Decoder { node, reader }).map_err(|error| DecodeError {
+        span: error.span.unwrap_or_else(|| node.span().clone()),
+        message: error.message,
     })
 }
 
-/// A fault whose place is filled in by the innermost node that is being read.
+/// An error whose position is set by the innermost node under deserialization.
 #[derive(Debug)]
-struct Fault {
+struct Error {
     span: Option<Span>,
     message: String,
 }
 
-impl Fault {
+impl Error {
     fn within(mut self, span: impl FnOnce() -> Span) -> Self {
         self.span.get_or_insert_with(span);
         self
     }
 }
 
-impl de::Error for Fault {
+impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self { span: None, message: message.to_string() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for Error {}
 
 #[derive(Clone, Copy)]
 struct Decoder<'a> {
@@ -74,8 +74,8 @@ struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    fn seed<'de, T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
-        seed.deserialize(self).map_err(|fault| fault.within(|| self.node.span().clone()))
+    fn seed<'de, T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
+        seed.deserialize(self).map_err(|error| error.within(|| self.node.span().clone()))
     }
 
     fn entries(self) -> Entries<'a> {
@@ -87,7 +87,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-fn visit_scalar<'de, V: Visitor<'de>>(scalar: Scalar<'_>, visitor: V) -> Result<V::Value, Fault> {
+fn visit_scalar<'de, V: Visitor<'de>>(scalar: Scalar<'_>, visitor: V) -> Result<V::Value, Error> {
     match scalar {
         Scalar::Null => visitor.visit_unit(),
         Scalar::Bool(value) => visitor.visit_bool(value),
@@ -101,13 +101,13 @@ fn visit_scalar<'de, V: Visitor<'de>>(scalar: Scalar<'_>, visitor: V) -> Result<
     }
 }
 
-/// Tells whether serde reads a value ahead, to decode it later: then its type is not known yet.
-fn is_buffer<V>() -> bool {
+/// Returns whether serde buffers a value to deserialize it later, when its type is known.
+fn is_serde_buffer<V>() -> bool {
     std::any::type_name::<V>().contains("::ContentVisitor")
 }
 
-/// Tells whether the value says all that the text says, to every reader.
-fn says_it_all(text: &str) -> bool {
+/// Returns whether all readers resolve the text to one value, whose printed form is the text.
+fn is_unambiguous(text: &str) -> bool {
     let scalar = resolve_plain(text, Reader::Core);
     let (Scalar::Bool(_) | Scalar::Int(_) | Scalar::Float(_)) = scalar else {
         return scalar == resolve_plain(text, Reader::Kubernetes);
@@ -131,20 +131,20 @@ impl<'de, V: Visitor<'de>> fmt::Display for Expecting<'_, V> {
 
 macro_rules! as_any {
     ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
             self.deserialize_any(visitor)
         }
     )*};
 }
 
 impl<'de> Deserializer<'de> for Decoder<'_> {
-    type Error = Fault;
+    type Error = Error;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match &self.node.value {
             Value::Map(_) => visitor.visit_map(self.entries()),
             Value::Seq(items) => visitor.visit_seq(Items { rest: items.iter(), reader: self.reader }),
-            Value::Scalar(text, Style::Plain) if is_buffer::<V>() && !says_it_all(text) => {
+            Value::Scalar(text, Style::Plain) if is_serde_buffer::<V>() && !is_unambiguous(text) => {
                 visitor.visit_bytes(text.as_bytes())
             }
             Value::Scalar(text, Style::Plain) => visit_scalar(resolve_plain(text, self.reader), visitor),
@@ -159,15 +159,15 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         deserialize_identifier
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_any(visitor)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Error> {
         match (name, &self.node.value) {
             ("Text", Value::Scalar(text, _)) => visitor.visit_newtype_struct(TextDecoder(text)),
             ("Raw", _) => visitor.visit_newtype_struct(Self { reader: Reader::Kubernetes, ..self }),
@@ -175,14 +175,14 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         }
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.node.is_null() {
             return visitor.visit_seq(Items { rest: [].iter(), reader: self.reader });
         }
         self.deserialize_any(visitor)
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_seq(visitor)
     }
 
@@ -191,15 +191,15 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         _: &'static str,
         _: usize,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, Error> {
         self.deserialize_seq(visitor)
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if !self.node.is_map() && !self.node.is_null() {
             return self.deserialize_any(visitor);
         }
-        // A struct with a flattened field is asked for as a map.
+        // Serde deserializes a struct with a flattened field as a map.
         if Expecting(&visitor).to_string().starts_with("struct ") {
             return visitor.visit_map(self.fields());
         }
@@ -211,7 +211,7 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, Error> {
         if !self.node.is_map() && !self.node.is_null() {
             return self.deserialize_any(visitor);
         }
@@ -223,15 +223,15 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, Error> {
         match (&self.node.value, self.node.entries()) {
-            (Value::Scalar(text, _), _) => visitor.visit_enum(StrDeserializer::<Fault>::new(text)),
+            (Value::Scalar(text, _), _) => visitor.visit_enum(StrDeserializer::<Error>::new(text)),
             (_, [entry]) => visitor.visit_enum(Variant { entry, reader: self.reader }),
-            _ => Err(de::Error::custom("expected a word, or a mapping with one key")),
+            _ => Err(de::Error::custom("expected a string, or a mapping with one key")),
         }
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_unit()
     }
 }
@@ -242,9 +242,9 @@ struct Items<'a> {
 }
 
 impl<'de> SeqAccess<'de> for Items<'_> {
-    type Error = Fault;
+    type Error = Error;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
         self.rest.next().map(|node| Decoder { node, reader: self.reader }.seed(seed)).transpose()
     }
 
@@ -261,18 +261,18 @@ struct Entries<'a> {
 }
 
 impl<'de> MapAccess<'de> for Entries<'_> {
-    type Error = Fault;
+    type Error = Error;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         let skip_nulls = self.skip_nulls;
         let Some(entry) = self.rest.find(|entry| !(skip_nulls && entry.node.is_null())) else { return Ok(None) };
         self.value = Some(&entry.node);
         let key = seed.deserialize(TextDecoder(&entry.key));
-        key.map(Some).map_err(|fault| fault.within(|| entry.key_span()))
+        key.map(Some).map_err(|error| error.within(|| entry.key_span()))
     }
 
-    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {
-        let node = self.value.take().ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
+        let node = self.value.take().ok_or_else(|| de::Error::custom("the value was requested before its key"))?;
         Decoder { node, reader: self.reader }.seed(seed)
     }
 }
@@ -283,51 +283,51 @@ struct Variant<'a> {
 }
 
 impl<'de, 'a> EnumAccess<'de> for Variant<'a> {
-    type Error = Fault;
+    type Error = Error;
     type Variant = Decoder<'a>;
 
-    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Decoder<'a>), Fault> {
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Decoder<'a>), Error> {
         let name = seed.deserialize(TextDecoder(&self.entry.key));
-        let name = name.map_err(|fault| fault.within(|| self.entry.key_span()))?;
+        let name = name.map_err(|error| error.within(|| self.entry.key_span()))?;
         Ok((name, Decoder { node: &self.entry.node, reader: self.reader }))
     }
 }
 
 impl<'de> VariantAccess<'de> for Decoder<'_> {
-    type Error = Fault;
+    type Error = Error;
 
-    fn unit_variant(self) -> Result<(), Fault> {
-        if self.node.is_null() { Ok(()) } else { Err(de::Error::custom("expected nothing here")) }
+    fn unit_variant(self) -> Result<(), Error> {
+        if self.node.is_null() { Ok(()) } else { Err(de::Error::custom("expected no value")) }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
         self.seed(seed)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_seq(visitor)
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
         self.deserialize_struct("", &[], visitor)
     }
 }
 
-/// A text that is a string to every type.
+/// A text that deserializes as a string for every type.
 struct TextDecoder<'a>(&'a str);
 
 impl<'de> Deserializer<'de> for TextDecoder<'_> {
-    type Error = Fault;
+    type Error = Error;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_str(self.0)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -336,8 +336,8 @@ impl<'de> Deserializer<'de> for TextDecoder<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
-        visitor.visit_enum(IntoDeserializer::<Fault>::into_deserializer(self.0))
+    ) -> Result<V::Value, Error> {
+        visitor.visit_enum(IntoDeserializer::<Error>::into_deserializer(self.0))
     }
 
     serde::forward_to_deserialize_any! {
@@ -402,7 +402,7 @@ mod tests {
         count: 12\nwait: true\nplain: yes\n";
 
     #[test]
-    fn text_and_raw_values_keep_what_was_written_flattened_or_not() {
+    fn text_and_raw_values_keep_their_text_flattened_or_not() {
         let settings: Settings = read(SETTINGS).unwrap();
         let text = |text: &str| Text(text.into());
         assert_eq!(settings.version, Some(text("1.10")));
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_has_the_place_of_the_innermost_node() {
+    fn an_error_has_the_position_of_the_innermost_node() {
         let error = read::<Settings>("labels:\n  a: x\ncount: many\n").unwrap_err();
         assert_eq!(error.span.text(), "many");
         assert_eq!(error.message, "invalid type: string \"many\", expected u32");

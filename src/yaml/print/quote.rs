@@ -1,28 +1,27 @@
-//! Which style a string needs to come back as it was.
+//! The style in which a string survives printing and parsing.
 
 use std::fmt::Write as _;
 
-use super::resolve::resolve_plain;
-use super::{Reader, Scalar};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
 
-/// Where a scalar stands in block style.
+/// The context of a scalar in block style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Context {
     /// Before a colon.
     Key,
     /// After a colon or a dash.
     Value,
 }
 
-/// Tells whether a text in plain style is this very string to every reader of YAML 1.1 and 1.2.
-pub(super) fn is_plain_word(text: &str, place: Place) -> bool {
+/// Returns whether every reader of YAML 1.1 and 1.2 resolves a text in plain style to this string.
+pub(super) fn is_plain_word(text: &str, place: Context) -> bool {
     is_plain_text(text, place)
         && [Reader::Kubernetes, Reader::Core].iter().all(|reader| resolve_plain(text, *reader) == Scalar::String(text))
         && !looks_typed(text)
 }
 
-/// Tells whether a text can be written in plain style on one line, whatever it would mean.
-pub(super) fn is_plain_text(text: &str, place: Place) -> bool {
+/// Returns whether a text can be written in plain style on one line, whatever type readers resolve.
+pub(super) fn is_plain_text(text: &str, place: Context) -> bool {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
     let starts = match first {
@@ -37,18 +36,18 @@ pub(super) fn is_plain_text(text: &str, place: Place) -> bool {
         && !text.contains(" #")
         && !text.starts_with("---")
         && !text.starts_with("...")
-        // A merge key would merge.
-        && !(place == Place::Key && text == "<<")
+        // A plain `<<` is a merge key.
+        && !(place == Context::Key && text == "<<")
 }
 
-/// Tells whether a reader beyond ours could take it for something else than a string: dates, `1:20` for 80, `=`, `0x1p3`.
+/// Returns whether some other reader could resolve a text to another type: dates, `1:20` for 80, `=`, `0x1p3`.
 fn looks_typed(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = unsigned.strip_prefix('.').unwrap_or(unsigned);
     if !digits.starts_with(|c: char| c.is_ascii_digit()) {
         return matches!(text, "=" | "<<");
     }
-    // Digits and what numbers and dates hold between them; versions such as 1.2.3 have two points.
+    // A number has at most one point; a version such as 1.2.3 has two.
     let date = |text: &str| {
         let mut parts = text.splitn(3, '-');
         let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -70,7 +69,7 @@ fn is_radix(text: &str) -> bool {
     digits("0x", 16) || digits("0b", 2) || digits("0o", 8)
 }
 
-/// `1e400` and `1_0.5e+3`, which are numbers to somebody.
+/// Returns whether a text is a number with an exponent for some reader, such as `1e400` and `1_0.5e+3`.
 fn is_exponent(text: &str) -> bool {
     let Some((mantissa, power)) = text.split_once(['e', 'E']) else { return false };
     let digits = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'_' | b'.'));
@@ -78,7 +77,7 @@ fn is_exponent(text: &str) -> bool {
     digits(mantissa) && !power.is_empty() && power.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Writes a text of several lines as a literal block; `false`, and nothing written, when that would not keep it.
+/// Writes a text of several lines as a literal block. Returns `false`, and writes nothing, if that would change it.
 pub(super) fn block(out: &mut String, text: &str, indent: usize) -> bool {
     let body = text.trim_end_matches('\n');
     let breaks = text.len() - body.len();
@@ -88,16 +87,16 @@ pub(super) fn block(out: &mut String, text: &str, indent: usize) -> bool {
     {
         return false;
     }
-    // kustomize's reader takes a tab at the start of the first line for indentation.
+    // kustomize's reader treats a tab at the start of the first line as indentation.
     if body.trim_start_matches('\n').starts_with('\t') {
         return false;
     }
-    // A last line of blanks only could be taken for no line at all.
+    // Readers may drop a last line of blanks.
     if body.rsplit('\n').next().is_none_or(|line| line.trim().is_empty()) {
         return false;
     }
     out.push('|');
-    // The indentation is that of the first line that is not empty, unless it is said.
+    // Without an indicator, the first line that is not empty determines the indentation.
     if body.trim_start_matches('\n').starts_with(' ') {
         out.push('2');
     }
@@ -143,7 +142,7 @@ pub(super) fn double(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Tells whether a character stands for itself: no control, no line break of any version, no byte order mark.
+/// Returns whether a character is printed literally: not a control, a line break of any version or a byte order mark.
 fn is_printable(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
 }

@@ -1,18 +1,19 @@
-//! Nodes → text, as Flux users write it.
+//! Nodes → text in house style.
 
 use std::fmt::Write as _;
 
-use super::quote::{Place, block, double, is_plain_text, is_plain_word};
-use super::resolve::resolve_plain;
-use super::{Entry, Node, Reader, Scalar, Style, Value};
+use super::quote::{Context, block, double, is_plain_text, is_plain_word};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
-/// A key that is longer cannot be written as `key: value`.
+/// The length of the longest key that YAML allows in `key: value`.
 const MAX_SIMPLE_KEY: usize = 1000;
 
-/// Prints documents in house style: two spaces of indentation, sequences indented under their key, strings quoted only
-/// where a reader of YAML 1.1 or 1.2 needs it, `---` between documents, one line break at the end.
+/// Prints documents in house style.
 ///
-/// Keys keep their order. A plain scalar keeps its text: `0755` stays `0755`, and `1.10` stays `1.10`.
+/// The style has two spaces of indentation, sequences indented under their key, `---` between documents and one line
+/// break at the end. It quotes a string only if a reader of YAML 1.1 or 1.2 needs quotes. Keys keep their order. A
+/// plain scalar keeps its text: `0755` stays `0755`, and `1.10` stays `1.10`.
 pub fn print(documents: &[Node]) -> String {
     let mut out = String::new();
     for (at, node) in documents.iter().enumerate() {
@@ -25,7 +26,7 @@ pub fn print(documents: &[Node]) -> String {
             _ => {
                 let start = out.len();
                 inline(&mut out, node, 0);
-                // An empty document would be none.
+                // Readers skip an empty document.
                 if out.len() == start {
                     out.push_str("null");
                 }
@@ -36,7 +37,7 @@ pub fn print(documents: &[Node]) -> String {
     out
 }
 
-/// Writes the entries of a mapping; the cursor stands where the first key begins.
+/// Writes the entries of a mapping. The output ends at the position of the first key.
 fn mapping(out: &mut String, entries: &[Entry], indent: usize) {
     for (at, entry) in entries.iter().enumerate() {
         if at > 0 {
@@ -71,7 +72,7 @@ fn mapping(out: &mut String, entries: &[Entry], indent: usize) {
     }
 }
 
-/// Writes the items of a sequence; the cursor stands where the first dash begins.
+/// Writes the items of a sequence. The output ends at the position of the first dash.
 fn sequence(out: &mut String, items: &[Node], indent: usize) {
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
@@ -95,7 +96,7 @@ fn sequence(out: &mut String, items: &[Node], indent: usize) {
     }
 }
 
-/// Writes a space and what fits on the line; nothing at all for an empty value.
+/// Writes a space and a value; nothing for an empty value.
 fn spaced(out: &mut String, node: &Node, indent: usize) {
     let start = out.len();
     out.push(' ');
@@ -105,7 +106,7 @@ fn spaced(out: &mut String, node: &Node, indent: usize) {
     }
 }
 
-/// Writes a scalar or an empty collection; a literal block is indented by two more than `indent`.
+/// Writes a scalar or an empty collection. A literal block is indented by two more than `indent`.
 fn inline(out: &mut String, node: &Node, indent: usize) {
     match &node.value {
         Value::Map(_) => out.push_str("{}"),
@@ -116,9 +117,9 @@ fn inline(out: &mut String, node: &Node, indent: usize) {
 
 fn scalar(out: &mut String, text: &str, style: Style, indent: usize) {
     let plain = match style {
-        // Whatever type it has, it keeps it.
-        Style::Plain => text.is_empty() || is_plain_text(text, Place::Value),
-        _ => is_plain_word(text, Place::Value),
+        // A plain scalar keeps its text, and so its type.
+        Style::Plain => text.is_empty() || is_plain_text(text, Context::Value),
+        _ => is_plain_word(text, Context::Value),
     };
     if plain {
         out.push_str(text);
@@ -129,10 +130,10 @@ fn scalar(out: &mut String, text: &str, style: Style, indent: usize) {
 
 fn key(out: &mut String, entry: &Entry) {
     let text = &*entry.key;
-    // A plain key keeps what it is, but nobody can read one that is null.
+    // A plain key keeps its type, except null, which readers reject.
     let typed =
-        || entry.is_plain() && is_plain_text(text, Place::Key) && resolve_plain(text, Reader::Core) != Scalar::Null;
-    let plain = is_plain_word(text, Place::Key) || typed();
+        || entry.is_plain() && is_plain_text(text, Context::Key) && resolve_plain(text, Reader::Core) != Scalar::Null;
+    let plain = is_plain_word(text, Context::Key) || typed();
     if plain {
         out.push_str(text);
     } else {
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_quoted_where_a_reader_would_take_them_for_something_else() {
+    fn strings_are_quoted_if_a_reader_would_resolve_another_type() {
         let text =
             "{a: 'yes', b: \"1.10\", c: '1.1.0', d: 0755, e: 'a: b', f: '${X}', g: '', h: 'it''s', 'on': x, i: }";
         let expected =
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stay_lines() {
+    fn text_of_several_lines_is_printed_as_a_literal_block() {
         let text = r#"{a: "x\ny\n", b: "x\ny", c: "x\n\n", d: " x\ny\n", e: "x\r\n"}"#;
         let expected = "a: |\n  x\n  y\nb: |-\n  x\n  y\nc: |+\n  x\n\nd: |2\n   x\n  y\ne: \"x\\r\\n\"\n";
         assert_eq!(printed(text), expected);

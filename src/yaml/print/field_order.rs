@@ -1,26 +1,27 @@
-//! The order in which people write the fields of an object.
+//! The conventional order of an object's fields.
 
-use super::{Entry, Node, Value};
+use crate::yaml::tree::node::{Entry, Node, Value};
 
 const OBJECT: &[&str] = &["apiVersion", "kind", "metadata", "spec"];
 const METADATA: &[&str] = &["name", "generateName", "namespace", "labels", "annotations"];
 
-/// An object with its first fields in conventional order: `apiVersion`, `kind`, `metadata`, `spec`, then the others as
-/// they stand; likewise `name`, `namespace`, `labels` and `annotations` in its metadata. Other nodes are left as they are.
+/// Sorts the fields of an object in conventional order: `apiVersion`, `kind`, `metadata`, `spec`, then the others.
+///
+/// In `metadata`, it moves `name`, `namespace`, `labels` and `annotations` first. Returns other nodes unchanged.
 #[must_use]
-pub fn conventional(node: &Node) -> Node {
+pub fn conventional_order(node: &Node) -> Node {
     if node.get("apiVersion").is_none() || node.get("kind").is_none() {
         return node.clone();
     }
-    let mut node = first(node, OBJECT);
+    let mut node = move_first(node, OBJECT);
     if let Some(entry) = node.entry("metadata") {
-        node = node.with(entry.with_node(first(&entry.node, METADATA)));
+        node = node.with(entry.with_node(move_first(&entry.node, METADATA)));
     }
     node
 }
 
-/// A mapping with these keys first, in this order.
-fn first(node: &Node, keys: &[&str]) -> Node {
+/// Moves these keys of a mapping to the front, in this order.
+fn move_first(node: &Node, keys: &[&str]) -> Node {
     let Value::Map(entries) = &node.value else { return node.clone() };
     let rank = |entry: &Entry| keys.iter().position(|key| *key == &*entry.key).unwrap_or(keys.len());
     if entries.is_sorted_by_key(rank) {
@@ -38,10 +39,10 @@ mod tests {
     use crate::yaml::{parse, print};
 
     #[test]
-    fn the_fields_of_an_object_stand_in_the_order_people_expect() {
+    fn the_fields_of_an_object_are_in_conventional_order() {
         let text = "data: {}\nspec: 1\nmetadata:\n  labels: {}\n  uid: 1\n  name: a\nkind: B\napiVersion: v1\n";
         let node = parse(&File::new("a.yaml", text)).documents.remove(0).node;
         let expected = "apiVersion: v1\nkind: B\nmetadata:\n  name: a\n  labels: {}\n  uid: 1\nspec: 1\ndata: {}\n";
-        assert_eq!(print(&[conventional(&node)]), expected);
+        assert_eq!(print(&[conventional_order(&node)]), expected);
     }
 }

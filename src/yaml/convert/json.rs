@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Number};
 
-use super::resolve::resolve_plain;
-use super::timestamp::rfc3339;
-use super::{Entry, Node, Reader, Scalar, Style, Value};
 use crate::text::Span;
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::scalar::timestamp::rfc3339;
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
-/// The value as JSON, as a reader resolves its scalars.
+/// Converts a node to JSON, with the scalars that a reader resolves.
 ///
-/// JSON has no infinities and no `.nan`; they become their text. A plain key of [`Reader::Kubernetes`] is what that
-/// makes of it: `yes: 1` has the key `true`. A plain date of [`Reader::Kustomize`] is a time: `2001-01-01` becomes the
-/// string `2001-01-01T00:00:00Z`.
+/// JSON has no infinities and no `.nan`; they become their text. [`Reader::Kubernetes`] also resolves plain keys:
+/// `yes: 1` has the key `true`. [`Reader::Kustomize`] resolves a plain date to a time: `2001-01-01` becomes the string
+/// `2001-01-01T00:00:00Z`.
 pub fn to_json(node: &Node, reader: Reader) -> serde_json::Value {
     match &node.value {
         Value::Scalar(text, style) => {
@@ -31,7 +31,7 @@ pub fn to_json(node: &Node, reader: Reader) -> serde_json::Value {
     }
 }
 
-/// JSON as a node; every piece of it stands at the same place.
+/// Converts JSON to a node, with the same position for every node.
 pub fn from_json(value: &serde_json::Value, at: &Span) -> Node {
     let value = match value {
         serde_json::Value::Null => Value::Scalar("null".into(), Style::Plain),
@@ -48,7 +48,7 @@ pub fn from_json(value: &serde_json::Value, at: &Span) -> Node {
 }
 
 impl Entry {
-    /// The key as Kubernetes' reader makes it a key of JSON: `yes` is `true` there, and `0x10` is `16`.
+    /// The JSON key that Kubernetes converts this key to: `yes` becomes `true`, and `0x10` becomes `16`.
     pub fn json_key(&self) -> String {
         key_to_json(self, Reader::Kubernetes)
     }
@@ -59,7 +59,7 @@ pub(super) fn scalar_to_json(scalar: Scalar<'_>, text: &str) -> serde_json::Valu
         Scalar::Null => serde_json::Value::Null,
         Scalar::Bool(value) => value.into(),
         Scalar::Int(value) => int_to_json(value),
-        // Go writes 1e3 as 1000, and then it is read as a whole number.
+        // Go prints 1e3 as 1000, which is read as an integer.
         #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
         Scalar::Float(value) if value.fract() == 0.0 && value.abs() < 9e18 => (value as i64).into(),
         Scalar::Float(value) => Number::from_f64(value).map_or_else(|| text.into(), serde_json::Value::Number),
@@ -68,13 +68,13 @@ pub(super) fn scalar_to_json(scalar: Scalar<'_>, text: &str) -> serde_json::Valu
 }
 
 fn int_to_json(value: i128) -> serde_json::Value {
-    #[expect(clippy::cast_precision_loss, reason = "JSON has no longer whole numbers")]
+    #[expect(clippy::cast_precision_loss, reason = "JSON has no wider integers")]
     let float = || Number::from_f64(value as f64).map_or(serde_json::Value::Null, serde_json::Value::Number);
     let signed = i64::try_from(value).map(serde_json::Value::from);
     signed.or_else(|_| u64::try_from(value).map(serde_json::Value::from)).unwrap_or_else(|_| float())
 }
 
-/// The text of a key, as a reader takes it: see [`to_json`].
+/// The JSON key that a reader converts a key to: see [`to_json`].
 pub fn key_to_json(entry: &Entry, reader: Reader) -> String {
     let key = &*entry.key;
     if reader != Reader::Kubernetes {
@@ -89,9 +89,9 @@ pub fn key_to_json(entry: &Entry, reader: Reader) -> String {
     }
 }
 
-/// A number as Kubernetes' reader writes it for a key: in single precision, with an exponent from a million on.
+/// A number as Kubernetes converts it to a key: in single precision, with an exponent from a million on.
 fn float_key(value: f64) -> String {
-    #[expect(clippy::cast_possible_truncation, reason = "single precision is what the reader writes")]
+    #[expect(clippy::cast_possible_truncation, reason = "the reader prints single precision")]
     let value = value as f32;
     if !value.is_finite() {
         return if value.is_nan() {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_become_what_the_reader_makes_of_them() {
+    fn scalars_become_the_values_that_the_reader_resolves() {
         let node = read("{a: 0775, b: yes, c: 1.10, d: '1', e: , f: 1e3, on: .inf, 'off': 1}");
         let expected = r#"{"a":509,"b":true,"c":1.1,"d":"1","e":null,"f":1000,"true":".inf","off":1}"#;
         assert_eq!(to_json(&node, Reader::Kubernetes).to_string(), expected);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn json_comes_back_as_it_was() {
+    fn json_survives_a_round_trip() {
         let value = serde_json::json!({"a": [1, -2.5, "x", "yes", null, true], "b": {"": {}}});
         let node = from_json(&value, &File::new("a.json", "").span(0..0));
         assert_eq!(to_json(&node, Reader::Kubernetes), value);

@@ -1,31 +1,31 @@
-//! Where tokens begin and end, where the event parser's spans say less or more.
+//! Exact token ranges, where the spans of the event parser are too short or too long.
 
 use std::ops::Range;
 
-use super::parse::INVALID_YAML;
+use super::rule_ids::INVALID_YAML;
 use crate::base::finding::Finding;
 use crate::text::Span;
 
-/// The place of a value that is not there: behind the colon, dash, anchor or tag that stands last in the gap.
+/// The position of an empty value: after the last colon, dash, anchor or tag in `gap`.
 pub(super) fn empty_value(text: &str, gap: Range<usize>) -> usize {
     let start = gap.start.min(gap.end);
     let mut place = start;
     let mut line_start = start;
     for line in text.get(start..gap.end).unwrap_or("").split_inclusive('\n') {
-        let said = without_comment(line).trim_end();
-        if !said.is_empty() {
-            place = line_start + said.len();
+        let content = without_comment(line).trim_end();
+        if !content.is_empty() {
+            place = line_start + content.len();
         }
         line_start += line.len();
     }
-    // The value of `key :` is reported right behind its key.
+    // The parser reports the value of `key :` right after its key.
     let rest = text.get(place..).unwrap_or("");
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     let colon = place == start && rest.get(blanks..).is_some_and(|rest| rest.starts_with(':'));
     if colon { place + blanks + 1 } else { place }
 }
 
-/// The part of a line before its comment; there are no scalars in it.
+/// The part of a line before its comment. The line must not contain scalars.
 fn without_comment(line: &str) -> &str {
     let mut before = ' ';
     for (at, c) in line.char_indices() {
@@ -37,7 +37,7 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// The first dash between a key and its sequence; `reported` when there is none.
+/// The first dash between a key and its sequence; `reported` if there is none.
 pub(super) fn first_dash(text: &str, key_end: usize, reported: usize) -> usize {
     let at = skip_to(text, key_end, |rest| {
         rest.strip_prefix('-').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
@@ -45,7 +45,7 @@ pub(super) fn first_dash(text: &str, key_end: usize, reported: usize) -> usize {
     at.filter(|at| *at <= reported).unwrap_or(reported)
 }
 
-/// The range of a block scalar: from its header to the end of its last line; with `+` the empty lines belong to it.
+/// The range of a block scalar: from its header to the end of its last line, including trailing empty lines with `+`.
 pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value: &str) -> Range<usize> {
     let header = skip_to(text, gap, |rest| rest.starts_with(['|', '>']));
     let start = header.filter(|at| *at <= reported.end).unwrap_or(reported.start);
@@ -54,13 +54,13 @@ pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value
     let keep = without_comment(header_line).contains('+');
     let content = value.trim_end_matches('\n');
     let ends_in_blanks = !content.is_empty() && content.rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
-    // The reported end is behind the indentation of what follows.
+    // The reported end includes the indentation of the next token.
     let whole = match token.rsplit_once('\n') {
         Some((before, rest)) if rest.trim().is_empty() => token.get(..=before.len()).unwrap_or(token),
         _ => token,
     };
     let mut kept = strip_break(whole);
-    // With `+` empty lines are content, and so is a line of blanks that is indented further than the others.
+    // Trailing empty lines are content with `+`. A line of spaces is content if it is indented more than the others.
     if !keep && !ends_in_blanks {
         while let Some((before, line)) = kept.rsplit_once('\n')
             && line.trim().is_empty()
@@ -71,12 +71,14 @@ pub(super) fn block_scalar(text: &str, gap: usize, reported: Range<usize>, value
     start..start + kept.len()
 }
 
-/// The value of a block scalar whose last line is the last of a text and has no line break: Kubernetes and kustomize read
-/// none then, whatever the header says.
+/// The value of a block scalar without the final line break that the text lacks.
+///
+/// If the text ends in the last line of the scalar without a line break, the readers of Kubernetes and kustomize add
+/// none, whatever the header.
 pub(super) fn without_final_break<'a>(text: &str, range: &Range<usize>, value: &'a str) -> &'a str {
     let Some(unbroken) = value.strip_suffix('\n') else { return value };
     let written = text.get(range.start..).and_then(|token| token.rsplit_once('\n')).map_or("", |(_, line)| line);
-    // Blanks are content only where they are indented further than the others.
+    // Spaces are content only if they exceed the indentation of the other lines.
     let is_content = if written.trim().is_empty() {
         let last = unbroken.rsplit('\n').next().unwrap_or(unbroken);
         !last.is_empty() && written.ends_with(last)
@@ -86,7 +88,7 @@ pub(super) fn without_final_break<'a>(text: &str, range: &Range<usize>, value: &
     if is_content { unbroken } else { value }
 }
 
-/// A tab that stands where a block scalar's line, or an empty one behind it, has its indentation.
+/// The first tab in the indentation of a block scalar's lines, or of the empty lines after it.
 pub(super) fn tab_in_indentation(text: &str, block: &Range<usize>) -> Option<usize> {
     let start = block.start + text.get(block.start..)?.find('\n')? + 1;
     let rest = text.get(block.end..)?;
@@ -114,7 +116,7 @@ fn strip_break_end(text: &str) -> &str {
     text.strip_suffix('\r').unwrap_or(text)
 }
 
-/// Skips blanks, comments, anchors, tags and indicators up to what is looked for; `None` when something else comes.
+/// Skips blanks, comments, anchors, tags and indicators until `found` matches; `None` if another token comes first.
 fn skip_to(text: &str, from: usize, found: impl Fn(&str) -> bool) -> Option<usize> {
     let mut at = from;
     loop {
@@ -134,16 +136,16 @@ fn skip_to(text: &str, from: usize, found: impl Fn(&str) -> bool) -> Option<usiz
     }
 }
 
-/// The quote of a scalar that was begun after `from` and not finished.
+/// The opening quote of an unclosed scalar after `from`.
 pub(super) fn open_quote(text: &str, from: usize, before: usize) -> Option<usize> {
     let at = skip_to(text, from, |rest| rest.starts_with(['"', '\'']));
     at.filter(|at| *at <= before)
 }
 
-/// A tab between `start` and the dash, `?` or `:` before it on its line.
+/// A tab between `start` and the dash or `?` before it on its line.
 pub(super) fn tab_after_dash(text: &str, start: usize) -> Option<usize> {
     let before = text.get(..start)?;
-    // Nearly every token follows a letter, a space or a line break: stop at once where no tab stands.
+    // Stop early: almost no token follows a tab.
     let blanks = before.len() - before.trim_end_matches([' ', '\t']).len();
     let gap = before.get(before.len() - blanks..)?;
     let tab = gap.find('\t')?;
@@ -153,7 +155,7 @@ pub(super) fn tab_after_dash(text: &str, start: usize) -> Option<usize> {
     Some(before.len() - blanks + tab)
 }
 
-/// A finding for `{{ … }}`, which YAML takes for a mapping in a mapping's key; `inner` is the inner one.
+/// A finding for `{{ … }}`, which YAML parses as a mapping that is the key of a mapping; `inner` is the inner one.
 pub(super) fn template_at(inner: &Span) -> Option<Finding> {
     let text = inner.file().text();
     let range = inner.range();
@@ -165,9 +167,9 @@ pub(super) fn template_at(inner: &Span) -> Option<Finding> {
     Some(template(&inner.file().span(range.start - 1..range.end + usize::from(closes))))
 }
 
-/// A finding for a template's expression at a place.
+/// A finding for a template expression at `span`.
 pub(super) fn template(span: &Span) -> Finding {
     let first = span.text().lines().next().unwrap_or("");
-    Finding::error(INVALID_YAML, span.clone(), format!("`{first}` is a template's expression, not YAML"))
-        .help("quote it if it is meant as text; Flux renders no templates of this kind")
+    Finding::error(INVALID_YAML, span.clone(), format!("`{first}` is a template expression, not YAML"))
+        .help("quote it if it is text; Flux does not render such templates")
 }

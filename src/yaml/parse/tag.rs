@@ -1,24 +1,24 @@
-//! What a tag makes of a scalar.
+//! Tags of scalars.
 
 use std::borrow::Cow;
 
 use granit_parser::Tag;
 
-use super::base64::decode_base64;
-use super::resolve::resolve_plain;
-use super::{Reader, Scalar, Style};
+use crate::yaml::scalar::base64::decode_base64;
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::tree::node::Style;
 
-/// A scalar after its tag: a tag that says "string" quotes, one that says another type unquotes.
-pub(super) struct Tagged<'a> {
+/// A scalar after its tag is applied: a string tag makes it quoted, a tag of another type makes it plain.
+pub(super) struct TaggedScalar<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) style: Style,
-    /// Why the readers refuse it.
-    pub(super) fault: Option<String>,
+    /// The reason why readers reject it.
+    pub(super) error: Option<String>,
 }
 
-/// Applies a tag to a scalar that was written in a style.
-pub(super) fn tagged<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> Tagged<'a> {
-    let as_written = |style| Tagged { text: Cow::Borrowed(text), style, fault: None };
+/// Applies a tag to a scalar of a style.
+pub(super) fn apply_tag<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> TaggedScalar<'a> {
+    let as_written = |style| TaggedScalar { text: Cow::Borrowed(text), style, error: None };
     let Some(tag) = tag else { return as_written(written) };
     let string = if written == Style::Plain { Style::Single } else { written };
     let Some(kind) =
@@ -34,13 +34,13 @@ pub(super) fn tagged<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> Ta
         "float" => matches!(scalar, Scalar::Int(_) | Scalar::Float(_)),
         "binary" => {
             return match decode_base64(text) {
-                // What is no text stays encoded: no node can hold it.
+                // Binary data stays encoded: a node holds only text.
                 Some(bytes) => match String::from_utf8(bytes) {
-                    Ok(text) => Tagged { text: Cow::Owned(text), style: string, fault: None },
+                    Ok(text) => TaggedScalar { text: Cow::Owned(text), style: string, error: None },
                     Err(_) => as_written(string),
                 },
-                None => Tagged {
-                    fault: Some("the value is tagged `!!binary` and is no base64".into()),
+                None => TaggedScalar {
+                    error: Some("the value is tagged `!!binary`, but it is not valid base64".into()),
                     ..as_written(string)
                 },
             };
@@ -51,5 +51,8 @@ pub(super) fn tagged<'a>(text: &'a str, written: Style, tag: Option<&Tag>) -> Ta
     if fits {
         return as_written(Style::Plain);
     }
-    Tagged { fault: Some(format!("the value is tagged `!!{kind}` and is none")), ..as_written(string) }
+    TaggedScalar {
+        error: Some(format!("the value is tagged `!!{kind}`, but it is not of this type")),
+        ..as_written(string)
+    }
 }

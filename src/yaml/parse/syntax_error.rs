@@ -1,29 +1,30 @@
-//! Syntax errors in words that say what to do.
+//! Messages and help for syntax errors.
 
 use std::ops::Range;
 
 use granit_parser::ErrorKind;
 
-use super::parse::{INVALID_YAML, MAX_DEPTH};
+use super::collection::MAX_DEPTH;
+use super::rule_ids::INVALID_YAML;
 use super::token;
 use crate::base::finding::Finding;
 use crate::text::File;
 
-/// What stands around an error.
-pub(super) struct Surroundings {
-    /// The end of the last token that was read.
-    pub(super) last: usize,
-    /// The bracket of the innermost flow collection that is open.
+/// The context of a syntax error.
+pub(super) struct ErrorContext {
+    /// The end of the last token.
+    pub(super) last_end: usize,
+    /// The opening bracket of the innermost open flow collection.
     pub(super) flow: Option<usize>,
-    /// Whether a block sequence is open innermost.
+    /// Whether the innermost open collection is a block sequence.
     pub(super) block_seq: bool,
 }
 
-/// Says what an error is: the event parser knows the place and the kind, the text tells what was probably meant.
-pub(super) fn explain(file: &File, at: usize, kind: &ErrorKind, around: &Surroundings) -> Finding {
+/// Explains a syntax error: from its position and kind, which the event parser reports, and from the text around it.
+pub(super) fn explain(file: &File, at: usize, kind: &ErrorKind, context: &ErrorContext) -> Finding {
     let text = file.text();
     let at = text.floor_char_boundary(at.min(text.len()));
-    let error = Error { file, text, at, line: line_of(file, at), around };
+    let error = Error { file, text, at, line: line_of(file, at), around: context };
     error.template().or_else(|| error.tab(kind)).unwrap_or_else(|| error.by_kind(kind))
 }
 
@@ -33,7 +34,7 @@ struct Error<'a> {
     at: usize,
     /// The line of the error, without its line break.
     line: Range<usize>,
-    around: &'a Surroundings,
+    around: &'a ErrorContext,
 }
 
 impl Error<'_> {
@@ -41,7 +42,7 @@ impl Error<'_> {
         Finding::error(INVALID_YAML, self.file.span(range), message).help(help)
     }
 
-    /// A `{{ … }}` or `{% … %}` on the line of the error, or of the bracket that it is in.
+    /// Finds a `{{ … }}` or `{% … %}` on the line of the error, or on the line of the innermost open bracket.
     fn template(&self) -> Option<Finding> {
         let lines = [self.around.flow.map(|flow| line_of(self.file, flow)), Some(self.line.clone())];
         lines.into_iter().flatten().find_map(|line| {
@@ -49,7 +50,7 @@ impl Error<'_> {
             let (opens, close) = [("{{", "}}"), ("{%", "%}")]
                 .into_iter()
                 .find_map(|(open, close)| Some((content.find(open)?, close)))?;
-            // Inside quotes it is text; then the error is another.
+            // Inside quotes it is text, and does not cause the error.
             if content.get(..opens)?.ends_with(['"', '\'']) {
                 return None;
             }
@@ -68,7 +69,7 @@ impl Error<'_> {
                 | ErrorKind::TabAtBlockScalarStart
         );
         let here = tab_in_indentation(self.text, self.line.clone());
-        // A plain scalar that runs on over a tab is reported at its start.
+        // The parser reports a plain scalar that continues after a tab at its start.
         let found = here.or_else(|| {
             let below = self.text.get(self.at..).filter(|_| kinds)?;
             let mut start = self.at;
@@ -79,11 +80,11 @@ impl Error<'_> {
             })
         });
         if let Some(tab) = found {
-            let message = "a tab in the indentation: YAML allows spaces only";
-            return Some(self.finding(tab..tab + 1, message, "replace each tab by two spaces"));
+            let message = "the indentation contains a tab; YAML allows only spaces";
+            return Some(self.finding(tab..tab + 1, message, "replace each tab with two spaces"));
         }
         let tab = self.text.get(self.at..self.line.end.max(self.at)).filter(|_| kinds)?.find('\t')? + self.at;
-        Some(self.finding(tab..tab + 1, "a tab where YAML allows spaces only", "replace it by a space"))
+        Some(self.finding(tab..tab + 1, "a tab where YAML allows only spaces", "replace it with a space"))
     }
 
     fn by_kind(&self, kind: &ErrorKind) -> Finding {
@@ -103,13 +104,13 @@ impl Error<'_> {
             | E::InvalidFlowScalarIndent => self.unclosed_bracket(),
             E::MisplacedFlowCollectionEnd => self.finding(
                 self.character(),
-                format!("this `{}` closes nothing", self.character_text()),
-                "remove it, or quote the value that it belongs to",
+                format!("this `{}` has no opening bracket", self.character_text()),
+                "remove it, or quote the value that contains it",
             ),
             E::MismatchedFlowCollectionEnd { open, close } => self.finding(
                 self.character(),
-                format!("this `{open}` is closed by a `{close}`"),
-                "close it with the bracket of its kind",
+                format!("`{close}` does not match the opening `{open}`"),
+                "close the collection with the matching bracket",
             ),
             E::UnclosedQuotedScalar | E::InvalidQuotedScalarIndent | E::DocumentIndicatorInQuotedScalar => {
                 self.unclosed_quote()
@@ -124,31 +125,31 @@ impl Error<'_> {
             | E::InvalidUnicodeEscape => self.escape(),
             E::SimpleKeyExpected | E::InvalidSimpleKey | E::MappingKeyNotAllowed => self.finding(
                 self.content_of_line(),
-                "this line is neither `key: value` nor a part of the value above it",
-                "add the colon, or indent the line below the key that it belongs to",
+                "this line is neither `key: value` nor part of the value above it",
+                "add the colon, or indent the line below its key",
             ),
             E::BlockSequenceEntryNotAllowed => self.finding(
                 self.character(),
-                "a list cannot begin on the line of its key",
-                "put the `- ` on a line of its own, or write `[…]`",
+                "a list cannot start on the line of its key",
+                "put the `- ` on its own line, or write `[…]`",
             ),
             E::ExpectedBlockMappingKey | E::ExpectedBlockSequenceEntry | E::InvalidIndentation => self.indentation(),
             E::UnexpectedCharacter { character } => self.finding(
                 self.character(),
                 match character {
-                    '`' => "a value cannot begin with a backtick".into(),
-                    _ => format!("a value cannot begin with `{character}`"),
+                    '`' => "a value cannot start with a backtick".into(),
+                    _ => format!("a value cannot start with `{character}`"),
                 },
                 "quote the value",
             ),
             E::RecursionLimitExceeded => self.finding(
                 self.character(),
-                format!("collections nest more than {MAX_DEPTH} deep"),
-                "no reader of Kubernetes' objects needs that many",
+                format!("collections nest more than {MAX_DEPTH} levels deep"),
+                "reduce the nesting; no Kubernetes object needs that many levels",
             ),
             E::MissingAnchorOrAliasName => self.finding(
                 self.character(),
-                format!("a `{}` without a name", self.character_text()),
+                format!("this `{}` has no name", self.character_text()),
                 "name the anchor, or quote the value if it is text",
             ),
             _ => self.other(kind),
@@ -169,7 +170,7 @@ impl Error<'_> {
             | E::InvalidTagUtf8
             | E::InvalidTagUtf8LeadingByte
             | E::InvalidTagUtf8TrailingByte => {
-                ("this tag is malformed or was not declared", "quote the value if the `!` is part of it")
+                ("this tag is invalid or not declared", "quote the value if the `!` is part of it")
             }
             E::DuplicateVersionDirective
             | E::UnsupportedYamlMajorVersion
@@ -182,23 +183,22 @@ impl Error<'_> {
             | E::DirectiveByteLimitExceeded { .. }
             | E::YamlVersionTooLong
             | E::MissingYamlVersion
-            | E::InvalidTagDirectiveTerminator => (
-                "this directive is malformed or not supported",
-                "remove it, or quote the text if the `%` is part of it",
-            ),
+            | E::InvalidTagDirectiveTerminator => {
+                ("this directive is invalid or not supported", "remove it, or quote the value if the `%` is part of it")
+            }
             E::ZeroBlockScalarIndent | E::InvalidBlockScalarHeader => {
-                ("this header of a block of text is malformed", "write only `|`, `>`, and `-` or `+` behind it")
+                ("the header of this block scalar is invalid", "use `|` or `>`, optionally followed by `-` or `+`")
             }
             E::InvalidBlockScalarIndent => {
-                ("this block of text begins with a line that is indented too far", "give all its lines one indentation")
+                ("the first line of this block scalar is indented too far", "indent all its lines equally")
             }
             E::ExpectedDocumentStart | E::InvalidDocumentEnd => {
-                ("text after the end of the document", "begin the next document with `---`")
+                ("text after the end of the document", "start the next document with `---`")
             }
             E::CommentInterceptedScalar | E::CommentNotSeparated => {
-                ("a comment where it breaks the value", "put it behind the value, after a space, or on a line above")
+                ("a comment interrupts this value", "put it after the value and a space, or on a line above")
             }
-            _ => ("this is not what YAML expects here", "look for a missing quote, colon or indentation before it"),
+            _ => ("unexpected text in YAML", "check for a missing quote, colon or indentation before it"),
         };
         self.finding(self.character(), message, help)
     }
@@ -212,14 +212,14 @@ impl Error<'_> {
             return self.finding(
                 self.character(),
                 "a second `: ` on this line",
-                "quote the value if the colon is part of it, or put the inner key on a line of its own",
+                "quote the value if the colon is part of it, or put the inner key on its own line",
             );
         }
         let key = self.line.start + indent_of(before)..self.at.max(self.line.start + indent_of(before));
         self.finding(
             key,
-            "this key runs on from the value above it",
-            "align it with the keys that it belongs to, or end the line above with a colon",
+            "this key continues the value above it",
+            "align it with its sibling keys, or end the line above with a colon",
         )
     }
 
@@ -227,18 +227,16 @@ impl Error<'_> {
         let content = self.content_of_line();
         let dash = self.text.get(content.clone()).is_some_and(|text| text == "-" || text.starts_with("- "));
         let (message, help) = match (dash, self.around.block_seq) {
-            (true, false) => {
-                ("a list item where a key is expected", "indent it below the key whose list it belongs to")
-            }
-            (false, true) => ("a key where a list item is expected", "align it with the key that it stands beside"),
-            _ => ("the indentation of this line fits nothing above it", "align it with the lines that it belongs to"),
+            (true, false) => ("expected a key, found a list item", "indent it below the key of its list"),
+            (false, true) => ("expected a list item, found a key", "align it with its sibling keys"),
+            _ => ("the indentation of this line matches no line above it", "align it with its sibling lines"),
         };
         self.finding(content, message, help)
     }
 
     fn unclosed_bracket(&self) -> Finding {
         let Some(flow) = self.around.flow else {
-            // The error came before the bracket was reported: it is the bracket itself.
+            // The parser failed before it reported the bracket: the error is at the bracket itself.
             let place = self.character();
             return self.finding(place, "this bracket is not closed", "close it, or quote the value");
         };
@@ -248,28 +246,29 @@ impl Error<'_> {
         let finding = self.finding(flow..flow + 1, message, format!("add `{close}` or a comma, or quote the value"));
         let place = self.file.span(self.character());
         if self.at < self.text.len() && self.at != flow {
-            return finding.related(place, "reading stops here");
+            return finding.related(place, "parsing stops here");
         }
         finding
     }
 
     fn unclosed_quote(&self) -> Finding {
-        let quote = token::open_quote(self.text, self.around.last, self.at).unwrap_or(self.at);
+        let quote = token::open_quote(self.text, self.around.last_end, self.at).unwrap_or(self.at);
         let message = "this quote is not closed";
         let place =
             quote..quote + self.text.get(quote..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        let finding = self.finding(place, message, "close it; lines that it runs over must be indented");
+        let finding =
+            self.finding(place, message, "close it, and indent the lines of a value that spans several lines");
         if line_of(self.file, quote).start == self.line.start || self.at >= self.text.len() {
             return finding;
         }
-        finding.related(self.file.span(self.character()), "reading stops here")
+        finding.related(self.file.span(self.character()), "parsing stops here")
     }
 
     fn after_quote(&self) -> Finding {
-        let quote = token::open_quote(self.text, self.around.last, self.at);
+        let quote = token::open_quote(self.text, self.around.last_end, self.at);
         if let Some(quote) = quote.filter(|quote| line_of(self.file, *quote).start < self.line.start) {
             if self.character_text() == ":" {
-                let message = "a key that runs over several lines";
+                let message = "this key spans several lines";
                 return self.finding(quote..self.at, message, "write it on one line");
             }
             return self.unclosed_quote();
@@ -278,12 +277,12 @@ impl Error<'_> {
         self.finding(
             rest,
             "text after the closing quote",
-            "put it inside the quotes, or quote the whole value in the other kind",
+            "move it inside the quotes, or put the whole value in the other kind of quotes",
         )
     }
 
     fn escape(&self) -> Finding {
-        let quote = token::open_quote(self.text, self.around.last, self.at).unwrap_or(self.at);
+        let quote = token::open_quote(self.text, self.around.last_end, self.at).unwrap_or(self.at);
         let rest = self.text.get(quote..).unwrap_or("");
         let mut at = None;
         let mut chars = rest.char_indices().skip(1);
@@ -327,8 +326,8 @@ impl Error<'_> {
         let shown = self.text.get(range.clone()).unwrap_or("\\").to_string();
         self.finding(
             range,
-            format!("`{shown}` is no escape that YAML knows"),
-            "write `\\\\` for a backslash, or use single quotes, in which it stands for itself",
+            format!("`{shown}` is not a valid escape sequence in YAML"),
+            "write `\\\\` for a backslash, or use single quotes, in which a backslash is literal",
         )
     }
 

@@ -1,47 +1,52 @@
-//! Collections that are still being read.
+//! Collections under construction.
 
 use std::sync::Arc;
 
-use super::{Entry, Name, Node};
 use crate::text::{Index, Span};
+use crate::yaml::tree::node::{Entry, Node};
+use crate::yaml::tree::origin::Name;
 
-/// A mapping with fewer keys is searched; the keys of a longer one are indexed.
+/// The maximum nesting depth of collections, aliases included, so that recursion over the nodes of a file is safe.
+pub(super) const MAX_DEPTH: usize = 128;
+
+/// The number of keys up to which a mapping is searched linearly; a longer one has an index.
 const MAX_SEARCHED_KEYS: usize = 16;
 
-/// A finished node, with its measures.
+/// A finished node with its size and height.
 #[derive(Clone)]
-pub(super) struct Built {
+pub(super) struct MeasuredNode {
     pub(super) node: Node,
-    /// How many nodes it has.
+    /// The number of nodes in it.
     pub(super) size: usize,
-    /// How deep its collections nest; 0 for scalars.
+    /// The nesting depth of its collections; 0 for scalars.
     pub(super) height: usize,
 }
 
-/// A collection that is still open.
-pub(super) struct Open {
+/// A collection whose end was not parsed yet.
+pub(super) struct OpenCollection {
     pub(super) start: usize,
-    /// Where its last child ends: the end span of a block collection runs on into what follows.
+    /// The end of its last child. The parser's end of a block collection includes the text up to the next token.
     pub(super) end: usize,
     pub(super) flow: bool,
     pub(super) anchor: usize,
     pub(super) size: usize,
     pub(super) height: usize,
-    pub(super) kind: OpenKind,
+    pub(super) kind: CollectionKind,
 }
 
-pub(super) enum OpenKind {
+pub(super) enum CollectionKind {
     Seq(Vec<Node>),
-    Map(OpenMap),
+    Map(OpenMapping),
 }
 
 #[derive(Default)]
-pub(super) struct OpenMap {
+pub(super) struct OpenMapping {
     pub(super) entries: Vec<Entry>,
-    /// The values of `<<`, and the place of the first.
+    /// The values of `<<`.
     pub(super) merges: Vec<Node>,
+    /// The position of the first `<<`.
     pub(super) merge_key: Option<Span>,
-    /// Positions of keys in `entries`; only filled for long mappings.
+    /// The index of each key in `entries`; empty for short mappings.
     pub(super) index: Index<Name, usize>,
     pub(super) key: Option<PendingKey>,
 }
@@ -49,11 +54,11 @@ pub(super) struct OpenMap {
 pub(super) enum PendingKey {
     Named(Name, Span),
     Merge(Span),
-    /// A key that is no scalar: its value is read and dropped.
+    /// A key that is not a scalar. Its value is parsed and dropped.
     Dropped,
 }
 
-impl OpenMap {
+impl OpenMapping {
     pub(super) fn find(&self, key: &Name) -> Option<&Entry> {
         if self.index.is_empty() {
             return self.entries.iter().find(|entry| Arc::ptr_eq(&entry.key, key) || entry.key == *key);
@@ -61,7 +66,7 @@ impl OpenMap {
         self.index.get(key).and_then(|at| self.entries.get(*at))
     }
 
-    /// Puts an entry in the place of the one with its key.
+    /// Replaces the entry with the same key.
     pub(super) fn replace(&mut self, entry: Entry) {
         let at = match self.index.get(&entry.key) {
             Some(at) => Some(*at),

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Node, Value};
+use super::node::{Node, Value};
 
-/// One step of a path.
+/// One segment of a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// The key of a mapping.
@@ -14,7 +14,7 @@ pub enum Key {
     Index(usize),
 }
 
-/// A path from a document's root, written `spec.patches[0].target`.
+/// A path from the root of a document, displayed as `spec.patches[0].target`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Path(pub Vec<Key>);
 
@@ -28,7 +28,7 @@ impl Path {
         })
     }
 
-    /// This path with one more step.
+    /// This path with one more segment.
     #[must_use]
     pub fn child(&self, key: Key) -> Self {
         let mut keys = self.0.clone();

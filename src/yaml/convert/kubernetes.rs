@@ -1,17 +1,21 @@
-//! YAML as Kubernetes reads it, written so that every other reader takes it the same way.
+//! Scalars as Kubernetes resolves them, in a form that every reader resolves alike.
 
-use super::{Entry, Node, Reader, Scalar, Style, Value, key_to_json};
+use super::json::key_to_json;
+use crate::yaml::scalar::resolve::{Reader, Scalar};
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
-/// A node whose plain scalars and keys say to every reader what they say to Kubernetes' own: `yes` becomes `true`, `0644`
-/// becomes `420`. Places stay.
+/// Rewrites plain scalars and keys so that every reader resolves them as Kubernetes does: `yes` becomes `true`, `0644`
+/// becomes `420`. Positions stay.
 pub fn as_kubernetes(node: &Node) -> Node {
     let plain = |text: String| Value::Scalar(text.into(), Style::Plain);
     let value = match &node.value {
         Value::Scalar(text, style) => match node.resolve(Reader::Kubernetes) {
             Some(Scalar::Bool(value)) => plain(value.to_string()),
             Some(Scalar::Int(value)) => plain(value.to_string()),
-            // What looks like a date is none to this reader, but to others.
-            Some(Scalar::String(said)) if *style == Style::Plain && said.starts_with(|c: char| c.is_ascii_digit()) => {
+            // Kubernetes resolves a date to a string, other readers to a time.
+            Some(Scalar::String(plain))
+                if *style == Style::Plain && plain.starts_with(|c: char| c.is_ascii_digit()) =>
+            {
                 Value::Scalar(text.clone(), Style::Double)
             }
             _ => node.value.clone(),

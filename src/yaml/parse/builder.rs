@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use granit_parser::{ScalarStyle, Tag};
 
-use super::fault::Surroundings;
-use super::open::{Built, Open, OpenKind, OpenMap, PendingKey};
-use super::parse::{DUPLICATE_KEY, INVALID_YAML, MAX_DEPTH};
-use super::resolve::resolve_plain;
-use super::tag::tagged;
+use super::collection::{CollectionKind, MAX_DEPTH, MeasuredNode, OpenCollection, OpenMapping, PendingKey};
+use super::rule_ids::{DUPLICATE_KEY, INVALID_YAML};
+use super::syntax_error::ErrorContext;
+use super::tag::apply_tag;
 use super::token;
-use super::{Entry, Name, Node, Reader, Scalar, Style, Value};
 use crate::base::finding::Finding;
 use crate::text::{File, Index, Span};
+use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
+use crate::yaml::tree::node::{Entry, Node, Style, Value};
+use crate::yaml::tree::origin::Name;
 
-/// Aliases may expand a file to this many nodes in all.
+/// The maximum number of nodes that the aliases of a file may expand to.
 const MAX_ALIASED_NODES: usize = 100_000;
 
 /// Builds the nodes of a file, document by document.
@@ -23,12 +24,12 @@ pub(super) struct Builder<'a> {
     pub(super) file: &'a File,
     pub(super) findings: Vec<Finding>,
     names: Index<Name, Name>,
-    expanded: usize,
-    anchors: Index<usize, Built>,
-    stack: Vec<Open>,
+    aliased_nodes: usize,
+    anchors: Index<usize, MeasuredNode>,
+    stack: Vec<OpenCollection>,
     root: Option<Node>,
-    /// The end of the last token that was read.
-    last: usize,
+    /// The end of the last token.
+    last_end: usize,
 }
 
 impl<'a> Builder<'a> {
@@ -37,39 +38,39 @@ impl<'a> Builder<'a> {
             file,
             findings: Vec::new(),
             names: Index::default(),
-            expanded: 0,
+            aliased_nodes: 0,
             anchors: Index::default(),
             stack: Vec::new(),
             root: None,
-            last: 0,
+            last_end: 0,
         }
     }
 
-    /// Begins a document whose content stands after `at`.
+    /// Starts a document whose content follows `at`.
     pub(super) fn start_document(&mut self, at: usize) {
-        self.last = at;
+        self.last_end = at;
         self.anchors = Index::default();
     }
 
-    /// Ends the document; `None` when it says nothing.
+    /// Ends the document; `None` if it is empty.
     pub(super) fn finish(&mut self) -> Option<Node> {
         self.root.take().filter(|node| !node.is_null())
     }
 
-    /// Ends the document at an error, with what stood before it.
+    /// Ends the document at an error and returns the nodes before it.
     pub(super) fn abandon(&mut self) -> Option<Node> {
         while let Some(open) = self.stack.pop() {
-            let built = self.built(open);
-            self.place(built, true);
+            let built = self.finish_collection(open);
+            self.add_node(built, true);
         }
         self.finish()
     }
 
-    /// What an error's message has to know.
-    pub(super) fn surroundings(&self) -> Surroundings {
+    /// The context that the message of a syntax error needs.
+    pub(super) fn error_context(&self) -> ErrorContext {
         let flow = self.stack.iter().rev().find(|open| open.flow).map(|open| open.start);
-        let block_seq = self.stack.last().is_some_and(|open| !open.flow && matches!(open.kind, OpenKind::Seq(_)));
-        Surroundings { last: self.last, flow, block_seq }
+        let block_seq = self.stack.last().is_some_and(|open| !open.flow && matches!(open.kind, CollectionKind::Seq(_)));
+        ErrorContext { last_end: self.last_end, flow, block_seq }
     }
 
     pub(super) fn scalar(
@@ -81,12 +82,12 @@ impl<'a> Builder<'a> {
         range: Range<usize>,
     ) {
         let text = self.file.text();
-        let gap = self.last;
+        let gap = self.last_end;
         let empty = range.is_empty() && style == ScalarStyle::Plain;
         let written = written_style(style);
         let (value, range) = match written {
             _ if empty => {
-                // An empty key stands right before its colon.
+                // The position of an empty key is right before its colon.
                 let at = if self.wants_key() { range.start } else { token::empty_value(text, gap..range.start) };
                 let at = self.stack.last().map_or(at, |open| at.max(open.start));
                 ("", at..at)
@@ -98,120 +99,120 @@ impl<'a> Builder<'a> {
             }
             _ => (value, range),
         };
-        self.last = self.last.max(range.end);
+        self.last_end = self.last_end.max(range.end);
         if !empty {
             self.check_tab(range.start);
         }
         let span = self.file.span(range);
-        let meant = tagged(value, written, tag);
-        if let Some(message) = meant.fault {
+        let tagged = apply_tag(value, written, tag);
+        if let Some(message) = tagged.error {
             let finding = Finding::error(INVALID_YAML, span.clone(), message)
-                .help("remove the tag, or write a value of its type; Kubernetes and kustomize refuse the file");
+                .help("remove the tag, or write a value of its type; Kubernetes and kustomize reject the file");
             self.findings.push(finding);
         }
         if anchor == 0 && self.wants_key() {
-            let name = self.name(&meant.text);
-            return self.put_key(name, span, meant.style == Style::Plain);
+            let name = self.intern(&tagged.text);
+            return self.add_scalar_key(name, span, tagged.style == Style::Plain);
         }
-        let text = if self.wants_key() { self.name(&meant.text) } else { Arc::from(&*meant.text) };
-        let built = Built { node: Node::scalar(text, meant.style, span), size: 1, height: 0 };
-        self.anchor(anchor, &built);
-        self.place(built, meant.style == Style::Plain);
+        let text = if self.wants_key() { self.intern(&tagged.text) } else { Arc::from(&*tagged.text) };
+        let built = MeasuredNode { node: Node::scalar(text, tagged.style, span), size: 1, height: 0 };
+        self.define_anchor(anchor, &built);
+        self.add_node(built, tagged.style == Style::Plain);
     }
 
     pub(super) fn open_seq(&mut self, flow: bool, anchor: usize, range: Range<usize>) {
-        // A sequence that is indented no deeper than its key is reported to start after its first dash.
+        // For a sequence with the indentation of its key, the parser reports a start after the first dash.
         let value = self
             .stack
             .last()
-            .is_some_and(|open| matches!(&open.kind, OpenKind::Map(map) if !open.flow && map.key.is_some()));
+            .is_some_and(|open| matches!(&open.kind, CollectionKind::Map(map) if !open.flow && map.key.is_some()));
         let start =
-            if value && !flow { token::first_dash(self.file.text(), self.last, range.start) } else { range.start };
-        self.open(flow, anchor, start, &range, OpenKind::Seq(Vec::new()));
+            if value && !flow { token::first_dash(self.file.text(), self.last_end, range.start) } else { range.start };
+        self.open(flow, anchor, start, &range, CollectionKind::Seq(Vec::new()));
     }
 
     pub(super) fn open_map(&mut self, flow: bool, anchor: usize, range: Range<usize>) {
-        self.open(flow, anchor, range.start, &range, OpenKind::Map(OpenMap::default()));
+        self.open(flow, anchor, range.start, &range, CollectionKind::Map(OpenMapping::default()));
     }
 
-    fn open(&mut self, flow: bool, anchor: usize, start: usize, range: &Range<usize>, kind: OpenKind) {
+    fn open(&mut self, flow: bool, anchor: usize, start: usize, range: &Range<usize>, kind: CollectionKind) {
         self.check_tab(start);
         if flow {
-            self.last = self.last.max(range.end);
+            self.last_end = self.last_end.max(range.end);
         }
-        // A block collection reaches as far as its children.
+        // A block collection ends with its last child.
         let end = if flow { range.end } else { start };
-        self.stack.push(Open { start, end, flow, anchor, size: 1, height: 0, kind });
+        self.stack.push(OpenCollection { start, end, flow, anchor, size: 1, height: 0, kind });
     }
 
     pub(super) fn close(&mut self, range: &Range<usize>) {
         let Some(mut open) = self.stack.pop() else { return };
         if open.flow {
             open.end = range.end;
-            self.last = self.last.max(range.end);
+            self.last_end = self.last_end.max(range.end);
         }
         let anchor = open.anchor;
-        let built = self.built(open);
-        self.anchor(anchor, &built);
-        self.place(built, false);
+        let built = self.finish_collection(open);
+        self.define_anchor(anchor, &built);
+        self.add_node(built, false);
     }
 
-    /// The value of an alias: its content is the anchor's, its own place is the alias.
+    /// Adds the value of an alias: the content of the anchor, at the position of the alias.
     pub(super) fn alias(&mut self, id: usize, range: Range<usize>) {
-        self.last = self.last.max(range.end);
+        self.last_end = self.last_end.max(range.end);
         let span = self.file.span(range);
         let Some(target) = self.anchors.get(&id).cloned() else {
-            return self.refuse_alias(span, "this alias stands inside its own anchor".into());
+            return self.reject_alias(span, "this alias is inside its own anchor".into());
         };
-        let is_said = self.expanded > MAX_ALIASED_NODES;
-        self.expanded = self.expanded.saturating_add(target.size);
-        if is_said {
-            return self.leave_alias_out(span);
+        let is_reported = self.aliased_nodes > MAX_ALIASED_NODES;
+        self.aliased_nodes = self.aliased_nodes.saturating_add(target.size);
+        if is_reported {
+            return self.add_null(span);
         }
-        if self.expanded > MAX_ALIASED_NODES {
+        if self.aliased_nodes > MAX_ALIASED_NODES {
             let message = format!("the aliases of this file expand to more than {MAX_ALIASED_NODES} nodes");
-            return self.refuse_alias(span, message);
+            return self.reject_alias(span, message);
         }
         if self.stack.len() + target.height > MAX_DEPTH {
-            let message = format!("with this alias collections nest more than {MAX_DEPTH} deep");
-            return self.refuse_alias(span, message);
+            let message = format!("this alias nests collections more than {MAX_DEPTH} levels deep");
+            return self.reject_alias(span, message);
         }
-        self.place(Built { node: Node::at(target.node.value, span), ..target }, false);
+        self.add_node(MeasuredNode { node: Node::at(target.node.value, span), ..target }, false);
     }
 
     pub(super) fn unknown_alias(&mut self, name: &str, range: Range<usize>) {
-        self.last = self.last.max(range.end);
+        self.last_end = self.last_end.max(range.end);
         let span = self.file.span(range);
-        let message = format!("alias `*{name}` names no anchor that stands before it in this document");
+        let message = format!("alias `*{name}` references an anchor that is not defined before it in this document");
         let finding = Finding::error(INVALID_YAML, span.clone(), message)
-            .help(format!("mark the value that it repeats with `&{name}`, or quote it if it is text"));
+            .help(format!("mark the value to repeat with `&{name}`, or quote the alias if it is text"));
         self.findings.push(finding);
-        self.place(Built { node: Node::scalar("", Style::Plain, span), size: 1, height: 0 }, false);
+        self.add_node(MeasuredNode { node: Node::scalar("", Style::Plain, span), size: 1, height: 0 }, false);
     }
 
-    fn refuse_alias(&mut self, span: Span, message: String) {
+    fn reject_alias(&mut self, span: Span, message: String) {
         self.findings.push(Finding::error(INVALID_YAML, span.clone(), message));
-        self.leave_alias_out(span);
+        self.add_null(span);
     }
 
-    fn leave_alias_out(&mut self, span: Span) {
-        self.place(Built { node: Node::scalar("", Style::Plain, span), size: 1, height: 0 }, false);
+    fn add_null(&mut self, span: Span) {
+        self.add_node(MeasuredNode { node: Node::scalar("", Style::Plain, span), size: 1, height: 0 }, false);
     }
 
-    fn anchor(&mut self, anchor: usize, built: &Built) {
+    fn define_anchor(&mut self, anchor: usize, built: &MeasuredNode) {
         if anchor != 0 {
             self.anchors.insert(anchor, built.clone());
         }
     }
 
     fn wants_key(&self) -> bool {
-        matches!(self.stack.last(), Some(Open { kind: OpenKind::Map(map), .. }) if map.key.is_none())
+        matches!(self.stack.last(), Some(OpenCollection { kind: CollectionKind::Map(map), .. }) if map.key.is_none())
     }
 
-    /// Puts a finished node where it belongs: under the open collection, or at the root.
-    fn place(&mut self, built: Built, plain: bool) {
+    /// Adds a finished node to the open collection, or makes it the root.
+    fn add_node(&mut self, built: MeasuredNode, plain: bool) {
         if self.wants_key() {
-            return self.key(&built.node, plain);
+            return self.add_key(&built.node, plain);
         }
         let node = built.node;
         let Some(open) = self.stack.last_mut() else {
@@ -222,8 +223,8 @@ impl<'a> Builder<'a> {
         open.size += built.size;
         open.height = open.height.max(built.height);
         let map = match &mut open.kind {
-            OpenKind::Seq(items) => return items.push(node),
-            OpenKind::Map(map) => map,
+            CollectionKind::Seq(items) => return items.push(node),
+            CollectionKind::Map(map) => map,
         };
         match map.key.take() {
             None | Some(PendingKey::Dropped) => {}
@@ -240,9 +241,9 @@ impl<'a> Builder<'a> {
                 if let Some(first) = map.find(&name) {
                     self.findings.push(
                         duplicate(&name, span.clone(), first.key_span())
-                            .help("keep one of them; kustomize and Flux refuse the file"),
+                            .help("keep one of them; kustomize and Flux reject the file"),
                     );
-                    // Who accepts it takes the last one: kustomize does of its own files.
+                    // Readers that accept duplicates use the last one, as kustomize does in `kustomization.yaml`.
                     map.replace(Entry::new(name, &span, node));
                 } else {
                     map.push(Entry::new(name, &span, node));
@@ -251,25 +252,25 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn key(&mut self, node: &Node, plain: bool) {
+    fn add_key(&mut self, node: &Node, plain: bool) {
         let span = node.span().clone();
         if let Some(text) = node.text() {
-            let name = self.name(text);
-            return self.put_key(name, span, plain);
+            let name = self.intern(text);
+            return self.add_scalar_key(name, span, plain);
         }
         self.findings.push(token::template_at(&span).unwrap_or_else(|| {
-            let message = "a mapping's key is a collection";
+            let message = "the key of a mapping is a collection";
             Finding::error(INVALID_YAML, span.clone(), message)
-                .help("write a scalar; Kubernetes' readers accept no other key")
+                .help("write a scalar; the YAML readers of Kubernetes accept only scalar keys")
         }));
         self.set_key(PendingKey::Dropped, &span);
     }
 
-    fn put_key(&mut self, name: Name, span: Span, plain: bool) {
+    fn add_scalar_key(&mut self, name: Name, span: Span, plain: bool) {
         let place = span.clone();
         if plain && resolve_plain(&name, Reader::Core) == Scalar::Null {
-            let finding = Finding::error(INVALID_YAML, span.clone(), "a mapping's key is null")
-                .help("quote it; Kubernetes' reader refuses the file, and kustomize drops the entry");
+            let finding = Finding::error(INVALID_YAML, span.clone(), "the key of a mapping is null")
+                .help("quote it; Kubernetes rejects the file, and kustomize drops the entry");
             self.findings.push(finding);
         }
         let key = if plain && &*name == "<<" { PendingKey::Merge(span) } else { PendingKey::Named(name, span) };
@@ -277,13 +278,13 @@ impl<'a> Builder<'a> {
     }
 
     fn set_key(&mut self, key: PendingKey, span: &Span) {
-        if let Some(Open { kind: OpenKind::Map(map), end, .. }) = self.stack.last_mut() {
+        if let Some(OpenCollection { kind: CollectionKind::Map(map), end, .. }) = self.stack.last_mut() {
             map.key = Some(key);
             *end = (*end).max(span.range().end);
         }
     }
 
-    fn name(&mut self, text: &str) -> Name {
+    fn intern(&mut self, text: &str) -> Name {
         if let Some(name) = self.names.get(text) {
             return name.clone();
         }
@@ -292,13 +293,13 @@ impl<'a> Builder<'a> {
         name
     }
 
-    fn built(&mut self, open: Open) -> Built {
+    fn finish_collection(&mut self, open: OpenCollection) -> MeasuredNode {
         let span = self.file.span(open.start..open.end.max(open.start));
         let mut size = open.size;
         let value = match open.kind {
-            OpenKind::Seq(items) => Value::Seq(items.into()),
-            OpenKind::Map(mut map) => {
-                // After an error a key may be left without its value.
+            CollectionKind::Seq(items) => Value::Seq(items.into()),
+            CollectionKind::Map(mut map) => {
+                // After an error, a key may have no value.
                 if let Some(PendingKey::Named(name, span)) = map.key.take()
                     && map.find(&name).is_none()
                 {
@@ -311,18 +312,18 @@ impl<'a> Builder<'a> {
                 Value::Map(map.entries.into())
             }
         };
-        Built { node: Node::at(value, span), size, height: open.height + 1 }
+        MeasuredNode { node: Node::at(value, span), size, height: open.height + 1 }
     }
 
-    /// Adds what `<<` brings: keys that the mapping does not have itself, the first of several sources winning.
-    fn merge(&mut self, merged: &Node, map: &mut OpenMap) -> usize {
+    /// Adds the entries of a `<<` value whose keys the mapping lacks, and returns their number. The first source wins.
+    fn merge(&mut self, merged: &Node, map: &mut OpenMapping) -> usize {
         let before = map.entries.len();
         let sources = if merged.is_seq() { merged.items() } else { std::slice::from_ref(merged) };
         for source in sources {
             if !source.is_map() {
-                let message = "`<<` merges mappings only";
+                let message = "the value of `<<` is not a mapping";
                 let finding = Finding::error(INVALID_YAML, source.span().clone(), message)
-                    .help("give it the alias of a mapping, or quote the key if it is meant as a name");
+                    .help("use the alias of a mapping, or quote the key if it is a name");
                 self.findings.push(finding);
             }
             for entry in source.entries() {
@@ -334,29 +335,32 @@ impl<'a> Builder<'a> {
         map.entries.len() - before
     }
 
-    /// Go's scanner takes a tab for the start of a token wherever a collection may begin.
+    /// Reports a tab in the indentation of a block scalar. go-yaml's scanner treats it as the start of a token.
     fn check_indentation(&mut self, block: &Range<usize>) {
         let Some(tab) = token::tab_in_indentation(self.file.text(), block) else { return };
         let span = self.file.span(tab..tab + 1);
-        let finding = Finding::error(INVALID_YAML, span, "a tab in the indentation: YAML allows spaces only")
-            .help("write spaces, or leave the line empty");
+        let finding = Finding::error(INVALID_YAML, span, "the indentation contains a tab; YAML allows only spaces")
+            .help("use spaces, or leave the line empty");
         self.findings.push(finding);
     }
 
+    /// Reports a tab between an indicator such as `-` and a token at `start`.
     fn check_tab(&mut self, start: usize) {
         if self.stack.iter().any(|open| open.flow) {
             return;
         }
         let Some(tab) = token::tab_after_dash(self.file.text(), start) else { return };
         let span = self.file.span(tab..tab + 1);
-        let finding = Finding::error(INVALID_YAML, span, "a tab after an indicator: Kubernetes' readers refuse it")
-            .help("write a space");
+        let finding =
+            Finding::error(INVALID_YAML, span, "a tab follows an indicator; the YAML readers of Kubernetes reject it")
+                .help("use a space");
         self.findings.push(finding);
     }
 }
 
 fn duplicate(key: &str, at: Span, first: Span) -> Finding {
-    Finding::error(DUPLICATE_KEY, at, format!("key `{key}` stands twice in this mapping")).related(first, "first here")
+    Finding::error(DUPLICATE_KEY, at, format!("duplicate key `{key}` in this mapping"))
+        .related(first, "first defined here")
 }
 
 fn written_style(style: ScalarStyle) -> Style {

@@ -1,53 +1,46 @@
-//! Text → nodes. Never fails: it returns what it could read, plus findings.
+//! Text → nodes. The parser never fails: it returns the documents that it could parse, and findings.
 
 use granit_parser::{Event, Marker, Parser, StructureStyle};
 
-use super::build::Builder;
-use super::fault;
-use super::node::Node;
+use super::builder::Builder;
+use super::collection::MAX_DEPTH;
+use super::syntax_error;
 use crate::base::finding::Finding;
 use crate::text::File;
+use crate::yaml::tree::node::Node;
 
-/// The rule of findings about text that is no YAML.
-pub const INVALID_YAML: &str = "invalid-yaml";
-/// The rule of findings about keys that stand twice.
-pub const DUPLICATE_KEY: &str = "duplicate-key";
+/// The byte order mark, which may precede a text.
+const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// Collections may nest this deep, aliases included; the nodes of one file stay shallow enough for every recursion.
-pub(super) const MAX_DEPTH: usize = 128;
-
-/// What may stand before a text to tell its encoding.
-const MARK: char = '\u{FEFF}';
-
-/// What a file says, and what is wrong with it.
+/// The documents of a file, and the findings about its syntax.
 #[derive(Debug, Clone)]
 pub struct Parsed {
     /// The file.
     pub file: File,
-    /// Its documents in order; those without content are left out.
+    /// The documents in order, without empty ones.
     pub documents: Vec<Document>,
-    /// `invalid-yaml` and `duplicate-key`, in order of their places.
+    /// `invalid-yaml` and `duplicate-key`, in order of their positions.
     pub findings: Vec<Finding>,
 }
 
 /// One document of a file.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// Its root.
+    /// The root node.
     pub node: Node,
-    /// Whether all of it was read; after an error, a document holds what stood before it.
+    /// Whether the document was parsed completely. After an error, it contains the nodes before the error.
     pub complete: bool,
 }
 
-/// Reads every document of a file.
+/// Parses every document of a file.
 ///
-/// After an error, reading goes on at the next `---`.
+/// After an error, parsing continues at the next `---`.
 pub fn parse(file: &File) -> Parsed {
     let text = file.text();
     let mut builder = Builder::new(file);
     let mut documents = Vec::new();
-    let mut start = if text.starts_with(MARK) { MARK.len_utf8() } else { 0 };
-    while let Some(stop) = read_from(&mut builder, &mut documents, start) {
+    let mut start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+    while let Some(stop) = parse_from(&mut builder, &mut documents, start) {
         let Some(next) = stop.resume.or_else(|| next_document(text, stop)) else { break };
         start = next;
     }
@@ -56,21 +49,21 @@ pub fn parse(file: &File) -> Parsed {
     Parsed { file: file.clone(), documents, findings }
 }
 
-/// Where reading stopped.
+/// The position at which parsing stopped.
 #[derive(Clone, Copy)]
 struct Stop {
     /// The start of the document that has the error.
     document: usize,
     /// The error.
     at: usize,
-    /// Where reading goes on, when it was no error at all.
+    /// The position to continue at, if there was no error.
     resume: Option<usize>,
 }
 
-/// The offset of the next `---` line, where reading can start again.
+/// The offset of the next `---` line, at which parsing can resume.
 fn next_document(text: &str, stop: Stop) -> Option<usize> {
     let before = text.get(..stop.at).unwrap_or(text);
-    // The error may be the very line that begins the next document.
+    // The error may be on the line that starts the next document.
     let line = before.rfind('\n').unwrap_or(0);
     let mut at = line.max(stop.document);
     loop {
@@ -81,8 +74,8 @@ fn next_document(text: &str, stop: Stop) -> Option<usize> {
     }
 }
 
-/// Reads from an offset to the end, or to the first error.
-fn read_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: usize) -> Option<Stop> {
+/// Parses from an offset to the end, or to the first error.
+fn parse_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: usize) -> Option<Stop> {
     let text = builder.file.text().get(base..)?;
     let options = granit_parser::options! {
         emit_comments: false,
@@ -98,13 +91,13 @@ fn read_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: usi
             Ok(pair) => pair,
             Err(error) => {
                 let at = offset(error.marker());
-                // A file may be put together of files that begin with a mark of their own.
+                // A file may be a concatenation of files that each start with a byte order mark.
                 let before = builder.file.text().get(document..at).unwrap_or_default();
                 let rest = builder.file.text().get(at..).unwrap_or_default();
-                if rest.starts_with(MARK) && before.trim_end() == "---" {
-                    return Some(Stop { document, at, resume: Some(at + MARK.len_utf8()) });
+                if rest.starts_with(BYTE_ORDER_MARK) && before.trim_end() == "---" {
+                    return Some(Stop { document, at, resume: Some(at + BYTE_ORDER_MARK.len_utf8()) });
                 }
-                builder.findings.push(fault::explain(builder.file, at, error.kind(), &builder.surroundings()));
+                builder.findings.push(syntax_error::explain(builder.file, at, error.kind(), &builder.error_context()));
                 documents.extend(builder.abandon().map(|node| Document { node, complete: false }));
                 return Some(Stop { document, at, resume: None });
             }

@@ -1,0 +1,10 @@
+//! The parser: text → nodes and findings.
+
+mod collection;
+pub(super) mod rule_ids;
+mod tag;
+mod token;
+mod syntax_error;
+mod builder;
+pub(super) mod parser;
+pub(super) mod embedded;

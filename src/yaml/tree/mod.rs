@@ -1,0 +1,5 @@
+//! Nodes, their origins, and paths through them.
+
+pub(super) mod origin;
+pub(super) mod node;
+pub(super) mod path;
