@@ -27,7 +27,7 @@ pub struct Build {
     pub folders: BTreeSet<String>,
     /// An error about an empty kustomization in the directory itself.
     ///
-    /// kustomize rejects it. Flux accepts it in the directory of a Flux Kustomization, so [`Builder::build`] does not
+    /// kustomize rejects it. Flux accepts it in the directory of a Flux Kustomization, so `Builder::build` does not
     /// add it to the findings.
     pub empty: Option<Finding>,
 }
