@@ -1,4 +1,4 @@
-//! What every check reports: a message at a place.
+//! Findings: messages with positions.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::{Index, Span};
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; shown only when asked for.
+    /// A possible improvement; hidden by default.
     Pedantic,
-    /// Likely a mistake; what it touches still works.
+    /// A probable mistake that breaks nothing yet.
     Warning,
-    /// It fails, deletes, lets somebody in, or removes a guard that tenancy relies on.
+    /// A failure, a deletion, or a security fault.
     Error,
 }
 
@@ -30,17 +30,17 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A place and what is to be said of it.
+/// A span with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The span.
     pub span: Span,
-    /// What is there; may be empty at the main place of a finding, whose message says it.
+    /// The message; may be empty at the primary span of a finding, which has its own message.
     pub message: String,
 }
 
 impl Label {
-    /// Names a place.
+    /// Creates a label.
     pub fn new(span: Span, message: impl Into<String>) -> Self {
         Self { span, message: message.into() }
     }
@@ -84,29 +84,29 @@ impl fmt::Display for ObjectRef {
     }
 }
 
-/// A fault in a user's file. It cannot be made without a place.
+/// A fault in a user's file. Every finding has a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that found it, for example `missing-service-account`.
+    /// The id of the rule, for example `missing-service-account`.
     pub rule: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong, in one sentence without a full stop.
+    /// The description of the fault: one sentence without a full stop.
     pub message: String,
-    /// Where it is.
+    /// The primary label.
     pub at: Label,
-    /// Other places that belong to it.
+    /// Related labels.
     pub related: Vec<Label>,
-    /// Why it matters and what to do.
+    /// The reason and the fix.
     pub help: Option<String>,
-    /// The object it is about.
+    /// The affected object.
     pub object: Option<ObjectRef>,
-    /// The clusters it concerns, sorted; empty when that is not known or not asked.
+    /// The affected clusters, sorted; empty if unknown or not applicable.
     pub clusters: Vec<Arc<str>>,
 }
 
 impl Finding {
-    /// Makes an error; the builder methods add the rest.
+    /// Creates an error without related labels and help.
     pub fn error(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Self {
         Self {
             rule,
@@ -120,26 +120,26 @@ impl Finding {
         }
     }
 
-    /// Makes a warning.
+    /// Creates a warning.
     pub fn warning(rule: &'static str, at: impl Into<Label>, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(rule, at, message) }
     }
 
-    /// Says what to do.
+    /// Sets the help.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a place that belongs to it.
+    /// Adds a related label.
     #[must_use]
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
         self.related.push(Label::new(span, message));
         self
     }
 
-    /// Names the object it is about.
+    /// Sets the affected object.
     #[must_use]
     pub fn about(mut self, object: ObjectRef) -> Self {
         self.object = Some(object);
@@ -147,22 +147,23 @@ impl Finding {
     }
 }
 
-/// Sorts findings by path, place and rule. Those that say the same at the same place become one, which names the clusters
-/// of all; where it is not the same for all clusters, each way to say it stays.
+/// Sorts findings by path, position and rule, and merges equal findings of several clusters.
+///
+/// Findings with the same position, rule and message but another severity or help remain separate.
 pub fn sort(findings: &mut Vec<Finding>) {
     type Key<'a> = (Option<&'a Arc<str>>, (&'a str, u32, u32), &'a str, &'a str);
     fn key(finding: &Finding) -> Key<'_> {
         let span = &finding.at.span;
         (span.file().root(), span.order(), finding.rule, &finding.message)
     }
-    fn manner(finding: &Finding) -> (Reverse<Severity>, &Option<String>, bool) {
+    fn presentation(finding: &Finding) -> (Reverse<Severity>, &Option<String>, bool) {
         (Reverse(finding.severity), &finding.help, finding.clusters.is_empty())
     }
-    // Most of what is said often is said alike: those become one first, since to sort takes more.
+    // Merges exact duplicates before the sort, since they are frequent and sorting is slower.
     let mut known: Index<_, usize> = Index::default();
     let mut same: Vec<(usize, usize)> = Vec::new();
     for (at, finding) in findings.iter().enumerate() {
-        let first = *known.entry_or((key(finding), manner(finding)), || at);
+        let first = *known.entry_or((key(finding), presentation(finding)), || at);
         if first != at {
             same.push((first, at));
         }
@@ -179,11 +180,11 @@ pub fn sort(findings: &mut Vec<Finding>) {
         at += 1;
         is_kept
     });
-    findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| manner(a).cmp(&manner(b))));
+    findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| presentation(a).cmp(&presentation(b))));
     findings.dedup_by(|later, kept| {
-        let is_manner_shared = later.severity == kept.severity && later.help == kept.help;
-        // One that concerns no cluster in particular says nothing that the others do not.
-        let is_same = key(later) == key(kept) && (is_manner_shared || later.clusters.is_empty());
+        let is_presentation_equal = later.severity == kept.severity && later.help == kept.help;
+        // A finding without clusters adds nothing to one with clusters.
+        let is_same = key(later) == key(kept) && (is_presentation_equal || later.clusters.is_empty());
         if is_same {
             kept.clusters.append(&mut later.clusters);
         }
@@ -195,7 +196,7 @@ pub fn sort(findings: &mut Vec<Finding>) {
     }
 }
 
-/// The candidate that was probably meant by `typed`, if one is near enough.
+/// Returns the most similar candidate, if one is similar enough.
 pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let score = |candidate: &str| {
         let folded = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
@@ -205,7 +206,7 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let near = candidates.iter().map(|candidate| (score(candidate), *candidate));
     let near = near.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate);
-    // `prod` is short for `production`.
+    // `prod` matches `production`.
     let is_short_for = |candidate: &&str| typed.len() >= 3 && candidate.starts_with(typed);
     near.or_else(|| candidates.into_iter().filter(is_short_for).min_by_key(|candidate| candidate.len()))
 }
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_findings_of_clusters_become_one_that_names_them() {
+    fn equal_findings_of_clusters_are_merged() {
         let file = crate::text::File::new("a.yaml", "a: 1\n");
         let found = |help: &str, clusters: &[&str]| {
             let mut finding = Finding::error("rule", file.span(0..1), "wrong").help(help);
@@ -224,15 +225,15 @@ mod tests {
         };
         let mut findings = vec![found("x", &["c"]), found("y", &["b"]), found("x", &["a", "c"]), found("x", &[])];
         sort(&mut findings);
-        let said: Vec<(&str, String)> = findings
+        let merged: Vec<(&str, String)> = findings
             .iter()
             .map(|finding| (finding.help.as_deref().unwrap_or_default(), finding.clusters.join(" ")))
             .collect();
-        assert_eq!(said, [("x", "a c".to_owned()), ("y", "b".to_owned())]);
+        assert_eq!(merged, [("x", "a c".to_owned()), ("y", "b".to_owned())]);
     }
 
     #[test]
-    fn the_nearest_name_is_meant() {
+    fn the_most_similar_name_is_suggested() {
         assert_eq!(did_you_mean("dependson", ["path", "dependsOn"]), Some("dependsOn"));
         assert_eq!(did_you_mean("stagging", ["production", "staging"]), Some("staging"));
         assert_eq!(did_you_mean("prod", ["production", "staging"]), Some("production"));

@@ -1,3 +1,3 @@
-//! What every check reports, and small algorithms.
+//! Findings, and small algorithms.
 
 pub mod finding;

@@ -27,7 +27,7 @@ pub enum DiskError {
     },
     /// A symbolic link in the path of a file to write leads out of the root.
     #[error(
-       "cannot write `{path}`: `{link}` is a symbolic link that leads out of the directory or into `.git`; remove it or \
+        "cannot write `{path}`: `{link}` is a symbolic link that leads out of the directory or into `.git`; remove it or \
         render to another directory"
     )]
     LeadsOut {
@@ -35,10 +35,10 @@ pub enum DiskError {
         path: String,
         /// The link in its path.
         link: String,
-        },
-        /// A symbolic link of a repository, in a path that a user typed, leads out of that repository.
+    },
+    /// A symbolic link of a repository, in a path that a user typed, leads out of that repository.
     #[error(
-           "cannot use `{path}`: `{link}` is a symbolic link that leads out of its repository; if you trust its target, \
+        "cannot use `{path}`: `{link}` is a symbolic link that leads out of its repository; if you trust its target, \
             pass the path of the target"
     )]
     Strays {
