@@ -1,14 +1,14 @@
 //! A compiler and a linter for GitOps fleets.
 //!
-//! One `fleet.yaml` becomes the repository that Flux reads, and any such repository is judged. The modules stand in
-//! order: each uses only those above it. A test reads this file and the sources and enforces it.
+//! The compiler renders one `fleet.yaml` into the repository that Flux reads. The linter checks any such repository.
+//! Each module uses only the modules above it; a test reads this file and the sources and enforces it.
 
-// ground
+// foundations
 
-/// Bytes and positions: files, spans, edits, trees.
+/// Files, spans, edits and trees of files.
 pub mod text;
 
-/// What every check reports, a message at a place, and small algorithms.
+/// Findings, and small algorithms.
 pub mod base;
 
 /// The directory `templates/`, compiled into the binary.
@@ -16,56 +16,56 @@ pub mod assets;
 
 // languages
 
-/// YAML with positions: nodes, a parser that never fails, a printer.
+/// YAML with positions: nodes, an error-tolerant parser, and a printer.
 pub mod yaml;
 
-// facts
+// domain types
 
-/// Kubernetes objects as written, and notations that several modules read.
+/// Kubernetes objects as written, and notations that several modules parse.
 pub mod kube;
 
-/// The addresses that sources go by, and where copies of them lie.
+/// URLs of sources, and the locations of their local copies.
 pub mod address;
 
-/// A node against a JSON Schema: every mistake at its place.
+/// Validation of nodes against a JSON Schema, with the position of each error.
 pub mod schema;
 
-/// What `.fleetwright.yaml` says: how a repository is judged, where copies of sources lie, what clusters have besides.
+/// `.fleetwright.yaml`: settings of the linter, local copies of sources, and facts about clusters.
 pub mod config;
 
 // compiler
 
-/// The language of fleet.yaml: nodes → a fleet, or findings.
+/// The language of fleet.yaml: parses nodes into a fleet, or reports findings.
 pub mod fleet;
 
-/// A fleet and a layout → the tree that Flux reads.
+/// Renders a fleet with a layout into the tree that Flux reads.
 pub mod render;
 
 // engines
 
-/// `kustomize build`, in memory, keeping positions.
+/// `kustomize build` in memory, with positions.
 pub mod kustomize;
 
-/// A Flux repository, understood.
+/// A model of a Flux repository: its clusters, what applies to each, and the resulting objects.
 pub mod flux;
 
-// judgement
+// analysis
 
-/// Who may do what on a cluster, as the API server and Flux's impersonation decide it.
+/// The rights of accounts on a cluster, by RBAC and by Flux's impersonation.
 pub mod rbac;
 
-/// One repository → findings.
+/// The linter: checks a repository and reports findings.
 pub mod lint;
 
 // output
 
-/// Findings and pages → text and the formats of other tools.
+/// Output of findings and objects as text, JSON and formats of other tools.
 pub mod report;
 
-// world
+// input and output
 
-/// Directories ↔ trees; the only door to the file system.
+/// Reads directories into trees and writes trees to directories; the only access to the file system.
 pub mod disk;
 
-/// One file per command.
+/// The commands, one file each.
 pub mod cli;

@@ -1,6 +1,6 @@
 //! The `fleetwright` binary.
 
-/// See `Cargo.toml` for why.
+/// The allocator; `Cargo.toml` states the reason.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

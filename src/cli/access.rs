@@ -1,4 +1,4 @@
-//! `access`: a tenant, a namespace or an account → who may do what where, and as whom he may act.
+//! `access`: shows the rights of the accounts of a tenant or a namespace, and the accounts that they may act as.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,10 +17,11 @@ use crate::report::access::{AccessFormat, AccessOf, write};
 use crate::text::Index;
 use crate::yaml::Name;
 
-/// Says what the accounts of a tenant or a namespace may do, by which binding and role, and as whom they may act.
+/// Shows the rights of the accounts of a tenant or a namespace, and the accounts that they may act as.
 ///
-/// Rights are those of Kubernetes' RBAC, with what Kubernetes and Flux ship. Who may bring a Kustomization or HelmRelease
-/// into a namespace acts as any account there, since Flux applies as the account that such an object names.
+/// Rights are those of Kubernetes RBAC, including the roles and bindings that Kubernetes and Flux ship. An account that
+/// may create a Kustomization or HelmRelease in a namespace may act as any account there, since Flux impersonates the
+/// service account that such an object references.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -28,17 +29,17 @@ use crate::yaml::Name;
     "  fleetwright access apps/flux --cluster staging   one account, on one cluster\n",
     "  fleetwright access apps --format json            for programs; `schema access` describes it\n\n",
     "Exit codes:\n",
-    "  0  said\n",
-    "  2  the work could not be done: no such folder, cluster, tenant, namespace or account",
+    "  0  printed\n",
+    "  2  fleetwright failed: no such directory, cluster, tenant, namespace or account",
 ))]
 pub(super) struct Args {
-    /// The tenant, the namespace, or one account of it.
+    /// The tenant, the namespace, or one of its accounts.
     #[arg(value_name = "TENANT|NAMESPACE[/ACCOUNT]")]
     who: String,
-    /// The folder of the repository.
+    /// The directory of the repository.
     #[arg(long, short = 'C', value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// How it is printed.
+    /// The output format.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
     #[command(flatten)]
@@ -47,13 +48,13 @@ pub(super) struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Format {
-    /// For people.
+    /// A table for terminals.
     Table,
-    /// For programs.
+    /// JSON for programs.
     Json,
 }
 
-/// A cluster: its tenants and its rights.
+/// A cluster with its tenants and its rights.
 struct Ground<'a> {
     receiver: &'a Receiver<'a>,
     tenancy: &'a Tenancy,
@@ -120,7 +121,7 @@ impl Ground<'_> {
         })
     }
 
-    /// The namespaces that a name stands for: those of the tenant of that name, else the namespace.
+    /// Returns the namespaces of the tenant of this name, else the namespace of this name.
     fn namespaces(&self, whose: &str) -> Option<(Option<Name>, BTreeSet<Name>)> {
         let tenants = self.tenancy.tenants.iter();
         let own: BTreeSet<Name> = tenants
@@ -135,7 +136,7 @@ impl Ground<'_> {
     }
 }
 
-/// Clusters on which accounts may do the same, put together: what is printed of them is equal.
+/// Merges clusters on which the accounts have equal rights: those with equal output.
 fn together<'a>(all: Vec<AccessOf<'a>>, root: &str) -> Vec<AccessOf<'a>> {
     let mut kept: Vec<AccessOf<'a>> = Vec::new();
     let mut known: Index<Vec<u8>, usize> = Index::default();
@@ -166,14 +167,14 @@ fn unknown(typed: &str, whose: &str, account: Option<&str>, grounds: &[Ground<'_
         }
     }
     let (message, names, wanted) = match account.filter(|_| !accounts.is_empty()) {
-        Some(account) => (format!("nothing speaks of an account `{typed}`"), accounts, account),
+        Some(account) => (format!("there is no account `{typed}`"), accounts, account),
         None => (format!("there is no tenant or namespace `{whose}`"), names, whose),
     };
     let names: Vec<String> = names.into_iter().collect();
     let help = match did_you_mean(wanted, names.iter().map(String::as_str)) {
-        _ if names.is_empty() => "nothing in this folder has a namespace".to_owned(),
+        _ if names.is_empty() => "no object in this directory has a namespace".to_owned(),
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("there are {}", listed(&names)),
+        None => format!("known names are {}", listed(&names)),
     };
     Error::said(message, help)
 }

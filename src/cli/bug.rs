@@ -1,4 +1,4 @@
-//! A panic is a bug of ours: it says so, and what to report.
+//! Reports a panic as a bug in fleetwright.
 
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::exit::Exit;
 
-/// Runs the program; a panic in it is reported and exits like any work that could not be done.
+/// Runs the program. Reports a panic and returns [`Exit::Failed`].
 pub(super) fn guard(program: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         let _ = writeln!(std::io::stderr(), "{}", message(info));
@@ -17,7 +17,7 @@ pub(super) fn guard(program: impl FnOnce() -> ExitCode) -> ExitCode {
 fn message(info: &PanicHookInfo<'_>) -> String {
     let payload = info.payload();
     let what = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let place = info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+    let place = info.location().map_or_else(|| "an unknown location".to_owned(), ToString::to_string);
     let version = env!("CARGO_PKG_VERSION");
     format!(
         "error: this is a bug in fleetwright, not in your files\n\
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_says_that_it_is_a_bug_and_exits_two() {
+    fn a_panic_is_reported_as_a_bug_and_exits_two() {
         let (sender, receiver) = std::sync::mpsc::channel();
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
@@ -41,9 +41,9 @@ mod tests {
         let caught = panic::catch_unwind(|| panic!("the mast broke"));
         panic::set_hook(before);
         assert!(caught.is_err());
-        // Other tests may panic meanwhile; ours is among what the hook saw.
-        let said = receiver.try_iter().find(|said| said.contains("the mast broke")).unwrap();
-        assert!(said.starts_with("error: this is a bug in fleetwright") && said.contains("bug.rs"), "{said}");
+        // Other tests may panic meanwhile, so the hook may receive several messages.
+        let report = receiver.try_iter().find(|report| report.contains("the mast broke")).unwrap();
+        assert!(report.starts_with("error: this is a bug in fleetwright") && report.contains("bug.rs"), "{report}");
         assert_eq!(format!("{:?}", ExitCode::from(Exit::Failed)), format!("{:?}", ExitCode::from(2)));
     }
 }

@@ -1,4 +1,4 @@
-//! `build`: a repository → the objects that its clusters receive.
+//! `build`: prints the objects that the clusters of a repository receive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,35 +16,35 @@ use crate::report::build::{BuildFormat, Delivery, Secrets, write};
 use crate::report::{counted, printable};
 use crate::yaml::{Node, Style, Value};
 
-/// Prints the objects that clusters receive, grouped by what applies them.
+/// Prints the objects that clusters receive, grouped by their applier.
 ///
-/// The values of Secrets are masked. What is not known, such as a variable that a Secret holds, is shown as the variable;
-/// a name that ends in a hash of what is decrypted first, as `login-xxxxxxxxxx`.
+/// The values of Secrets are masked. An unknown value, such as a variable from a Secret, is shown as the variable. A
+/// hash of decrypted contents in a name is shown as `login-xxxxxxxxxx`.
 ///
-/// What Flux adds while it applies is not shown, since no line of the repository says it: the labels by which each
-/// applier knows its own objects (`kustomize.toolkit.fluxcd.io/name`, `resourceset.fluxcd.controlplane.io/name`, each with
-/// a `namespace` beside it), and checksums of what it copied. What annotations keep Flux from applying is left out.
+/// The output lacks labels and annotations that Flux adds while it applies objects: owner labels
+/// (`kustomize.toolkit.fluxcd.io/name`, `resourceset.fluxcd.controlplane.io/name`, and the same with `namespace`), and
+/// checksums of copied objects. Objects that Flux ignores because of their annotations or labels are omitted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
-    "  fleetwright build --cluster staging                   what one cluster receives\n",
-    "  fleetwright build --kustomization flux-system/apps    what one Kustomization applies\n",
+    "  fleetwright build --cluster staging                   the objects of one cluster\n",
+    "  fleetwright build --kustomization flux-system/apps    the objects of one Kustomization\n",
     "  fleetwright build --source https://github.com/acme/apps.git=../apps\n",
-    "                                                        with a copy of another repository\n",
+    "                                                        with a local copy of another repository\n",
     "  fleetwright build --format json                       with the file and line of each field\n\n",
     "Exit codes:\n",
     "  0  built\n",
-    "  1  something does not build; the findings say why\n",
-    "  2  the work could not be done: no such folder, cluster or Kustomization",
+    "  1  a build failed; the findings show the cause\n",
+    "  2  fleetwright failed: no such directory, cluster or Kustomization",
 ))]
 pub(super) struct Args {
-    /// The folder of the repository.
+    /// The directory of the repository.
     #[arg(default_value = ".")]
     dir: PathBuf,
-    /// What this Kustomization applies alone.
+    /// Prints the objects of this Kustomization only.
     #[arg(long, value_name = "NAMESPACE/NAME")]
     kustomization: Option<String>,
-    /// How it is printed.
+    /// The output format.
     #[arg(long, value_name = "FORMAT", default_value = "yaml")]
     format: Format,
     /// Prints the values of Secrets.
@@ -58,7 +58,7 @@ pub(super) struct Args {
 enum Format {
     /// Manifests for `kubectl apply`, with a comment for each applier.
     Yaml,
-    /// With the provenance of each field.
+    /// JSON with the provenance of each field.
     Json,
 }
 
@@ -85,12 +85,12 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     say(&deliveries, secrets, streams);
     if ignored > 0 {
         let what = counted(ignored, "object");
-        streams.say(format_args!("left out: {what} whose annotations or labels keep Flux from applying them"));
+        streams.say(format_args!("omitted: {what} that Flux ignores because of annotations or labels"));
     }
     Ok(if failed { Exit::Found } else { Exit::Clean })
 }
 
-/// Leaves what one Kustomization applies.
+/// Retains the objects of one Kustomization.
 fn narrow(deliveries: &mut Vec<Delivery<'_>>, name: &str) -> Result<(), Error> {
     let mut names: BTreeSet<String> = BTreeSet::new();
     for delivery in deliveries.iter_mut() {
@@ -111,14 +111,14 @@ fn narrow(deliveries: &mut Vec<Delivery<'_>>, name: &str) -> Result<(), Error> {
     }
     let names: Vec<String> = names.into_iter().collect();
     let help = match did_you_mean(name, names.iter().map(String::as_str)) {
-        _ if names.is_empty() => "no Kustomization reaches a cluster here".to_owned(),
+        _ if names.is_empty() => "no cluster of this directory has a Kustomization".to_owned(),
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("there are {}", listed(&names)),
+        None => format!("known Kustomizations are {}", listed(&names)),
     };
     Err(Error::said(format!("there is no Kustomization `{name}`"), help))
 }
 
-/// Leaves out what Flux does not apply, and tells how much that is.
+/// Removes the objects that Flux ignores, and returns their number.
 fn leave_out_ignored(deliveries: &mut [Delivery<'_>]) -> usize {
     let mut ignored = 0;
     for group in deliveries.iter_mut().flat_map(|delivery| &mut delivery.groups) {
@@ -129,26 +129,26 @@ fn leave_out_ignored(deliveries: &mut [Delivery<'_>]) -> usize {
     ignored
 }
 
-/// What of a cluster is printed.
+/// The part of a cluster that is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
-    /// All of it.
+    /// All objects.
     Cluster,
-    /// What one Kustomization applies.
+    /// The objects of one Kustomization.
     Kustomization,
 }
 
-/// What does not build, of that which is printed.
+/// Returns the build errors of the printed appliers.
 fn failures(repo: &Repo, deliveries: &[Delivery<'_>], scope: Scope) -> Vec<Finding> {
     let mut clusters: BTreeSet<&str> = BTreeSet::new();
-    // What is wrong with a cluster as a whole is in the state of none of its appliers.
+    // The state of an applier does not include errors of the cluster as a whole.
     let mut whole: BTreeSet<&str> = BTreeSet::new();
     for Delivery { receiver, groups } in deliveries {
         let failed = |state: &State| *state == State::Failed;
         if scope == Scope::Cluster && receiver.target.is_none() {
             whole.insert(&receiver.cluster.name);
         }
-        // A folder of a repository without a root has no state of its own.
+        // In a repository without a root, a directory has no state of its own.
         let is_rootless = receiver.cluster.name.is_empty();
         if is_rootless || groups.iter().any(|group| failed(&group.applier.state)) {
             clusters.insert(&receiver.cluster.name);
@@ -158,7 +158,7 @@ fn failures(repo: &Repo, deliveries: &[Delivery<'_>], scope: Scope) -> Vec<Findi
         [] => !clusters.is_empty(),
         names => names.iter().any(|name| clusters.contains(&**name) || whole.contains(&**name)),
     };
-    // Where nothing says which Flux runs, an undefined variable is a warning, and the build is that of a Flux that fails.
+    // If the version of Flux is unknown, an undefined variable is a warning, but the build assumes a version that fails.
     let is_failure = |finding: &&Finding| {
         finding.severity == Severity::Error || [UNDEFINED_VARIABLE, SHELL_VARIABLE_SUBSTITUTED].contains(&finding.rule)
     };
@@ -166,12 +166,12 @@ fn failures(repo: &Repo, deliveries: &[Delivery<'_>], scope: Scope) -> Vec<Findi
     errors.filter(|finding| concerns(finding)).cloned().collect()
 }
 
-/// Says what the result does not: for whom it is, what was not built, what is masked or not known.
+/// Prints notes on the result: several clusters, appliers that were not built, masked and unknown values.
 fn say(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
     let receivers: Vec<String> = deliveries.iter().map(|delivery| delivery.receiver.to_string()).collect();
     if receivers.len() > 1 {
-        let message = format!("these are {} clusters: {}", receivers.len(), printable(&listed(&receivers)));
-        streams.say(format_args!("{message}; `--cluster NAME` prints one"));
+        let message = format!("the output contains {} clusters: {}", receivers.len(), printable(&listed(&receivers)));
+        streams.say(format_args!("{message}; use `--cluster NAME` for one of them"));
     }
     let mut reasons: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let (mut masked, mut unknown) = (0, 0);
@@ -188,18 +188,16 @@ fn say(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
             Some(name) if names.len() == 1 => name.clone(),
             _ => format!("{} appliers", names.len()),
         };
-        let help = if why.contains("copy") { "; `--source URL=DIR` says where one lies" } else { "" };
+        let help = if why.contains("copy") { "; pass a local copy with `--source URL=DIR`" } else { "" };
         streams.say(printable(&format!("not built: {what}: {why}{help}")));
     }
     if masked > 0 && secrets == Secrets::Masked {
         let what = counted(masked, "Secret");
-        streams.say(format_args!("the values of {what} are masked; `--show-secrets` prints them"));
+        streams.say(format_args!("the values of {what} are masked; use `--show-secrets` to print them"));
     }
     if unknown > 0 {
         let what = counted(unknown, "object");
-        streams.say(format_args!(
-            "{what} with values that nobody can know here: they are shown as `${{NAME}}` or `ENC[…]`"
-        ));
+        streams.say(format_args!("{what} with unknown values, shown as `${{NAME}}` or `ENC[…]`"));
     }
 }
 
@@ -216,7 +214,7 @@ fn is_unknown(node: &Node) -> bool {
     }
 }
 
-/// The clusters of receivers, each once, in their order.
+/// Returns the clusters of receivers in order, without duplicates.
 pub(super) fn clusters_of<'a>(receivers: &[Receiver<'a>]) -> Vec<&'a crate::flux::Cluster> {
     let mut clusters: Vec<&crate::flux::Cluster> = Vec::new();
     for receiver in receivers {

@@ -1,4 +1,4 @@
-//! `completions`: what a shell completes.
+//! `completions`: prints shell completions.
 
 use clap_complete::Shell;
 
@@ -22,7 +22,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, command: &mut clap::Command, streams: &mut Streams) -> Result<Exit, Error> {
-    // The generator cannot return an error of the stream, so it writes into memory.
+    // The generator panics on a write error, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "fleetwright", &mut script);
     streams.out.write_all(&script)?;

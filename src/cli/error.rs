@@ -1,4 +1,4 @@
-//! Why a command could not do its work: what, where, what to do.
+//! Errors of commands.
 
 use std::io;
 
@@ -11,35 +11,35 @@ use crate::disk::DiskError;
 const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
 const HELP: Style = AnsiColor::BrightCyan.on_default().bold();
 
-/// Why a command could not do its work.
+/// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    /// The results could not be written.
+    /// The output cannot be written.
     #[error("cannot write the result: {0}")]
     Output(#[from] io::Error),
-    /// The file system refused.
+    /// An error of the file system.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// Anything else, with what to do about it.
+    /// Any other error, with advice.
     #[error("{message}")]
     Said {
-        /// What and where.
+        /// The problem and its location.
         message: String,
-        /// What to do.
+        /// The advice.
         help: String,
     },
-    /// Findings that were shown already.
+    /// A summary of findings that were already printed.
     #[error("{0}")]
     Shown(String),
 }
 
 impl Error {
-    /// An error with what to do about it.
+    /// Creates an error with advice.
     pub(super) fn said(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Said { message: message.into(), help: help.into() }
     }
 
-    /// Tells the user. A reader that has read enough is none of our errors.
+    /// Prints the error. A closed pipe is not an error: the reader has read enough.
     pub(super) fn report(&self, streams: &mut Streams) -> Exit {
         if let Self::Output(error) = self
             && error.kind() == io::ErrorKind::BrokenPipe

@@ -1,15 +1,15 @@
-//! What the shell is told, the same for every command.
+//! Exit codes, the same for every command.
 
 use std::process::ExitCode;
 
-/// How a command ended.
+/// The exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exit {
     /// Nothing to report.
     Clean = 0,
-    /// Findings, a stale tree, or something that the user has to decide.
+    /// Findings, a stale tree, or a decision for the user.
     Found = 1,
-    /// The work could not be done.
+    /// The command failed.
     Failed = 2,
 }
 

@@ -1,4 +1,4 @@
-//! `render --explain-values`: which file and line each setting comes from.
+//! `render --explain-values`: prints the file and line of each setting.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,10 +9,10 @@ use crate::fleet::{Explained, Provenance, explain};
 use crate::report::mask::Mask;
 use crate::report::printable;
 
-/// A column grows to this width; what is longer moves its line alone.
+/// The maximal width of a column; a longer cell shifts its own line only.
 const WIDEST: usize = 48;
 
-/// Writes every value of every cluster and tenant, each under what it is a value of.
+/// Writes every setting of every cluster and tenant, grouped by cluster and tenant.
 pub(super) fn write(source: &Source, streams: &mut Streams) -> io::Result<()> {
     let values = explain(&source.loaded);
     let mut masks: BTreeMap<String, Mask> = BTreeMap::new();

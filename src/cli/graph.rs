@@ -1,4 +1,4 @@
-//! `graph`: a repository → its clusters, sources and Kustomizations, and what holds between them.
+//! `graph`: draws the sources, Kustomizations and releases of each cluster and the edges between them.
 
 use std::path::PathBuf;
 
@@ -10,23 +10,23 @@ use super::streams::Streams;
 use crate::flux::query::graph::Graph;
 use crate::report::graph::{GraphFormat, write};
 
-/// Draws clusters, sources, Kustomizations and releases: who creates whom, builds from what, waits for whom.
+/// Draws the sources, Kustomizations and releases of each cluster, with their origins, sources and dependencies.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
     "  fleetwright graph                              a tree for each cluster\n",
-    "  fleetwright graph --cluster staging            of one cluster\n",
+    "  fleetwright graph --cluster staging            one cluster\n",
     "  fleetwright graph --format mermaid             for Markdown\n",
     "  fleetwright graph --format dot | dot -Tsvg > fleet.svg\n\n",
     "Exit codes:\n",
-    "  0  drawn\n",
-    "  2  the work could not be done: no such folder, no such cluster",
+    "  0  printed\n",
+    "  2  fleetwright failed: no such directory, no such cluster",
 ))]
 pub(super) struct Args {
-    /// The folder of the repository.
+    /// The directory of the repository.
     #[arg(default_value = ".")]
     dir: PathBuf,
-    /// How it is drawn.
+    /// The output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
     #[command(flatten)]
@@ -37,11 +37,11 @@ pub(super) struct Args {
 enum Format {
     /// A tree for terminals.
     Text,
-    /// For programs.
+    /// JSON for programs.
     Json,
-    /// For Markdown.
+    /// A Mermaid flowchart for Markdown.
     Mermaid,
-    /// For Graphviz.
+    /// A Graphviz digraph.
     Dot,
 }
 
@@ -58,7 +58,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     };
     streams.write(|out| write(&graphs, format, out))?;
     if repo.clusters.iter().all(|cluster| cluster.name.is_empty()) {
-        streams.say("no cluster is bootstrapped from this folder; its own folders are shown as if one received them");
+        streams.say(
+            "this directory bootstraps no cluster; the graph shows its directories as if one cluster received them",
+        );
     }
     Ok(Exit::Clean)
 }

@@ -1,4 +1,4 @@
-//! Judging a tree, for the commands that do: what governs it, and what is said of the outcome.
+//! Runs the linter for several commands: its options, its report, and notes on its outcome.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::lint::{Options, Outcome, unknown_rules};
 use crate::report::{FORMATS, Judged, Report, printable};
 use crate::text::Tree;
 
-/// What is said of objects that no root leads to.
-const UNREACHED: &str = "objects that no cluster's root reaches";
+/// The reason why objects outside of all clusters are skipped.
+const UNREACHED: &str = "objects that no cluster receives";
 
-/// What is said of findings in paths that the configuration skips.
+/// The reason why findings in skipped paths are omitted.
 const UNWANTED: &str = "findings in paths that the configuration skips";
 
-/// Shows findings to a person, beside the results.
+/// Prints findings as text to standard error.
 pub(super) fn show(findings: Vec<Finding>, folder: &str, streams: &mut Streams) -> Result<(), Error> {
     if findings.is_empty() {
         return Ok(());
@@ -30,7 +30,7 @@ pub(super) fn show(findings: Vec<Finding>, folder: &str, streams: &mut Streams) 
     Ok(())
 }
 
-/// A report's findings as a person reads them, with an empty line after each.
+/// Formats the findings of a report as text, with an empty line after each.
 fn text(report: &Report) -> Result<String, Error> {
     let mut text = Vec::new();
     if let Some(format) = FORMATS.first() {
@@ -40,13 +40,13 @@ fn text(report: &Report) -> Result<String, Error> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
-/// How a tree is judged: by the fleet.yaml that governs it, and by the configuration, which goes before it.
+/// Returns the options of the linter. The configuration overrides the `lint` section of fleet.yaml.
 pub(super) fn options(settings: Settings, source: Option<&Source>, streams: &mut Streams) -> Result<Options, Error> {
     if let Some(source) = source {
         let unknown = unknown_rules(&source.loaded.lint, INVALID_FLEET);
         if !unknown.is_empty() {
             show(unknown, &source.folder, streams)?;
-            let message = format!("nothing was judged: `{FLEET}` names rules that there are not");
+            let message = format!("nothing was linted: `{FLEET}` references unknown rules");
             return Err(Error::Shown(message));
         }
     }
@@ -63,12 +63,12 @@ pub(super) fn options(settings: Settings, source: Option<&Source>, streams: &mut
     })
 }
 
-/// Tells whether an error stands among findings.
+/// Returns whether any finding is an error.
 pub(super) fn has_errors(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.severity == Severity::Error)
 }
 
-/// The report of an outcome.
+/// Creates the report of an outcome.
 pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
     let mut skipped: BTreeMap<String, usize> =
         outcome.skipped.0.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect();
@@ -86,18 +86,18 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
     Report::new(outcome.findings, judged, folder)
 }
 
-/// Says which exceptions accept nothing: the fault is repaired, or the exception never worked.
+/// Warns about exceptions that match no finding: the fault is fixed, or the exception never worked.
 pub(super) fn say_unused(exceptions: &[Exception], streams: &mut Streams) {
     for exception in exceptions {
         let id = printable(&exception.rule);
         let narrowed: Vec<String> =
             exception.objects.iter().chain(&exception.paths).map(|text| format!("`{}`", printable(text))).collect();
         let narrowed = if narrowed.is_empty() { String::new() } else { format!(" for {}", narrowed.join(", ")) };
-        streams.say(format_args!("warning: the exception of `{id}`{narrowed} accepts nothing; remove it"));
+        streams.say(format_args!("warning: the exception of `{id}`{narrowed} matches no finding; remove it"));
     }
 }
 
-/// Says that part of what clusters receive is not in the folder: a clean result is not one of that part.
+/// Warns about appliers that were not built: a clean result does not include their objects.
 pub(super) fn say_not_built(not_built: &BTreeMap<Arc<str>, usize>, streams: &mut Streams) {
     let is_without_copy = |reason: &str| reason.starts_with("no copy of ");
     let (sources, others): (Vec<_>, Vec<_>) = not_built.iter().partition(|(reason, _)| is_without_copy(reason));
@@ -106,23 +106,23 @@ pub(super) fn say_not_built(not_built: &BTreeMap<Arc<str>, usize>, streams: &mut
     match sources.as_slice() {
         [] => {}
         [(reason, count)] => streams.say(format_args!(
-            "not judged: what {} would bring: {}; `--source URL=DIR` says where one lies",
+            "not linted: the objects of {}: {}; pass a local copy with `--source URL=DIR`",
             appliers(**count),
             printable(reason)
         )),
         many => streams.say(format_args!(
-            "not judged: what {} would bring from {} sources without a copy here; `--source URL=DIR` says where one \
-             lies, and `--verbose` names them",
+            "not linted: the objects of {} from {} sources without a local copy; pass copies with `--source URL=DIR`, \
+            and list the sources with `--verbose`",
             appliers(count(many)),
             many.len()
         )),
     }
     for (reason, count) in others {
-        streams.say(format_args!("not judged: what {} would bring: {}", appliers(*count), printable(reason)));
+        streams.say(format_args!("not linted: the objects of {}: {}", appliers(*count), printable(reason)));
     }
 }
 
-/// Lints what was rendered, shows the errors, and counts the warnings; tells whether there are errors.
+/// Lints a rendered tree, prints the errors and the number of warnings, and returns whether there are errors.
 pub(super) fn rendered(tree: &Tree, options: &Options, folder: &str, streams: &mut Streams) -> Result<bool, Error> {
     let mut outcome = crate::lint::run(tree, options);
     say_unused(&outcome.unused, streams);
@@ -136,12 +136,12 @@ pub(super) fn rendered(tree: &Tree, options: &Options, folder: &str, streams: &m
     }
     if warnings > 0 {
         let warnings = crate::report::counted(warnings, "warning");
-        streams.say(format_args!("{warnings} in what is rendered: `fleetwright lint` shows them"));
+        streams.say(format_args!("{warnings} in the rendered files: run `fleetwright lint` to see them"));
     }
     Ok(!report.findings.is_empty())
 }
 
-/// Says what was not judged, and why.
+/// Prints what was not linted, and the reasons.
 pub(super) fn say_left_out(judged: &Judged, streams: &mut Streams) {
     if judged.skipped.is_empty() && judged.not_done.is_empty() {
         streams.say("skipped: nothing");

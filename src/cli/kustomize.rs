@@ -1,4 +1,4 @@
-//! `kustomize`: a folder → the objects that it builds to.
+//! `kustomize`: prints the objects of a kustomization.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,9 @@ use crate::disk;
 use crate::kustomize::{self, Builder, FILE_NAMES, Files, Reading, file_in};
 use crate::yaml::go;
 
-/// Prints what `kustomize build` prints: the objects that a folder builds to.
+/// Builds a kustomization and prints its objects, like `kustomize build`.
 ///
-/// Bases may lie anywhere in the Git repository around the folder.
+/// Bases may be anywhere in the Git repository that contains the directory.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -21,27 +21,27 @@ use crate::yaml::go;
     "  fleetwright kustomize apps/web --load-restrictor LoadRestrictionsNone\n\n",
     "Exit codes:\n",
     "  0  built\n",
-    "  1  it does not build; the findings say why\n",
-    "  2  the work could not be done: no such folder",
+    "  1  the build failed; the findings show the cause\n",
+    "  2  fleetwright failed: no such directory",
 ))]
 pub(super) struct Args {
-    /// The folder with the kustomization.yaml.
+    /// The directory of the kustomization.yaml.
     #[arg(default_value = ".")]
     dir: PathBuf,
-    /// Whether a kustomization may name files outside of its own folder.
+    /// Permits or forbids references to files outside of the kustomization's directory.
     #[arg(long, value_name = "WHICH", default_value = "LoadRestrictionsRootOnly")]
     load_restrictor: Restrictor,
-    /// Where a copy of a repository lies; `URL#REF=DIR` is one of a branch or tag; may be repeated.
+    /// The local copy of a repository, or of its branch or tag with `URL#REF=DIR`; may be repeated.
     #[arg(long = "source", value_name = "URL=DIR", value_parser = location)]
     sources: Vec<Location>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Restrictor {
-    /// Files are taken from the kustomization's own folder, as kustomize does it.
+    /// Reads files only from the kustomization's directory, like kustomize.
     #[value(name = "LoadRestrictionsRootOnly")]
     RootOnly,
-    /// Files are taken from anywhere, as Flux does it.
+    /// Reads files from any directory, like Flux.
     #[value(name = "LoadRestrictionsNone")]
     None,
 }
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let files = Files::read(&opened.tree, |_| false).read_as(reading).with_copies(copies);
     if file_in(&files, &opened.folder).is_empty() {
         let message = format!("there is no {} in `{}`", FILE_NAMES[0], args.dir.display());
-        return Err(Error::said(message, "name the folder that one lies in"));
+        return Err(Error::said(message, "pass a directory that contains one"));
     }
     let build = Builder::new(files).build(&opened.folder);
     let mut findings = build.findings;

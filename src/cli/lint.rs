@@ -1,4 +1,4 @@
-//! `lint`: a repository, whoever wrote it → findings.
+//! `lint`: checks a Flux repository.
 
 use std::path::{Path, PathBuf};
 
@@ -18,48 +18,48 @@ use crate::lint::{self, RULES};
 use crate::report::{FORMATS, Format, Report, SummaryLine};
 use crate::text::{Entry, LoadError, Tree, join};
 
-/// Judges a Flux repository as its clusters would receive it.
+/// Lints a Flux repository, with the objects as its clusters receive them.
 ///
-/// What the nearest .fleetwright.yaml says counts, of the folder or of one above it in the same repository, and the
-/// `lint` section of the folder's fleet.yaml.
+/// Reads the nearest .fleetwright.yaml, from the directory up to the root of its Git repository, and the `lint` section
+/// of the directory's fleet.yaml.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
-    "  fleetwright lint                                   this folder\n",
-    "  fleetwright lint ../fleet --only invalid-yaml      one rule alone; may be repeated\n",
-    "  fleetwright lint --format json > report.json       for a program; `schema report` describes it\n",
-    "  fleetwright lint out --fleet fleet.yaml            as a fleet.yaml elsewhere says\n",
+    "  fleetwright lint                                   the current directory\n",
+    "  fleetwright lint ../fleet --only invalid-yaml      only one rule; may be repeated\n",
+    "  fleetwright lint --format json > report.json       for programs; see `schema report`\n",
+    "  fleetwright lint out --fleet fleet.yaml            with a fleet.yaml of another directory\n",
     "  fleetwright lint --source https://github.com/acme/apps.git=../apps\n",
-    "                                                     with a copy of another repository\n\n",
+    "                                                     with a local copy of another repository\n\n",
     "Exit codes:\n",
     "  0  no finding at or above --fail-on\n",
     "  1  findings at or above --fail-on\n",
-    "  2  the work could not be done: no such folder, an unreadable file,\n",
-    "     a fleet.yaml or a .fleetwright.yaml with mistakes",
+    "  2  fleetwright failed: no such directory, an unreadable file,\n",
+    "     an invalid fleet.yaml or .fleetwright.yaml",
 ))]
 pub(super) struct Args {
-    /// The folder, or a single file.
+    /// The directory, or a single file.
     #[arg(default_value = ".")]
     dir: PathBuf,
-    /// How findings are written.
+    /// The output format.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = formats())]
     format: &'static Format,
-    /// Runs this rule alone; may be repeated.
+    /// Runs only this rule; may be repeated.
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
-    /// From which severity on findings make the command exit with 1.
+    /// The lowest severity of a finding that causes exit code 1.
     #[arg(long, value_name = "SEVERITY", default_value = "error")]
     fail_on: FailOn,
-    /// The fleet.yaml that governs the folder, when it lies elsewhere.
+    /// The fleet.yaml of the repository, if it is in another directory.
     #[arg(long, value_name = "FILE")]
     fleet: Option<PathBuf>,
     /// Shows pedantic findings too.
     #[arg(long, overrides_with = "no_pedantic")]
     pedantic: bool,
-    /// Shows none, whatever the configuration says.
+    /// Hides pedantic findings; overrides the configuration.
     #[arg(long, overrides_with = "pedantic")]
     no_pedantic: bool,
-    /// Says what was not judged, and why.
+    /// Prints what was not linted, and the reasons.
     #[arg(long, short)]
     verbose: bool,
     #[command(flatten)]
@@ -75,9 +75,8 @@ enum FailOn {
 
 fn formats() -> impl TypedValueParser<Value = &'static Format> {
     let known = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.about));
-    PossibleValuesParser::new(known).try_map(|name| {
-        FORMATS.iter().find(|format| format.name == name).ok_or("no such format, though it was among the possible ones")
-    })
+    PossibleValuesParser::new(known)
+        .try_map(|name| FORMATS.iter().find(|format| format.name == name).ok_or("a possible value is not a format"))
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
@@ -89,7 +88,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if let Some(source) = &source {
         if source.loaded.fleet.is_none() {
             judge::show(source.loaded.findings.clone(), &source.folder, streams)?;
-            let message = format!("nothing was judged: the `{FLEET}` that governs it has mistakes");
+            let message = format!("nothing was linted: the `{FLEET}` of the repository is invalid");
             return Err(Error::Shown(message));
         }
         leave_templates_out(&mut tree, source);
@@ -104,7 +103,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let outcome = lint::judge(&repo, &options);
     let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::of).map(|one| one.to_string()).collect();
-    // The process ends soon: to free a million nodes one by one would be for nothing.
+    // The process ends soon, so freeing a million nodes would only cost time.
     std::mem::forget(repo);
     say_unused_skips(&options, source.as_ref(), &tree, &shown, streams)?;
     if !disk::is_file(&args.dir) {
@@ -142,16 +141,16 @@ fn check_rules(only: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// An id that names no rule, and what was probably meant.
+/// Creates an error about an unknown rule, with the most similar id.
 pub(super) fn unknown_rule(id: &str) -> Error {
     let help = match did_you_mean(id, RULES.iter().map(|rule| rule.id)) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => "`fleetwright rules` lists them".to_owned(),
+        None => "run `fleetwright rules` for a list".to_owned(),
     };
     Error::said(format!("there is no rule `{id}`"), help)
 }
 
-/// What findings' paths start with: the folder as it was typed. GitHub wants paths from the root of the checkout.
+/// Returns the prefix of displayed paths: the directory as it was typed, or relative to the checkout for GitHub.
 fn shown(folder: &Path, format: &Format) -> String {
     if format.name == "github"
         && let Some(checkout) = std::env::var_os("GITHUB_WORKSPACE")
@@ -162,7 +161,7 @@ fn shown(folder: &Path, format: &Format) -> String {
     source::shown(folder)
 }
 
-/// The fleet.yaml that governs the folder. Others use the name too, Rancher's Fleet for one.
+/// Returns the fleet.yaml of the directory. Other tools use this name too, for example Rancher's Fleet.
 pub(super) fn governing(fleet: Option<&Path>, dir: &Path, tree: &Tree, folder: &Path) -> Result<Option<Source>, Error> {
     if let Some(file) = fleet {
         return source::load(file).map(Some);
@@ -174,7 +173,7 @@ pub(super) fn governing(fleet: Option<&Path>, dir: &Path, tree: &Tree, folder: &
     source::load(&folder.join(FLEET)).map(Some)
 }
 
-/// A layout of the user's own lies in the repository, and its templates are no manifests.
+/// Removes the templates of a layout in the repository, since they are not manifests.
 fn leave_templates_out(tree: &mut Tree, source: &Source) {
     let Some(layout) = source.loaded.layout.as_ref().filter(|layout| layout.name.starts_with("./")) else { return };
     let Some(folder) = join("", &layout.name) else { return };
@@ -184,7 +183,7 @@ fn leave_templates_out(tree: &mut Tree, source: &Source) {
     }
 }
 
-/// Says which globs of paths to skip match nothing, each at its line.
+/// Reports each glob of skipped paths that matches no file.
 fn say_unused_skips(
     options: &lint::Options,
     source: Option<&Source>,
@@ -197,7 +196,7 @@ fn say_unused_skips(
     judge::show(lint::unused_skips(&source.loaded.lint, tree), &source.folder, streams)
 }
 
-/// Says which clusters are named that are not there, each at its line.
+/// Reports each reference to an unknown cluster.
 fn say_unknown_clusters(
     options: &lint::Options,
     source: Option<&Source>,
@@ -215,36 +214,36 @@ fn say_unknown_clusters(
     judge::show(lint::unknown_clusters(&source.loaded.lint.named_clusters, &clusters), &source.folder, streams)
 }
 
-/// Says plainly when a clean result means that there was nothing to judge.
+/// Warns if the result is clean only because there was nothing to lint.
 fn say_nothing_to_judge(report: &Report, tree: &Tree, dir: &Path, streams: &mut Streams) {
     let is_file = disk::is_file(dir);
     let dir = dir.display();
     let names_flux = |text: &str| text.contains("fluxcd.io/") || text.contains("fluxcd.controlplane.io/");
     if tree.is_empty() {
-        streams.say(format_args!("nothing to judge: `{dir}` is empty"));
+        streams.say(format_args!("nothing to lint: `{dir}` is empty"));
     } else if is_file && tree.entries().all(|(path, _)| !is_yaml(path)) {
-        streams.say(format_args!("nothing to judge: Flux reads files named .yaml or .yml, and `{dir}` is not"));
+        streams.say(format_args!("nothing to lint: `{dir}` is not a .yaml or .yml file, and Flux reads only these"));
     } else if let Some((why, _)) = report.summary.judged.skipped.first_key_value().filter(|_| is_file) {
-        streams.say(format_args!("nothing to judge: `{dir}` was skipped, as are {why}"));
+        streams.say(format_args!("nothing to lint: `{dir}` was skipped, as are {why}"));
     } else if report.summary.judged.objects == 0 {
-        streams.say(format_args!("nothing to judge: there is no Kubernetes object in `{dir}`"));
+        streams.say(format_args!("nothing to lint: there is no Kubernetes object in `{dir}`"));
     } else if !tree.files().any(|file| names_flux(file.text())) {
-        streams.say(format_args!("there is no Flux object in `{dir}`: most rules have nothing to judge"));
+        streams.say(format_args!("there is no Flux object in `{dir}`: most rules do not apply"));
     }
 }
 
-/// Says why paths are missing when only a part of a repository is looked at.
+/// Explains missing paths if only a part of a repository is linted.
 fn say_part_of_a_repository(report: &Report, dir: &Path, folder: &Path, streams: &mut Streams) {
     if !report.findings.iter().any(|finding| finding.rule == MISSING_PATH) {
         return;
     }
     if let Some(root) = disk::nearest(folder, ".git").filter(|root| !root.within.is_empty()) {
         let (dir, root) = (dir.display(), or_here(&root.folder).display());
-        streams.say(format_args!("`{dir}` is a part of the repository `{root}`, where the paths start: lint that"));
+        streams.say(format_args!("`{dir}` is a part of the repository `{root}`, and paths are relative to its root: lint the whole repository"));
     }
 }
 
-/// A file that could not be read was not judged, so the result is not one of the whole folder.
+/// Returns an error if a file cannot be read, since the result is then incomplete.
 fn refuse_unreadable(tree: &Tree, report: &Report) -> Result<(), Error> {
     let mut unreadable = tree.entries().filter_map(|(path, entry)| match entry {
         Entry::Opaque(LoadError::Unreadable(why)) => Some(format!("`{}`: {why}", report.shown_path(path))),
@@ -255,7 +254,7 @@ fn refuse_unreadable(tree: &Tree, report: &Report) -> Result<(), Error> {
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     Err(Error::said(
         format!("cannot read {first}{more}"),
-        "all else was judged; make it readable, or ignore it in .gitignore",
+        "make it readable, or ignore it in .gitignore; all other files were linted",
     ))
 }
 

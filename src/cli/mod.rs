@@ -1,4 +1,4 @@
-//! The command line: one file per command, its arguments and what it runs.
+//! The command line. Each command is a file with its arguments and its `run` function.
 
 mod exit;
 mod bug;
@@ -28,23 +28,23 @@ use error::Error;
 use exit::Exit;
 use streams::Streams;
 
-/// A compiler and a linter for Flux fleet repositories: one fleet.yaml becomes the repository that Flux reads.
+/// A compiler and a linter for Flux fleet repositories.
 #[derive(Debug, Parser)]
 #[command(name = "fleetwright", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = concat!(
     "Examples:\n",
-    "  fleetwright init fleet && cd fleet   a commented fleet.yaml\n",
-    "  fleetwright render                   writes the repository that it describes\n",
-    "  fleetwright lint                     judges the repository, whoever wrote it\n",
-    "  fleetwright build --cluster staging  the objects that a cluster receives\n",
-    "  fleetwright trace Namespace/apps     which lines an object comes from\n\n",
-    "Exit codes, of every command:\n",
+    "  fleetwright init fleet && cd fleet   write a commented example fleet.yaml\n",
+    "  fleetwright render                   render fleet.yaml into a Flux repository\n",
+    "  fleetwright lint                     lint any Flux repository\n",
+    "  fleetwright build --cluster staging  print the objects that a cluster receives\n",
+    "  fleetwright trace Namespace/apps     print the files and lines that define an object\n\n",
+    "Exit codes:\n",
     "  0  clean: nothing to report, the tree is current\n",
-    "  1  findings at or above --fail-on, a stale tree, or something that you have to decide\n",
-    "  2  the work could not be done: bad arguments, no such folder, a fleet.yaml with mistakes",
+    "  1  findings at or above --fail-on, a stale tree, or a decision for you\n",
+    "  2  fleetwright failed: bad arguments, no such directory, an invalid fleet.yaml",
 ))]
 struct Cli {
-    /// When to use colours; `NO_COLOR` turns them off too.
+    /// When to use colors; `NO_COLOR` disables them too.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 100)]
     color: Color,
     #[command(subcommand)]
@@ -74,7 +74,7 @@ enum Command {
     Completions(completions::Args),
 }
 
-/// Runs the command that the arguments of this process name.
+/// Parses the arguments of the process and runs the command.
 pub fn run() -> ExitCode {
     bug::guard(|| {
         let cli = match Cli::try_parse() {
@@ -109,7 +109,7 @@ fn dispatch(command: &Command, streams: &mut Streams) -> Result<Exit, Error> {
     }
 }
 
-/// Answers what clap took for itself: help and the version are results, mistakes in the arguments are not.
+/// Prints the output of clap: help and version to standard output, errors in arguments to standard error.
 fn refuse(error: &clap::Error) -> Exit {
     let mut streams = Streams::standard(anstream::ColorChoice::Auto);
     let text = error.render().ansi().to_string();
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_sound_and_every_command_shows_an_example() {
+    fn every_command_has_examples_and_exit_codes() {
         let mut cli = Cli::command();
         cli.build();
         cli.clone().debug_assert();

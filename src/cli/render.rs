@@ -1,4 +1,4 @@
-//! `render`: fleet.yaml → the repository that Flux reads.
+//! `render`: renders fleet.yaml into the repository that Flux reads.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,36 +15,36 @@ use crate::render::{self, Change, LOCK, Lock, Plan, Rendered};
 use crate::report::{diff, printable};
 use crate::text::{Entry, File, LoadError, Tree};
 
-/// Compiles fleet.yaml into the repository that Flux reads.
+/// Renders fleet.yaml into the repository that Flux reads.
 ///
-/// Files that it wrote before are changed or removed, all others are left alone. What it writes is linted first.
+/// Changes and removes only files of earlier renders. Lints the result first, and writes nothing if there is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
-    "  fleetwright render                      fleet.yaml of this folder, into this folder\n",
-    "  fleetwright render --check              what would change? exits 1 when something would\n",
-    "  fleetwright render -o out               into another folder\n",
-    "  fleetwright render --explain-values     which file and line each setting comes from\n\n",
+    "  fleetwright render                      fleet.yaml in the current directory\n",
+    "  fleetwright render --check              show the changes; exit 1 if there are any\n",
+    "  fleetwright render -o out               into another directory\n",
+    "  fleetwright render --explain-values     the file and line of each setting\n\n",
     "Exit codes:\n",
     "  0  written, or current\n",
-    "  1  with --check: something would change\n",
-    "     without: a generated file was edited, a file is in the way, or the linter finds an error\n",
-    "  2  the work could not be done: mistakes in fleet.yaml, or a folder that cannot be written to",
+    "  1  with --check: files would change\n",
+    "     without: a generated file was edited, another file is at its path, or the linter found an error\n",
+    "  2  fleetwright failed: an invalid fleet.yaml, or a directory that is not writable",
 ))]
 pub(super) struct Args {
-    /// The file that describes the fleet.
+    /// The fleet.yaml to render.
     #[arg(short, long, value_name = "FILE", default_value = FLEET)]
     file: PathBuf,
-    /// The folder to write into; the one that the file lies in when left out.
+    /// The directory to write to [default: the directory of FILE].
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Write nothing; show what would change, and exit 1 when something would.
+    /// Writes nothing; shows the changes, and exits 1 if there are any.
     #[arg(long)]
     check: bool,
-    /// Take the rendered version of files that were edited or are in the way.
+    /// Overwrites files that were edited, or that another program created.
     #[arg(long, conflicts_with = "check")]
     force: bool,
-    /// Show where each value of each cluster and tenant comes from, and write nothing.
+    /// Writes nothing; prints the file and line of each setting of each cluster and tenant.
     #[arg(long, conflicts_with_all = ["check", "force"])]
     explain_values: bool,
     #[command(flatten)]
@@ -58,21 +58,19 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
     let Some(rendered) = compile(&source, &folder, streams)? else {
-        return Err(Error::Shown(format!("nothing was rendered: `{}` has mistakes", args.file.display())));
+        return Err(Error::Shown(format!("nothing was rendered: `{}` is invalid", args.file.display())));
     };
     if args.explain_values {
         return Ok(Exit::Clean);
     }
-    let waiting = || streams.say("waiting for another render of this folder");
+    let waiting = || streams.say("waiting for another render of this directory");
     let _turn = if args.check { disk::turn_to_read(&folder, waiting) } else { disk::turn_to_write(&folder, waiting) };
     let target = Target::read(&folder, &rendered, args.force, streams)?;
     let shown = source::shown(&folder);
     let settings = Options::trusting(args.trust).settings(&target.existing, &folder, &shown, streams)?;
     let options = judge::options(settings, Some(&source), streams)?;
     if judge::rendered(&rendered.tree, &options, &shown, streams)? {
-        streams.say(
-            "nothing was written: change fleet.yaml, or accept the finding there with an exception and its reason",
-        );
+        streams.say("nothing was written: change fleet.yaml, or add an exception with a reason there");
         return Ok(Exit::Found);
     }
     let plan = render::plan(&rendered, &target.existing, &target.lock);
@@ -86,14 +84,14 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     write(&plan, &target, streams)
 }
 
-/// Renders a fleet that has no mistake; shows those that there are.
+/// Renders a valid fleet, and prints the findings of an invalid one.
 fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Option<Rendered>, Error> {
     let loaded = &source.loaded;
     let rendered =
         loaded.fleet.as_ref().zip(loaded.layout.as_ref()).map(|(fleet, layout)| render::render(fleet, layout));
     let mut findings = loaded.findings.clone();
     findings.extend(rendered.iter().flat_map(|rendered| rendered.findings.iter().cloned()));
-    // Inputs that lie in another folder than the one that is written into can be neither synced nor overwritten.
+    // Inputs outside of the output directory can be neither synced nor overwritten.
     if let Some(folder) = disk::relative(or_here(Path::new(&source.folder)), or_here(output)) {
         findings.extend(loaded.synced_inputs(&folder));
         let is_rendered = |path: &str| rendered.as_ref().is_some_and(|rendered| rendered.tree.has_file(path));
@@ -107,15 +105,15 @@ fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Opti
     Ok(rendered.filter(|_| !failed))
 }
 
-/// The folder that is written into, as far as it matters.
+/// The relevant files of the output directory.
 struct Target {
-    /// As the user would type it.
+    /// The directory as the user would type it.
     folder: PathBuf,
-    /// The files that stand where something is rendered, or was.
+    /// The files at the paths of this render and of earlier ones.
     existing: Tree,
-    /// Which files are ours.
+    /// The generated files that earlier renders recorded.
     lock: Lock,
-    /// The lock's file, when there is one.
+    /// The lock file, if it exists.
     lock_file: Option<File>,
 }
 
@@ -127,7 +125,7 @@ impl Target {
             Err(LoadError::Missing) => None,
             Err(_) if force => None,
             Err(error) => {
-                let help = "repair the lock file, or let `--force` take the rendered version of every file";
+                let help = "repair the lock file, or overwrite all files with `--force`";
                 return Err(Error::said(format!("cannot read `{}`: {error}", folder.join(LOCK).display()), help));
             }
         };
@@ -135,8 +133,8 @@ impl Target {
         if !findings.is_empty() {
             judge::show(findings, &source::shown(folder), streams)?;
             if !force {
-                let help = "repair the lock file, or let `--force` take the rendered version of every file";
-                return Err(Error::said("the lock file cannot be trusted, so nothing was rendered", help));
+                let help = "repair the lock file, or overwrite all files with `--force`";
+                return Err(Error::said("nothing was rendered: the lock file is invalid", help));
             }
         }
         let rendered_paths = rendered.tree.entries().map(|(path, _)| path);
@@ -144,7 +142,7 @@ impl Target {
         let mut existing = disk::read_some(here, paths)?;
         let is_lost = lock_file.is_none() && rendered.tree.files().any(|file| existing.has_file(file.path()));
         if is_lost {
-            // Only a look at every file tells which of them were ours.
+            // Without a lock, every file may be one of an earlier render.
             let all = disk::read(here)?;
             let others: Vec<File> = all.files().filter(|file| !existing.has_file(file.path())).cloned().collect();
             for file in others {
@@ -155,28 +153,28 @@ impl Target {
         Ok(Self { folder: folder.to_owned(), existing, lock, lock_file })
     }
 
-    /// The folder's name in sentences.
+    /// Returns the name of the directory for messages.
     fn shown(&self) -> String {
         if or_here(&self.folder) == Path::new(".") {
-            "this folder".to_owned()
+            "this directory".to_owned()
         } else {
             format!("`{}`", self.folder.display())
         }
     }
 }
 
-/// Nobody knows whether a file that cannot be read is as it shall be.
+/// Returns an error if a file cannot be read, since its state is then unknown.
 fn refuse_unreadable(existing: &Tree, force: bool) -> Result<(), Error> {
     let mut entries = existing.entries().filter(|_| !force);
     let unreadable = entries.find_map(|(path, entry)| match entry {
         Entry::Opaque(LoadError::Unreadable(why)) => Some(format!("cannot read `{}`: {why}", printable(path))),
         Entry::Opaque(_) | Entry::Text(_) | Entry::Deferred => None,
     });
-    let help = "make it readable, or let `--force` take the rendered version";
+    let help = "make it readable, or overwrite it with `--force`";
     unreadable.map_or(Ok(()), |message| Err(Error::said(message, help)))
 }
 
-/// Shows what would change.
+/// Prints the changes without writing them.
 fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Error> {
     let changes: BTreeMap<&str, &Change> = plan.changes().map(|change| (change.path.as_str(), change)).collect();
     let is_lock_stale = !plan.is_lock_current();
@@ -201,19 +199,19 @@ fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
     let gone = count(|change| change.new.is_none());
     streams.say(format_args!("{} to add, {other} to change, {gone} to remove", counted(new)));
     if changes.is_empty() {
-        streams.say(format_args!("the lock file `{LOCK}` is to be written anew"));
+        streams.say(format_args!("the lock file `{LOCK}` to rewrite"));
     }
     removals(plan, streams);
     Ok(Exit::Found)
 }
 
-/// Shows the files that somebody has to decide about.
+/// Prints the files that need a decision of the user.
 fn blocked(plan: &Plan, streams: &mut Streams) -> Result<Exit, Error> {
     let mut changes = plan.edited.iter().chain(&plan.in_the_way);
     streams.write(|out| changes.try_for_each(|change| diff::write(out, change.old.as_ref(), change.new.as_ref())))?;
     notes(plan, streams);
-    streams.say("nothing was written: the difference above is what the render would do to these files");
-    streams.say("move your change into fleet.yaml, or let `--force` take the rendered version");
+    streams.say("nothing was written: the diff above shows what a render would change in these files");
+    streams.say("move your change into fleet.yaml, or overwrite the files with `--force`");
     Ok(Exit::Found)
 }
 
@@ -222,14 +220,14 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
     notes(plan, streams);
     if plan.is_current() && plan.is_lock_current() {
         disk::clean(folder)?;
-        streams.say(format_args!("nothing to change: {} in {}", counted(plan.unchanged.len()), target.shown()));
+        streams.say(format_args!("no changes: {} in {}", counted(plan.unchanged.len()), target.shown()));
         return Ok(Exit::Clean);
     }
     let written = plan.add.iter().chain(&plan.change).filter_map(|change| {
         let text = change.new.as_ref()?.text().to_owned();
         Some((change.path.clone(), text))
     });
-    // Files that the lock lists and that are gone may have left empty folders when a run was killed.
+    // An interrupted run may have removed files of the lock but not their empty directories.
     let after: Vec<&str> = plan.lock_after.paths().collect();
     let gone = target.lock.paths().filter(|path| after.binary_search(path).is_err() && !target.existing.has_file(path));
     let changes = disk::Changes {
@@ -244,15 +242,12 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
     disk::write(folder, &changes)?;
     removals(plan, streams);
     if !plan.adopted.is_empty() {
-        streams.say(format_args!(
-            "{} as rendered, which the lock file did not list; it lists all of them now",
-            counted(plan.adopted.len())
-        ));
+        streams.say(format_args!("added {} to the lock file that exist as rendered", counted(plan.adopted.len())));
     }
     let (new, other, gone) = (plan.add.len(), plan.change.len(), plan.remove.len());
     if plan.is_current() {
         let current = counted(plan.unchanged.len() + plan.adopted.len());
-        streams.say(format_args!("the lock file was written; nothing else to change: {current} in {}", target.shown()));
+        streams.say(format_args!("wrote the lock file; no other changes: {current} in {}", target.shown()));
         return Ok(Exit::Clean);
     }
     streams.say(format_args!("{} added, {other} changed, {gone} removed in {}", counted(new), target.shown()));
@@ -263,23 +258,25 @@ fn counted(files: usize) -> String {
     crate::report::counted(files, "file")
 }
 
-/// Says of single files what a diff does not.
+/// Prints notes on files that a diff does not show.
 fn notes(plan: &Plan, streams: &mut Streams) {
     for change in &plan.edited {
         let what = match &change.new {
-            Some(_) => "was edited by hand since it was rendered",
-            None => "is no longer rendered, and was edited by hand",
+            Some(_) => "was edited after it was rendered",
+            None => "is no longer rendered, and was edited",
         };
         streams.say(format_args!("`{}` {what}{}", printable(&change.path), note(change)));
     }
     for change in &plan.in_the_way {
         let path = printable(&change.path);
-        streams.say(format_args!("`{path}` is in the way and not known as a rendered file{}", note(change)));
+        streams.say(format_args!(
+            "`{path}` is in the place of a rendered file, but is not in the lock file{}",
+            note(change)
+        ));
     }
     for path in &plan.orphans {
         let path = printable(path);
-        streams
-            .say(format_args!("`{path}` was rendered once, and nothing renders it now; delete it if nobody needs it"));
+        streams.say(format_args!("`{path}` was rendered earlier but is not any more; delete it if it is unused"));
     }
 }
 
@@ -287,15 +284,15 @@ fn note(change: &Change) -> String {
     change.note.map_or(String::new(), |note| format!(": {note}"))
 }
 
-/// Objects of one folder that are named before the rest is counted.
+/// The maximal number of listed objects of one directory; the rest is counted.
 const OBJECTS_SHOWN: usize = 10;
 
-/// Says what running clusters lose.
+/// Prints the objects that clusters no longer receive.
 fn removals(plan: &Plan, streams: &mut Streams) {
     if plan.removed_objects.is_empty() {
         return;
     }
-    streams.say("taken from running clusters; Flux deletes what it prunes:");
+    streams.say("removed from clusters; Flux deletes these objects where it prunes:");
     for removed in &plan.removed_objects {
         let shown: Vec<String> = removed.objects.iter().take(OBJECTS_SHOWN).map(ToString::to_string).collect();
         let more = removed.objects.len().saturating_sub(OBJECTS_SHOWN);

@@ -1,4 +1,4 @@
-//! The options that every command takes which reads a repository, and reading it with them.
+//! Options of commands that read a repository, and the loading of a repository.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,30 +15,30 @@ use crate::flux::source::Copy;
 use crate::flux::{Cluster, Receiver, Repo, Settings};
 use crate::text::{Span, Tree};
 
-/// Says what is read, beside the folder.
+/// Options of every command that reads a repository.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of every command that reads a repository")]
 pub(super) struct Options {
-    /// This cluster alone, as `graph` names it; may be repeated.
+    /// Only this cluster, by its name in `graph`; may be repeated.
     #[arg(long = "cluster", value_name = "NAME")]
     clusters: Vec<String>,
-    /// Where a copy of a source lies; `URL#REF=DIR` is one of a branch, tag or version; may be repeated.
+    /// The local copy of a source, or of its branch, tag or version with `URL#REF=DIR`; may be repeated.
     #[arg(long = "source", value_name = "URL=DIR", value_parser = location)]
     sources: Vec<Location>,
-    /// The version of Flux on the clusters, when it is not the one that the repository says.
+    /// The version of Flux on the clusters; overrides the version in the repository.
     #[arg(long, value_name = "VERSION", value_parser = version)]
     flux_version: Option<String>,
-    /// The configuration, when it is not the nearest .fleetwright.yaml: of the folder, or of one above it.
+    /// The configuration [default: the nearest .fleetwright.yaml, from the directory upwards].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]
     trust: Trust,
 }
 
-/// How far the configuration of the repository is trusted.
+/// Trust in the configuration of the repository.
 #[derive(Debug, Default, Clone, Copy, clap::Args)]
 pub(super) struct Trust {
-    /// Reads the copies that a configuration of the repository names outside of the repository.
+    /// Permits the repository's configuration to reference copies outside of the repository.
     #[arg(long)]
     trust_config: bool,
 }
@@ -47,7 +47,7 @@ fn location(text: &str) -> Result<Location, LocationError> {
     Location::parse(text)
 }
 
-/// A version as people write it: `2.8`, `v2.8.1`.
+/// Parses a version such as `2.8` or `v2.8.1`.
 fn version(text: &str) -> Result<String, String> {
     let bare = text.strip_prefix('v').unwrap_or(text);
     let numbers = bare.split('.').all(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
@@ -55,26 +55,26 @@ fn version(text: &str) -> Result<String, String> {
     if numbers && (2..=3).contains(&count) {
         return Ok(bare.to_owned());
     }
-    Err("say it as `2.8` or `2.8.1`".to_owned())
+    Err("expected a version such as `2.8` or `2.8.1`".to_owned())
 }
 
-/// A repository that was opened, and how it is to be read.
+/// A repository and its settings.
 pub(super) struct Repository {
-    /// Its files.
+    /// The files.
     pub tree: Tree,
-    /// What stands before its paths when they are shown: the folder as it was typed; empty for this one.
+    /// The prefix of displayed paths: the directory as it was typed; empty for the current directory.
     pub shown: String,
-    /// What is known of it beside its files.
+    /// The configuration, the copies of sources and the version of Flux.
     pub settings: Settings,
 }
 
 impl Options {
-    /// The options of a command that takes none but how far the configuration is trusted.
+    /// Creates the options of a command that accepts only [`Trust`].
     pub(super) fn trusting(trust: Trust) -> Self {
         Self { trust, ..Self::default() }
     }
 
-    /// Opens a repository: its files, its configuration, the copies of its sources.
+    /// Reads a repository: its files, its configuration and the copies of its sources.
     pub(super) fn open(&self, dir: &Path, streams: &mut Streams) -> Result<Repository, Error> {
         let tree = disk::read(dir)?;
         let folder = if disk::is_file(dir) { folder_of(dir) } else { dir.to_owned() };
@@ -83,7 +83,7 @@ impl Options {
         Ok(Repository { tree, shown, settings })
     }
 
-    /// What is known of a repository beside its files.
+    /// Reads the configuration of a repository and the copies of its sources.
     pub(super) fn settings(
         &self,
         tree: &Tree,
@@ -96,7 +96,7 @@ impl Options {
         let mut copies = Vec::new();
         let mut bearings = Bearings { folder: from.within.clone(), copies: BTreeMap::new() };
         let mut take = |place: &Path, copy: Copy| {
-            // Beside the folder that is judged, what speaks of both may lie in neither.
+            // If the copy is outside of the directory, globs of the configuration may match paths in both.
             if let Some(way) = disk::way(place, or_here(&from.base)) {
                 bearings.copies.insert(place.display().to_string().into(), way);
             }
@@ -116,7 +116,7 @@ impl Options {
             take(&place, copy);
         }
         if !bearings.folder.is_empty() {
-            // Of a part of what the file speaks of, nobody can say which clusters there are not.
+            // The configuration applies to a larger directory, which may contain the other clusters.
             config.named_clusters.clear();
             config.lint.named_clusters.clear();
         }
@@ -124,9 +124,10 @@ impl Options {
         Ok(Settings { copies, flux_version: self.flux_version.clone(), config, ..Settings::default() })
     }
 
-    /// The copies that a configuration names and the command line does not.
+    /// Returns the copies that the configuration references and the command line does not.
     ///
-    /// A configuration of the repository may name directories of the repository alone: a pull request may change it.
+    /// A configuration in the repository may only reference directories of the repository, since a pull request may change
+    /// it.
     fn named_copies(
         &self,
         config: &config::Settings,
@@ -163,10 +164,10 @@ impl Options {
             return Ok(named);
         }
         judge::show(findings, shown, streams)?;
-        Err(Error::Shown(format!("nothing was done: `{}` has mistakes", from.file.display())))
+        Err(Error::Shown(format!("`{}` is invalid", from.file.display())))
     }
 
-    /// The configuration, and where it was found.
+    /// Reads the configuration, and returns it with its location.
     fn config(
         &self,
         tree: &Tree,
@@ -203,7 +204,7 @@ impl Options {
             }
         };
         let file = file.map_err(|error| {
-            let help = "`--config FILE` names a configuration, as `fleetwright schema config` describes it";
+            let help = "pass a configuration with `--config FILE`; `fleetwright schema config` prints its schema";
             Error::said(format!("cannot read `{}`: {error}", name.display()), help)
         })?;
         let (settings, mut findings) = config::read(&file);
@@ -212,12 +213,12 @@ impl Options {
         let failed = judge::has_errors(&findings);
         judge::show(findings, shown, streams)?;
         if failed {
-            return Err(Error::Shown(format!("nothing was done: `{}` has mistakes", name.display())));
+            return Err(Error::Shown(format!("`{}` is invalid", name.display())));
         }
         Ok((settings, from))
     }
 
-    /// The receivers that are meant: all of them when no cluster is named.
+    /// Returns the receivers that `--cluster` selects; all of them by default.
     pub(super) fn receivers<'a>(&self, clusters: &'a [Cluster]) -> Result<Vec<Receiver<'a>>, Error> {
         let all: Vec<Receiver<'a>> = clusters.iter().flat_map(Receiver::of).collect();
         if self.clusters.is_empty() {
@@ -232,26 +233,27 @@ impl Options {
         Ok(all.into_iter().filter(|receiver| self.clusters.contains(&receiver.to_string())).collect())
     }
 
-    /// Tells whether clusters were named.
+    /// Returns whether `--cluster` is set.
     pub(super) fn narrows(&self) -> bool {
         !self.clusters.is_empty()
     }
 }
 
-/// Where a configuration was found.
+/// The location of a configuration.
 struct From {
-    /// Its path.
+    /// The path of the file.
     file: PathBuf,
-    /// The folder that it lies in, as it would be typed.
+    /// The directory of the file, as a user would type it.
     folder: PathBuf,
-    /// The folder that its globs are relative to: its own one, unless what is judged does not lie there.
+    /// The directory that globs are relative to: the directory of the file if it contains the linted directory, else the
+    /// linted directory.
     base: PathBuf,
-    /// The path of the folder that is judged from there.
+    /// The path of the linted directory relative to `base`.
     within: String,
 }
 
 impl From {
-    /// The folder that is judged itself.
+    /// Creates the location of a configuration in the linted directory.
     fn beside(folder: &Path) -> Self {
         Self {
             file: folder.join(config::PATH),
@@ -263,7 +265,7 @@ impl From {
 }
 
 impl Repository {
-    /// Understands it.
+    /// Builds the model of the repository.
     pub(super) fn load(&self) -> Repo {
         Repo::load(&self.tree, &self.settings)
     }
@@ -276,21 +278,22 @@ fn copy(location: &Location, place: &Path, folder: &Path, tree: &Tree) -> Result
     })
 }
 
-/// The path of a copy in the folder that is judged. It is shown and judged as a part of it, unless Git ignores it.
+/// Returns the path of a copy inside the linted directory. Such a copy is linted as a part of it, unless Git ignores
+/// it.
 fn inside(place: &Path, folder: &Path, tree: &Tree) -> Option<String> {
     disk::relative(place, folder).filter(|inside| tree.has_folder(inside))
 }
 
-/// The directory of a copy that a configuration names.
+/// The directory of a copy that a configuration references.
 enum Named {
-    /// Wherever it lies: the configuration is trusted.
+    /// A directory anywhere, since the configuration is trusted.
     Trusted(PathBuf),
-    /// In the repository.
+    /// A directory in the repository.
     Own(disk::NamedCopy),
 }
 
 impl Named {
-    /// The directory as a user would type it.
+    /// Returns the directory as a user would type it.
     fn typed(&self) -> &Path {
         match self {
             Self::Trusted(place) => place,
@@ -298,7 +301,7 @@ impl Named {
         }
     }
 
-    /// The directory as the file system takes it.
+    /// Returns the path of the directory for file system calls.
     fn path(&self) -> &Path {
         match self {
             Self::Trusted(place) => place,
@@ -314,34 +317,34 @@ impl Named {
     }
 }
 
-/// A finding on the path of a copy that is not read.
+/// Creates a finding about the path of a copy that is not read.
 fn refused(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
     let SourceCopy { url, path, .. } = copy;
     let source = format!("`--source {url}=DIR`");
     let (message, help) = match fault {
         CopyFault::Refused(Refusal::Outside) => (
-            format!("copy `{path}` lies outside of the repository, and its own configuration cannot name it"),
+            format!("copy `{path}` is outside of the repository, which its own configuration cannot reference"),
             format!(
-                "a pull request can change this file, and must not read other files of the machine; name the directory \
-                 with {source}, use a configuration outside of the repository with `--config FILE`, or set \
-                 `--trust-config`"
+                "a pull request can change this file, and must not read other files of the machine; pass the directory \
+                with {source}, use a configuration outside of the repository with `--config FILE`, or set \
+                `--trust-config`"
             ),
         ),
         CopyFault::Refused(Refusal::Link) => (
-            format!("copy `{path}` leads through a symbolic link that does not end in the repository"),
-            format!("name a directory of the repository, or name the directory with {source}"),
+            format!("copy `{path}` contains a symbolic link that leads out of the repository"),
+            format!("set a directory of the repository, or pass the directory with {source}"),
         ),
         CopyFault::Refused(Refusal::Git) => (
-            format!("copy `{path}` lies in `.git`, which is never read"),
-            format!("name a directory of the repository, or name the directory with {source}"),
+            format!("copy `{path}` is in `.git`, which is never read"),
+            format!("set a directory of the repository, or pass the directory with {source}"),
         ),
         CopyFault::Missing => (
             format!("there is no directory `{path}` in the repository"),
-            format!("correct the path, or name the directory with {source}"),
+            format!("correct the path, or pass the directory with {source}"),
         ),
         CopyFault::Hidden(why) => (
             format!("copy `{path}` cannot be read: {why}"),
-            format!("make it readable, or name another directory with {source}"),
+            format!("make it readable, or pass another directory with {source}"),
         ),
     };
     Finding::error(config::INVALID_CONFIG, at.clone(), message).help(help)
@@ -350,17 +353,18 @@ fn refused(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
 fn unknown_cluster(wanted: &str, names: &[String]) -> Error {
     let message = format!("there is no cluster `{wanted}`");
     if names.is_empty() {
-        let help = "nothing in this folder bootstraps one: no FluxInstance with a `sync`, no `gotk-sync.yaml`";
+        let help =
+            "this directory bootstraps no cluster: it has no FluxInstance with `spec.sync` and no `gotk-sync.yaml`";
         return Error::said(message, help);
     }
     let help = match did_you_mean(wanted, names.iter().map(String::as_str)) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("there are {}", listed(names)),
+        None => format!("known clusters are {}", listed(names)),
     };
     Error::said(message, help)
 }
 
-/// Names in a sentence, not all of them when there are many.
+/// Joins names for a message; counts those after the twelfth.
 pub(super) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

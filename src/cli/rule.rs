@@ -1,4 +1,4 @@
-//! `rule`: the rules of the linter, and the page of each.
+//! `rule`: lists the rules of the linter and prints their pages.
 
 use std::sync::LazyLock;
 
@@ -17,32 +17,32 @@ use crate::lint::{RULES, Rule, rule};
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
-    "  fleetwright rules                          all of them\n",
-    "  fleetwright rule missing-service-account   why, an example of the fault, and its repair\n",
-    "  fleetwright rules --format json            for a program\n\n",
+    "  fleetwright rules                          all rules\n",
+    "  fleetwright rule missing-service-account   reason, examples and fix of one rule\n",
+    "  fleetwright rules --format json            for programs\n\n",
     "Exit codes:\n",
     "  0  printed\n",
     "  2  no such rule",
 ))]
 pub(super) struct Args {
-    /// The rule; all are listed when it is left out.
+    /// The rule; lists all rules if omitted.
     id: Option<String>,
-    /// How it is printed.
+    /// The output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Format {
-    /// For people.
+    /// Text for terminals.
     Text,
-    /// For programs.
+    /// JSON for programs.
     Json,
-    /// For documents.
+    /// Markdown for documents.
     Markdown,
 }
 
-/// A rule as JSON.
+/// The JSON form of a rule.
 #[derive(Serialize)]
 struct Described {
     id: &'static str,
@@ -97,12 +97,11 @@ fn json(value: &impl Serialize) -> Result<String, std::io::Error> {
 const HEADING: Style = Style::new().bold();
 const CODE: Style = Style::new().dimmed();
 
-/// A link of Markdown.
+/// A Markdown link.
 static LINK: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\[(?<text>[^\]]+)\]\((?<target>[^)\s]+)\)").expect("the expression is constant"));
 
-/// A rule's page for a terminal: headings stand out, code is indented, fences are gone,
-/// links say where they lead.
+/// Formats the page of a rule for a terminal: bold headings, indented code, and links as `text: target`.
 fn plain(rule: &Rule) -> String {
     let mut text = format!("{HEADING}{}{HEADING:#} ({})\n\n", rule.id, rule.severity);
     let mut in_code = false;

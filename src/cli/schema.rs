@@ -1,22 +1,22 @@
-//! `schema`: the JSON Schemas of what is read and written.
+//! `schema`: prints the JSON Schemas of input and output files.
 
 use super::error::Error;
 use super::exit::Exit;
 use super::streams::Streams;
 use crate::lint::with_rules;
 
-/// Prints a JSON Schema: of fleet.yaml, of the files it includes, of .fleetwright.yaml, or of what commands write.
+/// Prints the JSON Schema of fleet.yaml, its included files, .fleetwright.yaml, or the JSON output of a command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
-    "  fleetwright schema fleet > .fleetwright.schema.json   what editors read\n",
-    "  fleetwright schema report                             of `lint --format json`\n\n",
+    "  fleetwright schema fleet > .fleetwright.schema.json   for editors\n",
+    "  fleetwright schema report                             for `lint --format json`\n\n",
     "Exit codes:\n",
     "  0  printed\n",
     "  2  no such schema",
 ))]
 pub(super) struct Args {
-    /// Which schema.
+    /// The schema to print.
     #[arg(default_value = "fleet")]
     name: Name,
 }
@@ -31,15 +31,15 @@ enum Name {
     Tenant,
     /// .fleetwright.yaml.
     Config,
-    /// What `lint --format json` writes.
+    /// The output of `lint --format json`.
     Report,
-    /// What `build --format json` writes.
+    /// The output of `build --format json`.
     Build,
-    /// What `trace --format json` writes.
+    /// The output of `trace --format json`.
     Trace,
-    /// What `graph --format json` writes.
+    /// The output of `graph --format json`.
     Graph,
-    /// What `access --format json` writes.
+    /// The output of `access --format json`.
     Access,
 }
 

@@ -1,4 +1,4 @@
-//! Where a fleet.yaml is, and what of its folder has to be read.
+//! Loading of fleet.yaml and the files that it references.
 
 use std::path::{Path, PathBuf};
 
@@ -11,16 +11,16 @@ use crate::yaml::{Node, parse};
 /// The name of the file that describes a fleet.
 pub(super) const FLEET: &str = "fleet.yaml";
 
-/// A fleet.yaml that was read.
+/// A loaded fleet.yaml.
 pub(super) struct Source {
-    /// The folder that it lies in, as the user would type it; empty for this one.
+    /// The directory of the file, as the user would type it; empty for the current directory.
     pub folder: String,
-    /// What it says, and what is wrong with it.
+    /// The fleet and the findings.
     pub loaded: Loaded,
 }
 
 impl Source {
-    /// A place of the fleet's files as the user would type it; a built-in layout's files lie nowhere.
+    /// Returns a place in a file of the fleet as the user would type it. Files of a built-in layout have no directory.
     pub(super) fn shown(&self, place: &str) -> String {
         let built_in = self.loaded.layout.as_ref().is_none_or(|layout| !layout.name.starts_with("./"));
         let is_input =
@@ -32,33 +32,33 @@ impl Source {
     }
 }
 
-/// Reads a fleet.yaml and what it includes.
+/// Reads a fleet.yaml and the files that it includes.
 pub(super) fn load(path: &Path) -> Result<Source, Error> {
     if path == Path::new(FLEET) && disk::read_some(Path::new("."), [FLEET])?.is_empty() {
-        let help = "`fleetwright init` writes one to start from; `-f FILE` names another";
-        return Err(Error::said(format!("there is no `{FLEET}` in this folder"), help));
+        let help = "create one with `fleetwright init`, or pass another file with `-f FILE`";
+        return Err(Error::said(format!("there is no `{FLEET}` in this directory"), help));
     }
     if !disk::is_file(path) {
         let (what, help) = match disk::read_some(path, [FLEET]) {
-            Ok(inside) if !inside.is_empty() => ("is a folder", format!("say `{}`", path.join(FLEET).display())),
-            _ => ("is no file", "`fleetwright init DIR` writes a fleet.yaml to start from".to_owned()),
+            Ok(inside) if !inside.is_empty() => ("is a directory", format!("pass `{}`", path.join(FLEET).display())),
+            _ => ("is not a file", "create a fleet.yaml with `fleetwright init DIR`".to_owned()),
         };
         return Err(Error::said(format!("`{}` {what}", path.display()), help));
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    // It may be a link of somebody's pull request: what lies elsewhere is not read, and no line of it shown.
+    // A pull request may replace the file with a link. `read_some` does not follow a link out of the directory.
     let alone = disk::read_some(or_here(&folder_of(path)), [name.as_str()])?;
     let file = alone.file(&name).map_err(|error| {
-        Error::said(format!("cannot read `{}`: {error}", path.display()), "`-f FILE` names a fleet.yaml")
+        Error::said(format!("cannot read `{}`: {error}", path.display()), "pass a fleet.yaml with `-f FILE`")
     })?;
     let folder = folder_of(path);
     let mut tree = if names_other_files(&file) { disk::list(or_here(&folder))? } else { Tree::default() };
-    // Whatever a .gitignore says: this file was asked for.
+    // The user requested this file, so it is read even if a .gitignore matches it.
     tree.insert(file);
     Ok(Source { folder: shown(&folder), loaded: fleet::load(&tree, &name) })
 }
 
-/// Tells whether a fleet.yaml needs more of its folder than itself: a folder may be large.
+/// Returns whether a fleet.yaml references other files. Otherwise its directory, which may be large, is not listed.
 fn names_other_files(file: &File) -> bool {
     let documents = parse(file).documents;
     documents.iter().map(|document| &document.node).any(|root| {
@@ -67,19 +67,19 @@ fn names_other_files(file: &File) -> bool {
     })
 }
 
-/// The folder that a path lies in; the empty path for this one.
+/// Returns the directory of a path; empty for the current directory.
 pub(super) fn folder_of(path: &Path) -> PathBuf {
     path.parent().map(Path::to_owned).unwrap_or_default()
 }
 
-/// A folder as it stands before paths: as it was typed, and nothing for this one.
+/// Returns a directory as the prefix of displayed paths: as it was typed, or empty for the current directory.
 pub(super) fn shown(folder: &Path) -> String {
     let typed = folder.to_string_lossy();
     let typed = typed.strip_prefix("./").unwrap_or(&typed);
     if typed == "." { String::new() } else { typed.to_owned() }
 }
 
-/// A folder as the file system takes it: the empty path is this one.
+/// Returns a directory for file system calls: replaces the empty path with `.`.
 pub(super) fn or_here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }

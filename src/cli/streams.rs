@@ -1,31 +1,31 @@
-//! Where results and talk go: results to standard output, talk to standard error.
+//! Output streams: results to standard output, messages to standard error.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
-/// The two streams; colours end where they cannot be shown.
+/// The two output streams, without colors if a stream does not support them.
 pub(super) struct Streams {
-    /// Results.
+    /// The stream of results.
     pub out: Box<dyn Write>,
-    /// Talk; what cannot be said is not worth failing for.
+    /// The stream of messages. Errors of this stream are ignored.
     err: Box<dyn Write>,
 }
 
 impl Streams {
-    /// The streams of this process.
+    /// Creates the streams of this process.
     pub(super) fn standard(choice: ColorChoice) -> Self {
         let of = |choice_for: ColorChoice| if choice == ColorChoice::Auto { choice_for } else { choice };
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let (out, err) = (of(AutoStream::choice(&stdout)), of(AutoStream::choice(&stderr)));
-        // Standard error stays unlocked: a panic on another thread has to be able to say so.
+        // Standard error stays unlocked, so that a panic in another thread can be reported.
         Self { out: stream(stdout.lock(), out), err: stream(stderr, err) }
     }
 
-    /// Writes results; a reader that has read enough ends that quietly. `false` when there is no reader any longer.
+    /// Writes results, and returns `false` if the reader closed the pipe.
     ///
-    /// What the process exits with does not depend on how much of it was read: a pipeline that fails on it still does.
+    /// A closed pipe is not an error: the exit code does not depend on how much the reader reads.
     pub(super) fn write(&mut self, results: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<bool> {
         match results(&mut *self.out).and_then(|()| self.out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
@@ -33,7 +33,7 @@ impl Streams {
         }
     }
 
-    /// Says something beside the results, after the results so far.
+    /// Prints a message to standard error, after the results so far.
     pub(super) fn say(&mut self, text: impl Display) {
         let _ = self.out.flush();
         let _ = writeln!(self.err, "{text}");

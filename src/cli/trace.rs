@@ -1,4 +1,4 @@
-//! `trace`: an object → who applies it where, and which lines gave its fields their values.
+//! `trace`: shows the applier of an object on each cluster, and the lines that set its fields.
 
 use std::path::PathBuf;
 
@@ -14,9 +14,9 @@ use crate::flux::{Applied, Cluster, State};
 use crate::report::{printable, trace as report};
 use crate::yaml::Path;
 
-/// Says where an object and its fields come from: who applies it on which clusters, and for each field the lines.
+/// Shows the applier of an object on each cluster, and the lines that set its fields.
 ///
-/// The lines stand in the order in which they act: base, patches, Flux's patches, variables. The last one decided.
+/// The lines are in the order of their effect: base, patches, patches of Flux, variables. The last line sets the value.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -26,18 +26,18 @@ use crate::yaml::Path;
     "  fleetwright trace Namespace/apps 'metadata.labels[\"app.kubernetes.io/name\"]'\n\n",
     "Exit codes:\n",
     "  0  traced\n",
-    "  2  the work could not be done: no such folder, cluster, object or field",
+    "  2  fleetwright failed: no such directory, cluster, object or field",
 ))]
 pub(super) struct Args {
-    /// The object, as `Kind/namespace/name`, or `Kind/name` for one without a namespace.
+    /// The object as `Kind/namespace/name`, or `Kind/name` if it has no namespace.
     #[arg(value_name = "OBJECT")]
     object: String,
-    /// The field, as `spec.replicas` or `/spec/replicas`; all fields when left out.
+    /// The field as `spec.replicas` or `/spec/replicas`; all fields if omitted.
     field: Option<String>,
-    /// The folder of the repository.
+    /// The directory of the repository.
     #[arg(long, short = 'C', value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// How it is printed.
+    /// The output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
     #[command(flatten)]
@@ -46,16 +46,16 @@ pub(super) struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Format {
-    /// For people.
+    /// Text for terminals.
     Text,
-    /// For programs.
+    /// JSON for programs.
     Json,
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let Some(selector) = Selector::parse(&args.object) else {
-        let help = "for example `Deployment/apps/web`, or `Namespace/apps`";
-        return Err(Error::said(format!("`{}` is no `Kind/namespace/name`", args.object), help));
+        let help = "pass for example `Deployment/apps/web` or `Namespace/apps`";
+        return Err(Error::said(format!("`{}` is not a `Kind/namespace/name`", args.object), help));
     };
     let repository = args.options.open(&args.dir, streams)?;
     let repo = repository.load();
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     Ok(Exit::Clean)
 }
 
-/// The paths that a typed field means: an item that is named by its name may stand elsewhere on another cluster.
+/// Returns the paths that match a typed field. An item that is selected by name may have a different index per cluster.
 fn paths(typed: &str, found: &[(&Cluster, Applied<'_>)]) -> Result<Vec<Path>, Error> {
     let mut paths: Vec<Path> = Vec::new();
     let mut miss = None;
@@ -108,22 +108,25 @@ fn refuse_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_>
     let help = match (written, meant) {
         (Some(written), _) => {
             let place = format!("{}:{}", written.file().path(), written.position().line);
-            printable(&format!("`{place}` says it, and a patch or a null takes it out on the way")).into_owned()
+            printable(&format!("`{place}` sets it, but a patch or a null removes it")).into_owned()
         }
         (None, Some(meant)) => format!("did you mean `{}`?", field::shown(meant)),
-        (None, None) => "leave the field out to see all of them".to_owned(),
+        (None, None) => "omit the field to see all fields".to_owned(),
     };
     Error::said(printable(&message), help)
 }
 
 fn refuse(typed: &str, miss: Miss, clusters: &[&Cluster]) -> Error {
     match miss {
-        Miss::Several(names) => {
-            Error::said(format!("`{typed}` may be any of {}", listed(&names)), "say which: `Kind/namespace/name`")
-        }
+        Miss::Several(names) => Error::said(
+            format!("`{typed}` is ambiguous: {}", listed(&names)),
+            "pass one of them as `Kind/namespace/name`",
+        ),
         Miss::Unknown(meant) => {
             let message = match clusters {
-                [cluster] if !cluster.name.is_empty() => format!("cluster `{}` receives no `{typed}`", cluster.name),
+                [cluster] if !cluster.name.is_empty() => {
+                    format!("cluster `{}` does not receive `{typed}`", cluster.name)
+                }
                 [_] => format!("there is no `{typed}`"),
                 _ => format!("no cluster receives `{typed}`"),
             };
@@ -132,9 +135,9 @@ fn refuse(typed: &str, miss: Miss, clusters: &[&Cluster]) -> Error {
             let help = match meant {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None if unbuilt > 0 => {
-                    format!("{unbuilt} appliers were not built, and one may bring it; `fleetwright graph` shows them")
+                    format!("{unbuilt} appliers were not built and may create it; run `fleetwright graph` to see them")
                 }
-                None => "`fleetwright build` prints what there is".to_owned(),
+                None => "run `fleetwright build` to see all objects".to_owned(),
             };
             Error::said(message, help)
         }

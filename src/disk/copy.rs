@@ -1,4 +1,4 @@
-//! Copies of other repositories that a configuration names: which of them may be read.
+//! Local copies of other repositories that a configuration references: checks which of them may be read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,46 +10,48 @@ use super::read::read_root;
 use super::root::{Place, Refusal, Root};
 use crate::text::{LoadError, Tree};
 
-/// Where the paths of a configuration may lead that belongs to the repository itself.
+/// The bounds of the paths in a configuration that belongs to the repository itself.
 #[derive(Debug)]
 pub struct Copies {
     /// The repository.
     root: Root,
-    /// The directory of the configuration, from there.
+    /// The directory of the configuration, relative to `root`.
     within: PathBuf,
-    /// The same as a user would type it.
+    /// The directory of the configuration as a user would type it.
     typed: PathBuf,
 }
 
-/// The directory of a copy, in the repository.
+/// The directory of a copy inside the repository.
 #[derive(Debug)]
 pub struct NamedCopy {
     root: Root,
     typed: PathBuf,
 }
 
-/// Why the path of a copy is not followed.
+/// The reason why the path of a copy is not followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CopyFault {
-    /// It is refused.
+    /// The path is refused.
     Refused(Refusal),
-    /// No directory is there.
+    /// The path is not a directory.
     Missing,
-    /// It cannot be read, and why.
+    /// The path cannot be read, for this reason.
     Hidden(String),
 }
 
-/// Tells whether a file belongs to the repository of a directory that is judged, or to that directory.
+/// Returns whether a file belongs to the linted directory or to its repository.
 ///
-/// A file that cannot be found does: nothing proves that its author is another one.
+/// Returns `true` for a missing file: nothing proves that it has a different author.
 fn belongs_to(file: &Path, judged: &Path) -> bool {
     let (Ok(file), Ok(judged)) = (fs::canonicalize(file), fs::canonicalize(judged)) else { return true };
     file.starts_with(repository_of(&judged).unwrap_or(&judged))
 }
 
 impl Copies {
-    /// The bounds of the configuration in directory `typed` for a judged directory; `None` if the file lies outside of
-    /// the judged repository, where its author is not the author of what is judged.
+    /// Returns the bounds of the configuration in directory `typed` for a linted directory.
+    ///
+    /// Returns `None` if the file is outside of the linted repository: its author is then not the author of the
+    /// repository.
     pub fn of(file: &Path, typed: &Path, judged: &Path) -> Result<Option<Self>, DiskError> {
         if !belongs_to(file, judged) {
             return Ok(None);
@@ -61,7 +63,7 @@ impl Copies {
         Ok(Some(Self { root, within, typed: typed.to_owned() }))
     }
 
-    /// The copy that the configuration names by a path.
+    /// Returns the copy at a path that the configuration references.
     pub fn find(&self, path: &str) -> Result<NamedCopy, CopyFault> {
         match self.root.find_from(&self.within, path) {
             Place::Folder(real) => {
@@ -79,17 +81,17 @@ impl Copies {
 }
 
 impl NamedCopy {
-    /// The directory as a user would type it.
+    /// Returns the directory as a user would type it.
     pub fn typed(&self) -> &Path {
         &self.typed
     }
 
-    /// The directory's canonical path.
+    /// Returns the canonical path of the directory.
     pub fn path(&self) -> &Path {
         self.root.path()
     }
 
-    /// Reads it as [`read_copy`](super::read_copy) does.
+    /// Reads the copy as [`read_copy`](super::read_copy) does.
     pub fn read(self) -> Result<Tree, DiskError> {
         let typed = shown(&self.typed);
         read_root(self.root, Some(typed.into()))

@@ -1,90 +1,91 @@
-//! Why the file system did not do what was asked.
+//! Errors of the file system.
 
 use std::io;
 use std::path::Path;
 
-/// Why a folder could not be read or written.
+/// An error while a directory is read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
-    /// Nothing stands there.
-    #[error("there is no file or folder `{0}`")]
+    /// The path does not exist.
+    #[error("no file or directory at `{0}`")]
     Missing(String),
-    /// It is a device, a pipe or a socket.
-    #[error("`{0}` is neither a file nor a folder")]
+    /// The path is a device, a pipe or a socket.
+    #[error("`{0}` is neither a file nor a directory")]
     Special(String),
-    /// It is a file, and a folder was asked for.
-    #[error("`{0}` is no folder")]
+    /// The path is not a directory, but a directory is required.
+    #[error("`{0}` is not a directory")]
     NoFolder(String),
-    /// The operating system refused.
+    /// The operating system refused an operation.
     #[error("cannot {action} `{path}`: {}", reason(source))]
     Refused {
-        /// What was tried, as a verb.
+        /// The operation, as a verb.
         action: &'static str,
-        /// With what.
+        /// The path of the operation.
         path: String,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A link on the way leads out of the root.
+    /// A symbolic link in the path of a file to write leads out of the root.
     #[error(
-        "cannot write `{path}`: `{link}` is a symbolic link that leads out of the folder or into `.git`; remove it or render elsewhere"
+        "cannot write `{path}`: `{link}` is a symbolic link that leads out of the directory or into `.git`; remove it or \
+        render to another directory"
     )]
     LeadsOut {
         /// The file to write.
         path: String,
-        /// The link on its way.
+        /// The link in its path.
         link: String,
     },
-    /// A link of a repository, on the way of a path that a user typed, leads out of that repository.
+    /// A symbolic link of a repository, in a path that a user typed, leads out of that repository.
     #[error(
-        "cannot use `{path}`: `{link}` is a symbolic link that leads out of its repository; name what it leads to, if you \
-         trust that"
+        "cannot use `{path}`: `{link}` is a symbolic link that leads out of its repository; if you trust its target, \
+            pass the path of the target"
     )]
     Strays {
         /// The path as it was typed.
         path: String,
-        /// The link on its way.
+        /// The link in the path.
         link: String,
     },
     /// A path leads into a `.git` directory.
-    #[error("cannot read `{0}`: it lies among Git's own files")]
+    #[error("cannot read `{0}`: it is in a `.git` directory")]
     Git(String),
-    /// A file stands where a folder is needed, or the other way round.
-    #[error("cannot write `{path}`: {obstacle} stands at `{at}`; move it away or render elsewhere")]
+    /// A file is in the place of a directory, or a directory in the place of a file.
+    #[error("cannot write `{path}`: `{at}` is {obstacle}; move it or render to another directory")]
     Blocked {
         /// The file to write.
         path: String,
-        /// What stands there: `a file` or `a folder`.
+        /// The kind of the obstacle: `a file` or `a directory`.
         obstacle: &'static str,
-        /// Where.
+        /// The path of the obstacle.
         at: String,
     },
-    /// A path that nobody may write to.
-    #[error("cannot write `{0}`: it leads out of the folder or into Git's own files")]
+    /// The path leads out of the root or into a `.git` directory.
+    #[error("cannot write `{0}`: it leads out of the directory or into `.git`")]
     Forbidden(String),
 }
 
 impl DiskError {
-    /// Says what the operating system refused to do with a path.
+    /// Converts an I/O error of an operation on a path.
     pub(super) fn refused(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
         let path = shown(path);
         move |source| Self::Refused { action, path: path.clone(), source }
     }
 }
 
-/// A path for messages.
+/// Formats a path for messages.
 pub(super) fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Why the operating system refused, in the words of a person where there are any.
+/// Describes an I/O error, in plain words if the kind is a common one.
 pub(super) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
-        io::ErrorKind::NotADirectory => "a file stands where a folder is needed".to_owned(),
-        io::ErrorKind::NotFound => "it is not there".to_owned(),
+        io::ErrorKind::NotADirectory => "a file is in the place of a directory".to_owned(),
+        io::ErrorKind::NotFound => "it does not exist".to_owned(),
         _ => error.to_string(),
     }
 }

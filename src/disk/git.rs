@@ -1,9 +1,10 @@
-//! What Git knows of a folder. The repository may be hostile: git runs with everything closed that could run a program.
+//! Queries to `git` about a directory. The repository may be hostile: `git` runs without any setting that starts a
+//! program.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The files that Git tracks although a .gitignore names them; none when git cannot say.
+/// Returns the files that Git tracks although a .gitignore matches them, or nothing if `git` fails.
 pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
     if !root.ancestors().any(|folder| folder.join(".git").exists()) {
         return Vec::new();
@@ -11,7 +12,7 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
     let mut git = Command::new("git");
     git.arg("-C")
         .arg(root)
-        // A folder that a pull request lays out like a bare repository would bring its own configuration.
+        // A pull request may contain a directory in the form of a bare repository, with a configuration of its own.
         .args(["-c", "safe.bareRepository=explicit"])
         .args(["-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-c", "core.hooksPath=/dev/null"])
         .arg("--no-pager")
@@ -21,7 +22,7 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
         .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(Stdio::null())
         .stderr(Stdio::null());
-    // A hook's environment names the repository that is committed to, which need not be the one that is read.
+    // In a hook, the environment references the repository of the commit, which may differ from the one that is read.
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
         git.env_remove(variable);
     }

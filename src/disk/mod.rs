@@ -1,6 +1,7 @@
-//! Directories ↔ trees; the only door to the file system, and only inside the folders that it is given.
+//! Reads directories into trees and writes trees to directories. No other module accesses the file system.
 //!
-//! `root` resolves every path that a repository names and opens every file; nothing else opens one to read it.
+//! All access is confined to the directories that the caller passes. `root` resolves every path of a repository and
+//! opens every file.
 
 mod error;
 mod git;
@@ -24,5 +25,6 @@ pub use root::Refusal;
 pub use turn::{Turn, turn_to_read, turn_to_write};
 pub use write::{Changes, Lock, clean, create, write};
 
-/// Where files are made before they are renamed to their places; in the root, so that a rename can reach them.
+/// The directory of files before they are renamed to their targets. It is in the root, since a rename does not cross
+/// file systems.
 const STAGE: &str = ".fleetwright.tmp";

@@ -1,23 +1,23 @@
-//! The file that speaks for a folder: in it, or in a folder above it of the same Git repository.
+//! Search for the configuration file of a directory: in it, or in a parent directory of the same Git repository.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::place::{repository_of, slashed};
 
-/// A folder that has the file, and the way from there.
+/// A directory that contains the file, and the path from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
-    /// The folder, as a person would type it.
+    /// The directory, as a user would type it.
     pub folder: PathBuf,
-    /// The path from there of the folder that was asked for; empty for itself.
+    /// The path of the requested directory relative to `folder`; empty if they are the same.
     pub within: String,
 }
 
-/// The nearest folder with a file of this name, from `folder` upwards. A repository is left by no step; without one
-/// around it, a folder speaks only for itself.
+/// Returns the nearest directory with a file of this name, from `folder` upwards.
 ///
-/// A folder that is yet to be made counts as if it were there.
+/// The search ends at the root of the Git repository. Outside of a repository it considers `folder` only. `folder` need
+/// not exist yet.
 pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
     let mut typed = folder.to_owned();
     let mut missing: Vec<String> = Vec::new();
@@ -41,7 +41,7 @@ pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
     None
 }
 
-/// The path of a folder from another one, with `..` where it leads up.
+/// Returns the path of a directory relative to another one, with `..` where it leads up.
 pub fn way(to: &Path, from: &Path) -> Option<String> {
     let (to, from) = (fs::canonicalize(to).ok()?, fs::canonicalize(from).ok()?);
     let shared = to.components().zip(from.components()).take_while(|(to, from)| to == from).count();
@@ -49,7 +49,7 @@ pub fn way(to: &Path, from: &Path) -> Option<String> {
     slashed(&up.chain(to.components().skip(shared)).collect::<PathBuf>())
 }
 
-/// The empty path is this folder.
+/// Replaces the empty path with `.`.
 fn here(typed: &Path) -> &Path {
     if typed.as_os_str().is_empty() { Path::new(".") } else { typed }
 }
@@ -65,7 +65,7 @@ fn one_up(mut typed: PathBuf) -> PathBuf {
     typed
 }
 
-/// The path that was made of what was typed, unless links lead it elsewhere.
+/// Returns the typed path if it leads to `folder`, else the path of `folder`: links may lead the typed path elsewhere.
 fn typed_as(typed: PathBuf, folder: &Path) -> PathBuf {
     if fs::canonicalize(here(&typed)).is_ok_and(|typed| typed == folder) { typed } else { folder.to_owned() }
 }
@@ -86,23 +86,23 @@ mod tests {
 
     fn found(root: &Path, folder: &str) -> Option<(String, String)> {
         let nearest = nearest(&root.join(folder), "x")?;
-        let from_root = nearest.folder.strip_prefix(root).map_or("elsewhere".into(), |path| path.display().to_string());
+        let from_root = nearest.folder.strip_prefix(root).map_or("outside".into(), |path| path.display().to_string());
         Some((from_root, nearest.within))
     }
 
     #[test]
-    fn the_nearest_file_up_to_the_root_of_the_repository_counts() {
+    fn the_nearest_file_below_the_repository_root_is_found() {
         let folder = repository(&["x", "repo/.git", "repo/a/x", "repo/a/b/y", "repo/c/y"]);
         let root = fs::canonicalize(folder.path()).unwrap();
         let pair = |folder: &str, within: &str| Some((folder.to_owned(), within.to_owned()));
         assert_eq!(found(&root, "repo/a/b"), pair("repo/a", "b"));
         assert_eq!(found(&root, "repo/a"), pair("repo/a", ""));
         assert_eq!(found(&root, "repo/a/b/to/come"), pair("repo/a", "b/to/come"));
-        assert_eq!(found(&root, "repo/c"), None, "what lies above the repository says nothing of it");
+        assert_eq!(found(&root, "repo/c"), None, "a file above the repository does not apply");
     }
 
     #[test]
-    fn a_folder_outside_of_any_repository_speaks_for_itself() {
+    fn outside_of_a_repository_only_the_directory_itself_is_searched() {
         let folder = repository(&["x", "a/y"]);
         let root = fs::canonicalize(folder.path()).unwrap();
         if root.ancestors().any(|folder| folder.join(".git").exists()) {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_leads_up_and_down() {
+    fn a_relative_path_leads_up_and_down() {
         let folder = repository(&["a/b/y", "c/y"]);
         let way = |to: &str, from: &str| way(&folder.path().join(to), &folder.path().join(from)).unwrap();
         assert_eq!([way("c", "a/b"), way("a/b", "a"), way("a", "a")], ["../../c", "b", ""]);

@@ -1,4 +1,4 @@
-//! A folder and what its files refer to → a tree that looks at nothing before it is asked for.
+//! A tree over a directory and the files that it references. It reads a file on first access.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,32 +11,32 @@ use super::read::{read_bytes, read_file, refuse_git};
 use super::root::{Place, Root};
 use crate::text::{File, LoadError, Loader, PathKind, Tree};
 
-/// A folder in the tree around it.
+/// A directory and the tree that contains it.
 #[derive(Debug)]
 pub struct Opened {
-    /// The tree: what the folder may refer to lies in it.
+    /// The tree. It contains all files that the directory may reference.
     pub tree: Tree,
-    /// The folder's path in the tree.
+    /// The path of the directory in the tree.
     pub folder: String,
 }
 
-/// Opens a folder: nothing is read before it is asked for, whatever a .gitignore says of it.
+/// Opens a directory. Files are read on first access, also those that a .gitignore matches.
 ///
-/// Its files may refer to others above it, so the tree's root is the folder of the Git repository that it belongs to.
-/// Without one it is the current folder, if the folder lies in it, or the folder itself. The files of the tree are called
-/// as a person would who typed `folder` to name the folder.
+/// Its files may reference files above it, so the root of the tree is the root of the Git repository. Without a
+/// repository it is the current directory if that contains `folder`, else `folder` itself. The paths of files are
+/// displayed relative to the current directory, as `folder` was typed.
 pub fn open(folder: &Path) -> Result<Opened, DiskError> {
     let base = directory(folder)?.path().to_owned();
     let root = Root::open(&root_of(&base))?;
     let folder_in_root = base.strip_prefix(root.path()).ok().and_then(place::slashed);
     let Some(path) = folder_in_root else {
-        return Err(DiskError::refused("read", folder)(std::io::Error::other("its name is no text")));
+        return Err(DiskError::refused("read", folder)(std::io::Error::other("its name is not valid UTF-8")));
     };
     let loader = Open { root, base, typed: folder.to_owned() };
     Ok(Opened { tree: Tree::with_loader(Arc::new(loader)), folder: path })
 }
 
-/// Opens a copy as a tree of its own: nothing outside of it is seen.
+/// Opens a copy as a separate tree, without access to files outside of it.
 pub fn open_alone(folder: &Path) -> Result<Tree, DiskError> {
     refuse_git(folder)?;
     let root = directory(folder)?;
@@ -57,18 +57,18 @@ fn root_of(base: &Path) -> PathBuf {
     place::repository_of(base).map(Path::to_owned).or_else(here).unwrap_or_else(|| base.to_owned())
 }
 
-/// Looks at files when they are asked for.
+/// A loader that reads files on first access.
 struct Open {
-    /// What nothing leads out of.
+    /// The directory that confines all paths.
     root: Root,
-    /// The folder that was named; canonical.
+    /// The canonical path of the requested directory.
     base: PathBuf,
-    /// The folder as it was typed.
+    /// The requested directory as it was typed.
     typed: PathBuf,
 }
 
 impl Open {
-    /// The path of a file that no link is on.
+    /// Returns the path of a file after resolution of all links.
     fn file(&self, path: &str) -> Result<PathBuf, LoadError> {
         match self.root.find(path) {
             Place::File(real) => Ok(real),
@@ -76,7 +76,7 @@ impl Open {
         }
     }
 
-    /// A path as a person would type it here.
+    /// Returns a path as a user would type it in the current directory.
     fn shown(&self, full: &Path) -> String {
         let common = self.base.components().zip(full.components()).take_while(|(a, b)| a == b).count();
         let mut typed: PathBuf = self.typed.components().filter(|part| *part != Component::CurDir).collect();
@@ -95,7 +95,7 @@ impl Open {
 
 impl Loader for Open {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        // The path that was asked for is shown, not the one that a link leads to.
+        // Messages show the requested path, not the target of a link.
         read_file(&self.display_path(path), &self.root, &self.file(path)?)
     }
 
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_is_the_root_and_files_outside_of_it_are_not_seen() {
+    fn the_repository_is_the_root_and_files_outside_of_it_are_invisible() {
         let outer = folder(&[
             ("secret.yaml", "a: 1"),
             ("git/.git/config", ""),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_called_as_the_folder_was_typed() {
+    fn paths_are_displayed_relative_to_the_typed_directory() {
         let outer = folder(&[("overlays/prod/a.yaml", ""), ("base/b.yaml", "")]);
         let base = fs::canonicalize(outer.path().join("overlays/prod")).unwrap();
         let root = fs::canonicalize(outer.path()).unwrap();

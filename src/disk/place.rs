@@ -1,4 +1,4 @@
-//! Paths that users type, and paths that are written to.
+//! Paths that users type, and paths of files to write.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -7,25 +7,27 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::{DiskError, shown};
 
-/// Tells whether a path names a file.
+/// Returns whether the path is a file.
 pub fn is_file(path: &Path) -> bool {
     path.is_file()
 }
 
-/// A folder's path from another one that it lies in, with `/` between segments; empty for that folder itself.
+/// Returns the path of a directory relative to one that contains it, with `/` between segments.
+///
+/// Returns the empty string if both are the same directory.
 pub fn relative(folder: &Path, from: &Path) -> Option<String> {
     let (folder, from) = (fs::canonicalize(folder).ok()?, fs::canonicalize(from).ok()?);
     slashed(folder.strip_prefix(from).ok()?)
 }
 
-/// The directory of the Git repository that a canonical directory belongs to.
+/// Returns the root of the Git repository that contains a canonical directory.
 pub(super) fn repository_of(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
 }
 
-/// Refuses a path that a user typed if a link of a repository on the way leads out of that repository.
+/// Rejects a path that a user typed if a symbolic link of a repository in it leads out of that repository.
 ///
-/// A user means what is there; who wrote the repository may have put a link in its place.
+/// The user expects a directory there, but the author of the repository may have replaced it with a link.
 pub(super) fn refuse_stray(typed: &Path) -> Result<(), DiskError> {
     let Ok(mut here) = fs::canonicalize(".") else { return Ok(()) };
     for component in typed.components() {
@@ -55,16 +57,16 @@ pub(super) fn refuse_stray(typed: &Path) -> Result<(), DiskError> {
     Ok(())
 }
 
-/// Tells whether a canonical path lies below a canonical root, and not in `.git`.
+/// Returns whether a canonical path is below a canonical root and not in `.git`.
 pub(super) fn is_within(target: &Path, root: &Path) -> bool {
     target.strip_prefix(root).is_ok_and(|inside| !inside.iter().any(is_git))
 }
 
-/// The characters that file systems of macOS leave out of names when they compare them.
+/// The characters that the file systems of macOS ignore when they compare names.
 const IGNORED: [(char, char); 4] =
     [('\u{200c}', '\u{200f}'), ('\u{202a}', '\u{202e}'), ('\u{206a}', '\u{206f}'), ('\u{feff}', '\u{feff}')];
 
-/// Tells whether some file system takes a name for `.git`, as Git itself judges it.
+/// Returns whether any file system treats a name as `.git`, by the rules of Git itself.
 pub(super) fn is_git(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     if !name.starts_with(['.', 'g', 'G']) && name.is_ascii() {
@@ -76,9 +78,9 @@ pub(super) fn is_git(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1")
 }
 
-/// The full path of a file to be written below `root`, which is canonical: every folder on its way is looked at.
+/// Returns the full path of a file to write below the canonical `root`, after a check of every directory in the path.
 ///
-/// What is in `removed` will not be in the way any longer.
+/// A file in `removed` is not an obstacle, since it is removed first.
 pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Result<PathBuf, DiskError> {
     let forbidden = || DiskError::Forbidden(path.to_owned());
     if path.is_empty() || !is_plain(Path::new(path)) {
@@ -100,22 +102,22 @@ pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Res
         }
     }
     if fs::symlink_metadata(&full).is_ok_and(|metadata| metadata.is_dir()) && !is_emptied(&full, path, removed) {
-        return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a folder", at: shown(&full) });
+        return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a directory", at: shown(&full) });
     }
     Ok(full)
 }
 
-/// Looks again at the way to a [`target`] just before it changes: a link may have taken the place of a folder.
+/// Checks the path of a [`target`] again just before the write: a link may have replaced a directory.
 pub(super) fn confirm(root: &Path, target: &Path) -> Result<(), DiskError> {
     let folder = target.parent().unwrap_or(root);
     match fs::canonicalize(folder) {
         Ok(real) if !is_within(&real, root) => Err(DiskError::LeadsOut { path: shown(target), link: shown(folder) }),
-        // What is to be removed may be gone, with its folder.
+        // A file to remove may be missing already, together with its directory.
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
-/// The folders that are left empty when files are removed.
+/// Returns the directories that become empty when files are removed.
 pub(super) fn emptied(root: &Path, removed: &BTreeSet<String>) -> BTreeSet<PathBuf> {
     let folders = removed.iter().flat_map(|path| path.match_indices('/').filter_map(|(end, _)| path.get(..end)));
     let folders: BTreeSet<&str> = folders.collect();
@@ -123,7 +125,7 @@ pub(super) fn emptied(root: &Path, removed: &BTreeSet<String>) -> BTreeSet<PathB
     emptied.filter(|(full, folder)| is_emptied(full, folder, removed)).map(|(full, _)| full).collect()
 }
 
-/// Tells whether a folder has files and all of them will be removed, and the folder with them.
+/// Returns whether a directory contains files and all of them are in `removed`.
 fn is_emptied(folder: &Path, path: &str, removed: &BTreeSet<String>) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     let mut entries = entries.filter_map(Result::ok).peekable();
@@ -135,13 +137,13 @@ fn is_emptied(folder: &Path, path: &str, removed: &BTreeSet<String>) -> bool {
         })
 }
 
-/// A path relative to the root, with `/` between segments; `None` when it is not UTF-8.
+/// Returns a relative path with `/` between segments, or `None` if it is not valid UTF-8.
 pub(super) fn slashed(path: &Path) -> Option<String> {
     let segments: Option<Vec<&str>> = path.components().map(|segment| segment.as_os_str().to_str()).collect();
     segments.map(|segments| segments.join("/"))
 }
 
-/// Tells whether a path consists of names alone, none of them Git's own.
+/// Returns whether a path consists of names only, none of them `.git`.
 pub(super) fn is_plain(path: &Path) -> bool {
     path.components().all(|component| matches!(component, Component::Normal(name) if !is_git(name)))
 }

@@ -1,4 +1,4 @@
-//! Directories → trees.
+//! Reads directories into trees.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,14 +14,14 @@ use super::root::{Place, Refusal, Root};
 use super::walk::{self, Found};
 use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of};
 
-/// Reads a folder: its YAML files now, all others when they are asked for.
+/// Reads the YAML files of a directory. Other files are read on first access.
 ///
-/// A path that is a file makes a tree of that file alone, whose root is the folder that it lies in.
+/// If the path is a file, the tree contains that file only, and its root is the directory of the file.
 pub fn read(path: &Path) -> Result<Tree, DiskError> {
     read_in(path, None)
 }
 
-/// Reads a folder as [`read`] does, as a copy of another repository: its files are called by the folder as it was typed.
+/// Reads a copy of another repository as [`read`] does. Its files remember the directory as it was typed.
 pub fn read_copy(path: &Path) -> Result<Tree, DiskError> {
     refuse_git(path)?;
     let typed = shown(path);
@@ -40,7 +40,7 @@ fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
     read_root(Root::open(path)?, called)
 }
 
-/// Reads a directory that was opened.
+/// Reads an open directory.
 pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
     let files = walk::files(&root)?;
     let links: Vec<String> =
@@ -57,7 +57,7 @@ pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, Di
     Ok(tree)
 }
 
-/// Lists a folder: all of its files are read when they are asked for.
+/// Lists the files of a directory. All of them are read on first access.
 pub fn list(folder: &Path) -> Result<Tree, DiskError> {
     let root = Root::open(folder)?;
     let files = walk::files(&root)?;
@@ -68,8 +68,9 @@ pub fn list(folder: &Path) -> Result<Tree, DiskError> {
     Ok(tree)
 }
 
-/// Reads those of `paths` that are files below a folder, and what stands in their way; a folder that does not exist has
-/// nothing.
+/// Reads the files at `paths` below a directory, and the files and directories that obstruct them.
+///
+/// Returns an empty tree if the directory does not exist.
 pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Tree, DiskError> {
     let mut tree = Tree::default();
     let Ok(metadata) = fs::metadata(root) else { return Ok(tree) };
@@ -77,12 +78,12 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
         return Err(DiskError::Blocked { path: shown(root), obstacle: "a file", at: shown(root) });
     }
     let root = Root::open(root)?;
-    // What was rendered and what the lock lists are mostly the same files.
+    // The rendered files and the files in the lock are mostly the same.
     let paths: BTreeSet<&str> = paths.into_iter().collect();
     let read = |path: &str| match read_file(path, &root, Path::new(path)) {
         Ok(file) => Some((path.to_owned(), Entry::Text(file))),
         Err(LoadError::Decode(error)) => Some((path.to_owned(), Entry::Opaque(error.into()))),
-        // A link that may be followed, an obstacle, or nothing.
+        // The path is a link that may be followed, an obstacle, or missing.
         Err(_) => read_or_obstacle(&root, path),
     };
     let entries: Vec<Option<(String, Entry)>> = paths.into_par_iter().map(read).collect();
@@ -92,13 +93,13 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
     Ok(tree)
 }
 
-/// Refuses a copy that lies among Git's own files.
+/// Rejects a copy in a `.git` directory.
 pub(super) fn refuse_git(path: &Path) -> Result<(), DiskError> {
     let in_git = fs::canonicalize(path).is_ok_and(|path| path.iter().any(is_git));
     if in_git { Err(DiskError::Git(shown(path))) } else { Ok(()) }
 }
 
-/// A file that was named on its own; who names a link means what it leads to.
+/// Reads a single file. A user who passes a link means its target.
 fn read_alone(path: &Path, called: Option<&Arc<str>>) -> Result<Tree, DiskError> {
     let target = fs::canonicalize(path).map_err(DiskError::refused("read", path))?;
     let (Some(folder), Some(file)) = (target.parent(), target.file_name()) else {
@@ -140,14 +141,15 @@ fn unread(found: Found) -> Entry {
     }
 }
 
-/// The file at a path; where there is none, a file on the way to it, or one of the folder that stands there.
+/// Returns the entry of a file. If there is none, returns an obstacle: a file in the place of a parent directory, or a
+/// file of the directory at the path.
 fn read_or_obstacle(root: &Root, path: &str) -> Option<(String, Entry)> {
     if path.is_empty() {
         return None;
     }
     match root.find(path) {
         Place::File(_) | Place::Hidden(_) | Place::Special => Some((path.to_owned(), read_place(root, path)?)),
-        // Behind a link that leads out, nothing is looked at.
+        // Nothing is read behind a link that leads out.
         Place::Refused(Refusal::Link) if matches!(root.find(folder_of(path)), Place::Folder(_)) => {
             Some((path.to_owned(), Entry::Opaque(LoadError::Linked)))
         }
@@ -182,12 +184,12 @@ fn read_text(path: &str, root: &Root, real: &Path) -> Entry {
     read_file(path, root, real).map_or_else(Entry::Opaque, Entry::Text)
 }
 
-/// Reads a file by the path that no link is on; `path` is what it is called.
+/// Reads the file at `real`, which contains no link, and calls it `path`.
 pub(super) fn read_file(path: &str, root: &Root, real: &Path) -> Result<File, LoadError> {
     Ok(File::decode(path, read_bytes(root, real)?)?)
 }
 
-/// The bytes of a file by the path that no link is on.
+/// Returns the bytes of the file at a path that contains no link.
 pub(super) fn read_bytes(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError> {
     let unreadable = |error: std::io::Error| LoadError::Unreadable(reason(&error));
     let (mut file, metadata) = root.file(real)?;
@@ -195,7 +197,7 @@ pub(super) fn read_bytes(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError>
         return Err(DecodeError::TooLarge.into());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
-    // A file that grows meanwhile, as those of /proc do, is not read for ever.
+    // Without the limit, a file that grows meanwhile, as in /proc, would be read endlessly.
     file.by_ref().take(File::MAX_LEN as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     Ok(bytes)
 }
@@ -206,10 +208,10 @@ fn is_yaml(path: &str) -> bool {
         || path.file_name().is_some_and(|name| name == "Kustomization")
 }
 
-/// Reads the files of a folder that were not read yet.
+/// A loader for the files of a directory that are read on first access.
 struct Folder {
     root: Root,
-    /// The folder as it was typed, when it is not the one that is judged.
+    /// The directory as it was typed, if it is a copy of another repository.
     called: Option<Arc<str>>,
 }
 
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_is_read_and_other_files_wait() {
+    fn yaml_is_read_and_other_files_are_deferred() {
         let folder = folder(&[("a.yaml", "a: 1"), ("b/Kustomization", "{}"), (".c.yml", ""), ("d.json", "{}")]);
         let tree = read(folder.path()).unwrap();
         assert_eq!(paths(&tree), [".c.yml", "a.yaml", "b/Kustomization", "d.json"]);
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_a_copy_know_the_folder_as_it_was_typed() {
+    fn files_of_a_copy_remember_the_directory_as_typed() {
         let folder = folder(&[("a.yaml", "a: 1"), ("b.txt", "")]);
         let tree = read_copy(folder.path()).unwrap();
         for path in ["a.yaml", "b.txt"] {
@@ -273,14 +275,14 @@ mod tests {
     }
 
     #[test]
-    fn ignored_files_are_left_out_and_git_is_too() {
+    fn ignored_files_and_git_are_excluded() {
         let ignore = ("x/.gitignore", "*.local.yaml\n");
         let folder = folder(&[ignore, ("x/a.local.yaml", ""), ("a.local.yaml", ""), (".git/a.yaml", "")]);
         assert_eq!(paths(&read(folder.path()).unwrap()), ["a.local.yaml", "x/.gitignore"]);
     }
 
     #[test]
-    fn what_git_tracks_counts_even_when_it_is_ignored() {
+    fn tracked_files_are_included_although_ignored() {
         let folder = folder(&[(".gitignore", "*.yaml\n"), ("tracked.yaml", "a: 1"), ("other.yaml", "")]);
         let git = |args: &[&str]| {
             let mut git = std::process::Command::new("git");
@@ -293,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_a_tree_of_its_own() {
+    fn a_single_file_is_a_tree() {
         let folder = folder(&[("a.txt", "a: 1"), ("b.yaml", "")]);
         assert_eq!(paths(&read(&folder.path().join("a.txt")).unwrap()), ["a.txt"]);
         assert!(matches!(read(&folder.path().join("c")), Err(DiskError::Missing(_))));
@@ -301,7 +303,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_followed_to_files_inside_and_nowhere_else() {
+    fn links_are_followed_only_to_files_inside() {
         let outside = folder(&[("secret.yaml", "a: 1")]);
         let folder = folder(&[("a/a.yaml", "a: 1")]);
         let link = |target: &Path, name: &str| std::os::unix::fs::symlink(target, folder.path().join(name)).unwrap();
@@ -325,7 +327,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_ignore_file_that_is_a_link_is_not_opened() {
+    fn a_linked_ignore_file_is_not_opened() {
         for path in [".gitignore", "x/.gitignore"] {
             let folder = folder(&[("a.yaml", ""), ("x/b.yaml", "")]);
             std::os::unix::fs::symlink("/dev/zero", folder.path().join(path)).unwrap();
@@ -336,7 +338,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_pipe_is_not_waited_for() {
+    fn a_pipe_does_not_block() {
         let folder = folder(&[("a.yaml", "")]);
         let pipe = folder.path().join("pipe.yaml");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -1,8 +1,8 @@
-//! A directory that no path of a repository leads out of: paths are resolved and files are opened here alone.
+//! A directory that confines all paths of a repository. No other file resolves these paths or opens files.
 //!
-//! Whoever wrote the repository wrote its paths and its symbolic links too. [`Root::find`] follows links itself, one
-//! component at a time, and looks at nothing outside the root. [`Root::open`] follows no link at all, so a link that
-//! replaces a file between the two calls is not followed either.
+//! The author of a repository also controls its paths and its symbolic links. [`Root::find`] follows links itself, one
+//! component at a time, and examines nothing outside the root. [`Root::file`] follows no link, so a link that replaces
+//! a file between the two calls is not followed either.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -12,26 +12,26 @@ use super::error::{DiskError, missing, reason};
 use super::place::{is_git, is_plain, refuse_stray};
 use crate::text::LoadError;
 
-/// The links that one path may lead through, as in Linux.
+/// The maximal number of links in one path, as in Linux.
 const MAX_LINKS: usize = 40;
-/// The components that are looked at for one path, those of its links included.
+/// The maximal number of components in one path, including those of its links.
 const MAX_STEPS: usize = 1024;
 
-/// A directory that no path leads out of.
+/// A directory that confines all paths.
 #[derive(Debug)]
 pub(super) struct Root {
-    /// Its canonical path.
+    /// The canonical path.
     path: PathBuf,
     #[cfg(unix)]
     directory: std::os::fd::OwnedFd,
 }
 
-/// What is at a path below a root. Paths in it are relative to the root and lead through no link.
+/// The result of a path lookup below a root. Its paths are relative to the root and contain no link.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Nothing.
+    /// The path does not exist.
     Nothing,
-    /// Something that the operating system does not let us look at, and why.
+    /// The operating system denies access, for this reason.
     Hidden(String),
     /// A file.
     File(PathBuf),
@@ -39,24 +39,23 @@ pub(super) enum Place {
     Folder(PathBuf),
     /// A device, a pipe or a socket.
     Special,
-    /// A place that is refused.
+    /// The path is refused.
     Refused(Refusal),
 }
 
-/// Why a path is refused.
+/// The reason why a path is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// Its text leads out of the root.
+    /// The path itself leads out of the root.
     Outside,
-    /// A symbolic link on the way leads out of the root, to nothing, or in a circle.
+    /// A symbolic link in the path leads out of the root, to a missing file, or forms a cycle.
     Link,
-    /// It leads into a `.git` directory.
+    /// The path leads into a `.git` directory.
     Git,
 }
 
 impl Root {
-    /// Opens a directory by the path that a user typed, unless a link of a repository on the way leads out of that
-    /// repository.
+    /// Opens a directory by the path that a user typed, unless a symbolic link in it leads out of the link's repository.
     pub(super) fn open(typed: &Path) -> Result<Self, DiskError> {
         refuse_stray(typed)?;
         let path = fs::canonicalize(typed).map_err(|error| missing(typed, error))?;
@@ -73,17 +72,17 @@ impl Root {
         })
     }
 
-    /// The canonical path.
+    /// Returns the canonical path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Looks at a path. Links are followed to places below the root, and nowhere else.
+    /// Looks up a path. Follows links only to files and directories below the root.
     pub(super) fn find(&self, path: &str) -> Place {
         self.find_from(Path::new(""), path)
     }
 
-    /// Looks at a path that starts in a directory below the root, which leads through no link.
+    /// Looks up a path relative to a directory below the root. The path of that directory contains no link.
     pub(super) fn find_from(&self, folder: &Path, path: &str) -> Place {
         let mut real = folder.to_owned();
         let mut rest = reversed(Path::new(path));
@@ -141,7 +140,7 @@ impl Root {
         if is_folder { Place::Folder(real) } else { Place::File(real) }
     }
 
-    /// Opens a file by a path that leads through no link and not into `.git`.
+    /// Opens a file by a path that contains no link and no `.git`.
     pub(super) fn file(&self, path: &Path) -> Result<(fs::File, fs::Metadata), LoadError> {
         if !is_plain(path) {
             return Err(LoadError::Linked);
@@ -150,12 +149,12 @@ impl Root {
         let file = self.open_file(path)?;
         let metadata = file.metadata().map_err(unreadable)?;
         if !metadata.is_file() {
-            return Err(LoadError::Unreadable("it is no file".to_owned()));
+            return Err(LoadError::Unreadable("it is not a regular file".to_owned()));
         }
         Ok((file, metadata))
     }
 
-    /// Makes a root of a directory by a path that leads through no link and not into `.git`.
+    /// Opens a directory below the root as another root, by a path that contains no link and no `.git`.
     pub(super) fn enter(&self, path: &Path) -> Result<Self, LoadError> {
         if !is_plain(path) {
             return Err(LoadError::Linked);
@@ -169,7 +168,7 @@ impl Root {
         })
     }
 
-    /// The names in a directory, by a path that leads through no link; none if it cannot be listed.
+    /// Returns the names in a directory, by a path that contains no link, or nothing if it cannot be listed.
     pub(super) fn names(&self, path: &Path) -> Vec<String> {
         let names = if is_plain(path) { self.list(path).unwrap_or_default() } else { Vec::new() };
         names.into_iter().filter(|name| !is_git(name.as_ref())).collect()
@@ -180,7 +179,7 @@ fn reversed(path: &Path) -> Vec<PathBuf> {
     path.components().rev().map(|component| component.as_os_str().into()).collect()
 }
 
-/// Tells whether nothing is there, as far as a name can say: no file has a NUL in its name, or one of 5,000 letters.
+/// Returns whether the error proves that no file exists: also for a name with a NUL byte or with 5,000 letters.
 fn is_missing(error: &io::Error) -> bool {
     let kinds = [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::InvalidInput, ErrorKind::InvalidFilename];
     kinds.contains(&error.kind())
@@ -188,7 +187,7 @@ fn is_missing(error: &io::Error) -> bool {
 
 #[cfg(unix)]
 mod unix {
-    //! Opening below an open directory: the kernel resolves the path, and follows no link on the way.
+    //! Opens files below an open directory: the kernel resolves the path without following links.
 
     use std::ffi::OsStr;
     use std::fs;
@@ -202,7 +201,7 @@ mod unix {
     use crate::text::LoadError;
 
     pub(super) const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-    /// A pipe that takes the place of a file is not waited for, and a terminal does not become ours.
+    /// `NONBLOCK`: a pipe in the place of a file does not block. `NOCTTY`: a terminal does not become the controlling one.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
     impl Root {
@@ -235,7 +234,7 @@ mod unix {
         use rustix::fs::{ResolveFlags, openat2};
         let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         match openat2(&root, path, flags, Mode::empty(), beneath) {
-            // Kernels before 5.6 do not have it, and some sandboxes forbid it.
+            // Kernels before 5.6 lack `openat2`, and some sandboxes forbid it.
             Err(Errno::NOSYS | Errno::PERM) => open_by_steps(root, path, flags),
             result => result,
         }
@@ -246,7 +245,7 @@ mod unix {
         open_by_steps(root, path, flags)
     }
 
-    /// Opens each directory on the way from the one before.
+    /// Opens each directory of a path relative to the one before.
     pub(super) fn open_by_steps(root: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let step = |folder: &dyn AsFd, name: &OsStr, flags: OFlags| {
             openat(folder.as_fd(), name, flags | OFlags::NOFOLLOW, Mode::empty())
@@ -270,7 +269,7 @@ mod unix {
 
 #[cfg(not(unix))]
 mod portable {
-    //! Opening by the full path: what was opened is compared with what the path leads to without a link.
+    //! Opens files by the full path, then compares the open file with the one that the path leads to without links.
 
     use std::fs;
     use std::path::Path;
@@ -308,7 +307,7 @@ mod tests {
 
     use super::*;
 
-    /// A root `in` beside a directory `out`; both have `a/file` with their names.
+    /// Creates a root `in` beside a directory `out`. Both contain `a/file` with their name as text.
     fn roots() -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
         for name in ["in", "out", "in/.git"] {
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed_below_the_root_and_nowhere_else() {
+    fn links_are_followed_only_below_the_root() {
         let (folder, root) = roots();
         let link = |target: &Path, name: &str| symlink(target, folder.path().join("in").join(name)).unwrap();
         link(Path::new("a"), "inside");
@@ -339,12 +338,12 @@ mod tests {
         link(&folder.path().join("out/a/file"), "out-file");
         link(Path::new("../in/a/file"), "out-and-in");
         link(Path::new("/"), "slash");
-        link(Path::new("nothing"), "dangling");
-        link(Path::new("circle"), "circle");
+        link(Path::new("missing"), "dangling");
+        link(Path::new("cycle"), "cycle");
         link(Path::new(".git"), "git");
         link(Path::new("a/../.GIT/a/file"), "git-file");
         for path in
-            ["out", "out/a/file", "out/..", "out-file", "out-and-in", "slash", "dangling", "circle", "git", "git-file"]
+            ["out", "out/a/file", "out/..", "out-file", "out-and-in", "slash", "dangling", "cycle", "git", "git-file"]
         {
             assert_eq!(root.find(path), Place::Refused(Refusal::Link), "{path}");
         }
@@ -365,9 +364,9 @@ mod tests {
         assert_eq!(root.find("inside/../"), Place::Folder("".into()));
     }
 
-    /// The state after the path was looked at and before the file is opened.
+    /// Replaces a path between its lookup and the opening of the file.
     #[test]
-    fn a_link_that_replaces_what_was_looked_at_is_not_followed() {
+    fn a_link_that_replaces_a_file_after_lookup_is_not_followed() {
         for (replaced, target) in [
             ("a/file", "../../out/a/file"),
             ("a/file", "../.git/a/file"),
@@ -376,7 +375,7 @@ mod tests {
             ("a", "b"),
         ] {
             let (folder, root) = roots();
-            let Place::File(found) = root.find("a/file") else { panic!("the file is there") };
+            let Place::File(found) = root.find("a/file") else { panic!("the file exists") };
             assert_eq!(text(&root, "a/file").unwrap(), "in");
             fs::rename(root.path().join("a"), root.path().join("b")).unwrap();
             if replaced == "a/file" {
@@ -392,17 +391,17 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_replaces_a_file_is_not_waited_for() {
+    fn a_pipe_that_replaces_a_file_does_not_block() {
         let (_folder, root) = roots();
         fs::remove_file(root.path().join("a/file")).unwrap();
-        let made = std::process::Command::new("mkfifo").arg(root.path().join("a/file")).status().unwrap();
-        assert!(made.success());
+        let status = std::process::Command::new("mkfifo").arg(root.path().join("a/file")).status().unwrap();
+        assert!(status.success());
         assert!(root.file(Path::new("a/file")).is_err());
         assert_eq!(root.find("a/file"), Place::Special);
     }
 
     #[test]
-    fn a_root_that_is_replaced_is_still_the_one_that_was_opened() {
+    fn a_replaced_root_stays_the_opened_directory() {
         let (folder, root) = roots();
         fs::rename(folder.path().join("in"), folder.path().join("moved")).unwrap();
         symlink("out", folder.path().join("in")).unwrap();

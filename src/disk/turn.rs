@@ -1,27 +1,27 @@
-//! One at a time: two renders that meet in a folder would take each other's files away.
+//! Locks on directories: two concurrent renders into one directory would remove each other's files.
 
 use std::fs::{self, TryLockError};
 use std::path::Path;
 
-/// A folder's turn; it ends when this is dropped, or with the process, however that ends.
+/// A lock on a directory. It is released on drop, or when the process ends.
 #[derive(Debug)]
 pub struct Turn {
     _folder: fs::File,
 }
 
-/// Waits until nobody else reads or writes a folder by turns; `waiting` is told when that takes a while.
+/// Locks a directory exclusively. Calls `waiting` if another process holds a lock.
 pub fn turn_to_write(folder: &Path, waiting: impl FnOnce()) -> Option<Turn> {
     take(folder, waiting, fs::File::try_lock, fs::File::lock)
 }
 
-/// Waits until nobody writes a folder by turns; `waiting` is told when that takes a while.
+/// Locks a directory against writers. Calls `waiting` if another process holds an exclusive lock.
 pub fn turn_to_read(folder: &Path, waiting: impl FnOnce()) -> Option<Turn> {
     take(folder, waiting, fs::File::try_lock_shared, fs::File::lock_shared)
 }
 
-/// Locks the folder itself, or the nearest one that exists. No file is made for it, and none is left behind.
+/// Locks the directory itself, or the nearest parent that exists, without a lock file.
 ///
-/// `None` where folders cannot be locked, on Windows and on some network file systems: there are no turns then.
+/// Returns `None` where directories cannot be locked: on Windows and on some network file systems.
 fn take(
     folder: &Path,
     waiting: impl FnOnce(),

@@ -1,4 +1,4 @@
-//! Which files a folder has.
+//! Lists the files of a directory.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,27 +13,27 @@ use super::git;
 use super::place;
 use super::root::{Place, Root};
 
-/// What stands at a path below the root.
+/// The kind of a file below the root.
 pub(super) enum Found {
-    /// A file that may be read where it stands.
+    /// A file at its own path.
     File,
-    /// A file that may be read, which links may lead to.
+    /// A readable file behind symbolic links.
     Linked,
-    /// A link that nobody follows.
+    /// A symbolic link that is not followed.
     Link,
-    /// A pipe, a socket, a device, or a name that is no text.
+    /// A pipe, a socket, a device, or a file whose name is not valid UTF-8.
     NoFile,
-    /// Something that could not be looked at.
+    /// A path that cannot be examined, with the reason.
     Unreadable(String),
 }
 
-/// The files below a root, in any order.
+/// Returns the files below a root, in any order.
 ///
-/// Hidden files count, `.git` does not. The .gitignore files below the root are honoured and no others, so that two
-/// machines see the same files; what Git tracks counts even when they name it.
+/// Includes hidden files except `.git`. Excludes files that a .gitignore below the root matches, unless Git tracks
+/// them. Ignores all other ignore files, so that the result is the same on each machine.
 pub(super) fn files(root: &Root) -> Result<Vec<(String, Found)>, DiskError> {
     let (opened, root) = (root, root.path());
-    // The walker opens what is called .gitignore, whatever it is, and a link of a pull request may lead anywhere.
+    // The walker opens any .gitignore, also a symbolic link, which a pull request may point anywhere.
     let strange: Arc<Mutex<BTreeSet<PathBuf>>> = Arc::default();
     strange.lock().unwrap_or_else(PoisonError::into_inner).extend(strange_ignore_file(root));
     let seen = strange.clone();
@@ -94,7 +94,7 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, Found)>, DiskError> {
     Ok(found)
 }
 
-/// A folder's .gitignore that is a link, a pipe or a device.
+/// Returns the path of the directory's .gitignore if it is a link, a pipe or a device.
 fn strange_ignore_file(folder: &Path) -> Option<PathBuf> {
     let path = folder.join(".gitignore");
     let kind = fs::symlink_metadata(&path).ok()?.file_type();
@@ -102,7 +102,7 @@ fn strange_ignore_file(folder: &Path) -> Option<PathBuf> {
 }
 
 fn refuse_strange(path: &Path) -> DiskError {
-    let why = "it is a link or no file at all, and Git does not follow such a one either; make it a file";
+    let why = "it is a link or a special file, which Git does not follow either; replace it with a regular file";
     DiskError::refused("read", path)(std::io::Error::other(why))
 }
 

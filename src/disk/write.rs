@@ -1,4 +1,4 @@
-//! Trees → directories. Whenever it is interrupted, each file is the old one or the new one, and the lock names both.
+//! Writes trees to directories. After an interruption, each file is either old or new, and the lock lists both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,30 +9,30 @@ use super::STAGE;
 use super::error::DiskError;
 use super::place;
 
-/// What is to change in a folder. Paths use `/` and start at its root.
+/// The changes to a directory. Paths use `/` and are relative to it.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
-    /// Files to write, with their text.
+    /// The files to write, with their text.
     pub write: BTreeMap<String, String>,
-    /// Files to remove; those that are gone already only leave their empty folders behind.
+    /// The files to remove. If a file is missing already, only its empty directories are removed.
     pub remove: BTreeSet<String>,
-    /// The file that says which files are ours.
+    /// The lock: the file that lists the generated files.
     pub lock: Lock,
 }
 
-/// The states of the file that says which files are ours.
+/// The file that lists the generated files, and its contents.
 #[derive(Debug, Clone, Default)]
 pub struct Lock {
-    /// Its path.
+    /// The path.
     pub path: String,
-    /// What it says while files change: it knows the old and the new ones.
+    /// The text while files change: it lists the old and the new files.
     pub during: String,
-    /// What it says afterwards.
+    /// The text after all changes.
     pub after: String,
 }
 
 impl Changes {
-    /// Tells whether a file to remove stands where a folder of a file to write goes, or below such a file.
+    /// Returns whether a file to remove is in the place of a directory of a file to write, or below a file to write.
     fn blocks(&self, path: &str) -> bool {
         let below = format!("{path}/");
         let is_folder =
@@ -42,19 +42,19 @@ impl Changes {
     }
 }
 
-/// Writes changes into a folder, which is made when it does not exist.
+/// Writes changes to a directory, which is created if it does not exist.
 ///
-/// Everything that can be refused is asked for before the first file changes.
+/// Checks all permissions before the first file changes.
 pub fn write(root: &Path, changes: &Changes) -> Result<(), DiskError> {
     place::refuse_stray(root)?;
-    fs::create_dir_all(root).map_err(DiskError::refused("make the folder", root))?;
+    fs::create_dir_all(root).map_err(DiskError::refused("create the directory", root))?;
     let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
     let written = write_in_steps(&root, changes, &mut |_| Ok(()));
     let cleaned = clean(&root);
     written.and(cleaned)
 }
 
-/// Removes what an interrupted run left behind.
+/// Removes the temporary files of an interrupted run.
 pub fn clean(root: &Path) -> Result<(), DiskError> {
     place::refuse_stray(root)?;
     let stage = root.join(STAGE);
@@ -65,18 +65,18 @@ pub fn clean(root: &Path) -> Result<(), DiskError> {
     }
 }
 
-/// Writes a new file, never over another, and the folders that it lies in.
+/// Writes a new file and its directories. Fails if the file exists.
 pub fn create(path: &Path, text: &str) -> Result<(), DiskError> {
     place::refuse_stray(path)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(DiskError::refused("make the folder", folder))?;
+        fs::create_dir_all(folder).map_err(DiskError::refused("create the directory", folder))?;
     }
     let refused = DiskError::refused("write", path);
     let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(&refused)?;
     file.write_all(text.as_bytes()).map_err(&refused)
 }
 
-/// What is done next; a test interrupts the work there.
+/// The kind of the next change; a test interrupts the work there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Stage,
@@ -87,7 +87,7 @@ enum Step {
     Unstage,
 }
 
-/// Asked before each step: an error ends the work there, as if the process had been killed.
+/// A function that is called before each step. If it returns an error, the work ends there, as after a kill.
 type Before<'a> = &'a mut dyn FnMut(Step) -> Result<(), DiskError>;
 
 fn write_in_steps(root: &Path, changes: &Changes, before: Before<'_>) -> Result<(), DiskError> {
@@ -101,18 +101,18 @@ fn write_in_steps(root: &Path, changes: &Changes, before: Before<'_>) -> Result<
     folders
         .extend(place::emptied(root, &changes.remove).iter().filter_map(|folder| folder.parent().map(Path::to_owned)));
     for folder in &folders {
-        // A nameless file asks whether the folder may be written to, and leaves no trace.
-        tempfile::tempfile_in(folder).map_err(DiskError::refused("write to the folder", folder))?;
+        // An unnamed file checks that the directory is writable, and leaves no trace.
+        tempfile::tempfile_in(folder).map_err(DiskError::refused("write to the directory", folder))?;
     }
 
     before(Step::Stage)?;
     let stage = root.join(STAGE);
-    fs::create_dir(&stage).map_err(DiskError::refused("make the folder", &stage))?;
-    let lock = targets.get(changes.lock.path.as_str()).expect("it was put there above").clone();
+    fs::create_dir(&stage).map_err(DiskError::refused("create the directory", &stage))?;
+    let lock = targets.get(changes.lock.path.as_str()).expect("inserted above").clone();
     let (during, after) = (staged(&stage, &changes.lock.during)?, staged(&stage, &changes.lock.after)?);
     let mut files = Vec::with_capacity(changes.write.len());
     for (path, text) in &changes.write {
-        let target = targets.get(path.as_str()).expect("it was put there above");
+        let target = targets.get(path.as_str()).expect("inserted above");
         before(Step::Stage)?;
         files.push((staged(&stage, text)?, target));
     }
@@ -126,39 +126,39 @@ fn write_in_steps(root: &Path, changes: &Changes, before: Before<'_>) -> Result<
         changes.remove.iter().map(String::as_str).partition(|path| changes.blocks(path));
     for path in early {
         before(Step::Remove)?;
-        remove(root, targets.get(path).expect("it was put there above"), before)?;
+        remove(root, targets.get(path).expect("inserted above"), before)?;
     }
     for (staged, target) in files {
         before(Step::Rename)?;
         if let Some(folder) = target.parent() {
-            fs::create_dir_all(folder).map_err(DiskError::refused("make the folder", folder))?;
+            fs::create_dir_all(folder).map_err(DiskError::refused("create the directory", folder))?;
         }
         place::confirm(root, target)?;
         rename(&staged, target)?;
     }
     for path in late {
         before(Step::Remove)?;
-        remove(root, targets.get(path).expect("it was put there above"), before)?;
+        remove(root, targets.get(path).expect("inserted above"), before)?;
     }
     before(Step::Lock)?;
     rename(&after, &lock)?;
     before(Step::Unstage)
 }
 
-/// The nearest folder on the way to a file that exists.
+/// Returns the nearest existing directory in the path of a file.
 fn existing_folder<'a>(root: &'a Path, target: &'a Path) -> &'a Path {
     target.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(root)
 }
 
-/// Makes a file of a text in the stage; its name is nobody else's, even when two runs meet.
+/// Writes a text to a new file in the stage, with a name that is unique even with concurrent runs.
 fn staged(stage: &Path, text: &str) -> Result<PathBuf, DiskError> {
-    let refused = DiskError::refused("write to the folder", stage);
+    let refused = DiskError::refused("write to the directory", stage);
     let mut builder = tempfile::Builder::new();
     builder.prefix("").disable_cleanup(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The user's umask takes from this what it takes from every new file.
+        // The umask of the user applies to this mode, as to every new file.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(stage).map_err(&refused)?;
@@ -170,13 +170,13 @@ fn rename(from: &Path, to: &Path) -> Result<(), DiskError> {
     if let Ok(metadata) = fs::symlink_metadata(to)
         && metadata.is_file()
     {
-        // A file keeps its mode: Git would show a changed one.
+        // The file keeps its mode, since Git shows a changed mode.
         fs::set_permissions(from, metadata.permissions()).map_err(DiskError::refused("write", to))?;
     }
     fs::rename(from, to).map_err(DiskError::refused("write", to))
 }
 
-/// Removes a file and the folders that it leaves empty.
+/// Removes a file and the directories that become empty.
 fn remove(root: &Path, target: &Path, before: Before<'_>) -> Result<(), DiskError> {
     place::confirm(root, target)?;
     match fs::remove_file(target) {
@@ -188,7 +188,7 @@ fn remove(root: &Path, target: &Path, before: Before<'_>) -> Result<(), DiskErro
     for folder in target.ancestors().skip(1).take_while(|folder| *folder != root && folder.starts_with(root)) {
         let empty = match fs::read_dir(folder) {
             Ok(mut entries) => entries.next().is_none(),
-            // What a run before this one removed already may have an empty parent still.
+            // An earlier run may have removed this directory, but not its empty parent.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(_) => false,
         };
@@ -239,14 +239,14 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_written_and_empty_folders_go() {
+    fn changes_are_written_and_empty_directories_are_removed() {
         let folder = before();
         write(folder.path(), &changes()).unwrap();
         assert!(is_done(folder.path()));
     }
 
     #[test]
-    fn a_run_killed_anywhere_leaves_old_or_new_files_and_the_next_one_repairs() {
+    fn an_interrupted_run_leaves_old_or_new_files_and_the_next_run_completes() {
         let mut steps = 0;
         for kill_at in 0.. {
             let folder = before();
@@ -261,7 +261,7 @@ mod tests {
             let pruned = text(&root, "old/deep/c.yaml").is_none();
             assert!(a == "old" || a == "new");
             assert!(text(&root, "new/deep/b.yaml").is_none_or(|text| text == "new"));
-            // The lock must know every state that it may find: the old lock goes with old files only.
+            // The lock must list every file that may exist: the old lock is valid with old files only.
             assert!(lock != "old" || (a == "old" && !pruned), "at step {kill_at}");
             assert!(lock != "new" || (a == "new" && pruned), "at step {kill_at}");
             write(&root, &changes()).unwrap();
@@ -276,7 +276,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nothing_is_written_through_a_link_that_leads_out() {
+    fn a_link_that_leads_out_is_not_written_through() {
         let outside = tempfile::tempdir().unwrap();
         let folder = before();
         std::os::unix::fs::symlink(outside.path(), folder.path().join("new")).unwrap();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_way_is_named_before_anything_is_written() {
+    fn an_obstacle_is_reported_before_any_write() {
         let folder = before();
         fs::write(folder.path().join("new"), "").unwrap();
         let error = write(folder.path(), &changes()).unwrap_err();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_becomes_a_folder_and_a_folder_a_file() {
+    fn a_file_and_a_directory_can_replace_each_other() {
         let folder = before();
         let file = |path: &str| (path.to_owned(), "new".to_owned());
         let changes = Changes {
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn no_path_leads_out_or_into_git() {
+    fn paths_that_lead_out_or_into_git_are_rejected() {
         for path in ["../a", "/a", "a/../../b", ".git/config", "x/.GIT/hooks/a", ""] {
             let changes = Changes { write: [(path.to_owned(), String::new())].into(), ..changes() };
             let error = write(before().path(), &changes).unwrap_err();
@@ -321,21 +321,21 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn new_files_get_the_usual_mode_and_old_ones_keep_theirs() {
+    fn new_files_get_the_default_mode_and_old_files_keep_theirs() {
         use std::os::unix::fs::PermissionsExt;
         let folder = before();
-        let usual = folder.path().join("usual");
-        fs::write(&usual, "").unwrap();
+        let default_mode = folder.path().join("default_mode");
+        fs::write(&default_mode, "").unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        let usual = mode(&usual);
+        let default_mode = mode(&default_mode);
         fs::set_permissions(folder.path().join("a.yaml"), fs::Permissions::from_mode(0o640)).unwrap();
         write(folder.path(), &changes()).unwrap();
-        assert_eq!(mode(&folder.path().join("new/deep/b.yaml")), usual);
+        assert_eq!(mode(&folder.path().join("new/deep/b.yaml")), default_mode);
         assert_eq!(mode(&folder.path().join("a.yaml")), 0o640);
     }
 
     #[test]
-    fn a_new_file_never_replaces_one() {
+    fn create_never_replaces_a_file() {
         let folder = before();
         assert!(create(&folder.path().join("a.yaml"), "new").is_err());
         create(&folder.path().join("x/y.yaml"), "new").unwrap();

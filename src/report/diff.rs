@@ -1,4 +1,4 @@
-//! Unified diffs of files; what is secret on either side is masked.
+//! Unified diffs of files, with masked secrets.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::mask::Mask;
 use super::printable::printable;
 use crate::text::File;
 
-/// Lines of context around a change.
+/// The number of context lines around a change.
 const CONTEXT: usize = 3;
 
 const HEADER: Style = Style::new().bold();
@@ -18,7 +18,7 @@ const HUNK: Style = AnsiColor::Cyan.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
 const ADDED: Style = AnsiColor::Green.on_default();
 
-/// Writes the unified diff between two states of a file; `None` where it does not exist. Equal states write nothing.
+/// Writes the unified diff of two versions of a file; `None` is a missing file. Writes nothing if they are equal.
 pub fn write(out: &mut dyn Write, old: Option<&File>, new: Option<&File>) -> io::Result<()> {
     let text = |file: Option<&File>| file.map_or(String::new(), |file| file.text().to_owned());
     let (old_text, new_text) = (text(old), text(new));
@@ -61,7 +61,7 @@ impl Sides<'_> {
     }
 }
 
-/// A range of lines as a hunk's head says it: the first line, and how many where it is not one.
+/// Formats a range of lines for the header of a hunk: the first line, and the count unless it is one.
 fn span(lines: Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),
@@ -86,7 +86,7 @@ impl<'a> Side<'a> {
             let line = u32::try_from(line + 1).unwrap_or(u32::MAX);
             let text = self.mask.line(file, line).unwrap_or_default();
             let range = file.line(line).unwrap_or_default();
-            // A line may differ in its line break alone, which would otherwise look like no difference.
+            // Lines that differ only in their line breaks would otherwise look equal.
             let carriage =
                 if file.text().get(range.end..).is_some_and(|rest| rest.starts_with("\r\n")) { "\r" } else { "" };
             writeln!(out, "{style}{sign}{}{carriage}{style:#}", printable(&text))?;
@@ -110,26 +110,26 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_shown_with_three_lines_around_it() {
+    fn a_change_has_three_lines_of_context() {
         let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
         let expected = "--- a/a.yaml\n+++ b/a.yaml\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n";
         assert_eq!(diff(Some(old), Some(&old.replace('5', "five"))), expected);
     }
 
     #[test]
-    fn an_added_file_comes_from_nowhere_and_a_removed_one_goes_there() {
+    fn the_missing_side_is_dev_null() {
         assert_eq!(diff(None, Some("a\n")), "--- /dev/null\n+++ b/a.yaml\n@@ -0,0 +1 @@\n+a\n");
         assert_eq!(diff(Some("a\n"), None), "--- a/a.yaml\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
     }
 
     #[test]
-    fn a_missing_last_line_break_is_said() {
+    fn a_missing_final_line_break_is_marked() {
         let expected = "--- a/a.yaml\n+++ b/a.yaml\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n";
         assert_eq!(diff(Some("a"), Some("a\n")), expected);
     }
 
     #[test]
-    fn a_changed_secret_is_shown_as_changed_and_not_shown() {
+    fn a_changed_secret_is_a_masked_change() {
         let text = |value: &str| format!("kind: Secret\nstringData:\n  a: {value}\n");
         let shown = diff(Some(&text("hunter1")), Some(&text("hunter22")));
         assert!(shown.ends_with("-  a: *******\n+  a: ********\n"), "{shown}");

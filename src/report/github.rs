@@ -1,4 +1,4 @@
-//! For GitHub Actions: workflow commands, which a pull request shows as annotations.
+//! Workflow commands for GitHub Actions, which a pull request shows as annotations.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -32,7 +32,7 @@ fn command(report: &Report, finding: &Finding) -> String {
     }
     let mut properties =
         format!("file={},line={},endLine={}", property(&report.shown(finding.at.span.file())), start.line, end.line);
-    // GitHub takes columns for a single line only.
+    // GitHub accepts columns only if the annotation has a single line.
     if start.line == end.line {
         let _ = write!(properties, ",col={},endColumn={}", start.column, end.column.max(start.column));
     }
@@ -56,7 +56,7 @@ mod tests {
     use crate::text::File;
 
     #[test]
-    fn what_would_end_a_command_is_escaped() {
+    fn separators_in_values_are_escaped() {
         let file = File::new("a,b.yaml", "kind: x\n");
         let finding = Finding::error("some-rule", file.span(6..7), "100% wrong\n::error::no").help("fix, it");
         let report = Report::new(vec![finding], Judged::default(), "");

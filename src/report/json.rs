@@ -1,4 +1,4 @@
-//! For programs: one JSON document, whose schema is `schemas/report.schema.json`.
+//! JSON output of findings, with the schema `schemas/report.schema.json`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,36 +8,36 @@ use serde::Serialize;
 
 use crate::base::finding::{Finding, Label, Severity};
 
-/// The version of the document's shape; a change that a reader could trip over raises it.
+/// The version of the document format; an incompatible change increments it.
 const VERSION: u32 = 1;
 
-/// What `fleetwright lint --format json` writes.
+/// The output of `fleetwright lint --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(title = "Report of fleetwright", deny_unknown_fields)]
 struct Report {
-    /// The version of this document's shape.
+    /// The version of the document format.
     #[schemars(range(min = 1, max = 1))]
     version: u32,
-    /// What was found, sorted by path and place.
+    /// The findings, sorted by path and position.
     findings: Vec<JsonFinding>,
-    /// How many findings there are, and of how much.
+    /// The numbers of findings, objects and files.
     summary: Summary,
 }
 
-/// A fault at a place.
+/// A finding of the linter.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Finding", deny_unknown_fields)]
 struct JsonFinding {
-    /// The id of the rule; `fleetwright rule ID` explains it.
+    /// The id of the rule; `fleetwright rule ID` prints its page.
     rule: String,
-    /// How bad it is.
+    /// The severity.
     severity: Severity,
-    /// What is wrong.
+    /// The description of the fault.
     message: String,
-    /// The folder of another repository that `path` starts in, as it was given by `--source` or the configuration;
-    /// null for the folder that was judged.
+    /// The directory of another repository that `path` is relative to, as set by `--source` or the configuration; null for
+    /// the linted directory.
     root: Option<String>,
-    /// The file, relative to the folder that was judged or to `root`, with `/` between segments.
+    /// The path of the file relative to `root` or to the linted directory, with `/` between segments.
     path: String,
     /// The line, from 1.
     #[schemars(range(min = 1))]
@@ -45,13 +45,13 @@ struct JsonFinding {
     /// The column in characters, from 1.
     #[schemars(range(min = 1))]
     column: u32,
-    /// The Kubernetes object that it is about; null when it is about the text.
+    /// The Kubernetes object; null if the finding is not about an object.
     object: Option<Object>,
-    /// The clusters that it concerns; empty when that is not known or not asked.
+    /// The affected clusters; empty if unknown or not applicable.
     clusters: Vec<String>,
-    /// Why it matters and what to do; null when the message says it all.
+    /// The reason and the fix; null if the message contains them.
     help: Option<String>,
-    /// Other places that belong to it.
+    /// Related positions.
     related: Vec<Related>,
 }
 
@@ -60,61 +60,61 @@ struct JsonFinding {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 struct Object {
-    /// Its `apiVersion`.
+    /// The `apiVersion` of the object.
     api_version: String,
-    /// Its `kind`.
+    /// The `kind` of the object.
     kind: String,
-    /// Its namespace; null for objects without one.
+    /// The namespace; null if the object has none.
     namespace: Option<String>,
-    /// Its name.
+    /// The name of the object.
     name: String,
 }
 
-/// A place that belongs to a finding.
+/// A related position of a finding.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Related {
-    /// The folder of another repository that `path` starts in; null for the folder that was judged.
+    /// The directory of another repository that `path` is relative to; null for the linted directory.
     root: Option<String>,
-    /// The file, relative to the folder that was judged or to `root`.
+    /// The path of the file relative to `root` or to the linted directory.
     path: String,
     /// The line, from 1.
     #[schemars(range(min = 1))]
     line: u32,
-    /// What is there.
+    /// The description of the position.
     message: String,
 }
 
-/// The counts.
+/// The numbers of findings, objects and files.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 struct Summary {
-    /// Findings of severity error.
+    /// The number of findings with severity `error`.
     errors: usize,
-    /// Findings of severity warning.
+    /// The number of findings with severity `warning`.
     warnings: usize,
-    /// Findings of severity pedantic.
+    /// The number of findings with severity `pedantic`.
     pedantic: usize,
-    /// Findings that an exception accepts; they are not in the list.
+    /// The number of findings that an exception matches; they are not in the list.
     excepted: usize,
-    /// Files that were read as YAML.
+    /// The number of files that were parsed as YAML.
     files: usize,
-    /// Kubernetes objects that were judged, each once.
+    /// The number of distinct Kubernetes objects that were linted.
     objects: usize,
-    /// What was left out, by reason.
+    /// The number of skipped files and objects, by reason.
     skipped: BTreeMap<String, usize>,
-    /// What kustomization files say that is not done yet, by field.
+    /// The number of checks and builds that were not done, by reason.
     not_done: BTreeMap<String, usize>,
 }
 
-/// Writes the document, indented, with a line break at its end.
+/// Writes the indented document and a final line break.
 pub(super) fn write(report: &super::result::Report, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &Report::from(report))?;
     writeln!(out)
 }
 
-/// The JSON Schema of the document.
+/// Returns the JSON Schema of the document.
 pub fn schema() -> serde_json::Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     settings.into_generator().into_root_schema_for::<Report>().to_value()

@@ -1,4 +1,4 @@
-//! Findings and differences → text and the formats of other tools.
+//! Output of findings, objects and diffs as text, JSON and formats of other tools.
 
 mod printable;
 pub mod mask;
@@ -20,31 +20,31 @@ pub use printable::printable;
 pub use result::{Report, shown_path};
 pub use summary::{Judged, Summary, counted};
 
-/// A way to write a report.
+/// An output format of reports.
 #[derive(Debug)]
 pub struct Format {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is for, in a few words.
+    /// A short description.
     pub about: &'static str,
-    /// Writes the findings, which are the result of the command.
+    /// Writes the findings.
     pub write: fn(&Report, &mut dyn Write) -> io::Result<()>,
-    /// Where the summary line goes.
+    /// The destination of the summary line.
     pub summary: SummaryLine,
 }
 
-/// Where the line goes that says how many findings there are.
+/// The destination of the summary line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryLine {
-    /// After the findings: a person reads both.
+    /// Standard output, after the findings.
     Result,
-    /// Beside the result, which a program reads.
+    /// Standard error, since a program reads standard output.
     Talk,
 }
 
-/// Every format; the first is the default, and the one that a person reads.
+/// All formats; the first is the default, for terminals.
 pub const FORMATS: &[Format] = &[
-    Format { name: "text", about: "source lines for people", write: text::write, summary: SummaryLine::Result },
+    Format { name: "text", about: "source lines for terminals", write: text::write, summary: SummaryLine::Result },
     Format { name: "json", about: "JSON for programs", write: json::write, summary: SummaryLine::Talk },
     Format { name: "github", about: "annotations on GitHub", write: github::write, summary: SummaryLine::Talk },
 ];

@@ -1,8 +1,8 @@
-//! Text from a repository, made safe for a terminal.
+//! Escapes text of a repository for terminals.
 
 use std::borrow::Cow;
 
-/// A text of the user's as it may be shown: what would move the cursor or reverse the line is replaced.
+/// Replaces characters that move the cursor or reverse the direction of text.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let unsafe_for_terminals = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')

@@ -1,4 +1,4 @@
-//! Where fields come from, as programs read it: shared by `build` and `trace`.
+//! The JSON form of appliers and of the provenance of fields, shared by `build` and `trace`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,18 +7,18 @@ use crate::base::finding::ObjectRef;
 use crate::flux::{Agent, Applier, ApplierKind, Cause, State, pointer};
 use crate::yaml::{Node, Path, Style, Value};
 
-/// A Kubernetes object.
+/// A reference to a Kubernetes object.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ObjectName", deny_unknown_fields)]
 pub(super) struct JsonReference {
-    /// Its `apiVersion`.
+    /// The `apiVersion` of the object.
     api_version: String,
-    /// Its `kind`.
+    /// The `kind` of the object.
     kind: String,
-    /// Its namespace; null for objects without one.
+    /// The namespace; null if the object has none.
     namespace: Option<String>,
-    /// Its name.
+    /// The name of the object.
     name: String,
 }
 
@@ -33,52 +33,52 @@ impl From<&ObjectRef> for JsonReference {
     }
 }
 
-/// What applies objects.
+/// An object or a directory that applies objects.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Applier", deny_unknown_fields)]
 pub(super) struct JsonApplier {
-    /// What it is.
+    /// The kind of the applier.
     kind: Kind,
-    /// The object that it is.
+    /// The object.
     object: JsonReference,
-    /// The source that it builds from; null where it has none.
+    /// The source; null if there is none.
     source: Option<JsonReference>,
-    /// The folder that it applies, from the root of its source.
+    /// The applied directory, relative to the root of the source.
     folder: String,
-    /// How its build went.
+    /// The state of the build.
     state: JsonState,
-    /// Why it was not built, when that is no fault; null otherwise.
+    /// The reason why the applier was not built, if that is not an error; null otherwise.
     reason: Option<String>,
 }
 
-/// What an applier is.
+/// The kind of an applier.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ApplierKind")]
 enum Kind {
-    /// What somebody installed.
+    /// The bootstrap installation of the cluster.
     Bootstrap,
-    /// A Kustomization of Flux.
+    /// A Flux Kustomization.
     Kustomization,
     /// A FluxInstance.
     FluxInstance,
     /// A ResourceSet.
     ResourceSet,
-    /// A folder of a repository without a root.
+    /// A directory of a repository without a root.
     Folder,
 }
 
-/// How a build went.
+/// The state of a build.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "BuildState")]
 enum JsonState {
-    /// It built.
+    /// The build succeeded.
     Built,
-    /// It does not build.
+    /// The build failed.
     Failed,
-    /// It was not built, for a reason that is no fault.
+    /// The build was not attempted, for a reason that is not an error.
     NotBuilt,
 }
 
@@ -107,27 +107,27 @@ impl From<&Applier> for JsonApplier {
     }
 }
 
-/// A field and the places that gave it its value.
+/// A field and the positions that set its value.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Field", deny_unknown_fields)]
 pub(super) struct JsonField {
-    /// The field, as a JSON pointer.
+    /// The path of the field as a JSON pointer.
     path: String,
-    /// Whether nobody can know the value, as that of a variable that a Secret holds: then the variable is shown.
+    /// `true` if the value is unknown, such as a variable from a Secret; the value then contains the variable.
     unknown: bool,
-    /// The places, in the order in which they act; the last one decided.
+    /// The positions in the order of their effect; the last one sets the value.
     causes: Vec<JsonCause>,
 }
 
-/// A place that had a say in a value.
+/// A position that affects a value.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Cause", deny_unknown_fields)]
 struct JsonCause {
-    /// What stands there.
+    /// The kind of the position.
     by: By,
-    /// The folder of another repository that `path` starts in; null for the folder that was read.
+    /// The directory of another repository that `path` is relative to; null for the input directory.
     root: Option<String>,
-    /// The file, relative to the folder that was read or to `root`, with `/` between segments.
+    /// The path of the file relative to `root` or to the input directory, with `/` between segments.
     path: String,
     /// The line, from 1.
     #[schemars(range(min = 1))]
@@ -135,18 +135,18 @@ struct JsonCause {
     /// The column in characters, from 1.
     #[schemars(range(min = 1))]
     column: u32,
-    /// The name of the variable; null for other places.
+    /// The name of the variable; null for other kinds.
     variable: Option<String>,
-    /// The object that defines the variable; null for other places, and when the applier does.
+    /// The object that defines the variable; null for other kinds, and if the applier defines it.
     from: Option<JsonReference>,
 }
 
-/// What stands at a place.
+/// The kind of a position.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CauseKind")]
 enum By {
-    /// The manifest that the object was first written in.
+    /// The manifest that defines the object.
     Base,
     /// An entry of a generator.
     Generator,
@@ -154,9 +154,9 @@ enum By {
     Kustomization,
     /// A patch of a kustomization.
     Patch,
-    /// A patch of the Flux object that applies it.
+    /// A patch of the applier.
     FluxPatch,
-    /// Another field of the Flux object that applies it.
+    /// Another field of the applier.
     FluxField,
     /// A variable that Flux substitutes.
     Variable,
@@ -188,7 +188,7 @@ impl From<&Cause> for JsonCause {
     }
 }
 
-/// The JSON Schema of a document of ours.
+/// Returns the JSON Schema of a document type.
 pub(super) fn schema_of<T: JsonSchema>() -> serde_json::Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     settings.into_generator().into_root_schema_for::<T>().to_value()

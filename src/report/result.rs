@@ -1,35 +1,35 @@
-//! The result of a command that judges: findings, counts, and paths as the user types them.
+//! The report of a linter run: findings, counts, and displayed paths.
 
 use super::printable::printable;
 use super::summary::{Judged, Summary};
 use crate::base::finding::Finding;
 use crate::text::File;
 
-/// What a judgement comes to: findings, sorted, and how much was looked at.
+/// The sorted findings of a linter run, with counts.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The findings, sorted by path and place.
+    /// The findings, sorted by path and position.
     pub findings: Vec<Finding>,
-    /// How many there are, and of how much.
+    /// The numbers of findings, objects and files.
     pub summary: Summary,
-    /// The folder that the findings' paths start in, as a person would type it here; empty for this folder.
+    /// The directory that the findings' paths are relative to, as it was typed; empty for the current directory.
     pub root: String,
 }
 
 impl Report {
-    /// Sorts and counts findings.
+    /// Creates a report: sorts and counts the findings.
     pub fn new(mut findings: Vec<Finding>, judged: Judged, root: impl Into<String>) -> Self {
         crate::base::finding::sort(&mut findings);
         let summary = Summary::of(&findings, judged);
         Self { findings, summary, root: root.into() }
     }
 
-    /// The path of a finding's file as a person would type it here.
+    /// Returns the path of a file relative to the current directory.
     pub fn shown(&self, file: &File) -> String {
         shown_path(&self.root, file)
     }
 
-    /// A path of the tree that was judged as a person would type it here.
+    /// Returns a path of the linted tree relative to the current directory.
     pub fn shown_path(&self, path: &str) -> String {
         shown_below(&self.root, path)
     }
@@ -43,7 +43,7 @@ fn shown_below(root: &str, path: &str) -> String {
     printable(&shown).into_owned()
 }
 
-/// The path of a file as a person would type it here, where `root` is the folder that was read.
+/// Returns the path of a file relative to the current directory, where `root` is the directory of the tree.
 pub fn shown_path(root: &str, file: &File) -> String {
     shown_below(file.root().map_or(root, |root| root), file.path())
 }

@@ -1,35 +1,35 @@
-//! How many findings there are, and of how much.
+//! Counts of findings, objects and files.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::base::finding::{Finding, Severity};
 
-/// How much was looked at.
+/// The extent of a linter run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Judged {
-    /// Files that were read as YAML.
+    /// The number of files that were parsed as YAML.
     pub files: usize,
-    /// Objects that were judged, each once.
+    /// The number of distinct objects that were linted.
     pub objects: usize,
-    /// Findings that an exception accepts.
+    /// The number of findings that an exception matches.
     pub excepted: usize,
-    /// What was left out, by reason.
+    /// The number of skipped files and objects, by reason.
     pub skipped: BTreeMap<String, usize>,
-    /// What kustomization files say that is not done yet, by field.
+    /// The number of checks and builds that were not done, by reason.
     pub not_done: BTreeMap<String, usize>,
 }
 
 /// The counts of a report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Findings of severity error.
+    /// The number of findings with severity `error`.
     pub errors: usize,
-    /// Findings of severity warning.
+    /// The number of findings with severity `warning`.
     pub warnings: usize,
-    /// Findings of severity pedantic.
+    /// The number of findings with severity `pedantic`.
     pub pedantic: usize,
-    /// How much was looked at.
+    /// The extent of the linter run.
     pub judged: Judged,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// A count with its noun: `1 file`, `2 files`.
+/// Formats a count with its noun: `1 file`, `2 files`.
 pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_summary_leaves_out_what_there_is_none_of() {
+    fn the_summary_omits_zero_counts() {
         let judged = Judged { files: 1, objects: 3, ..Judged::default() };
         let clean = Summary { judged: judged.clone(), ..Summary::default() };
         assert_eq!(clean.to_string(), "no findings in 3 objects of 1 file");

@@ -1,4 +1,4 @@
-//! For people: each finding with its source line and a caret, as rustc shows them.
+//! Text output of findings: each with its source lines and labels, in the style of rustc.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,12 +12,12 @@ use super::result::Report;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::text::{File, Position};
 
-/// Names of clusters that are shown before the rest is counted.
+/// The maximal number of listed clusters; the rest is counted.
 const CLUSTERS_SHOWN: usize = 5;
-/// Places of one file that are this near to one another are shown in one piece.
+/// The maximal distance in lines between labels of one snippet.
 const NEAR: u32 = 12;
 
-/// Writes one block per finding, with an empty line after each.
+/// Writes one block per finding, followed by an empty line.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
     for finding in &report.findings {
@@ -57,7 +57,7 @@ fn clusters(finding: &Finding) -> Option<String> {
     }
 }
 
-/// Places that are shown in one piece of source.
+/// A snippet: nearby labels of one file.
 struct Piece<'a> {
     file: &'a File,
     marks: Vec<(AnnotationKind, &'a Label)>,
@@ -65,7 +65,7 @@ struct Piece<'a> {
     last: u32,
 }
 
-/// The places of a finding: the main one first, each with the related ones near it.
+/// Groups the labels of a finding into snippets, the primary label first.
 fn pieces(finding: &Finding) -> Vec<Piece<'_>> {
     let mut pieces: Vec<Piece<'_>> = Vec::new();
     let main = std::iter::once((AnnotationKind::Primary, &finding.at));
@@ -86,7 +86,7 @@ fn pieces(finding: &Finding) -> Vec<Piece<'_>> {
 }
 
 fn element<'a>(report: &Report, piece: &Piece<'_>, masks: &mut Masks) -> Element<'a> {
-    // A line break in a name would make the rest of it a line of ours.
+    // A line break in a file name must not start a line of output.
     let path = report.shown(piece.file).replace('\n', "\u{FFFD}");
     if piece.file.text().is_empty() {
         return Origin::path(path).into();
@@ -106,7 +106,7 @@ fn element<'a>(report: &Report, piece: &Piece<'_>, masks: &mut Masks) -> Element
             let start = label.span.position();
             let end = label.span.end_position();
             let from = offset(&source, &starts, start);
-            // What runs over several lines is shown by its first.
+            // Of a span over several lines, only the first line is shown.
             let to = if end.line == start.line { offset(&source, &starts, end) } else { line_end(&source, from) };
             let text = (!label.message.is_empty()).then(|| printable(&label.message).replace('\n', " "));
             kind.span(from..to.max(from)).label(text)
@@ -115,7 +115,8 @@ fn element<'a>(report: &Report, piece: &Piece<'_>, masks: &mut Masks) -> Element
     Snippet::source(source).path(path).line_start(piece.first as usize).annotations(annotations).into()
 }
 
-/// The offset in `source`, whose lines start at `starts`, of a place in the file: masking changes bytes, not columns.
+/// Returns the offset in `source` of a position in the file. `starts` are the offsets of lines in `source`. Masking changes
+/// bytes but not columns.
 fn offset(source: &str, starts: &BTreeMap<u32, usize>, place: Position) -> usize {
     let start = starts.get(&place.line).copied().unwrap_or_default();
     let line = source.get(start..line_end(source, start)).unwrap_or_default();

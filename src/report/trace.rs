@@ -1,4 +1,4 @@
-//! Where an object and its fields come from, for people and for programs.
+//! Output of traces as text and JSON.
 
 use std::io::{self, Write};
 
@@ -16,19 +16,19 @@ use crate::flux::query::trace::{Field, Trace};
 use crate::flux::{Agent, Cause};
 use crate::yaml::{Node, Reader, Style as Written, Value, to_json};
 
-/// The version of the document's shape; a change that a reader could trip over raises it.
+/// The version of the document format; an incompatible change increments it.
 const VERSION: u32 = 1;
-/// A column grows to this width; what is longer moves its line alone.
+/// The maximal width of a column; a longer cell shifts its own line only.
 const WIDEST: usize = 60;
-/// Names of clusters that are shown before the rest is counted.
+/// The maximal number of listed clusters; the rest is counted.
 const CLUSTERS_SHOWN: usize = 8;
-/// Characters of a value that are shown.
+/// The maximal number of displayed characters of a value.
 const VALUE_SHOWN: usize = 100;
 
 const HEADING: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
 
-/// Writes traces for people: each field with its chain of places.
+/// Writes traces as text: each field with the positions that affect it.
 pub fn text(traces: &[Trace], root: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
     for (number, trace) in traces.iter().enumerate() {
@@ -50,7 +50,7 @@ pub fn text(traces: &[Trace], root: &str, out: &mut dyn Write) -> io::Result<()>
 fn head(trace: &Trace, root: &str, out: &mut dyn Write) -> io::Result<()> {
     let one_line = |text: String| printable(&text).replace('\n', " ");
     writeln!(out, "{HEADING}{}{HEADING:#}", one_line(trace.object.to_string()))?;
-    writeln!(out, "  written in {}", place(&trace.place, root))?;
+    writeln!(out, "  defined in {}", place(&trace.place, root))?;
     let shown: Vec<String> = trace.clusters.iter().take(CLUSTERS_SHOWN).map(|name| format!("`{name}`")).collect();
     let on = match trace.clusters.len() {
         0 => String::new(),
@@ -86,7 +86,7 @@ fn chain(causes: &[Cause], root: &str, masks: &mut Masks, out: &mut dyn Write) -
     Ok(())
 }
 
-/// What stands at a place, in a word or two.
+/// Describes the kind of a position in one or two words.
 fn agent(by: &Agent) -> String {
     match by {
         Agent::Base => "base".to_owned(),
@@ -103,7 +103,7 @@ fn place(span: &crate::text::Span, root: &str) -> String {
     format!("{}:{}", shown_path(root, span.file()).replace('\n', "\u{FFFD}"), span.position().line)
 }
 
-/// A value as YAML writes it, cut to a line.
+/// Formats a value as YAML in one line.
 fn value_in_a_line(value: &Node, field: &Field) -> String {
     let text = match &value.value {
         Value::Map(_) => "{}".to_owned(),
@@ -120,14 +120,14 @@ fn value_in_a_line(value: &Node, field: &Field) -> String {
             let cut: String = first.chars().take(VALUE_SHOWN).collect();
             let more = if cut.len() < text.trim_end().len() { " …" } else { "" };
             let is_string = *style != Written::Plain || more == " …";
-            // A quoted `1` is a string, and that may be what somebody looks for.
+            // A quoted `1` is a string, which may explain a fault.
             let ambiguous =
                 is_string && !matches!(to_json(&plain(&cut, value), Reader::Kustomize), serde_json::Value::String(_));
             if ambiguous { format!("\"{cut}\"{more}") } else { format!("{cut}{more}") }
         }
     };
     let unknown = matches!(field.node.value, Value::Scalar(_, Written::Unknown));
-    let unknown = if unknown { "  (not known: a Secret's or another program's value)" } else { "" };
+    let unknown = if unknown { "  (unknown: from a Secret or another program)" } else { "" };
     format!("{}{unknown}", printable(&text).replace('\n', " "))
 }
 
@@ -135,54 +135,54 @@ fn plain(text: &str, at: &Node) -> Node {
     Node { value: Value::Scalar(text.into(), Written::Plain), origin: at.origin.clone() }
 }
 
-/// What `fleetwright trace --format json` writes.
+/// The output of `fleetwright trace --format json`.
 #[derive(Serialize, JsonSchema)]
-#[schemars(title = "Where an object comes from", deny_unknown_fields)]
+#[schemars(title = "Provenance of an object", deny_unknown_fields)]
 struct Document {
-    /// The version of this document's shape.
+    /// The version of the document format.
     #[schemars(range(min = 1, max = 1))]
     version: u32,
-    /// One entry for the clusters that receive the object in one and the same way.
+    /// The traces; clusters with equal traces share one entry.
     traces: Vec<JsonTrace>,
 }
 
-/// An object on its way to clusters.
+/// The provenance of an object.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Trace", deny_unknown_fields)]
 struct JsonTrace {
     /// The object.
     object: JsonReference,
-    /// The folder of another repository that `path` starts in; null for the folder that was read.
+    /// The directory of another repository that `path` is relative to; null for the input directory.
     root: Option<String>,
-    /// The file that it was first written in, relative to the folder that was read or to `root`.
+    /// The path of the manifest that defines the object, relative to `root` or to the input directory.
     path: String,
     /// The line, from 1.
     #[schemars(range(min = 1))]
     line: u32,
-    /// Who applies it.
+    /// The applier of the object.
     applied_by: JsonReference,
-    /// Who brings whom, from the root to the one that applies it.
+    /// The chain of appliers from the root to the applier of the object.
     reached_by: Vec<JsonReference>,
-    /// The clusters whose Flux applies it; empty in a repository without a root.
+    /// The clusters whose Flux applies the object; empty in a repository without a root.
     clusters: Vec<String>,
-    /// The `kubeConfig` of the other cluster that it is applied to; null when it stays on those.
+    /// The `kubeConfig` of the remote cluster that the object is applied to; null otherwise.
     target: Option<String>,
-    /// The fields that were asked for.
+    /// The requested fields.
     fields: Vec<JsonValue>,
 }
 
-/// A field, its value and the places that gave it.
+/// A field, its value and the positions that set it.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "FieldValue", deny_unknown_fields)]
 struct JsonValue {
-    /// The field, and where it comes from.
+    /// The field with its provenance.
     field: JsonField,
-    /// Its value; that of a Secret is masked.
+    /// The value; masked in a Secret.
     value: serde_json::Value,
 }
 
-/// Writes traces for programs.
+/// Writes traces as JSON.
 pub fn json(traces: &[Trace], out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
     let traces = traces.iter().map(|trace| {
@@ -208,7 +208,7 @@ pub fn json(traces: &[Trace], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// The JSON Schema of the document.
+/// Returns the JSON Schema of the document.
 pub fn schema() -> serde_json::Value {
     schema_of::<Document>()
 }

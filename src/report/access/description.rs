@@ -1,41 +1,43 @@
-//! The access of accounts, and the words for it that text and JSON share.
+//! The rights of accounts, and descriptions that the text and JSON output share.
 
 use crate::rbac::{Access, ChainEnd, EscapeChain, Method};
 use crate::yaml::Name;
 use std::sync::Arc;
 
-/// The accounts of a tenant or a namespace on clusters where they may do the same.
+/// The accounts of a tenant or a namespace, on clusters where they have equal rights.
 #[derive(Debug, Clone)]
 pub struct AccessOf<'a> {
-    /// The clusters; one without a name is a repository without a root.
+    /// The clusters; an empty name is a repository without a root.
     pub clusters: Vec<Arc<str>>,
-    /// The tenant, if it is one's.
+    /// The tenant, if the namespaces belong to one.
     pub tenant: Option<Name>,
-    /// The namespaces that are meant.
+    /// The selected namespaces.
     pub namespaces: Vec<Name>,
-    /// The accounts, in the order of their names.
+    /// The accounts, sorted by name.
     pub accounts: Vec<Access<'a>>,
-    /// Chains by which the tenant comes to rights outside its namespaces.
+    /// Chains by which the tenant gains rights outside its namespaces.
     pub escapes: Vec<EscapeChain<'a>>,
-    /// What is not seen and may give these accounts more.
+    /// Unknown objects that may grant these accounts more rights.
     pub unseen: Vec<String>,
 }
 
-/// By what somebody acts as somebody else, in words.
+/// Describes the means of acting as another account.
 pub fn means(means: Method) -> String {
     match means {
-        Method::ServiceAccountName(kind) => format!("a {kind} that names it, as which Flux then applies"),
-        Method::Controller(kind) => format!("a {kind} that names no account, for which Flux applies as itself"),
+        Method::ServiceAccountName(kind) => format!("a {kind} that references it, which Flux then impersonates"),
+        Method::Controller(kind) => {
+            format!("a {kind} without a service account, which Flux applies with its own rights")
+        }
         Method::Workload(kind) => format!("a {kind} that runs as it"),
         Method::Impersonate => "impersonation".to_owned(),
-        Method::Token => "a token that it may ask for".to_owned(),
-        Method::TokenSecret => "a Secret in which Kubernetes puts its token".to_owned(),
-        Method::Bind => "a binding to a role that gives more than it has, which `bind` allows".to_owned(),
-        Method::Escalate => "a role with more than it has, which `escalate` allows".to_owned(),
+        Method::Token => "a token that it may request".to_owned(),
+        Method::TokenSecret => "a Secret that Kubernetes fills with its token".to_owned(),
+        Method::Bind => "a binding to a role with more rights than its own, which the verb `bind` permits".to_owned(),
+        Method::Escalate => "a role with more rights than its own, which the verb `escalate` permits".to_owned(),
     }
 }
 
-/// What a chain leads to, in words.
+/// Describes the rights at the end of a chain.
 pub(super) fn reach(reach: &ChainEnd<'_>) -> String {
     match reach {
         ChainEnd::Everything => "everything on the cluster".to_owned(),

@@ -1,19 +1,19 @@
-//! The form of accesses for programs.
+//! The JSON document of the rights of accounts.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The version of the document's shape; a change that a reader could trip over raises it.
+/// The version of the document format; an incompatible change increments it.
 pub(super) const VERSION: u32 = 1;
 
-/// What `fleetwright access --format json` writes.
+/// The output of `fleetwright access --format json`.
 #[derive(Serialize, JsonSchema)]
-#[schemars(title = "Who may do what", deny_unknown_fields)]
+#[schemars(title = "Rights of accounts", deny_unknown_fields)]
 pub(super) struct Document {
-    /// The version of this document's shape.
+    /// The version of the document format.
     #[schemars(range(min = 1, max = 1))]
     pub(super) version: u32,
-    /// One entry for the clusters on which the accounts may do the same.
+    /// The rights; clusters with equal rights share one entry.
     pub(super) access: Vec<Entry>,
 }
 
@@ -24,142 +24,142 @@ pub(super) struct Document {
 pub(super) struct Entry {
     /// The clusters; empty in a repository without a root.
     pub(super) clusters: Vec<String>,
-    /// The tenant; null where a namespace was asked for that is nobody's.
+    /// The tenant; null for a namespace without a tenant.
     pub(super) tenant: Option<String>,
-    /// The namespaces whose accounts these are.
+    /// The namespaces of the accounts.
     pub(super) namespaces: Vec<String>,
     /// The accounts.
     pub(super) accounts: Vec<Account>,
-    /// Chains by which the tenant comes to rights outside its namespaces.
+    /// Chains by which the tenant gains rights outside its namespaces.
     pub(super) escapes: Vec<Chain>,
-    /// What is not seen and may give these accounts more, in words.
+    /// Descriptions of unknown objects that may grant these accounts more rights.
     pub(super) cannot_be_checked: Vec<String>,
 }
 
-/// A service account and what it may do.
+/// A service account and its rights.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Account", deny_unknown_fields)]
 pub(super) struct Account {
-    /// Its namespace.
+    /// The namespace of the account.
     pub(super) namespace: String,
-    /// Its name.
+    /// The name of the account.
     pub(super) name: String,
-    /// What bindings give it.
+    /// The rights that bindings grant.
     pub(super) grants: Vec<JsonGiven>,
-    /// As whom it may act.
+    /// The other accounts and users that the account may act as.
     pub(super) may_act_as: Vec<Way>,
 }
 
-/// What a binding gives.
+/// The rights that a binding grants.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Given", deny_unknown_fields)]
 pub(super) struct JsonGiven {
-    /// The namespace in which it gives rights; null for the whole cluster.
+    /// The namespace of the rights; null for the whole cluster.
     pub(super) namespace: Option<String>,
-    /// The binding's subject that the account is, or is in.
+    /// The subject of the binding that matches the account.
     pub(super) subject: JsonSubject,
     /// The binding.
     pub(super) binding: Thing,
-    /// The role; its place is null when nothing here brings it.
+    /// The role; `place` is null if the role is not defined here.
     pub(super) role: Thing,
-    /// What the role allows.
+    /// The rules of the role.
     pub(super) rules: Vec<JsonRow>,
 }
 
-/// What may be done with some resources, or some paths.
+/// The permitted verbs on resources or on paths.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Allowed", deny_unknown_fields)]
 pub(super) struct JsonRow {
-    /// The API group, empty for the core group; null for paths.
+    /// The API group; empty for the core group, null for paths.
     pub(super) api_group: Option<String>,
     /// The resources; empty for paths.
     pub(super) resources: Vec<String>,
-    /// The names of the objects; empty for any.
+    /// The names of the objects; empty for all objects.
     pub(super) resource_names: Vec<String>,
-    /// The paths that are no resources; empty for resources.
+    /// The non-resource paths; empty for resources.
     #[serde(rename = "nonResourceURLs")]
     pub(super) non_resource_urls: Vec<String>,
     /// The verbs.
     pub(super) verbs: Vec<String>,
 }
 
-/// Whom a binding names.
+/// A subject of a binding.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Subject", deny_unknown_fields)]
 pub(super) struct JsonSubject {
     /// `ServiceAccount`, `User` or `Group`.
     pub(super) kind: &'static str,
-    /// The namespace of an account; null for others.
+    /// The namespace of a service account; null for other kinds.
     pub(super) namespace: Option<String>,
     /// The name.
     pub(super) name: String,
 }
 
-/// A role, a binding or a policy, and where it stands.
+/// A role, a binding or a policy with its position.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Thing", deny_unknown_fields)]
 pub(super) struct Thing {
-    /// Its kind.
+    /// The kind of the object.
     pub(super) kind: String,
-    /// Its namespace; null for objects without one.
+    /// The namespace; null if the object has none.
     pub(super) namespace: Option<String>,
-    /// Its name.
+    /// The name of the object.
     pub(super) name: String,
-    /// Where it stands; null for one that nothing here brings.
+    /// The position of the object; null if it is not defined here.
     pub(super) place: Option<JsonPlace>,
 }
 
-/// Where something stands.
+/// The position of an object.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Place", deny_unknown_fields)]
 pub(super) struct JsonPlace {
-    /// The program that brings it, when no file does; null otherwise.
+    /// The program that ships the object; null if a file defines it.
     pub(super) shipped_by: Option<String>,
-    /// The folder of another repository that `path` starts in; null for the folder that was read.
+    /// The directory of another repository that `path` is relative to; null for the input directory.
     pub(super) root: Option<String>,
-    /// The file, relative to the folder that was read or to `root`; null for what is shipped.
+    /// The path of the file relative to `root` or to the input directory; null for a shipped object.
     pub(super) path: Option<String>,
-    /// The line, from 1; null for what is shipped.
+    /// The line, from 1; null for a shipped object.
     #[schemars(range(min = 1))]
     pub(super) line: Option<u32>,
 }
 
-/// A way to act as somebody else.
+/// A way to act as another account or user.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Way", deny_unknown_fields)]
 pub(super) struct Way {
-    /// As whom.
+    /// The other account or user.
     pub(super) actor: JsonActor,
-    /// By what.
+    /// The means.
     pub(super) means: JsonMeans,
-    /// The kind of the object that does it; null for means without one.
+    /// The kind of the object; null for means without an object.
     pub(super) object_kind: Option<&'static str>,
-    /// The same in words.
+    /// A description of the means.
     pub(super) description: String,
-    /// What allows it.
+    /// The grants that permit the means.
     pub(super) allowed_by: Vec<JsonGrant>,
-    /// A policy that may forbid it; null when none is seen.
+    /// A policy that may deny the means; null if there is none.
     pub(super) forbidden_by: Option<Thing>,
 }
 
-/// As whom somebody may act.
+/// An account, a set of accounts, or a user that another account may act as.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Actor", deny_unknown_fields)]
 pub(super) struct JsonActor {
-    /// What it is.
+    /// The kind of the actor.
     pub(super) kind: ActorKind,
-    /// The namespace; null where there is none.
+    /// The namespace; null if there is none.
     pub(super) namespace: Option<String>,
-    /// The name of an account; null for others.
+    /// The name of an account; null for other kinds.
     pub(super) name: Option<String>,
 }
 
-/// Kinds of actors.
+/// The kind of an actor.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum ActorKind {
@@ -171,18 +171,18 @@ pub(super) enum ActorKind {
     AllAccounts,
     /// All users and groups.
     Anybody,
-    /// The account itself, with any rights in the namespace, or without one in the whole cluster.
+    /// The account itself with all rights in the namespace, or in the whole cluster if `namespace` is null.
     Raised,
 }
 
-/// Means to act as somebody else.
+/// The means of acting as another account or user.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Means")]
 pub(super) enum JsonMeans {
-    /// An object that names the account, which Flux then acts as.
+    /// An object that references the account, which Flux then impersonates.
     FluxNamed,
-    /// An object that names no account: Flux acts as itself.
+    /// An object without a service account, which Flux applies with its own rights.
     FluxUnnamed,
     /// A workload that runs as the account.
     Workload,
@@ -190,7 +190,7 @@ pub(super) enum JsonMeans {
     Impersonation,
     /// A token of the account.
     Token,
-    /// A Secret in which Kubernetes puts a token of the account.
+    /// A Secret that Kubernetes fills with a token of the account.
     TokenSecret,
     /// The verb `bind`.
     Bind,
@@ -198,15 +198,15 @@ pub(super) enum JsonMeans {
     Escalate,
 }
 
-/// A binding, and the role whose rule allows.
+/// A binding, its role and the matching rule.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Grant", deny_unknown_fields)]
 pub(super) struct JsonGrant {
     /// The binding.
     pub(super) binding: Thing,
-    /// The role that it gives.
+    /// The role of the binding.
     pub(super) role: Thing,
-    /// The rule that allows, in that role or in one that it gathers.
+    /// The role that contains the matching rule: `role`, or a role that it aggregates.
     pub(super) rule: Thing,
 }
 
@@ -215,13 +215,13 @@ pub(super) struct JsonGrant {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Escape", deny_unknown_fields)]
 pub(super) struct Chain {
-    /// The steps, each from the account that the one before led to.
+    /// The steps; each starts at the account of the step before.
     pub(super) steps: Vec<JsonStep>,
-    /// What it leads to, in words.
+    /// A description of the rights at the end of the chain.
     pub(super) reach: String,
-    /// The bindings that give it; empty where it is everything.
+    /// The bindings that grant these rights; empty if the chain ends with all rights.
     pub(super) bindings: Vec<Thing>,
-    /// Whether a policy may forbid one of the steps.
+    /// `true` if a policy may deny one of the steps.
     pub(super) may_be_forbidden: bool,
 }
 
@@ -229,8 +229,8 @@ pub(super) struct Chain {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Step", deny_unknown_fields)]
 pub(super) struct JsonStep {
-    /// The account that takes it.
+    /// The account at the start of the step.
     pub(super) who: JsonActor,
-    /// As whom it acts then, and by what.
+    /// The account that it acts as, and the means.
     pub(super) way: Way,
 }

@@ -1,4 +1,4 @@
-//! Accesses for programs.
+//! JSON output of the rights of accounts.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ pub(super) fn write(all: &[AccessOf<'_>], out: &mut dyn Write) -> io::Result<()>
     writeln!(out)
 }
 
-/// The JSON Schema of the document.
+/// Returns the JSON Schema of the document.
 pub fn schema() -> serde_json::Value {
     schema_of::<Document>()
 }

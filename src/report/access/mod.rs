@@ -1,4 +1,4 @@
-//! What accounts may do where, for people and for programs.
+//! Output of the rights of accounts as tables and JSON.
 
 mod description;
 mod document;
@@ -10,16 +10,16 @@ use std::io::{self, Write};
 pub use description::{AccessOf, means};
 pub use json::schema;
 
-/// How it is written.
+/// The output format of rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessFormat {
-    /// For people.
+    /// Tables for terminals.
     Table,
-    /// For programs.
+    /// JSON for programs.
     Json,
 }
 
-/// Writes accesses; `root` is the folder that was read.
+/// Writes the rights of accounts; `root` is the input directory.
 pub fn write(all: &[AccessOf<'_>], format: AccessFormat, root: &str, out: &mut dyn Write) -> io::Result<()> {
     match format {
         AccessFormat::Table => text::write(all, root, out),

@@ -1,4 +1,4 @@
-//! Accesses for people: a table for each binding of each account.
+//! Text output of the rights of accounts: a table for each binding of each account.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -14,15 +14,16 @@ use crate::yaml::Name;
 const HEADING: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
 
-/// Names of clusters that are shown before the rest is counted.
+/// The maximal number of listed clusters; the rest is counted.
 const CLUSTERS_SHOWN: usize = 8;
-/// The width at which lists of resources go on in the next line.
+/// The width at which lists of resources wrap.
 const WIDTH: usize = 110;
-/// A column grows to this width; what is longer moves its line alone.
+/// The maximal width of a column; a longer cell shifts its own line only.
 const WIDEST: usize = 44;
 
-/// What is said instead of the verbs that read, and those that write.
+/// The verbs that are abbreviated as `read`.
 const READ: [&str; 3] = ["get", "list", "watch"];
+/// The verbs that are abbreviated as `write`.
 const WRITE: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
 pub(super) fn write(all: &[AccessOf<'_>], root: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -64,33 +65,30 @@ fn head(one: &AccessOf<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{HEADING}{}{HEADING:#}", line(&format!("{whose}{on}")))
 }
 
-/// Writes what an account may do; tells whether verbs were shortened.
+/// Writes the rights of an account, and returns whether verbs were abbreviated.
 fn account(access: &Access<'_>, root: &str, out: &mut dyn Write) -> io::Result<bool> {
     writeln!(out, "\n{HEADING}{}{HEADING:#}", line(&access.account.to_string()))?;
     let (basic, own): (Vec<&GrantedRole<'_>>, Vec<&GrantedRole<'_>>) =
         access.granted.iter().partition(|given| is_basic(given));
     if own.is_empty() {
-        writeln!(out, "  no binding names it")?;
+        writeln!(out, "  no binding references it")?;
     }
     let mut short = false;
     for given in own {
         short |= binding(given, root, out)?;
     }
     if !basic.is_empty() {
-        writeln!(
-            out,
-            "  {QUIET}and what Kubernetes lets every account do: ask what it may, read the API's form{QUIET:#}"
-        )?;
+        writeln!(out, "  {QUIET}and the rights of every account: review its own rights, discover the API{QUIET:#}")?;
     }
     if !access.impersonations.is_empty() {
         writeln!(out, "  may act as")?;
     }
-    let mut said: BTreeSet<String> = BTreeSet::new();
-    // Who may act as anybody need not be told as whom else.
+    let mut written: BTreeSet<String> = BTreeSet::new();
+    // An account that may act as any user needs no list of other accounts.
     let anybody = access.impersonations.iter().any(|way| way.to == Actor::Anybody);
     for way in access.impersonations.iter().filter(|way| !anybody || way.to == Actor::Anybody) {
         let who = way.to.to_string();
-        if said.insert(who.clone()) {
+        if written.insert(who.clone()) {
             writeln!(out, "    {}", line(&who))?;
             for same in access.impersonations.iter().filter(|other| other.to == way.to) {
                 one_way(same, root, out)?;
@@ -100,7 +98,7 @@ fn account(access: &Access<'_>, root: &str, out: &mut dyn Write) -> io::Result<b
     Ok(short)
 }
 
-/// Whether a binding is one of those that Kubernetes ships for everybody.
+/// Returns whether Kubernetes ships the binding for all users.
 fn is_basic(given: &GrantedRole<'_>) -> bool {
     given.subject.is_everybody() && matches!(given.binding.place, DefinedIn::Shipped(_))
 }
@@ -118,7 +116,7 @@ fn binding(given: &GrantedRole<'_>, root: &str, out: &mut dyn Write) -> io::Resu
         Some(role) => {
             writeln!(out, "    to {}  {QUIET}{}{QUIET:#}", line(&given.binding.role_name()), place(&role.place, root))?;
         }
-        None => writeln!(out, "    to {}, which nothing here brings", line(&given.binding.role_name()))?,
+        None => writeln!(out, "    to {}, which is not defined here", line(&given.binding.role_name()))?,
     }
     let rows: Vec<[String; 3]> = given.rows.iter().map(cells).collect();
     table(&rows, out)?;
@@ -137,7 +135,7 @@ fn cells(row: &PermissionRow) -> [String; 3] {
     [group, format!("{}{names}", what.join(", ")), verbs(&row.verbs)]
 }
 
-/// Verbs, with a word for those that read and for those that write where all of these are there.
+/// Joins verbs; abbreviates a complete set of reading or writing verbs.
 fn verbs(all: &[Name]) -> String {
     let has = |wanted: &[&str]| wanted.iter().all(|verb| all.iter().any(|own| &**own == *verb));
     let (reads, writes) = (has(&READ), has(&WRITE));
@@ -166,7 +164,7 @@ fn table(rows: &[[String; 3]], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A list in lines of a width, broken behind its commas.
+/// Wraps a list after its commas.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in line(text).split_inclusive(", ") {
@@ -180,9 +178,9 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 fn one_way(way: &Impersonation<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "      by {}", means(way.method))?;
-    let mut said: Vec<String> = way.grants.iter().flat_map(|grant| by_what(grant, root)).collect();
-    said.dedup();
-    for line in said {
+    let mut lines: Vec<String> = way.grants.iter().flat_map(|grant| by_what(grant, root)).collect();
+    lines.dedup();
+    for line in lines {
         writeln!(out, "        {line}")?;
     }
     if let Some(policy) = way.forbidden_by {
@@ -192,13 +190,13 @@ fn one_way(way: &Impersonation<'_>, root: &str, out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
-/// A binding and the role whose rule allows something, a line each with its place.
+/// Returns a line for the binding and a line for the role with the matching rule.
 fn by_what(grant: &Grant<'_>, root: &str) -> [String; 2] {
     let role = line(&grant.from.reference());
     let gathered = if std::ptr::eq(grant.role, grant.from) {
         String::new()
     } else {
-        format!(", gathered by {}", line(&grant.role.reference()))
+        format!(", aggregated by {}", line(&grant.role.reference()))
     };
     let of_rule = match &grant.rule.place {
         Some(span) => place(&DefinedIn::Written(span.clone()), root),
@@ -222,7 +220,7 @@ fn chain(escape: &EscapeChain<'_>, root: &str, out: &mut dyn Write) -> io::Resul
     if let crate::rbac::ChainEnd::Bindings(bindings) = &escape.end {
         for binding in bindings {
             let (name, role) = (line(&binding.reference()), line(&binding.role_name()));
-            writeln!(out, "  {name} gives that {role}  {QUIET}{}{QUIET:#}", place(&binding.place, root))?;
+            writeln!(out, "  {name} grants {role}   {QUIET}{}{QUIET:#}", place(&binding.place, root))?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The objects of a receiver, and how an applier and its objects are shown.
+//! The objects of a receiver, and the display of appliers and objects.
 
 use crate::flux::{Applier, ApplierKind, Group, Receiver, State};
 use crate::report::mask::{Masks, conceal};
@@ -6,21 +6,21 @@ use crate::report::printable::printable;
 use crate::yaml::Node;
 use std::fmt::Write as _;
 
-/// What a receiver gets, by applier.
+/// The objects of one receiver.
 #[derive(Debug)]
 pub struct Delivery<'a> {
-    /// Who receives.
+    /// The receiver.
     pub receiver: Receiver<'a>,
-    /// What, by applier.
+    /// The objects, grouped by applier.
     pub groups: Vec<Group<'a>>,
 }
 
-/// Whether the values of Secrets are shown.
+/// The display of Secret values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Secrets {
-    /// They are masked.
+    /// Values are masked.
     Masked,
-    /// They are shown.
+    /// Values are printed.
     Shown,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn shown(node: &Node, secrets: Secrets, masks: &mut Masks) -> Node {
     }
 }
 
-/// An applier in a line: what it is, what it applies, and how that went.
+/// Describes an applier in one line: its identity, its directory, its source and its state.
 pub(super) fn describe(group: &Group<'_>) -> String {
     let Applier { kind, reference, source, folder, state, .. } = &**group.applier;
     let name = match &reference.namespace {
@@ -40,8 +40,8 @@ pub(super) fn describe(group: &Group<'_>) -> String {
     };
     let place = if folder.is_empty() { "." } else { folder };
     let mut line = match (kind, source) {
-        (ApplierKind::Folder, _) => format!("folder {place}"),
-        (ApplierKind::Bootstrap, _) => format!("installed by hand, with {name}"),
+        (ApplierKind::Folder, _) => format!("directory {place}"),
+        (ApplierKind::Bootstrap, _) => format!("installed by bootstrap, with {name}"),
         (_, Some(source)) => {
             let namespace = source.namespace.as_ref().filter(|own| Some(*own) != reference.namespace.as_ref());
             let namespace = namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
@@ -53,9 +53,9 @@ pub(super) fn describe(group: &Group<'_>) -> String {
         line.push_str(" (suspended)");
     }
     match state {
-        State::Failed => line.push_str(" (does not build)"),
+        State::Failed => line.push_str(" (build failed)"),
         State::NotBuilt(why) => drop(write!(line, " (not built: {why})")),
-        State::Built if group.objects.is_empty() && *kind != ApplierKind::Bootstrap => line.push_str(" (nothing)"),
+        State::Built if group.objects.is_empty() && *kind != ApplierKind::Bootstrap => line.push_str(" (no objects)"),
         State::Built => {}
     }
     printable(&line).replace(['\n', '\t'], " ")

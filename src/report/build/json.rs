@@ -1,4 +1,4 @@
-//! One JSON document with the provenance of each field; its schema is `schemas/build.schema.json`.
+//! JSON output of objects with the provenance of each field, with the schema `schemas/build.schema.json`.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -12,17 +12,17 @@ use crate::report::mask::Masks;
 use crate::report::provenance::{JsonApplier, JsonField, JsonReference, schema_of};
 use crate::yaml::{Path, Reader, to_json};
 
-/// The version of the document's shape; a change that a reader could trip over raises it.
+/// The version of the document format; an incompatible change increments it.
 const VERSION: u32 = 1;
 
-/// What `fleetwright build --format json` writes.
+/// The output of `fleetwright build --format json`.
 #[derive(Serialize, JsonSchema)]
-#[schemars(title = "What clusters receive", deny_unknown_fields)]
+#[schemars(title = "Objects of clusters", deny_unknown_fields)]
 struct Document<'a> {
-    /// The version of this document's shape.
+    /// The version of the document format.
     #[schemars(range(min = 1, max = 1))]
     version: u32,
-    /// Who receives objects: the clusters, each followed by those that it applies to by `kubeConfig`.
+    /// The clusters, each followed by the remote clusters that it applies to with `kubeConfig`.
     clusters: Vec<JsonCluster<'a>>,
 }
 
@@ -31,38 +31,38 @@ struct Document<'a> {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Cluster", deny_unknown_fields)]
 struct JsonCluster<'a> {
-    /// Its name; empty in a repository without a root.
+    /// The name of the cluster; empty in a repository without a root.
     name: String,
-    /// The cluster whose Flux applies, when that is another one; null otherwise.
+    /// The cluster whose Flux applies the objects, if it is another one; null otherwise.
     applied_from: Option<String>,
-    /// Who applies objects to it, each after the one that brings it.
+    /// The appliers, each after the applier that creates it.
     appliers: Vec<JsonGroup<'a>>,
 }
 
-/// What one applier brings.
+/// An applier and its objects.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Group", deny_unknown_fields)]
 struct JsonGroup<'a> {
-    /// Who applies.
+    /// The applier.
     applier: JsonApplier,
-    /// What, in the order of the build.
+    /// The objects, in build order.
     #[schemars(with = "Vec<JsonObject>")]
     objects: Objects<'a>,
 }
 
-/// An object and where each of its fields comes from.
+/// An object with the provenance of its fields.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Object", deny_unknown_fields)]
 struct JsonObject {
-    /// Its identity.
+    /// The identity of the object.
     id: JsonReference,
-    /// The object as it reaches the API server; the values of Secrets are masked.
+    /// The object as Flux applies it; the values of Secrets are masked.
     object: serde_json::Value,
-    /// Its fields, in their order.
+    /// The fields, in the order of the object.
     fields: Vec<JsonField>,
 }
 
-/// Objects that are described one by one while they are written: all of them at once would fill the memory.
+/// Objects that are serialized one by one: the documents of all objects would need too much memory.
 struct Objects<'a> {
     cluster: &'a Cluster,
     list: &'a [Applied<'a>],
@@ -107,7 +107,7 @@ pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn
     writeln!(out)
 }
 
-/// The JSON Schema of the document.
+/// Returns the JSON Schema of the document.
 pub fn schema() -> serde_json::Value {
     schema_of::<Document<'_>>()
 }

@@ -1,4 +1,4 @@
-//! What clusters receive: manifests for people and for `kubectl apply`, or JSON with provenance.
+//! Output of the objects of clusters: manifests for `kubectl apply`, or JSON with provenance.
 
 mod delivery;
 mod json;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 pub use delivery::{Delivery, Secrets};
 pub use json::schema;
 
-/// A way to write what clusters receive.
+/// The output format of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuildFormat {
     /// Manifests, with a comment for each applier.
@@ -18,7 +18,7 @@ pub enum BuildFormat {
     Json,
 }
 
-/// Writes deliveries.
+/// Writes the objects of receivers.
 pub fn write(
     deliveries: &[Delivery<'_>],
     format: BuildFormat,

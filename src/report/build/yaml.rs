@@ -1,4 +1,4 @@
-//! Manifests: one stream that `kubectl apply` takes, so that who applies what is said in comments.
+//! YAML output of objects: one stream for `kubectl apply`, with appliers in comments.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::yaml::go;
 
 pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
-    // A comment stands in the document that follows it: a document of comments alone confuses other readers.
+    // A comment precedes its document: some parsers reject a document that contains only comments.
     let mut comments: Vec<String> = Vec::new();
     for Delivery { receiver, groups } in deliveries {
         let name = receiver.to_string();

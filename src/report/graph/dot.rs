@@ -1,4 +1,4 @@
-//! A digraph of Graphviz.
+//! Graphviz output.
 
 use std::io::{self, Write};
 
@@ -35,7 +35,7 @@ pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "}}")
 }
 
-/// A text between quotes.
+/// Escapes a text for a quoted string.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -1,4 +1,4 @@
-//! For programs: nodes and edges, one cluster after the other; the schema is `schemas/graph.schema.json`.
+//! JSON output of graphs, with the schema `schemas/graph.schema.json`.
 
 use std::io::{self, Write};
 
@@ -9,17 +9,17 @@ use crate::flux::State;
 use crate::flux::query::graph::{Edge, EdgeKind, Graph, GraphNode, Role};
 use crate::report::provenance::{JsonReference, schema_of};
 
-/// The version of the document's shape; a change that a reader could trip over raises it.
+/// The version of the document format; an incompatible change increments it.
 const VERSION: u32 = 1;
 
-/// What `fleetwright graph --format json` writes.
+/// The output of `fleetwright graph --format json`.
 #[derive(Serialize, JsonSchema)]
-#[schemars(title = "The graph of Flux", deny_unknown_fields)]
+#[schemars(title = "Graph of a Flux repository", deny_unknown_fields)]
 struct Document {
-    /// The version of this document's shape.
+    /// The version of the document format.
     #[schemars(range(min = 1, max = 1))]
     version: u32,
-    /// One graph for each cluster.
+    /// One graph per cluster.
     clusters: Vec<JsonGraph>,
 }
 
@@ -27,42 +27,42 @@ struct Document {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Graph", deny_unknown_fields)]
 struct JsonGraph {
-    /// The cluster's name; empty in a repository without a root.
+    /// The name of the cluster; empty in a repository without a root.
     name: String,
-    /// What there is.
+    /// The nodes.
     nodes: Vec<JsonNode>,
-    /// What holds between them.
+    /// The edges.
     edges: Vec<JsonEdge>,
 }
 
-/// Something of Flux.
+/// A Flux object, a directory, or a bootstrap installation.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Node", deny_unknown_fields)]
 struct JsonNode {
-    /// Its number in this graph, from 0.
+    /// The number of the node in this graph, from 0.
     id: usize,
-    /// What it is to the others.
+    /// The role of the node.
     role: JsonRole,
-    /// Its identity.
+    /// The identity of the object.
     object: JsonReference,
-    /// The folder that it applies, the URL of a source, or the chart of a release; null where there is none.
+    /// The directory of an applier, the URL of a source, or the chart of a release; null if there is none.
     detail: Option<String>,
-    /// The `kubeConfig` of the other cluster that it applies to; null otherwise.
+    /// The `kubeConfig` of the remote cluster that the node applies to; null otherwise.
     target: Option<String>,
-    /// How its build went: `built`, `failed` or `notBuilt`; null for what does not build.
+    /// The state of the build: `built`, `failed` or `notBuilt`; null if the node does not build.
     state: Option<&'static str>,
-    /// Why it was not built; null otherwise.
+    /// The reason why the node was not built; null otherwise.
     reason: Option<String>,
 }
 
-/// What a node is to the others.
+/// The role of a node.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Role")]
 enum JsonRole {
-    /// What somebody installed by hand, with which the cluster begins.
+    /// The bootstrap installation of the cluster.
     Bootstrap,
-    /// A folder of a repository without a root.
+    /// A directory of a repository without a root.
     Folder,
     /// A source.
     Source,
@@ -70,32 +70,32 @@ enum JsonRole {
     Applier,
     /// A HelmRelease.
     Release,
-    /// What is named and not received.
+    /// An object that is referenced but not received.
     Missing,
 }
 
-/// What holds between two nodes.
+/// A directed edge between two nodes.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Edge", deny_unknown_fields)]
 struct JsonEdge {
-    /// The number of the one that does it.
+    /// The number of the node at the start.
     from: usize,
-    /// The number of the one that it is done to.
+    /// The number of the node at the end.
     to: usize,
-    /// What is done.
+    /// The kind of the edge.
     kind: JsonEdgeKind,
 }
 
-/// What is done to a node.
+/// The kind of an edge.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "EdgeKind")]
 enum JsonEdgeKind {
     /// `from` creates `to`.
     Creates,
-    /// `from` is built from `to`.
+    /// `from` builds from source `to`.
     BuildsFrom,
-    /// `from` waits for `to`.
+    /// `from` depends on `to`.
     DependsOn,
 }
 
@@ -105,7 +105,7 @@ pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// The JSON Schema of the document.
+/// Returns the JSON Schema of the document.
 pub fn schema() -> serde_json::Value {
     schema_of::<Document>()
 }

@@ -1,10 +1,10 @@
-//! Labels of objects and clusters, each on one line.
+//! One-line labels of objects and clusters.
 
 use crate::base::finding::ObjectRef;
 use crate::flux::query::graph::Graph;
 use crate::report::printable::printable;
 
-/// An object in a line, fit for a terminal.
+/// Returns the kind, namespace and name of an object, escaped for terminals.
 pub(super) fn name(reference: &ObjectRef) -> String {
     let name = match &reference.namespace {
         Some(namespace) => format!("{} {namespace}/{}", reference.kind, reference.name),
@@ -17,7 +17,7 @@ pub(super) fn one_line(text: &str) -> String {
     printable(text).replace(['\n', '\t'], " ")
 }
 
-/// A cluster's name in a line; something for the one that has none.
+/// Returns the name of a cluster, or a placeholder if it is empty.
 pub(super) fn cluster(graph: &Graph) -> String {
     if graph.cluster.is_empty() { "this repository".to_owned() } else { one_line(&graph.cluster) }
 }

@@ -1,4 +1,4 @@
-//! A flowchart of Mermaid, which Git hosts draw in Markdown.
+//! Mermaid flowcharts, which Git hosts render in Markdown.
 
 use std::io::{self, Write};
 
@@ -32,7 +32,7 @@ pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A text between the quotes of a label: what has a meaning there or in HTML becomes the entity of its number.
+/// Escapes a text for a quoted label: replaces characters that are special in Mermaid or HTML with numeric entities.
 fn escaped(text: &str) -> String {
     text.chars()
         .map(|c| match c {

@@ -1,4 +1,4 @@
-//! The graph of Flux: a tree for people, JSON for programs, pictures for documents.
+//! Output of graphs: a tree for terminals, JSON for programs, Mermaid and Graphviz for documents.
 
 mod json;
 mod labels;
@@ -12,16 +12,16 @@ use crate::flux::query::graph::Graph;
 
 pub use json::schema;
 
-/// A way to write graphs.
+/// The output format of graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphFormat {
-    /// A tree that fits a terminal.
+    /// A tree for terminals.
     Text,
     /// One JSON document.
     Json,
-    /// A flowchart of Mermaid.
+    /// A Mermaid flowchart.
     Mermaid,
-    /// A digraph of Graphviz.
+    /// A Graphviz digraph.
     Dot,
 }
 

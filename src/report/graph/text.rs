@@ -1,4 +1,4 @@
-//! A tree that fits a terminal: who creates whom, and beside each line what it builds from and waits for.
+//! A tree for terminals: objects below their creators, each with its source and its dependencies.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,10 +10,10 @@ use crate::base::finding::ObjectRef;
 use crate::flux::State;
 use crate::flux::query::graph::{EdgeKind, Graph, GraphNode, Role};
 
-/// A line is at most this wide, as far as the names in it allow.
+/// The maximal width of a line, unless its names are longer.
 const WIDTH: usize = 100;
 
-/// What is cut shorter than this says nothing any more.
+/// The minimal width of a shortened path.
 const SHORTEST: usize = 12;
 
 const HEADING: Style = Style::new().bold();
@@ -34,7 +34,7 @@ fn heading(graph: &Graph) -> String {
     if graph.cluster.is_empty() { cluster(graph) } else { format!("cluster {}", cluster(graph)) }
 }
 
-/// A line that is still to be written, with what stands before it.
+/// A pending line with its prefix.
 struct Line {
     node: usize,
     before: String,
@@ -45,14 +45,14 @@ fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     let tops = graph.tops();
     let is_missing = |at: &usize| graph.nodes.get(*at).is_some_and(|node| node.role == Role::Missing);
     let (missing, tops): (Vec<usize>, Vec<usize>) = tops.into_iter().partition(is_missing);
-    // What was installed by hand is the cluster: its line would only say that again.
-    let by_hand = |at: &usize| graph.nodes.get(*at).is_some_and(|node| node.role == Role::Bootstrap);
+    // The bootstrap node represents the cluster, which the heading shows already.
+    let is_bootstrap = |at: &usize| graph.nodes.get(*at).is_some_and(|node| node.role == Role::Bootstrap);
     let first = |at: usize| -> Vec<usize> {
-        if by_hand(&at) { graph.targets(at, EdgeKind::Creates).collect() } else { vec![at] }
+        if is_bootstrap(&at) { graph.targets(at, EdgeKind::Creates).collect() } else { vec![at] }
     };
     let tops: Vec<usize> = tops.into_iter().flat_map(first).collect();
     let mut written = vec![false; graph.nodes.len()];
-    // A list of its own instead of recursion: a repository may nest as deep as it likes.
+    // A stack instead of recursion: the depth of a repository is unbounded.
     let mut waiting = Vec::new();
     push(&mut waiting, &tops, "");
     while let Some(line) = waiting.pop() {
@@ -79,7 +79,8 @@ fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    let others = if graph.cluster.is_empty() { "named here and not found" } else { "named there and not received" };
+    let others =
+        if graph.cluster.is_empty() { "referenced here but not found" } else { "referenced there but not received" };
     writeln!(out, "{others}:")?;
     let mut names: Vec<String> =
         missing.iter().filter_map(|at| graph.nodes.get(*at)).map(|node| name(&node.reference)).collect();
@@ -87,7 +88,7 @@ fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     names.iter().try_for_each(|name| writeln!(out, "   {name}"))
 }
 
-/// Why something was not built: said once for all that have one reason.
+/// Writes each reason why objects were not built once, with a count.
 fn reasons(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for node in &graph.nodes {
@@ -104,13 +105,13 @@ fn push(waiting: &mut Vec<Line>, nodes: &[usize], before: &str) {
     }
 }
 
-/// Sources before what builds from them, then by name.
+/// Returns the sort key of a node: sources first, then by name.
 fn order(node: &GraphNode) -> (Role, String) {
     (node.role, name(&node.reference))
 }
 
-/// What is said beside a name, as much of it as there is room for: what went wrong first, then what it waits for, and
-/// only then what it is made of.
+/// Returns the notes beside a name, as far as they fit in `room`: the state has priority, then the dependencies, then the
+/// source.
 fn notes(graph: &Graph, at: usize, node: &GraphNode, room: usize) -> String {
     let state = match &node.state {
         Some(State::Failed) => Some("does not build".to_owned()),
@@ -119,16 +120,16 @@ fn notes(graph: &Graph, at: usize, node: &GraphNode, room: usize) -> String {
     };
     let target = node.target.as_ref().map(|target| format!("to {}", one_line(target)));
     let needs = list(graph, at, node, EdgeKind::DependsOn);
-    let mut taken: usize = state.iter().chain(&target).map(|note| width(note) + 2).sum();
-    let needs = (!needs.is_empty()).then(|| fitting(&needs, room.saturating_sub(taken)));
-    taken += needs.iter().map(|note| width(note) + 2).sum::<usize>();
-    let made_of = made_of(graph, at, node, room.saturating_sub(taken));
-    let notes: Vec<String> = [made_of, target, needs, state].into_iter().flatten().collect();
+    let mut used: usize = state.iter().chain(&target).map(|note| width(note) + 2).sum();
+    let needs = (!needs.is_empty()).then(|| fitting(&needs, room.saturating_sub(used)));
+    used += needs.iter().map(|note| width(note) + 2).sum::<usize>();
+    let origin = origin(graph, at, node, room.saturating_sub(used));
+    let notes: Vec<String> = [origin, target, needs, state].into_iter().flatten().collect();
     notes.join("; ")
 }
 
-/// The folder and the source, the folder alone, or its end.
-fn made_of(graph: &Graph, at: usize, node: &GraphNode, room: usize) -> Option<String> {
+/// Returns the directory and the source; without room, the directory or the end of its path.
+fn origin(graph: &Graph, at: usize, node: &GraphNode, room: usize) -> Option<String> {
     let sources = list(graph, at, node, EdgeKind::BuildsFrom);
     let detail = node.detail.as_deref().map(one_line);
     let whole = match (&detail, sources.is_empty()) {
@@ -152,7 +153,7 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Dependencies in the room that there is: what does not fit is counted.
+/// Returns the dependencies that fit in `room`, and the number of others.
 fn fitting(needs: &[String], room: usize) -> String {
     let whole = format!("after {}", needs.join(", "));
     if whole.chars().count() <= room || needs.len() == 1 {
@@ -166,7 +167,7 @@ fn fitting(needs: &[String], room: usize) -> String {
     shown.find(|text| text.chars().count() <= room).unwrap_or_else(|| format!("after {} others", needs.len()))
 }
 
-/// The others that an edge leads to, by the shortest name that says which.
+/// Returns the targets of a node's edges, by their shortest unambiguous names.
 fn list(graph: &Graph, at: usize, node: &GraphNode, kind: EdgeKind) -> Vec<String> {
     let others = graph.targets(at, kind).filter_map(|to| graph.nodes.get(to));
     let mut names: Vec<String> = others

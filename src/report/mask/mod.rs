@@ -1,4 +1,4 @@
-//! What of a file is secret, and its lines without it: every source line and every diff goes through here.
+//! Masks secrets in files. Every printed source line and every diff passes through this module.
 
 mod worth_reading;
 mod scan;
@@ -17,24 +17,24 @@ use crate::text::{File, Span};
 /// The secret ranges of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Mask {
-    /// Sorted, without overlap.
+    /// The ranges, sorted and without overlap.
     ranges: Vec<Range<usize>>,
 }
 
 impl Mask {
-    /// Finds what is secret in a file: the values of Secrets, of patches on them and of generators that make them, and
-    /// what the keys among the values of a chart call so.
+    /// Finds the secrets of a file: values of Secrets, of patches on Secrets, of secret generators, and chart values whose
+    /// key indicates a secret.
     pub fn of(file: &File) -> Self {
         Self { ranges: merged(nodes::secrets(file, 0)) }
     }
 
-    /// Tells whether some of a place is secret.
+    /// Returns whether a range contains a secret.
     pub fn hides(&self, place: Range<usize>) -> bool {
         let first = self.ranges.partition_point(|secret| secret.end <= place.start);
         self.ranges.get(first).is_some_and(|secret| secret.start < place.end)
     }
 
-    /// Tells whether all of a scalar is secret; the header of a block scalar never is.
+    /// Returns whether a scalar is secret as a whole. The header of a block scalar is never secret.
     pub fn covers(&self, scalar: &Span) -> bool {
         let mut place = scalar.range();
         if scalar.text().starts_with(['|', '>']) {
@@ -44,7 +44,7 @@ impl Mask {
         self.ranges.get(first).is_some_and(|secret| secret.start <= place.start && place.end <= secret.end)
     }
 
-    /// A line (from 1) with each secret character as `*`; `None` past the end. Columns stay as they are.
+    /// Returns a line (from 1) with each secret character replaced by `*`, or `None` past the end. Keeps columns.
     pub fn line<'a>(&self, file: &'a File, line: u32) -> Option<Cow<'a, str>> {
         let range = file.line(line)?;
         let text = file.text().get(range.clone()).unwrap_or_default();
@@ -66,22 +66,22 @@ impl Mask {
     }
 }
 
-/// The masks of the files shown so far: what is shown together mostly comes from few of them.
+/// A cache of the masks of files.
 #[derive(Debug, Default)]
 pub struct Masks(BTreeMap<String, (File, Mask)>);
 
 impl Masks {
-    /// The mask of a file.
+    /// Returns the mask of a file.
     pub fn of(&mut self, file: &File) -> &Mask {
         let (known, mask) = self.0.entry(file.path().to_owned()).or_insert_with(|| (file.clone(), Mask::of(file)));
-        // Two states of a file may share a path: the one on disk and the one that is rendered.
+        // The file on disk and the rendered file have the same path.
         if known != file {
             (*known, *mask) = (file.clone(), Mask::of(file));
         }
         mask
     }
 
-    /// The line that a place begins on, without its indentation and its secrets, fit for a terminal.
+    /// Returns the first line of a span, trimmed, masked and escaped for terminals.
     pub fn source_line(&mut self, place: &Span) -> String {
         let line = self.of(place.file()).line(place.file(), place.position().line).unwrap_or_default();
         printable(line.trim_start_matches('\u{FEFF}').trim()).into_owned()
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_values_of_a_secret_are_masked_and_its_keys_are_not() {
+    fn values_of_a_secret_are_masked_but_not_keys() {
         let text = "kind: Secret\ndata:\n  token: aHVudGVy # was: b2xk\n  # gone: eHl6\ntype: x\n";
         let expected = "kind: Secret\ndata:\n  token: ******** #**********\n  #***********\ntype: x\n";
         assert_eq!(masked(text), expected);
@@ -127,21 +127,21 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_known_at_any_depth() {
+    fn a_secret_is_recognized_at_any_depth() {
         let text =
             "kind: List\nitems:\n- kind: ConfigMap\n  data: {a: open}\n- kind: Secret\n  stringData: {a: shut}\n";
         assert!(masked(text).contains("{a: open}") && masked(text).contains("{a: ****}"));
     }
 
     #[test]
-    fn values_of_a_chart_that_their_keys_call_private_are_masked() {
+    fn chart_values_with_secret_keys_are_masked() {
         let text = "kind: HelmRelease\nspec:\n  values:\n    adminPassword: hunter2\n    replicas: 2\n";
         let expected = "kind: HelmRelease\nspec:\n  values:\n    adminPassword: *******\n    replicas: 2\n";
         assert_eq!(masked(text), expected);
     }
 
     #[test]
-    fn encrypted_values_stay() {
+    fn encrypted_values_are_kept() {
         let text = "kind: Secret\nstringData:\n  a: ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]\n  b: ENC[no\n";
         assert!(masked(text).contains("a: ENC[AES256_GCM") && masked(text).contains("b: ******"));
     }
@@ -171,13 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn an_alias_does_not_betray_its_anchor() {
+    fn the_anchor_of_a_secret_alias_is_masked() {
         let text = "kind: Secret\nmetadata: {annotations: {a: &a hunter2}}\nstringData: {a: *a}\n";
         assert!(!masked(text).contains("hunter2"), "{}", masked(text));
     }
 
     #[test]
-    fn what_a_broken_file_says_of_a_secret_is_masked() {
+    fn secrets_in_invalid_yaml_are_masked() {
         let twice = "kind: Secret\nstringData:\n  a: hunter1\n  a: hunter2\n";
         assert!(!masked(twice).contains("hunter"), "{}", masked(twice));
         let tab = "kind: Secret\nstringData:\n\ta: hunter2\nmetadata: {name: b}\n";

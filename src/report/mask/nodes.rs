@@ -1,4 +1,4 @@
-//! Secrets in what was read: the leaves below the keys that hold them.
+//! Finds secrets in parsed YAML: the scalars below the keys of secret values.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use crate::yaml::{Document, Entry, Node, Style, Value};
 /// The keys of a Secret whose values are secret.
 const FIELDS: [&str; 2] = ["data", "stringData"];
 
-/// A patch in a patch in a patch … is masked as a whole at this depth.
+/// The depth of nested patches at which a patch is masked completely.
 const MAX_DEPTH: usize = 4;
 
-/// The secret ranges of a file, in any order; `depth` counts the texts that it is nested in.
+/// Returns the secret ranges of a file, in any order. `depth` is the number of texts that contain the file.
 pub(super) fn secrets(file: &File, depth: usize) -> Vec<Range<usize>> {
     if !may_hold_secrets(file.text()) {
         return Vec::new();
     }
     let parsed = crate::yaml::parse(file);
     let mut ranges = in_documents(file, &parsed.documents, depth);
-    // After a mistake the nodes are not all there is: what was dropped is found by its indentation.
+    // After a syntax error, nodes may be missing. The scanner finds dropped secrets by their indentation.
     if !parsed.findings.is_empty() || parsed.documents.iter().any(|document| !document.complete) {
         ranges.extend(scan::secrets(file.text()));
     }
     ranges
 }
 
-/// The secret ranges of a file's documents.
+/// Returns the secret ranges of a file's documents.
 fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<usize>> {
     let mut walk = Walk { file, depth, ranges: Vec::new(), aliased: Vec::new() };
     for document in documents {
@@ -42,7 +42,7 @@ fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<
     walk.ranges
 }
 
-/// What a patch is applied to, as far as its target says.
+/// The kind of object that a patch is applied to, according to its `target`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Secret,
@@ -51,7 +51,7 @@ enum Target {
 }
 
 impl Target {
-    /// kustomize reads `kind` as a regular expression, so only a plain word excludes Secrets.
+    /// Reads the `kind` of a target. kustomize reads it as a regular expression, so only a plain word excludes Secrets.
     fn of(target: Option<&Node>) -> Self {
         match target.and_then(|target| target.get("kind")).and_then(Node::text) {
             Some("Secret") => Self::Secret,
@@ -65,7 +65,7 @@ struct Walk<'a> {
     file: &'a File,
     depth: usize,
     ranges: Vec<Range<usize>>,
-    /// Secret values that an alias brought: they stand where their anchor is, too.
+    /// The secret values of aliases, which occur at their anchors too.
     aliased: Vec<Arc<str>>,
 }
 
@@ -81,7 +81,7 @@ impl Walk<'_> {
             Value::Map(entries) => {
                 self.object(node);
                 for entry in entries.iter() {
-                    // A patch is read once, with its target in hand.
+                    // A patch is read once, with its target.
                     if &*entry.key == "patch" {
                         self.patch(&entry.node, Target::of(node.get("target")));
                     } else {
@@ -92,7 +92,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Hides what a mapping holds when it is a Secret, a list of them, or makes some.
+    /// Masks the values of a Secret, a list of Secrets, or a generator of Secrets.
     fn object(&mut self, node: &Node) {
         match node.get("kind").and_then(Node::text) {
             Some("Secret") => self.fields(node),
@@ -139,7 +139,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Hides the values of JSON patch operations on a Secret's data.
+    /// Masks the values of JSON patch operations on the data of a Secret.
     fn operations(&mut self, items: &[Node], target: Target) {
         if target == Target::Other {
             return;
@@ -157,7 +157,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Reads a text that is YAML itself, such as a patch, and hides what is secret in it.
+    /// Parses a text that contains YAML, such as a patch, and masks its secrets.
     fn nested(&mut self, node: &Node, target: Target) {
         let Value::Scalar(text, style) = &node.value else { return };
         if !text.contains(['\n', '{']) {
@@ -174,7 +174,7 @@ impl Walk<'_> {
             let documents = parsed.documents.iter().map(|document| &document.node);
             documents.filter(|node| node.text().is_none()).for_each(|node| walk.patch(node, target));
             match (target, parsed.findings.is_empty()) {
-                // The target knows better than the operations alone do.
+                // The target is more specific than the paths of the operations.
                 (Target::Other, true) => ranges = walk.ranges,
                 (Target::Secret, false) => ranges.push(0..text.len()),
                 _ => ranges.extend(walk.ranges),
@@ -189,7 +189,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The ranges in the file of ranges in a scalar's text; `None` where the text does not stand there as it is.
+    /// Maps ranges in the text of a scalar to the file. Returns `None` if the file does not contain the text verbatim.
     fn map_back(&self, node: &Node, text: &str, style: Style, ranges: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
         let span = node.span().range();
         if style != Style::Literal {
@@ -233,7 +233,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Hides a scalar; the header of a block scalar stays.
+    /// Masks a scalar, except the header of a block scalar.
     fn leaf(&mut self, node: &Node) {
         let Value::Scalar(text, style) = &node.value else { return };
         let range = node.span().range();
@@ -248,7 +248,7 @@ impl Walk<'_> {
         self.ranges.push(range.start + header..range.end);
     }
 
-    /// Hides what follows the `=` of a generator's literal.
+    /// Masks the value of a generator's literal, after the `=`.
     fn literal(&mut self, node: &Node) {
         let range = node.span().range();
         let token = self.file.text().get(range.clone()).unwrap_or_default();
@@ -258,7 +258,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Hides the comments beside and below a secret value: they tend to hold the former one.
+    /// Masks the comments beside and below a secret value, which may contain an earlier value.
     fn comments(&mut self, entry: &Entry) {
         let text = self.file.text();
         let start = entry.key_span().range().end;
@@ -287,7 +287,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Hides every scalar whose value is one of `values`.
+    /// Masks every scalar that equals one of `values`.
     fn hide_equal(&mut self, node: &Node, values: &[Arc<str>]) {
         match &node.value {
             Value::Scalar(text, _) => {
@@ -301,7 +301,7 @@ impl Walk<'_> {
     }
 }
 
-/// The places of a node's keys and scalars.
+/// Collects the ranges of a node's keys and scalars.
 fn tokens_of(node: &Node, tokens: &mut Vec<Range<usize>>) {
     match &node.value {
         Value::Scalar(..) => tokens.push(node.span().range()),
@@ -319,7 +319,7 @@ fn line_end(text: &str, from: usize) -> usize {
     text.get(from..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| from + at)
 }
 
-/// Tells whether a value is SOPS' cipher text, which anybody may see.
+/// Returns whether a value is encrypted by SOPS and therefore not secret.
 fn is_encrypted(text: &str) -> bool {
     text.starts_with("ENC[AES256_GCM,data:") && text.ends_with(']')
 }

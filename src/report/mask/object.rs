@@ -1,4 +1,4 @@
-//! An object without its secrets, for those who shall see the rest of it.
+//! Masks the secrets of an object.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use super::{Masks, merged};
 use crate::text::File;
 use crate::yaml::{Node, Style, Value, parse, print};
 
-/// What stands for a secret value: it is no base64, so that nobody applies it by mistake.
+/// The replacement of a secret value. It is not valid base64, so that the API server rejects it.
 const HIDDEN: &str = "***";
 
-/// The object with each secret value replaced: those of Secrets and of patches on them, and what was copied from one.
+/// Returns the object with each secret value replaced: values of Secrets, of patches on Secrets, and copies of these.
 ///
-/// The result is for showing: where it had to be changed as text, its places are no longer those of the files.
+/// The result is for display: its positions may differ from those in the files.
 pub fn conceal(object: &Node, masks: &mut Masks) -> Node {
     let object = copied(object, masks);
     let text = print(std::slice::from_ref(&object));
@@ -32,13 +32,13 @@ pub fn conceal(object: &Node, masks: &mut Masks) -> Node {
     parse(&File::new("", hidden)).documents.into_iter().next().map_or(object, |document| document.node)
 }
 
-/// Hides values that were copied out of a Secret: they stand at a place that is secret.
+/// Masks values that were copied from a Secret, which have a secret position.
 fn copied(node: &Node, masks: &mut Masks) -> Node {
     match &node.value {
         Value::Scalar(text, style) => {
             let places = [node.origin.span(), node.origin.written()];
             let known = *style != Style::Unknown && !text.is_empty();
-            // A text that holds more than the secret is looked at piece by piece.
+            // A text that contains more than the secret is masked in parts by the caller.
             let secret = known && places.into_iter().any(|place| masks.of(place.file()).covers(place));
             if !secret {
                 return node.clone();
@@ -56,7 +56,7 @@ fn copied(node: &Node, masks: &mut Masks) -> Node {
     }
 }
 
-/// The text with its secret ranges hidden, still YAML: `tokens` are its scalars.
+/// Masks the secret ranges of a text, which remains valid YAML. `tokens` are its scalars.
 fn hide(text: &str, tokens: &[(Range<usize>, Style)], ranges: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_values_of_a_secret_are_hidden_and_what_remains_is_yaml() {
+    fn a_masked_secret_is_valid_yaml() {
         let text = "kind: Secret\nmetadata: {name: a}\ndata: {a: aHVudGVy, b: 'x y'}\nstringData:\n  c: |\n    hunter\n    two\n  d: 12\n  e: ''\ntype: x\n";
         let shown = shown(text);
         assert!(!shown.contains("hunter") && !shown.contains("aHVu") && !shown.contains("12"), "{shown}");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn patches_on_secrets_and_generators_are_hidden_in_their_text() {
+    fn patches_on_secrets_and_generators_are_masked() {
         let text = "kind: Kustomization\nspec:\n  patches:\n  - target: {kind: Secret}\n    patch: |\n      - op: add\n        path: /stringData/a\n        value: hunter2\n  - patch: '{\"kind\": \"Secret\", \"data\": {\"a\": \"hunter3\"}}'\nsecretGenerator:\n- name: a\n  literals: ['key=hunter4: x', other=hunter5]\n";
         let shown = shown(text);
         assert!(!shown.contains("hunter"), "{shown}");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn other_objects_stay_and_so_does_cipher_text() {
+    fn other_objects_and_cipher_text_are_kept() {
         let text = "kind: Secret\nstringData:\n  a: ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]\n";
         assert!(shown(text).contains("ENC[AES256_GCM"));
         let text = "kind: ConfigMap\ndata:\n  a: open\n";

@@ -1,6 +1,6 @@
-//! Secrets in text that could not be read: whatever stands below the keys that hold them.
+//! Finds secrets in invalid YAML: all text below the keys of secret values.
 //!
-//! It hides too much rather than too little: the file is broken, and nobody knows what its author meant.
+//! It masks too much rather than too little, since the intent of an invalid file is unknown.
 
 use super::worth_reading::may_hold_secrets;
 use std::ops::Range;
@@ -8,17 +8,17 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A key whose value is secret in a document that knows of Secrets.
+/// Matches a key whose value is secret in a document that may contain a Secret.
 static KEY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(?:^|[\s{,\[-])(["']?(?:data|stringData|literals|value))["']?\s*:"#)
         .expect("the expression is constant")
 });
 
-/// The key of an entry, up to its colon.
+/// Matches the key of an entry, with its colon.
 static ENTRY: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"^["']?[A-Za-z0-9._-]+["']?:(?:\s|$)"#).expect("the expression is constant"));
 
-/// The secret ranges of a text.
+/// Returns the secret ranges of a text.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut document: Vec<Line> = Vec::new();
@@ -50,7 +50,7 @@ impl Line<'_> {
         self.text.trim().is_empty()
     }
 
-    /// The range from a column to the end.
+    /// Returns the range from a column to the end of the line.
     fn from(&self, column: usize) -> Range<usize> {
         self.start + column..self.start + self.text.len()
     }
@@ -69,7 +69,7 @@ fn scan(document: &[Line], ranges: &mut Vec<Range<usize>>) {
             ranges.push(line.from(whole.end()));
         }
         if value.starts_with(['{', '[']) || line.text.trim_start().starts_with(['{', '[']) {
-            // Nobody knows where a broken flow collection ends.
+            // The end of an invalid flow collection is unknown.
             ranges.extend(below.iter().map(|line| line.from(0)));
             return;
         }
@@ -77,7 +77,7 @@ fn scan(document: &[Line], ranges: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Hides the lines indented below a key; of the entries directly below, the keys stay.
+/// Masks the lines indented below a key, except the keys of its direct entries.
 fn hide_below(key: usize, below: &[Line], ranges: &mut Vec<Range<usize>>) {
     let belongs = |line: &&Line| {
         line.is_blank() || line.indent() > key || (line.indent() == key && line.text.trim_start().starts_with('-'))

@@ -1,6 +1,6 @@
-//! A fast check whether a text can contain a Secret.
+//! A fast check for texts that may contain secrets.
 
-/// Tells whether a text is worth reading: most files know of no Secret.
+/// Returns whether a text may contain secrets. Most files do not.
 pub(super) fn may_hold_secrets(text: &str) -> bool {
     ["Secret", "secretGenerator", "/data", "/stringData", "HelmRelease"].iter().any(|word| text.contains(word))
 }
