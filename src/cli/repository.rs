@@ -164,7 +164,7 @@ impl Options {
 
     /// The receivers that are meant: all of them when no cluster is named.
     pub(super) fn receivers<'a>(&self, clusters: &'a [Cluster]) -> Result<Vec<Receiver<'a>>, Error> {
-        let all: Vec<Receiver<'a>> = clusters.iter().flat_map(Receiver::of).collect();
+        let all: Vec<Receiver<'a>> = clusters.iter().flat_map(Receiver::all).collect();
         if self.clusters.is_empty() {
             return Ok(all);
         }

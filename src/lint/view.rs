@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::rule::Context;
 use super::scope::settled_namespace;
 use crate::config;
-use crate::flux::{Applied, Applier, ApplierKind, Brought, Installation, Producers, Receiver, Tenancy};
+use crate::flux::{Applied, AppliedSet, Applier, ApplierKind, Installation, Producers, Receiver, Tenancy};
 use crate::kube::Object;
 use crate::lint::facts::inputs::{Input, inputs};
 use crate::lint::facts::listing::{Listing, kind_print, print};
@@ -22,7 +22,7 @@ pub struct View<'a> {
     pub receiver: Receiver<'a>,
     /// What rules on single objects may ask too.
     pub context: Context<'a>,
-    pub(super) lists: Vec<(&'a Brought, Arc<Listing>)>,
+    pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
     /// The kustomizations that bring its Flux.
     pub(super) installations: Vec<&'a Installation>,
     pub(super) external: &'a [config::Declared],
@@ -49,7 +49,7 @@ impl<'a> View<'a> {
     pub(super) fn new(
         receiver: Receiver<'a>,
         context: Context<'a>,
-        lists: Vec<(&'a Brought, Arc<Listing>)>,
+        lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
         installations: Vec<&'a Installation>,
         external: &'a [config::Declared],
     ) -> Self {
@@ -80,7 +80,7 @@ impl<'a> View<'a> {
     }
 
     /// What it is brought, by each applier in their order.
-    pub fn brought(&self) -> impl Iterator<Item = &'a Brought> {
+    pub fn applied_sets(&self) -> impl Iterator<Item = &'a AppliedSet> {
         self.lists.iter().map(|(brought, _)| *brought)
     }
 
@@ -88,7 +88,7 @@ impl<'a> View<'a> {
     pub fn of_kind(&self, group: &str, kind: &str) -> impl Iterator<Item = Applied<'a>> {
         let print = kind_print(group, kind);
         let places = self.lists.iter().flat_map(move |(brought, listing)| {
-            let brought: &'a Brought = brought;
+            let brought: &'a AppliedSet = brought;
             listing.of_kind(print).iter().filter_map(move |at| brought.at(*at))
         });
         places.collect::<Vec<_>>().into_iter()
@@ -98,7 +98,7 @@ impl<'a> View<'a> {
     /// does; without what was applied by hand.
     pub fn namespaces(&self) -> impl Iterator<Item = (&Name, Applied<'a>)> {
         self.by_flux().flat_map(|(brought, listing)| {
-            let brought: &'a Brought = brought;
+            let brought: &'a AppliedSet = brought;
             listing.namespaces.iter().filter_map(move |(name, at)| Some((name, brought.at(*at)?)))
         })
     }
@@ -116,8 +116,8 @@ impl<'a> View<'a> {
                 }
             }
         }
-        let of_list = move |(brought, listing): &(&'a Brought, Arc<Listing>)| {
-            let brought: &'a Brought = brought;
+        let of_list = move |(brought, listing): &(&'a AppliedSet, Arc<Listing>)| {
+            let brought: &'a AppliedSet = brought;
             let needs_one = |object: &Object| namespaced.contains(&(object.group(), object.kind()));
             let open =
                 listing.open.iter().filter(|_| !namespaced.is_empty()).filter_map(|at| Some((*at, brought.at(*at)?)));
@@ -131,7 +131,7 @@ impl<'a> View<'a> {
     }
 
     /// What Flux applies, by applier: nobody knows which namespace somebody names who applies by hand.
-    pub(super) fn by_flux(&self) -> impl Iterator<Item = &(&'a Brought, Arc<Listing>)> {
+    pub(super) fn by_flux(&self) -> impl Iterator<Item = &(&'a AppliedSet, Arc<Listing>)> {
         self.lists.iter().filter(|(brought, _)| brought.by.kind != ApplierKind::Bootstrap)
     }
 
@@ -196,7 +196,7 @@ impl<'a> View<'a> {
 
     fn at(&self, (list, at): Place) -> Option<Applied<'a>> {
         let (brought, _) = self.lists.get(list)?;
-        let brought: &'a Brought = brought;
+        let brought: &'a AppliedSet = brought;
         brought.at(at)
     }
 

@@ -382,7 +382,7 @@ fn what_a_cluster_is_refused_for_fails_a_build_of_it() {
     std::fs::write(folder.path().join("gotk-sync.yaml"), sync).unwrap();
     let built = fleetwright(folder.path(), &["build"]);
     let said = text(&built.stderr);
-    assert!(said.contains("makes itself over and over under new names") && said.contains("again.yaml:4"), "{said}");
+    assert!(said.contains("creates itself repeatedly under new names") && said.contains("again.yaml:4"), "{said}");
     assert_eq!(built.status.code(), Some(1), "{said}");
     // One of those that build is printed without a word about the rest.
     let built = fleetwright(folder.path(), &["build", "--kustomization", "flux-system/again-x"]);

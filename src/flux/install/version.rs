@@ -1,52 +1,51 @@
-//! Which Flux runs on a cluster, as far as builds depend on it.
+//! The version of Flux on a cluster, as far as it affects builds.
 
 use crate::flux::settings::Settings;
 use crate::kube::Object;
 use crate::yaml::Node;
 
-/// The newest release of Flux that is known here.
+/// The newest known release of Flux.
 const NEWEST: (u64, u64, u64) = (2, 9, 4);
-/// The first release that refuses undefined variables unless it is told not to.
+/// The first release that refuses undefined variables by default.
 const STRICT_SINCE: (u64, u64, u64) = (2, 9, 0);
-/// The feature gate of kustomize-controller that decides it.
+/// The feature gate of kustomize-controller for undefined variables.
 const GATE: &str = "StrictPostBuildSubstitutions";
 
-/// The newest release that a version or a range of versions allows, as people write them: `2.9.4`, `v2.9`, `2.x`,
-/// `>=2.7 <2.9`.
-fn newest(said: &str) -> Option<(u64, u64, u64)> {
-    let alternatives = said.split("||").filter_map(|all| {
+/// The newest release in a version or a range of versions, such as `2.9.4`, `v2.9`, `2.x` or `>=2.7 <2.9`.
+fn newest(range: &str) -> Option<(u64, u64, u64)> {
+    let alternatives = range.split("||").filter_map(|all| {
         let parts = joined(all);
-        let bounds = parts.split([' ', ',']).filter(|one| !one.is_empty()).map(Bounds::of);
-        let bounds: Vec<Bounds> = bounds.collect::<Option<_>>()?;
+        let bounds = parts.split([' ', ',']).filter(|one| !one.is_empty()).map(VersionRange::parse);
+        let bounds: Vec<VersionRange> = bounds.collect::<Option<_>>()?;
         let known = candidates().find(|version| bounds.iter().all(|bounds| bounds.allow(*version)));
-        // Otherwise it may be a release that came after this program was made.
+        // The range may be of a release that is newer than this program.
         known.or_else(|| bounds.iter().map(|bounds| bounds.from).max().filter(|from| *from > NEWEST))
     });
     alternatives.max()
 }
 
-/// Tells whether a range has releases that are not strict.
-fn reaches_lax(said: &str) -> bool {
+/// Whether a range contains releases that accept undefined variables.
+fn includes_lenient_release(range: &str) -> bool {
     let older = candidates().filter(|version| *version < STRICT_SINCE);
     let mut older = older.map(|version| format!("={}.{}.{}", version.0, version.1, version.2));
-    older.any(|version| said.split("||").any(|all| newest(&format!("{all} {version}")).is_some()))
+    older.any(|version| range.split("||").any(|all| newest(&format!("{all} {version}")).is_some()))
 }
 
-/// Tells whether a FluxInstance takes the manifests of Flux from an artifact of a certain day.
+/// Whether a FluxInstance installs manifests from a pinned artifact.
 fn is_pinned(instance: &Object) -> bool {
     let artifact = instance.text_at(&["spec", "distribution", "artifact"]).unwrap_or_default();
     let name = artifact.rsplit('/').next().unwrap_or_default();
     name.contains('@') || name.split_once(':').is_some_and(|(_, tag)| tag != "latest")
 }
 
-/// Known releases, the newest first. A minor release has had fewer than ten patches.
+/// The known releases, newest first. No minor release has ten patch releases.
 fn candidates() -> impl Iterator<Item = (u64, u64, u64)> {
     let minors = (0..=NEWEST.1).rev();
     let all = minors.flat_map(|minor| (0..10).rev().map(move |patch| (NEWEST.0, minor, patch)));
     all.filter(|version| *version <= NEWEST)
 }
 
-/// An operator and its version may be written apart.
+/// Joins operators and versions that are separated by blanks.
 fn joined(text: &str) -> String {
     let mut out = String::new();
     for part in text.split_whitespace() {
@@ -58,26 +57,26 @@ fn joined(text: &str) -> String {
     out
 }
 
-/// A range: from a version on, below another one.
-struct Bounds {
+/// A range of versions: inclusive start, exclusive end.
+struct VersionRange {
     from: (u64, u64, u64),
     below: (u64, u64, u64),
 }
 
-impl Bounds {
-    fn of(text: &str) -> Option<Self> {
+impl VersionRange {
+    fn parse(text: &str) -> Option<Self> {
         let digits = text.find(|c: char| !matches!(c, '<' | '>' | '=' | '~' | '^' | '!')).unwrap_or(text.len());
         let (operator, version) = (text.get(..digits)?, text.get(digits..)?);
         let version = version.trim_start_matches(['v', 'V']);
         let version = version.split(['-', '+']).next().unwrap_or(version);
-        let said: Vec<Option<u64>> = version.split('.').map(|part| part.parse().ok()).collect();
-        let wild = said.iter().position(Option::is_none).unwrap_or(said.len());
-        if said.len() > 3 || !version.split('.').skip(wild).all(|part| matches!(part, "x" | "X" | "*" | "")) {
+        let numbers: Vec<Option<u64>> = version.split('.').map(|part| part.parse().ok()).collect();
+        let wild = numbers.iter().position(Option::is_none).unwrap_or(numbers.len());
+        if numbers.len() > 3 || !version.split('.').skip(wild).all(|part| matches!(part, "x" | "X" | "*" | "")) {
             return None;
         }
-        let number = |at: usize| said.get(at).copied().flatten().unwrap_or(0);
+        let number = |index: usize| numbers.get(index).copied().flatten().unwrap_or(0);
         let from = (number(0), number(1), number(2));
-        let after = match wild.min(said.len()) {
+        let after = match wild.min(numbers.len()) {
             0 => (u64::MAX, 0, 0),
             1 => (from.0 + 1, 0, 0),
             2 => (from.0, from.1 + 1, 0),
@@ -105,27 +104,27 @@ impl Bounds {
 /// Whether an undefined variable fails a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
-    /// It does.
+    /// An undefined variable fails the build.
     Strict,
-    /// It counts as empty.
-    Lax,
-    /// Nothing says which Flux runs; the newest one is strict.
+    /// An undefined variable counts as empty.
+    Lenient,
+    /// The version of Flux is unknown; the newest one is strict.
     #[default]
     Assumed,
 }
 
 impl Strictness {
-    /// Whether builds are done as a strict Flux does them.
+    /// Whether builds assume that undefined variables fail.
     pub fn is_strict(self) -> bool {
-        self != Self::Lax
+        self != Self::Lenient
     }
 
-    /// Reads it from the arguments of kustomize-controller, else from the version. `controllers` are the Deployments of
-    /// kustomize-controller, the last one deciding; `instances` are the FluxInstances.
-    pub(crate) fn of(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Self {
+    /// Detects the strictness from the arguments of kustomize-controller, or from the version. `controllers` are the
+    /// Deployments of kustomize-controller, of which the last one counts; `instances` are the FluxInstances.
+    pub(crate) fn detect(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Self {
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
         if let Some(on) = gate {
-            return if on { Self::Strict } else { Self::Lax };
+            return if on { Self::Strict } else { Self::Lenient };
         }
         let forced = settings.flux_version.as_deref();
         let configured = settings.config.clusters.get(cluster).and_then(|cluster| cluster.flux_version.as_ref());
@@ -136,10 +135,12 @@ impl Strictness {
         let version = version.or_else(|| settings.config.flux_version(cluster));
         let is_of_instance = version.is_some() && version == instance() && forced.or(configured).is_none();
         match version.and_then(newest) {
-            Some(version) if version < STRICT_SINCE => Self::Lax,
-            // Manifests that are pinned end with the release of their day.
+            Some(version) if version < STRICT_SINCE => Self::Lenient,
+            // A pinned artifact contains the release of its date.
             Some(_)
-                if is_of_instance && instances.iter().any(|one| is_pinned(one)) && version.is_some_and(reaches_lax) =>
+                if is_of_instance
+                    && instances.iter().any(|one| is_pinned(one))
+                    && version.is_some_and(includes_lenient_release) =>
             {
                 Self::Assumed
             }
@@ -154,17 +155,17 @@ pub(crate) fn is_controller(object: &Object) -> bool {
     object.is("apps", "Deployment") && object.name() == "kustomize-controller"
 }
 
-/// What the arguments of a controller say of the gate; the last one counts.
+/// The feature gate in the arguments of a controller; the last one counts.
 fn gate(deployment: &Object) -> Option<bool> {
     let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
     let arguments = containers.iter().flat_map(|one| one.get("args").map_or(&[][..], Node::items));
     let arguments: Vec<&str> = arguments.filter_map(Node::text).collect();
-    // The value may be an argument of its own.
+    // The value may be a separate argument.
     let after = |at: usize| arguments.get(at + 1).copied().filter(|_| arguments[at] == "--feature-gates");
     let gates =
         arguments.iter().enumerate().filter_map(|(at, text)| text.strip_prefix("--feature-gates=").or(after(at)));
-    let said = gates.flat_map(|gates| gates.split(',')).filter_map(|one| one.split_once('='));
-    said.filter(|(name, _)| name.trim() == GATE).filter_map(|(_, value)| value.trim().parse().ok()).next_back()
+    let values = gates.flat_map(|gates| gates.split(',')).filter_map(|one| one.split_once('='));
+    values.filter(|(name, _)| name.trim() == GATE).filter_map(|(_, value)| value.trim().parse().ok()).next_back()
 }
 
 #[cfg(test)]
@@ -185,6 +186,11 @@ mod tests {
         assert_eq!(newest("2.10.x"), Some((2, 10, 0)));
         assert_eq!(newest("2.7.x || 2.9.x"), Some(NEWEST));
         assert_eq!(newest("newest"), None);
-        assert!(reaches_lax("2.x") && reaches_lax(">=2.5") && reaches_lax("*") && !reaches_lax("2.9.x"));
+        assert!(
+            includes_lenient_release("2.x")
+                && includes_lenient_release(">=2.5")
+                && includes_lenient_release("*")
+                && !includes_lenient_release("2.9.x")
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The data model: kinds and states of appliers, their variables, and the objects of a build.
 
+pub(super) mod not_built;
 pub(super) mod applier_kind;
 pub(super) mod completion;
 pub(super) mod built_object;

@@ -1,14 +1,14 @@
-//! Kubernetes' label selectors.
+//! Label selectors of Kubernetes.
 
 use crate::kube::Object;
 use crate::yaml::Node;
 
-/// Tells whether an object's labels fit a selector; an empty selector, or none, fits all.
+/// Whether a selector matches the labels of an object; an empty or missing selector matches all objects.
 pub(crate) fn fits(selector: Option<&Node>, object: &Object) -> bool {
     fits_labels(selector, |key| object.label(key))
 }
 
-/// Tells whether labels fit a selector.
+/// Whether a selector matches labels.
 pub(crate) fn fits_labels<'a>(selector: Option<&Node>, label: impl Fn(&str) -> Option<&'a str>) -> bool {
     let Some(selector) = selector else { return true };
     let labels = selector.get("matchLabels").map_or(&[][..], Node::entries);

@@ -1,6 +1,6 @@
 //! Objects of which an operator makes a Secret or a ConfigMap: external secrets, sealed ones, certificates.
 
-use super::produced::{Known, Produced, shell, unknown};
+use super::produced::{ObjectLookup, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
 use crate::flux::object::label_selector::fits;
 use crate::kube::Object;
@@ -43,7 +43,7 @@ pub(super) struct Everywhere {
 }
 
 impl Everywhere {
-    pub(super) fn makes(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>) -> bool {
+    pub(super) fn makes(&self, kind: &str, namespace: &str, name: &str, known: ObjectLookup<'_>) -> bool {
         if self.kind != kind || *self.name != *name {
             return false;
         }

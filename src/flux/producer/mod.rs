@@ -16,7 +16,7 @@ use crate::flux::object::synthetic_node::entry;
 use crate::kube::Object;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node, Value};
-use produced::{Known, Produced, unknown};
+use produced::{ObjectLookup, Produced, unknown};
 
 /// How often a copy of a copy is followed.
 const MAX_COPIES: usize = 8;
@@ -91,7 +91,7 @@ impl Producers {
 
     /// A ConfigMap or Secret as the cluster has it: brought by an applier, or made by something. `None` when nothing that
     /// is known makes it.
-    pub fn find(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>) -> Option<Produced> {
+    pub fn find(&self, kind: &str, namespace: &str, name: &str, known: ObjectLookup<'_>) -> Option<Produced> {
         self.follow(kind, namespace, name, known, 0)
     }
 
@@ -108,7 +108,14 @@ impl Producers {
         self.filled.insert(key(object), filling);
     }
 
-    fn follow(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>, depth: usize) -> Option<Produced> {
+    fn follow(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        known: ObjectLookup<'_>,
+        depth: usize,
+    ) -> Option<Produced> {
         if depth == MAX_COPIES {
             return None;
         }
@@ -132,10 +139,10 @@ impl Producers {
                     Some((from_namespace, from_name)) => {
                         let by = object.reference();
                         // What it is a copy of may be made by whoever is not known.
-                        let open = || Produced { open: true, ..Produced::brought(object.clone()) };
+                        let open = || Produced { open: true, ..Produced::applied(object.clone()) };
                         copy(&from_namespace, &from_name, &by, &place).or_else(|| Some(open()))
                     }
-                    None => Some(Produced::brought(object)),
+                    None => Some(Produced::applied(object)),
                 },
             };
         }
@@ -193,5 +200,5 @@ fn with_kubeconfig(object: &Object) -> Produced {
         }
     }
     let object = Object { node: object.node.with(entry("data", data)) };
-    Produced::brought(object)
+    Produced::applied(object)
 }

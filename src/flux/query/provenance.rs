@@ -1,4 +1,5 @@
-//! Where each field of an applied object comes from: the chain of places from the base to the variable.
+//! The provenance of the fields of an applied object: the places that determine each value, from the base to the
+//! variable.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,19 +12,19 @@ use crate::flux::cluster::desired_state::Cluster;
 use crate::text::{File, Span};
 use crate::yaml::{By, Key, Name, Node, Origin, Path, Step, Value};
 
-/// A place that had a say in a value.
+/// A place that determines a value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cause {
-    /// What stands there.
+    /// The kind of the place.
     pub by: Agent,
-    /// Where.
+    /// The place.
     pub place: Span,
 }
 
-/// What had a say in a value, in the order in which they act.
+/// The kinds of places that determine a value, in the order of the build.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Agent {
-    /// The manifest that the object was first written in.
+    /// The manifest of the object.
     Base,
     /// An entry of a generator.
     Generator,
@@ -31,36 +32,36 @@ pub enum Agent {
     Field,
     /// A patch of a kustomization.
     Patch,
-    /// A patch of the Flux object that applies it.
+    /// A patch of the applier.
     FluxPatch,
-    /// Another field of the Flux object that applies it, such as `targetNamespace`.
+    /// Another field of the applier, such as `targetNamespace`.
     FluxField,
     /// A variable that Flux substitutes.
     Variable {
-        /// Its name.
+        /// The name of the variable.
         name: Name,
-        /// What it stands for; `None` when nobody can know.
+        /// The value; `None` if it is unknown.
         value: Option<Arc<str>>,
-        /// The object that defines it, when that is not the applier itself.
+        /// The object that defines it; `None` for the applier itself.
         from: Option<ObjectRef>,
     },
 }
 
-/// What tells the places of one object's fields apart.
+/// The provenance of the fields of one object.
 #[derive(Debug)]
 pub struct Provenance<'a> {
     cluster: &'a Cluster,
     applier: &'a Applier,
-    /// The file that the object was first written in; `None` for one that a generator made.
+    /// The file of the object's manifest; `None` for a generated object.
     base: Option<File>,
-    /// The applier's fields, by the file that they stand in.
+    /// The fields of the applier, by their files.
     fields: BTreeMap<Place, Vec<Said<'a>>>,
 }
 
 /// The root and the path of a file.
 type Place = (Option<Arc<str>>, String);
 
-/// A node of the applier's.
+/// A node of the applier.
 #[derive(Debug)]
 struct Said<'a> {
     at: Range<usize>,
@@ -68,7 +69,7 @@ struct Said<'a> {
     is_patch: bool,
 }
 
-/// The fields of an applier that patches stand in, and those that give objects other values.
+/// The fields of an applier with patches, and those that set values of objects.
 const PATCHES: [&[&str]; 4] =
     [&["patches"], &["patchesStrategicMerge"], &["patchesJson6902"], &["kustomize", "patches"]];
 const FIELDS: [&[&str]; 6] =
@@ -79,7 +80,7 @@ fn place_of(file: &File) -> Place {
 }
 
 impl<'a> Provenance<'a> {
-    /// Looks at an object and at who applies it: one of the cluster's.
+    /// Prepares the provenance of an object of a cluster.
     pub fn of(cluster: &'a Cluster, applied: Applied<'a>) -> Self {
         let identity = applied.object.node.get("kind").unwrap_or(&applied.object.node);
         let mut fields = BTreeMap::new();
@@ -91,7 +92,7 @@ impl<'a> Provenance<'a> {
         Self { cluster, applier: applied.by, base, fields }
     }
 
-    /// The places that had a say in a node's value, the first one first.
+    /// The places that determine the value of a node, the first one first.
     pub fn causes(&self, node: &Node) -> Vec<Cause> {
         let mut causes = Vec::new();
         for origin in steps_of(&node.origin) {
@@ -105,7 +106,7 @@ impl<'a> Provenance<'a> {
                     }
                 },
             };
-            // Clusters share builds, and with them the places of the first; here each has its own.
+            // Clusters share builds with the places of one of them; this is the place on this cluster.
             let own = self.applier.own_place(shown);
             let said = self.said(&own);
             let is_patch = said.is_some_and(|said| said.is_patch);
@@ -125,7 +126,7 @@ impl<'a> Provenance<'a> {
                 && let (Origin::Via(step), [first]) = (origin, causes.as_mut_slice())
                 && matches!(step.was, Some(Origin::At(_)))
             {
-                // The generator's entry names a file, which has the value.
+                // The generator's entry references the file with the value.
                 first.by = Agent::Generator;
             }
             let is_field = matches!(by, Agent::Field | Agent::FluxField);
@@ -137,7 +138,8 @@ impl<'a> Provenance<'a> {
         causes
     }
 
-    /// What a place is that nothing moved or changed: a patch that adds a field leaves it where the patch says it.
+    /// The kind of a place that nothing has moved or changed. A patch that adds a field leaves it at the place in the
+    /// patch.
     fn written(&self, span: &Span) -> Agent {
         if self.is_flux_patch(span) {
             Agent::FluxPatch
@@ -152,14 +154,14 @@ impl<'a> Provenance<'a> {
         self.said(span).is_some_and(|said| said.is_patch)
     }
 
-    /// The innermost node of the applier's that a place lies in.
+    /// The innermost node of the applier that contains a place.
     fn said(&self, span: &Span) -> Option<&Said<'a>> {
         let range = span.range();
         let places = self.fields.get(&place_of(span.file()))?;
         places.iter().find(|said| said.at.start <= range.start && range.end <= said.at.end)
     }
 
-    /// The variables that a value went through, as seen from so many appliers further up.
+    /// The variables of a value, as seen from an ancestor that is `up` levels higher.
     fn inherited(&self, origin: &Origin, up: usize) -> Vec<Cause> {
         let steps = steps_of(origin).into_iter().filter_map(|origin| match origin {
             Origin::Via(step) if matches!(step.by, By::Variable(_) | By::Inherited(..)) => Some(step),
@@ -168,7 +170,7 @@ impl<'a> Provenance<'a> {
         steps.flat_map(|step| self.variables(step, up)).collect()
     }
 
-    /// The variables of a step, each once, in the order of the text.
+    /// The distinct variables of a step, in the order of the text.
     fn variables(&self, step: &Step, up: usize) -> Vec<Cause> {
         let (first, up) = match &step.by {
             By::Variable(name) => (name, up),
@@ -184,8 +186,8 @@ impl<'a> Provenance<'a> {
         names.into_iter().flat_map(|name| self.variable(name, up)).collect()
     }
 
-    /// The place of a variable, and what its own value was made of by whoever brings the applier that defines it; none
-    /// for one that is not defined, whose default stands in the base.
+    /// The place of a variable, and the provenance of its own value in the parent of the applier that defines it; empty
+    /// for an undefined variable, whose default is in the base.
     fn variable(&self, name: &Name, up: usize) -> Vec<Cause> {
         let Some(applier) = self.above(up) else { return Vec::new() };
         let Some(variable) = applier.variables.values.get(name) else { return Vec::new() };
@@ -198,7 +200,7 @@ impl<'a> Provenance<'a> {
         causes
     }
 
-    /// The applier, or the one so many steps above it.
+    /// The applier, or its ancestor `up` levels higher.
     fn above(&self, up: usize) -> Option<&Applier> {
         (0..up).try_fold(self.applier, |at, _| {
             let parent = at.parent.filter(|parent| *parent < at.at)?;
@@ -207,7 +209,7 @@ impl<'a> Provenance<'a> {
     }
 }
 
-/// An origin and all before it, the first one first.
+/// An origin and its predecessors, the first one first.
 fn steps_of(origin: &Origin) -> Vec<&Origin> {
     let mut steps = vec![origin];
     let mut at = origin;
@@ -225,7 +227,7 @@ fn is_generated(origin: &Origin) -> bool {
     steps_of(origin).iter().any(|origin| matches!(origin, Origin::Via(step) if matches!(step.by, By::Generator(_))))
 }
 
-/// Notes a node of the applier's and all below it, the innermost first: a patch may be written as a mapping.
+/// Records a node of the applier and all nodes below it, the innermost first: a patch may be written as a mapping.
 fn take<'a>(node: &'a Node, is_patch: bool, fields: &mut BTreeMap<Place, Vec<Said<'a>>>) {
     match &node.value {
         Value::Scalar(..) => {}
@@ -236,7 +238,7 @@ fn take<'a>(node: &'a Node, is_patch: bool, fields: &mut BTreeMap<Place, Vec<Sai
     fields.entry(place_of(span.file())).or_default().push(Said { at: span.range(), node, is_patch });
 }
 
-/// The fields of an object that hold a value: its scalars and empty collections, in the order of the object.
+/// The leaves of an object: its scalars and empty collections, in order.
 pub fn leaves<'a>(root: &'a Node, at: &Path) -> Vec<(Path, &'a Node)> {
     fn walk<'a>(node: &'a Node, path: &Path, out: &mut Vec<(Path, &'a Node)>) {
         match &node.value {
@@ -316,7 +318,7 @@ mod tests {
         let (object, by, completion) =
             (Object { node: base.clone() }, self::applier(&applier, variables), Completion::default());
         let lookups = crate::flux::cluster::lookups::Lookups::default();
-        let cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups };
+        let cluster = Cluster { name: "".into(), appliers: Vec::new(), applied_sets: Vec::new(), lookups };
         let provenance = Provenance::of(&cluster, Applied { object: &object, by: &by, completion: &completion });
         let said: Vec<String> = provenance
             .causes(&done)

@@ -107,7 +107,7 @@ pub(crate) struct Reached<'a> {
 impl<'a> Reached<'a> {
     /// Looks at all clusters.
     pub(crate) fn of(repo: &'a Repo) -> Self {
-        let brought = repo.clusters.iter().flat_map(|cluster| &cluster.brought);
+        let brought = repo.clusters.iter().flat_map(|cluster| &cluster.applied_sets);
         let received = distinct(brought.map(|brought| &brought.objects));
         // What is there by hand is reached, though something else may have taken its place since.
         let appliers = || repo.clusters.iter().flat_map(|cluster| &cluster.appliers);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applier, ApplierKind, Brought};
+use crate::flux::{AppliedSet, Applier, ApplierKind};
 use crate::kube::Object;
 use crate::lint::view::View;
 use crate::text::Index;
@@ -39,9 +39,9 @@ impl Descent {
             names.insert(&applier.reference.name, ());
         }
         let mut brings: Index<ObjectRef, usize> = Index::default();
-        let lists = cluster.brought.iter();
+        let lists = cluster.applied_sets.iter();
         for brought in lists.filter(|brought| !is_by_hand(brought.by.at) && brought.by.target.is_none()) {
-            let objects = brought.telling().map(|applied| applied.object);
+            let objects = brought.tenancy_objects().map(|applied| applied.object);
             for object in objects.filter(|object| names.contains(object.name())).map(Object::reference) {
                 if wanted.contains(&object) && !brings.contains(&object) {
                     brings.insert(object, brought.by.at);
@@ -67,7 +67,7 @@ impl Descent {
     }
 
     /// Whether an applier is the one that brings a list, or brought it.
-    pub(crate) fn is_above(&self, provider: usize, brought: &Brought) -> bool {
+    pub(crate) fn is_above(&self, provider: usize, brought: &AppliedSet) -> bool {
         self.line(brought.by.at).any(|at| at == provider)
     }
 }

@@ -33,7 +33,7 @@ pub(crate) enum Why {
     /// What is ready was applied before.
     Applied,
     /// What is applied was brought by something that was applied before: its place.
-    Brought,
+    AppliedSet,
     /// `dependsOn`, at its place.
     DependsOn(Span),
     /// `wait` or a health check, at its place.
@@ -104,7 +104,7 @@ impl<'a> ColdStart<'a> {
         let at = applier.at;
         self.add(ready(at), applied(at), Why::Applied);
         if let Some(parent) = parent {
-            let why = if applier.object.is_some() { Why::Brought } else { Why::Applied };
+            let why = if applier.object.is_some() { Why::AppliedSet } else { Why::Applied };
             self.add(applied(at), applied(parent), why);
             if let Some(place) = self.appliers.get(parent).and_then(|parent| waits(parent)) {
                 self.add(ready(parent), ready(at), Why::Waits(place));
@@ -166,7 +166,7 @@ impl<'a> ColdStart<'a> {
     pub(crate) fn circles(&self) -> Vec<Circle> {
         let mut told = vec![false; self.edges.len()];
         // Who brings whom alone makes a tree.
-        if self.edges.iter().flatten().all(|edge| matches!(edge.why, Why::Applied | Why::Brought)) {
+        if self.edges.iter().flatten().all(|edge| matches!(edge.why, Why::Applied | Why::AppliedSet)) {
             return Vec::new();
         }
         let alone = components(&self.edges, |edge| matches!(edge.why, Why::Applied | Why::DependsOn(_)));
@@ -184,7 +184,7 @@ impl<'a> ColdStart<'a> {
                 Why::Needs(..) => 0,
                 Why::Waits(_) => 1,
                 Why::DependsOn(_) => 2,
-                Why::Brought | Why::Applied => 3,
+                Why::AppliedSet | Why::Applied => 3,
             };
             let Some((from, first)) = inner.min_by_key(|(from, edge)| (rank(edge), *from, edge.to)) else { continue };
             let mut steps = vec![(from, first.clone())];

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_CONTROLLERS, Handling};
+use crate::flux::{Applied, Applier, ApplierKind, AppliedSet, CONTROLLERS, DEFAULT_CONTROLLERS, ApplyMode};
 use crate::kube::Object;
 use crate::lint::order::applier_tree::Descent;
 use crate::lint::order::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
@@ -255,13 +255,13 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
     }
     let mut found = Vec::new();
     for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
-        let brought: &'a Brought = brought;
+        let brought: &'a AppliedSet = brought;
         let is_above = |provider: &usize| descent.is_above(*provider, brought);
         let mut take = |at: usize, providers: &[usize], refused: bool, node: &dyn Fn(&'a Object) -> Option<&'a Node>, what: &dyn Fn() -> String| {
             if providers.is_empty() || providers.iter().any(is_above) {
                 return;
             }
-            let Some(object) = brought.at(at).filter(|object| object.handling() != Handling::Ignored) else { return };
+            let Some(object) = brought.at(at).filter(|object| object.apply_mode() != ApplyMode::Ignored) else { return };
             let span = node(object.object).map_or_else(|| object.object.span(), Node::span);
             let (place, providers) = (object.by.place(span), providers.to_vec());
             found.push(Need { object, place, what: what(), refused, providers });
@@ -353,7 +353,7 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
             };
             (place.clone(), message)
         }
-        Why::Applied | Why::Brought => return None,
+        Why::Applied | Why::AppliedSet => return None,
     };
     let help = "break one of the steps: let one not wait, or move what is needed out of what needs it";
     let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
@@ -363,7 +363,7 @@ fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
             Why::Needs(place, what) => finding = finding.related(place.clone(), format!("{what}, which {other} brings")),
             Why::Waits(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
             Why::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
-            Why::Brought => {
+            Why::AppliedSet => {
                 if let Some(place) = order.place(*event) {
                     finding = finding.related(place, format!("{other} brings {one}"));
                 }

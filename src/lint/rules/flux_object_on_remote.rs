@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, Brought, Cluster, State, is_flux};
+use crate::flux::{Applied, AppliedSet, Cluster, State, is_flux};
 use crate::kube::Object;
 use crate::lint::order::cold_start::own_place;
 use crate::lint::rule::{declare, Check, Fleet};
@@ -123,7 +123,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Found) {
 
 /// The releases of a cluster that install Flux on others.
 fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
-    let releases = cluster.brought.iter().flat_map(Brought::telling).map(|applied| applied.object);
+    let releases = cluster.applied_sets.iter().flat_map(AppliedSet::tenancy_objects).map(|applied| applied.object);
     let releases = releases.filter(|object| object.is("helm.toolkit.fluxcd.io", "HelmRelease"));
     let is_fluxs = |object: &&Object| {
         let reads = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
@@ -151,8 +151,8 @@ fn leads_to(target: &str, cluster: &str) -> bool {
 
 fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() -> bool, found: &mut Found) {
     let lists = view.by_flux().map(|(brought, _)| *brought);
-    let with_flux: Vec<(&Brought, Vec<Applied<'_>>)> = lists
-        .map(|brought| (brought, brought.telling().filter(|applied| is_flux(applied.object)).collect::<Vec<_>>()))
+    let with_flux: Vec<(&AppliedSet, Vec<Applied<'_>>)> = lists
+        .map(|brought| (brought, brought.tenancy_objects().filter(|applied| is_flux(applied.object)).collect::<Vec<_>>()))
         .filter(|(_, objects)| !objects.is_empty())
         .collect();
     if with_flux.is_empty() {
@@ -181,11 +181,11 @@ fn receives_flux(view: &View<'_>) -> bool {
     if controllers.any(|applied| matches!(applied.object.name(), "kustomize-controller" | "flux-operator")) {
         return true;
     }
-    let mut telling = view.by_flux().flat_map(|(brought, _)| brought.telling());
+    let mut telling = view.by_flux().flat_map(|(brought, _)| brought.tenancy_objects());
     telling.any(|applied| applied.object.node.origin.written().file().path().ends_with("gotk-sync.yaml"))
 }
 
-fn finding(brought: &Brought, objects: &[Applied<'_>]) -> Option<Finding> {
+fn finding(brought: &AppliedSet, objects: &[Applied<'_>]) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let applier = brought.by.object.as_ref()?;
     let config = applier.node.get("spec").and_then(|spec| spec.entry("kubeConfig"));

@@ -85,7 +85,7 @@ fn check(view: &View<'_>, found: &mut Found) {
     if view.receiver.target.is_some() {
         return;
     }
-    for brought in &view.receiver.cluster.brought {
+    for brought in &view.receiver.cluster.applied_sets {
         for remote in brought.remote() {
             let message = format!("`{}` is loaded from elsewhere each time this is built", remote.url);
             let help = if locked {

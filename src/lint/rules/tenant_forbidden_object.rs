@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use std::ptr;
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, Applier, Handling};
+use crate::flux::{Applied, Applier, ApplyMode};
 use crate::kube::Object;
 use crate::lint::rule::{declare, Check};
 use crate::lint::facts::tenants::{Tenant, Tenants};
@@ -170,7 +170,7 @@ fn check(view: &View<'_>, found: &mut Found) {
     for (brought, _) in &view.lists {
         let Some(account) = account(view, &brought.by) else { continue };
         let Some(tenant) = tenants.of_account(&account) else { continue };
-        for applied in brought.applied().filter(|applied| applied.handling() != Handling::Ignored) {
+        for applied in brought.applied().filter(|applied| applied.apply_mode() != ApplyMode::Ignored) {
             let is_there = || is_home(&applied) || shared.get_or_init(|| Shared::of(view)).has(applied.object);
             judge(view, &Actor { account: &account, tenant }, &applied, is_there, found);
         }
@@ -215,7 +215,7 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
         found.unchecked("whether tenants may apply kinds that are not known here");
         return;
     };
-    if applied.handling() == Handling::Created && is_there() {
+    if applied.apply_mode() == ApplyMode::Created && is_there() {
         return;
     }
     let namespace = if kind.is_namespaced { applied.namespace().unwrap_or("default") } else { "" };

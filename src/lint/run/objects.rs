@@ -7,7 +7,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::repository::Options;
 use crate::base::finding::Finding;
-use crate::flux::{Applied, Brought, Completion};
+use crate::flux::{Applied, AppliedSet, Completion};
 use crate::kube::Object;
 use crate::lint::facts::reach::{Unseen, address};
 use crate::lint::found::Found;
@@ -23,10 +23,10 @@ type ListKey = (usize, usize, usize);
 
 /// A list of objects that is judged, and the clusters that receive it.
 struct Judged<'a> {
-    brought: &'a Brought,
+    brought: &'a AppliedSet,
     context: Context<'a>,
     facts: usize,
-    clusters: Vec<(Arc<str>, &'a Brought)>,
+    clusters: Vec<(Arc<str>, &'a AppliedSet)>,
 }
 
 /// Judges what clusters receive. Costs as many steps as there are distinct objects, and one for each list of a cluster.
@@ -122,7 +122,7 @@ fn judge(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Found 
 }
 
 /// Takes a finding for the clusters that have it: those with the same places share one.
-fn take(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Found) {
+fn take(finding: &Finding, clusters: &[(Arc<str>, &AppliedSet)], all: &mut Found) {
     let mut shared: Option<usize> = None;
     for (cluster, brought) in clusters {
         let is_shared = brought.by.shares_with.is_empty() && !cluster.is_empty();
@@ -138,7 +138,7 @@ fn take(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Found) {
 }
 
 /// A finding as it is on a cluster: an applier that shares its build with others has places of its own.
-pub(super) fn concerning(finding: &Finding, cluster: &Arc<str>, brought: &Brought) -> Finding {
+pub(super) fn concerning(finding: &Finding, cluster: &Arc<str>, brought: &AppliedSet) -> Finding {
     let mut finding = finding.clone();
     if !brought.by.shares_with.is_empty() {
         for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {

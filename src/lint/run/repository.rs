@@ -11,7 +11,7 @@ use super::settings::{apply, runs};
 use super::suppress::Exceptions;
 use crate::base::finding::{Finding, Severity, sort};
 use crate::config::{Exception, Level, Lint};
-use crate::flux::{Applied, Brought, Governance, Receiver, Repo, Settings, Skipped, State, Tenancy};
+use crate::flux::{Applied, AppliedSet, Governance, NotBuiltReason, Receiver, Repo, Settings, Skipped, State, Tenancy};
 use crate::lint::facts::installation::Installations;
 use crate::lint::facts::listing::Listing;
 use crate::lint::facts::reach::{distinct, place_of, unreached};
@@ -58,7 +58,7 @@ pub struct Outcome {
     /// What kustomizations ask for and was not done.
     pub not_done: BTreeMap<String, usize>,
     /// How many appliers were not built, by reason, where that is no fault: sources without a copy, for example.
-    pub not_built: BTreeMap<Arc<str>, usize>,
+    pub not_built: BTreeMap<NotBuiltReason, usize>,
     /// How many objects no cluster's root reaches; none in a repository without a root.
     pub unreached: usize,
     /// How many objects were judged, each once however many clusters receive it.
@@ -72,7 +72,7 @@ pub fn run(tree: &Tree, options: &Options) -> Outcome {
 
 /// Judges a repository.
 pub fn judge(repo: &Repo, options: &Options) -> Outcome {
-    let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::of).collect();
+    let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::all).collect();
     let wanted =
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
     let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(wanted).collect();
@@ -126,7 +126,7 @@ fn views<'a>(
     let mut own: Index<usize, Arc<Listing>> = Index::default();
     let mut views = Vec::with_capacity(receivers.len());
     for (receiver, tenancy) in receivers.iter().zip(tenancies) {
-        let lists = receiver.brought().map(|brought| {
+        let lists = receiver.applied_sets().map(|brought| {
             let objects = &brought.objects;
             let of = || Arc::new(Listing::of(objects));
             if objects.own().is_empty() {
@@ -202,16 +202,16 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 }
 
 fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {
-    let telling: Vec<Applied<'_>> = receiver.brought().flat_map(Brought::telling).collect();
+    let telling: Vec<Applied<'_>> = receiver.applied_sets().flat_map(AppliedSet::tenancy_objects).collect();
     let installation = installations.of_receiver(receiver);
-    let mut tenancy = Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance);
+    let mut tenancy = Tenancy::detect(&telling, &installation, options.tenants.as_ref(), options.governance);
     tenancy.apply(&options.lint.tenancy);
     tenancy
 }
 
 /// Counts objects by the places that they were written at: clusters share them.
 fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
-    let clusters = receivers.iter().flat_map(|receiver| &receiver.cluster.brought);
+    let clusters = receivers.iter().flat_map(|receiver| &receiver.cluster.applied_sets);
     let objects = distinct(clusters.map(|brought| &brought.objects));
     let identities =
         objects.into_iter().map(|object| (place_of(object), object.kind(), object.namespace(), object.name()));
@@ -220,8 +220,8 @@ fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
 }
 
 /// Counts the appliers that were not built, for reasons that are no faults, each once however many clusters have it.
-fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<Arc<str>, usize> {
-    let mut names: BTreeMap<Arc<str>, BTreeSet<String>> = BTreeMap::new();
+fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<NotBuiltReason, usize> {
+    let mut names: BTreeMap<NotBuiltReason, BTreeSet<String>> = BTreeMap::new();
     for applier in receivers.iter().flat_map(|receiver| &receiver.cluster.appliers) {
         if let State::NotBuilt(why) = &applier.state {
             names.entry(why.clone()).or_default().insert(applier.reference.to_string());

@@ -55,7 +55,7 @@ impl Rbac {
         rbac.ship(Shipper::Kubernetes, "");
         let mut telling: Vec<Applied<'_>> = Vec::new();
         let (mut has_operator, mut rebinds) = (false, false);
-        for applied in receiver.brought().flat_map(crate::flux::Brought::applied) {
+        for applied in receiver.applied_sets().flat_map(crate::flux::AppliedSet::applied) {
             has_operator |= applied.object.group() == OPERATOR;
             rebinds |= rebinds_flux(applied.object);
             rbac.take_namespace(&applied);

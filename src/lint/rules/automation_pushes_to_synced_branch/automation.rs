@@ -104,7 +104,7 @@ fn is_applied(view: &View<'_>, source: &Object, automation: &Automation<'_>) -> 
         })
     };
     let of_view = |by: &Applier| by.target == view.receiver.target && is_source(by);
-    let mut brought = view.receiver.cluster.brought.iter().filter(|brought| of_view(&brought.by));
+    let mut brought = view.receiver.cluster.applied_sets.iter().filter(|brought| of_view(&brought.by));
     brought.any(|brought| {
         let written = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
         overlaps(&brought.by.folder, &automation.folder)
