@@ -9,7 +9,7 @@ use crate::yaml::{INVALID_YAML, Parsed};
 
 /// A reason why a file is not checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Reason {
+pub(super) enum SkipReason {
     /// A template of a Helm chart.
     ChartTemplate,
     /// It is not valid YAML and contains Go or Jinja template syntax.
@@ -24,7 +24,7 @@ pub(super) enum Reason {
     Hidden,
 }
 
-impl Reason {
+impl SkipReason {
     /// The plural noun for counts of such files.
     pub(super) fn text(self) -> &'static str {
         match self {

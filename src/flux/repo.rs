@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::classify::{
-    Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
+    SkipReason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
 };
 use super::settings::Settings;
 use super::source;
@@ -63,7 +63,7 @@ pub struct Repo {
 pub struct Skipped(pub BTreeMap<&'static str, usize>);
 
 impl Skipped {
-    fn count(&mut self, reason: Reason) {
+    fn count(&mut self, reason: SkipReason) {
         *self.0.entry(reason.text()).or_default() += 1;
     }
 
@@ -102,21 +102,21 @@ impl Repo {
         let roots = roots(&builder, &kustomizations);
         let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
         // The objects of the directories and the builds of the clusters are independent.
-        let fill = || {
+        let load_objects = || {
             repo.build(&builder, &named, is_rootless);
             repo.installations = Installation::all(&builder, &kustomizations);
-            repo.take_loose(&files, &named, &appliers);
+            repo.add_loose_files(&files, &named, &appliers);
             repo.complete();
             repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
             repo.markers = markers(&files);
         };
-        let bring = || {
+        let build_clusters = || {
             (!is_rootless).then(|| {
                 let sources = sources(&files, &builder, settings, &roots);
                 run(roots, &sources, settings)
             })
         };
-        match rayon::join(fill, bring) {
+        match rayon::join(load_objects, build_clusters) {
             ((), None) => repo.clusters.push(repo.without_root()),
             ((), Some(outcome)) => {
                 repo.clusters = outcome.clusters;
@@ -136,25 +136,25 @@ impl Repo {
                 continue;
             }
             if is_hidden(path) {
-                self.skipped.count(Reason::Hidden);
+                self.skipped.count(SkipReason::Hidden);
                 continue;
             }
             match entry {
-                Entry::Opaque(_) => self.skipped.count(Reason::Unreadable),
-                Entry::Text(_) if is_chart_template(path, charts) => self.skipped.count(Reason::ChartTemplate),
+                Entry::Opaque(_) => self.skipped.count(SkipReason::Unreadable),
+                Entry::Text(_) if is_chart_template(path, charts) => self.skipped.count(SkipReason::ChartTemplate),
                 Entry::Text(_) | Entry::Deferred => {}
             }
         }
     }
 
     /// Builds every kustomization that no other one includes, and those that include each other in a cycle.
-    fn build(&mut self, builder: &Builder, named: &NamedPaths, rootless: bool) {
+    fn build(&mut self, builder: &Builder, named: &NamedPaths, is_rootless: bool) {
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops: Vec<&String> = buildable().filter(|folder| !named.included.contains(*folder)).collect();
         // If there are roots, the clusters build what they reach.
-        let build_one = |folder: &String| if rootless { builder.build(folder) } else { builder.gather(folder) };
+        let build_one = |folder: &String| if is_rootless { builder.build(folder) } else { builder.gather(folder) };
         let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| build_one(top)).collect() };
         let tops = tops.chunks(AT_ONCE).flat_map(|some| some.iter().copied().zip(at_once(some)));
         let mut patches = PatchTally::default();
@@ -166,12 +166,12 @@ impl Repo {
             }
             let build = build.unwrap_or_else(|| build_one(folder));
             covered.extend(build.folders);
-            let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
+            let is_final = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
             self.problems.extend(build.findings);
             patches.take_folder(&build.laid);
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
-                let object = Built { object, folder: folder.clone(), completion: Completion::default(), settled };
+                let object = Built { object, folder: folder.clone(), completion: Completion::default(), is_final };
                 self.add(object, &mut seen);
             }
         }
@@ -180,7 +180,7 @@ impl Repo {
     }
 
     /// Adds the objects of files that no kustomization includes.
-    fn take_loose(&mut self, files: &Files, named: &NamedPaths, appliers: &[WrittenKustomization]) {
+    fn add_loose_files(&mut self, files: &Files, named: &NamedPaths, appliers: &[WrittenKustomization]) {
         let applied: BTreeSet<&str> = appliers.iter().map(WrittenKustomization::folder).collect();
         let mut seen = Seen::default();
         for (path, parsed) in files.parsed() {
@@ -193,7 +193,7 @@ impl Repo {
                 if spoken_for || (!template && claims_to_be_manifest(text)) {
                     self.problems.extend(parsed.findings.iter().cloned());
                 } else {
-                    self.skipped.count(if template { Reason::Template } else { Reason::NotYaml });
+                    self.skipped.count(if template { SkipReason::Template } else { SkipReason::NotYaml });
                     continue;
                 }
             }
@@ -201,16 +201,16 @@ impl Repo {
                 continue;
             }
             if objects(parsed).next().is_none() {
-                self.skipped.count(Reason::NoManifest);
+                self.skipped.count(SkipReason::NoManifest);
                 continue;
             }
-            if !is_loose(path, named, &applied) {
+            if !is_loose_file(path, named, &applied) {
                 self.aside.extend(objects(parsed));
                 continue;
             }
             let folder: Arc<str> = folder_of(path).into();
             for object in objects(parsed) {
-                let built = Built { object, folder: folder.clone(), completion: Completion::default(), settled: true };
+                let built = Built { object, folder: folder.clone(), completion: Completion::default(), is_final: true };
                 self.add(built, &mut seen);
             }
         }
@@ -254,7 +254,7 @@ impl Repo {
             });
             let (objects, by) = (vec![built.object.clone()].into(), by.clone());
             let mut completion = built.completion.clone();
-            completion.open = !built.settled;
+            completion.open = !built.is_final;
             cluster.applied_sets.push(AppliedSet {
                 by,
                 objects,
@@ -314,7 +314,7 @@ fn appliers(files: &Files) -> Vec<WrittenKustomization> {
 }
 
 /// Whether Flux applies a file without a kustomization file: its walk does not enter directories that have one.
-fn is_loose(path: &str, named: &NamedPaths, applied: &BTreeSet<&str>) -> bool {
+fn is_loose_file(path: &str, named: &NamedPaths, applied: &BTreeSet<&str>) -> bool {
     let mut folder = folder_of(path);
     loop {
         if named.folders.contains_key(folder) {

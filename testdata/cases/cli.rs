@@ -54,7 +54,7 @@ fn a_single_file_that_is_not_judged_hears_why() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
         ("a.json", "{}", "Flux reads files named .yaml or .yml"),
-        ("b.yaml", "kind: [\n", "skipped, as are files that are no YAML"),
+        ("b.yaml", "kind: [\n", "skipped, as are files that are not valid YAML"),
         ("c.yaml", "a: 1\n", "skipped, as are files without Kubernetes objects"),
     ];
     for (name, content, why) in cases {

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use super::digest::{Digest, Hasher};
-use super::sops::is_asked;
+use super::sops::is_enabled;
 use crate::base::finding::ObjectRef;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::object::kinds::FLUX_NAMESPACE;
@@ -101,7 +101,7 @@ fn folder_digest(object: &Object, folder: &str) -> Digest {
     let spec = |key: &str| object.node.at_keys(&["spec", key]);
     let mut hasher = Hasher::new("folder");
     hasher.text(folder);
-    hasher.text(if is_asked(object) { "decrypted" } else { "" });
+    hasher.text(if is_enabled(object) { "decrypted" } else { "" });
     for field in FOLDER_FIELDS {
         if let Some(node) = spec(field) {
             hasher.text(field);

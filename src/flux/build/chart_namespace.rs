@@ -6,7 +6,7 @@ use crate::kube::Object;
 const OF_FLUX: [&str; 3] = ["flux-operator", "flux-instance", "flux2"];
 
 /// The namespace that the chart of a HelmRelease creates objects in, if it is on the cluster of the release.
-pub(crate) fn chart_into(object: &Object) -> Option<&str> {
+pub(crate) fn chart_namespace(object: &Object) -> Option<&str> {
     if !object.is("helm.toolkit.fluxcd.io", "HelmRelease") || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
         return None;
     }

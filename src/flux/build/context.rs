@@ -6,7 +6,7 @@ use super::build_key::BuildKey;
 use super::output::Output;
 use crate::flux::settings::Settings;
 use crate::flux::source::sources::Sources;
-use crate::flux::variables::shared_substitution::Shared;
+use crate::flux::variables::shared_substitution::SubstitutionCache;
 use crate::text::Index;
 
 /// The outputs of finished builds.
@@ -17,5 +17,5 @@ pub(crate) struct BuildContext<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) settings: &'a Settings,
     pub(crate) memo: Memo,
-    pub(crate) shared: Shared,
+    pub(crate) shared: SubstitutionCache,
 }

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
 use super::applier_spec::ApplierSpec;
-use super::chart_namespace::chart_into;
+use super::chart_namespace::chart_namespace;
 use crate::flux::install::version::is_controller;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::model::objects::Objects;
@@ -14,7 +14,7 @@ use crate::flux::object::kinds::OPERATOR;
 use crate::flux::object::kinds::concerns_tenancy;
 use crate::flux::object::kinds::is_kustomization;
 use crate::flux::object::object_id::{ObjectId, object_id};
-use crate::flux::producer::makes_others;
+use crate::flux::producer::is_producer;
 use crate::flux::resourceset::{is_input_provider, is_resource_set};
 use crate::kube::Object;
 use crate::yaml::{Name, Node};
@@ -84,7 +84,7 @@ impl Inventory {
             if concerns_tenancy(object) {
                 layout.tenancy_objects.push(at);
             }
-            if let Some(namespace) = chart_into(object).filter(|known| !layout.charts.contains(*known)) {
+            if let Some(namespace) = chart_namespace(object).filter(|known| !layout.charts.contains(*known)) {
                 layout.charts.insert(namespace.into());
             }
             if role != Role::None {
@@ -105,7 +105,7 @@ impl Inventory {
         let is_alike = |(at, new): &(usize, Object)| {
             let tells_as_before = layout.tenancy_objects.binary_search(at).is_ok() == concerns_tenancy(new);
             let old = &objects[*at];
-            let into_as_before = chart_into(old) == chart_into(new);
+            let into_as_before = chart_namespace(old) == chart_namespace(new);
             is_same(old, new) && tells_as_before && into_as_before && layout.roles[*at] == Role::of(new)
         };
         if !changed.iter().all(is_alike) {
@@ -195,7 +195,7 @@ impl Role {
             Self::None
         } else if is_controller(object) {
             Self::Controller
-        } else if is_input_provider(object) || object.kind() == "ArtifactGenerator" || makes_others(object) {
+        } else if is_input_provider(object) || object.kind() == "ArtifactGenerator" || is_producer(object) {
             Self::Maker
         } else {
             Self::Named
@@ -248,6 +248,6 @@ fn is_looked_up(object: &Object) -> bool {
         "apps" => is_controller(object),
         OPERATOR => true,
         "source.extensions.fluxcd.io" => object.kind() == "ArtifactGenerator",
-        _ => is_kustomization(object) || is_source(object) || makes_others(object),
+        _ => is_kustomization(object) || is_source(object) || is_producer(object),
     }
 }

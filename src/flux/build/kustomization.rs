@@ -13,7 +13,7 @@ use crate::flux::model::applier_kind::State;
 use crate::flux::model::objects::Objects;
 use crate::flux::object::common_metadata::set_common_metadata;
 use crate::flux::source::artifact::Artifact;
-use crate::flux::variables::shared_substitution::Shared;
+use crate::flux::variables::shared_substitution::SubstitutionCache;
 use crate::flux::variables::substitute::rule_ids::UNDEFINED_VARIABLE;
 use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::kube::Object;
@@ -42,7 +42,7 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
         return Output { whole: true, ..Output::new(Vec::new(), vec![finding]) };
     }
     let overlay = overlay(files, &spec.folder, kustomization, place);
-    let decrypts = sops::is_asked(kustomization);
+    let decrypts = sops::is_enabled(kustomization);
     let builder = if decrypts { artifact.decrypting() } else { &artifact.builder };
     let mut build = builder.build_as(&spec.folder, &overlay.node);
     let mut findings = std::mem::take(&mut build.findings);
@@ -92,7 +92,7 @@ pub(crate) fn finish(
     spec: &ApplierSpec,
     built: &Output,
     substitution: Option<&Substitution<'_>>,
-    shared: &Shared,
+    shared: &SubstitutionCache,
 ) -> Output {
     let mut output = substitution.map_or_else(|| built.clone(), |with| substituted(spec, built, with, shared));
     if spec.metadata().is_some() {
@@ -107,7 +107,12 @@ pub(crate) fn finish(
     output
 }
 
-fn substituted(spec: &ApplierSpec, built: &Output, substitution: &Substitution<'_>, shared: &Shared) -> Output {
+fn substituted(
+    spec: &ApplierSpec,
+    built: &Output,
+    substitution: &Substitution<'_>,
+    shared: &SubstitutionCache,
+) -> Output {
     let Substituted { changed, findings: mut found, undefined, fails, grown } =
         substitute(spec, built, substitution, shared);
     let mut output = Output { grown, undefined: undefined.into(), ..built.replaced(changed) };
@@ -136,7 +141,12 @@ struct Substituted {
     grown: usize,
 }
 
-fn substitute(spec: &ApplierSpec, built: &Output, substitution: &Substitution<'_>, shared: &Shared) -> Substituted {
+fn substitute(
+    spec: &ApplierSpec,
+    built: &Output,
+    substitution: &Substitution<'_>,
+    shared: &SubstitutionCache,
+) -> Substituted {
     let mut values = Substituted::default();
     // Flux loads the variables when it substitutes the first object: without one, it finds no fault in them.
     if !built.facts.is_substituted {

@@ -57,7 +57,7 @@ mod tests {
     use crate::text::File;
 
     #[test]
-    fn names_are_sorted_folder_by_folder_and_own_kustomizations_are_not_entered() {
+    fn names_are_sorted_by_directory_and_kustomizations_are_not_entered() {
         let files =
             ["f/a-b/x.yaml", "f/a/y.yml", "f/a.yaml", "f/k/kustomization.yml", "f/k/z.yaml", "f/t.txt", "g.yaml"];
         let tree: Tree = files.map(|path| File::new(path, "")).into_iter().collect();

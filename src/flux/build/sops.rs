@@ -7,7 +7,7 @@ use crate::kustomize::decrypted;
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/decrypt";
 
 /// Whether a Kustomization enables decryption.
-pub(super) fn is_asked(kustomization: &Object) -> bool {
+pub(super) fn is_enabled(kustomization: &Object) -> bool {
     kustomization.text_at(&["spec", "decryption", "provider"]) == Some("sops")
 }
 

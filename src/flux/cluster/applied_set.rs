@@ -7,7 +7,7 @@ use crate::flux::build::inventory::Inventory;
 use crate::flux::build::output::BuildFacts;
 use crate::flux::model::completion::Completion;
 use crate::flux::model::objects::Objects;
-use crate::flux::producer::makes_others;
+use crate::flux::producer::is_producer;
 use crate::flux::variables::substitute::undefined::{UndefinedVariable, VariableOwner};
 use crate::kube::Object;
 use crate::kustomize::RemoteBase;
@@ -82,7 +82,7 @@ impl AppliedSet {
     /// The objects from which controllers create objects without manifests, and the providers of inputs.
     pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
         let known = self.inventory.iter().flat_map(|inventory| inventory.makers());
-        let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && makes_others(object));
+        let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && is_producer(object));
         known.map(|indexed| &indexed.object).chain(unknown).map(|object| self.with(object))
     }
 

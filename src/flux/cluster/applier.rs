@@ -22,7 +22,7 @@ pub struct Applier {
     /// The index of the applier that applies this one; `None` for the root.
     pub parent: Option<usize>,
     /// The applier that applies this one.
-    pub brought_by: Option<Arc<Applier>>,
+    pub parent_applier: Option<Arc<Applier>>,
     /// Objects of other clusters with the same content: the places of a shared build are theirs; see
     /// [`Applier::place`].
     pub shares_with: Vec<Object>,
@@ -51,7 +51,7 @@ impl Applier {
             object: None,
             at,
             parent: None,
-            brought_by: None,
+            parent_applier: None,
             shares_with: Vec::new(),
             source: None,
             folder: folder.to_string(),

@@ -62,7 +62,7 @@ impl Applier {
     /// The apply mode of the applier's own object. Its objects count in any mode; if the mode is `Ignored`, the cluster
     /// may run another spec than that of the repository.
     pub fn apply_mode(&self) -> ApplyMode {
-        let (by, object) = (self.brought_by.as_ref(), self.object.as_ref());
+        let (by, object) = (self.parent_applier.as_ref(), self.object.as_ref());
         by.zip(object).map_or(ApplyMode::Applied, |(by, object)| apply_mode(by.kind, object))
     }
 

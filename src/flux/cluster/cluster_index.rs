@@ -137,7 +137,7 @@ impl ClusterIndex {
         merged
     }
 
-    /// The input providers of a namespace, which its ResourceSets may use.
+    /// The input providers of a namespace, which its `ResourceSet`s may use.
     pub(crate) fn providers(&self, namespace: &str) -> &[Object] {
         self.providers.get(namespace).map_or(&[], Vec::as_slice)
     }

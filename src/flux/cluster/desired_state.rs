@@ -16,7 +16,7 @@ pub struct Cluster {
     pub appliers: Vec<Arc<Applier>>,
     /// The objects that it receives or that it applies to other clusters by `kubeConfig`, in the order of the appliers.
     pub applied_sets: Vec<AppliedSet>,
-    /// The lookup of its ConfigMaps and Secrets.
+    /// The lookup of its `ConfigMap`s and Secrets.
     pub(crate) lookups: Lookups,
 }
 

@@ -20,16 +20,16 @@ impl Applier {
     }
 
     /// The place that corresponds to one in this applier's object, which itself may be part of a shared build.
-    pub(crate) fn settled_place(&self, own: &Span) -> Span {
-        match &self.brought_by {
-            Some(parent) => parent.settled_place(&parent.own_place(own)),
+    pub(crate) fn place_in_parent(&self, own: &Span) -> Span {
+        match &self.parent_applier {
+            Some(parent) => parent.place_in_parent(&parent.own_place(own)),
             None => own.clone(),
         }
     }
 
     /// The place on this cluster that corresponds to a place in the objects of this applier.
     pub fn place(&self, shown: &Span) -> Span {
-        self.settled_place(&self.own_place(shown))
+        self.place_in_parent(&self.own_place(shown))
     }
 }
 
@@ -72,6 +72,6 @@ fn whole(other: &Node, own: &Node, shown: &Span) -> Option<Span> {
 /// The range of a place relative to a range of a file.
 fn inside(file: &File, range: &Range<usize>, shown: &Span) -> Option<Range<usize>> {
     let place = shown.range();
-    let lies = range.start <= place.start && place.end <= range.end && shown.file() == file;
-    lies.then(|| place.start - range.start..place.end - range.start)
+    let is_inside = range.start <= place.start && place.end <= range.end && shown.file() == file;
+    is_inside.then(|| place.start - range.start..place.end - range.start)
 }

@@ -96,7 +96,7 @@ pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
             });
             appliers.push(applier);
         }
-        drop_overtaken(&mut applied_sets);
+        remove_reapplied(&mut applied_sets);
         let lookups = Lookups::new(cluster.index.clone());
         done.push(Cluster { name: cluster.root.name.clone(), appliers, applied_sets, lookups });
     }
@@ -107,7 +107,7 @@ pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
     for (what, count) in distinct.iter().flat_map(|shared| &shared.output.facts.not_done) {
         *not_done.entry(what.clone()).or_default() += count;
     }
-    findings.extend(clusters.iter().flat_map(by_hand_findings));
+    findings.extend(clusters.iter().flat_map(bootstrap_findings));
     findings.extend(patches.findings());
     for OutputFindings { output, clusters } in distinct.into_iter().filter(|shared| !shared.clusters.is_empty()) {
         let clusters: Vec<Name> = clusters.into_iter().collect();
@@ -131,7 +131,7 @@ fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> 
         object: (spec.kind != ApplierKind::Bootstrap).then(|| spec.object.clone()),
         at,
         parent: slot.parent,
-        brought_by: slot.parent.and_then(|parent| before.get(parent).cloned()),
+        parent_applier: slot.parent.and_then(|parent| before.get(parent).cloned()),
         shares_with: others.cloned().collect(),
         source,
         folder: spec.folder.clone(),
@@ -154,20 +154,20 @@ fn moved(finding: &Finding, applier: &Applier, cluster: &Name) -> Finding {
     finding
 }
 
-fn by_hand_findings(cluster: &ClusterBuild) -> Vec<Finding> {
+fn bootstrap_findings(cluster: &ClusterBuild) -> Vec<Finding> {
     let name = || vec![cluster.root.name.clone()];
     cluster.root.findings.iter().map(|found| Finding { clusters: name(), ..found.clone() }).collect()
 }
 
 /// Removes the objects of the bootstrap that Flux applies itself.
-fn drop_overtaken(applied_sets: &mut [AppliedSet]) {
-    let Some((by_hand, by_flux)) = applied_sets.split_first_mut() else { return };
-    if by_hand.by.kind != ApplierKind::Bootstrap {
+fn remove_reapplied(applied_sets: &mut [AppliedSet]) {
+    let Some((bootstrap, by_flux)) = applied_sets.split_first_mut() else { return };
+    if bootstrap.by.kind != ApplierKind::Bootstrap {
         return;
     }
     let by_flux = || by_flux.iter().filter(|set| set.by.target.is_none());
     // Objects without a namespace are applied to the namespace of Flux.
-    let home = by_hand.by.reference.namespace.as_deref();
+    let home = bootstrap.by.reference.namespace.as_deref();
     let has = |set: &AppliedSet, object: &Object| {
         let in_home = |inventory: &Inventory| {
             let home = home.filter(|_| object.namespace().is_none());
@@ -176,11 +176,11 @@ fn drop_overtaken(applied_sets: &mut [AppliedSet]) {
         let inventory = set.inventory.as_deref();
         inventory.is_some_and(|inventory| inventory.has(object, &set.objects) || in_home(inventory))
     };
-    let kept = by_hand.objects.iter().filter(|object| !by_flux().any(|set| has(set, object)));
+    let kept = bootstrap.objects.iter().filter(|object| !by_flux().any(|set| has(set, object)));
     let kept: Objects = kept.cloned().collect();
-    if kept.len() < by_hand.objects.len() {
-        by_hand.inventory = Some(Arc::new(Inventory::new(kept.iter())));
-        by_hand.objects = kept;
+    if kept.len() < bootstrap.objects.len() {
+        bootstrap.inventory = Some(Arc::new(Inventory::new(kept.iter())));
+        bootstrap.objects = kept;
     }
 }
 

@@ -50,7 +50,7 @@ impl OwnSources {
         let indexed = indexed.flat_map(|inventory| inventory.appliers().map(|indexed| written(&indexed.object)));
         let mut reached = reached;
         reached.extend(indexed);
-        let unreached = objects.iter().filter(|built| is_kustomization(&built.object) && built.settled);
+        let unreached = objects.iter().filter(|built| is_kustomization(&built.object) && built.is_final);
         let unreached = unreached.filter(|built| !reached.contains(&written(&built.object)));
         unreached.filter_map(|built| self.missing_path(built, tree)).collect()
     }

@@ -18,7 +18,7 @@ use crate::flux::build::output::Output;
 use crate::flux::install::root::Root;
 use crate::flux::settings::Settings;
 use crate::flux::source::sources::Sources;
-use crate::flux::variables::shared_substitution::Shared;
+use crate::flux::variables::shared_substitution::SubstitutionCache;
 use crate::text::Index;
 
 /// The maximum number of waves. Each level of Kustomizations needs at most two: one to build, one to substitute. Only a
@@ -37,7 +37,7 @@ pub(crate) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> O
 
 /// Advances all clusters until they need no jobs.
 fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Vec<ClusterBuild> {
-    let mut context = BuildContext { sources, settings, memo: Memo::default(), shared: Shared::default() };
+    let mut context = BuildContext { sources, settings, memo: Memo::default(), shared: SubstitutionCache::default() };
     let mut clusters: Vec<ClusterBuild> = roots.into_iter().map(|root| ClusterBuild::new(root, &context)).collect();
     let mut grown = 0;
     for _ in 0..MAX_WAVES {

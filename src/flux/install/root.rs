@@ -348,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_the_shortest_ends_that_differ() {
+    fn names_are_the_shortest_unique_suffixes() {
         let paths = ["clusters/eu/prod", "clusters/us/prod", "clusters/staging", "prod"].map(ToString::to_string);
         assert_eq!(shortest(&paths), ["eu/prod", "us/prod", "staging", "prod"]);
     }

@@ -120,7 +120,7 @@ impl Strictness {
     }
 
     /// Detects the strictness from the arguments of kustomize-controller, or from the version. `controllers` are the
-    /// Deployments of kustomize-controller, of which the last one counts; `instances` are the FluxInstances.
+    /// Deployments of kustomize-controller, of which the last one counts; `instances` are the `FluxInstance`s.
     pub(crate) fn detect(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Self {
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
         if let Some(on) = gate {
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_mean_the_newest_release_that_they_allow() {
+    fn a_range_selects_its_newest_release() {
         assert_eq!(newest("2.x"), Some(NEWEST));
         assert_eq!(newest("*"), Some(NEWEST));
         assert_eq!(newest("v2.7"), Some((2, 7, 9)));

@@ -15,5 +15,5 @@ pub struct Built {
     /// The changes by Kustomizations of this repository.
     pub completion: Completion,
     /// Whether no unsupported transformer may have changed it.
-    pub settled: bool,
+    pub is_final: bool,
 }

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_applier_reaches_the_runs_of_segments_that_are_its_path_and_no_others() {
+    fn a_path_matches_contiguous_runs_of_segments_only() {
         let appliers = |folder| WrittenKustomizations::from_iter([applier(folder, Some("x"), "patch")]);
         for folder in ["a", "b", "c", "a/b", "b/c", "a/b/c"] {
             let completion = appliers(folder).completion("a/b/c");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_applier_decides_and_equal_patches_are_kept_once() {
+    fn the_last_namespace_counts_and_equal_patches_are_kept_once() {
         let many = (0..1000).map(|number| applier("a", Some(&format!("n{number}")), "the same"));
         let appliers: WrittenKustomizations = many.chain([applier("b", None, "")]).collect();
         let completion = appliers.completion("a/b");

@@ -27,7 +27,7 @@ const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
 const CONVERT_FROM: &str = "fluxcd.controlplane.io/convertKubeConfigFrom";
 
 /// Tells whether an object makes others, so that [`Producers::take`] has to see it.
-pub(super) fn makes_others(object: &Object) -> bool {
+pub(super) fn is_producer(object: &Object) -> bool {
     match object.group() {
         "" => matches!(object.kind(), "ConfigMap" | "Secret") && is_annotated(object),
         "kyverno.io" | "policies.kyverno.io" => true,

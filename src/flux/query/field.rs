@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_found_however_it_is_spelled() {
+    fn a_field_is_found_in_every_notation() {
         let cases = [
             ("metadata.labels.app", "a"),
             (".metadata.labels.app.kubernetes.io/name", "b"),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_says_how_far_it_leads_and_what_was_meant() {
+    fn a_missing_field_reports_the_last_match_and_a_suggestion() {
         let object = object();
         let miss = |typed: &str| {
             let NoField { known, missing, meant, .. } = find(&object, typed).unwrap_err();

@@ -73,11 +73,11 @@ pub enum EdgeKind {
 }
 
 /// Group, kind, namespace and name.
-type Id = (String, String, String, String);
+type NodeId = (String, String, String, String);
 
 struct Draft {
     graph: Graph,
-    known: Index<Id, usize>,
+    known: Index<NodeId, usize>,
 }
 
 impl Graph {
@@ -229,7 +229,7 @@ impl Draft {
     }
 
     /// The node of a referenced object, which is missing unless a manifest defines it.
-    fn named(&mut self, key: Id, version: &str) -> usize {
+    fn named(&mut self, key: NodeId, version: &str) -> usize {
         if let Some(at) = self.known.get(&key) {
             return *at;
         }
@@ -247,7 +247,7 @@ impl Draft {
     }
 }
 
-fn id(reference: &ObjectRef) -> Id {
+fn id(reference: &ObjectRef) -> NodeId {
     let group = reference.api_version.split_once('/').map_or("", |(group, _)| group);
     let namespace = reference.namespace.as_deref().unwrap_or_default();
     (group.to_owned(), reference.kind.to_string(), namespace.to_owned(), reference.name.to_string())

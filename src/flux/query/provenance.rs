@@ -55,15 +55,15 @@ pub struct Provenance<'a> {
     /// The file of the object's manifest; `None` for a generated object.
     base: Option<File>,
     /// The fields of the applier, by their files.
-    fields: BTreeMap<Place, Vec<Said<'a>>>,
+    fields: BTreeMap<FilePath, Vec<ApplierNode<'a>>>,
 }
 
 /// The root and the path of a file.
-type Place = (Option<Arc<str>>, String);
+type FilePath = (Option<Arc<str>>, String);
 
 /// A node of the applier.
 #[derive(Debug)]
-struct Said<'a> {
+struct ApplierNode<'a> {
     at: Range<usize>,
     node: &'a Node,
     is_patch: bool,
@@ -75,7 +75,7 @@ const PATCHES: [&[&str]; 4] =
 const FIELDS: [&[&str]; 6] =
     [&["targetNamespace"], &["namePrefix"], &["nameSuffix"], &["images"], &["commonMetadata"], &["buildMetadata"]];
 
-fn place_of(file: &File) -> Place {
+fn file_path_of(file: &File) -> FilePath {
     (file.root().cloned(), file.path().to_owned())
 }
 
@@ -108,7 +108,7 @@ impl<'a> Provenance<'a> {
             };
             // Clusters share builds with the places of one of them; this is the place on this cluster.
             let own = self.applier.own_place(shown);
-            let said = self.said(&own);
+            let said = self.applier_node(&own);
             let is_patch = said.is_some_and(|said| said.is_patch);
             let said = said.filter(|said| !said.is_patch);
             let by = match origin {
@@ -130,7 +130,7 @@ impl<'a> Provenance<'a> {
                 first.by = Agent::Generator;
             }
             let is_field = matches!(by, Agent::Field | Agent::FluxField);
-            causes.push(Cause { by, place: self.applier.settled_place(&own) });
+            causes.push(Cause { by, place: self.applier.place_in_parent(&own) });
             if is_field {
                 causes.extend(said.into_iter().flat_map(|said| self.inherited(&said.node.origin, 1)));
             }
@@ -143,7 +143,7 @@ impl<'a> Provenance<'a> {
     fn written(&self, span: &Span) -> Agent {
         if self.is_flux_patch(span) {
             Agent::FluxPatch
-        } else if self.base.as_ref().is_some_and(|base| place_of(span.file()) == place_of(base)) {
+        } else if self.base.as_ref().is_some_and(|base| file_path_of(span.file()) == file_path_of(base)) {
             Agent::Base
         } else {
             Agent::Patch
@@ -151,13 +151,13 @@ impl<'a> Provenance<'a> {
     }
 
     fn is_flux_patch(&self, span: &Span) -> bool {
-        self.said(span).is_some_and(|said| said.is_patch)
+        self.applier_node(span).is_some_and(|said| said.is_patch)
     }
 
     /// The innermost node of the applier that contains a place.
-    fn said(&self, span: &Span) -> Option<&Said<'a>> {
+    fn applier_node(&self, span: &Span) -> Option<&ApplierNode<'a>> {
         let range = span.range();
-        let places = self.fields.get(&place_of(span.file()))?;
+        let places = self.fields.get(&file_path_of(span.file()))?;
         places.iter().find(|said| said.at.start <= range.start && range.end <= said.at.end)
     }
 
@@ -192,7 +192,7 @@ impl<'a> Provenance<'a> {
         let Some(applier) = self.above(up) else { return Vec::new() };
         let Some(variable) = applier.variables.values.get(name) else { return Vec::new() };
         let (value, from) = (variable.value.clone(), variable.from.clone());
-        let place = if from.is_none() { applier.settled_place(&variable.place) } else { variable.place.clone() };
+        let place = if from.is_none() { applier.place_in_parent(&variable.place) } else { variable.place.clone() };
         let own = applier.object.as_ref().filter(|_| from.is_none());
         let own = own.and_then(|object| object.node.at_keys(&["spec", "postBuild", "substitute", name]));
         let mut causes = vec![Cause { by: Agent::Variable { name: name.clone(), value, from }, place }];
@@ -228,14 +228,14 @@ fn is_generated(origin: &Origin) -> bool {
 }
 
 /// Records a node of the applier and all nodes below it, the innermost first: a patch may be written as a mapping.
-fn take<'a>(node: &'a Node, is_patch: bool, fields: &mut BTreeMap<Place, Vec<Said<'a>>>) {
+fn take<'a>(node: &'a Node, is_patch: bool, fields: &mut BTreeMap<FilePath, Vec<ApplierNode<'a>>>) {
     match &node.value {
         Value::Scalar(..) => {}
         Value::Seq(items) => items.iter().for_each(|item| take(item, is_patch, fields)),
         Value::Map(entries) => entries.iter().for_each(|entry| take(&entry.node, is_patch, fields)),
     }
     let span = node.span();
-    fields.entry(place_of(span.file())).or_default().push(Said { at: span.range(), node, is_patch });
+    fields.entry(file_path_of(span.file())).or_default().push(ApplierNode { at: span.range(), node, is_patch });
 }
 
 /// The leaves of an object: its scalars and empty collections, in order.
@@ -284,7 +284,7 @@ mod tests {
             object: Some(applier),
             at: 0,
             parent: None,
-            brought_by: None,
+            parent_applier: None,
             shares_with: Vec::new(),
             source: None,
             folder: String::new(),

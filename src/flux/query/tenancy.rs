@@ -33,9 +33,9 @@ pub struct Tenancy {
     pub accounts: BTreeMap<String, String>,
     /// Namespaces from which a hub reconciles other clusters.
     pub hubs: BTreeSet<String>,
-    /// Subjects of RoleBindings: the namespace of the binding, and the namespace and name of the service account.
+    /// Subjects of `RoleBinding`s: the namespace of the binding, and the namespace and name of the service account.
     bound: BTreeSet<(String, String, String)>,
-    /// Subjects of ClusterRoleBindings: the namespace and name of the service account.
+    /// Subjects of `ClusterRoleBinding`s: the namespace and name of the service account.
     bound_everywhere: BTreeSet<(String, String)>,
 }
 
@@ -155,7 +155,7 @@ impl Tenancy {
     }
 
     /// Infers the namespaces of tenants: those with Flux objects whose service account has a RoleBinding there, or that
-    /// are labelled. Service accounts of ClusterRoleBindings belong to the platform.
+    /// are labelled. Service accounts of `ClusterRoleBinding`s belong to the platform.
     ///
     /// A label alone does not make a tenant, since the namespace of a platform's releases often has the label of the
     /// responsible team. It counts together with a lockdown, a service account that is confined to a namespace, or a
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_lockdown_may_have_its_reason() {
+    fn a_missing_lockdown_may_have_a_reason() {
         let tenancy = applied("{lockdown: {mode: none, reason: central sources}}");
         assert_eq!((tenancy.unlocked.as_deref(), tenancy.lockdown), (Some("central sources"), None));
     }

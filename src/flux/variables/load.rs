@@ -9,7 +9,7 @@ use crate::flux::producer::produced::Produced;
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// The rule of missing ConfigMaps with variables.
+/// The rule of missing `ConfigMap`s with variables.
 const DANGLING_VALUES: &str = "dangling-values";
 /// The rule of keys that are not valid names of variables.
 const INVALID_VARIABLE_NAME: &str = "invalid-variable-name";

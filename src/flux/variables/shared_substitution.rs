@@ -18,7 +18,7 @@ const SWITCH: &str = "kustomize.toolkit.fluxcd.io/substitute";
 /// Results by the address of the object and the values that it reads. The cache keeps the object, so that its address
 /// is not used again.
 #[derive(Debug, Default)]
-pub(crate) struct Shared(Mutex<Index<(usize, ReadValues), Arc<Substituted>>>);
+pub(crate) struct SubstitutionCache(Mutex<Index<(usize, ReadValues), Arc<Substituted>>>);
 
 #[derive(Debug)]
 struct Substituted {
@@ -33,7 +33,7 @@ impl Substituted {
     }
 }
 
-impl Shared {
+impl SubstitutionCache {
     /// Substitutes variables in an object, and returns the undefined ones. Clusters share objects, so the address
     /// identifies an object.
     pub(crate) fn substitute(

@@ -267,7 +267,7 @@ pub(crate) fn waits(applier: &Applier) -> Option<Span> {
 
 /// A place in an applier's own object, as its cluster has it.
 pub(crate) fn own_place(applier: &Applier, span: &Span) -> Span {
-    applier.brought_by.as_ref().map_or_else(|| span.clone(), |by| by.place(span))
+    applier.parent_applier.as_ref().map_or_else(|| span.clone(), |by| by.place(span))
 }
 
 fn items<'a>(object: &'a Object, field: &str) -> &'a [Node] {

@@ -212,7 +212,7 @@ fn take_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) ->
             if provider != by.at && is_waited_for(by, user) {
                 order.need(ready(by.at), provider, by.place(node.span()), what());
             }
-        } else if by.brought_by.as_ref().is_none_or(|parent| makes_roots(parent)) {
+        } else if by.parent_applier.as_ref().is_none_or(|parent| makes_roots(parent)) {
             // Whoever applies a root by hand applies what it needs.
         } else if provider == by.at {
             findings.push(own_input(by, node, thing));

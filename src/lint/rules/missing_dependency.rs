@@ -241,7 +241,7 @@ impl<'a> Uses<'_, 'a> {
                 let at = above.at;
                 at != bringer && can_wait(above, thing.by) && !before.is_above(at, bringer) && !before.comes(at, bringer)
             };
-            let lineage = std::iter::successors(by.brought_by.as_ref(), |above| above.brought_by.as_ref());
+            let lineage = std::iter::successors(by.parent_applier.as_ref(), |above| above.parent_applier.as_ref());
             let above = lineage.take_while(could_wait).last();
             let at = by.place(node.span());
             self.pairs.insert((user, bringer), Use { by, thing, at, count: 1, above, is_late });
@@ -251,7 +251,7 @@ impl<'a> Uses<'_, 'a> {
 
 /// Whether one applier brings another one, at whatever distance.
 fn brings(one: &Applier, other: &Applier) -> bool {
-    std::iter::successors(other.brought_by.as_ref(), |above| above.brought_by.as_ref()).any(|above| above.at == one.at)
+    std::iter::successors(other.parent_applier.as_ref(), |above| above.parent_applier.as_ref()).any(|above| above.at == one.at)
 }
 
 /// Whether one applier can depend on another one: a Kustomization depends on Kustomizations alone.
@@ -313,7 +313,7 @@ fn finding_of_all(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
 fn place_in(applier: &Applier, object: &Object) -> Label {
     let listed = object.node.get("spec").and_then(|spec| spec.entry("dependsOn")).map(Entry::key_span);
     let place = listed.map_or_else(|| missing_in_spec(object, "dependsOn"), Label::from);
-    let settled = applier.brought_by.as_ref().map(|parent| parent.place(&place.span));
+    let settled = applier.parent_applier.as_ref().map(|parent| parent.place(&place.span));
     Label::new(settled.unwrap_or(place.span), place.message)
 }
 

@@ -282,7 +282,7 @@ fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str,
     finding = finding.help(help);
     let kustomization = applied.by.object.as_ref();
     if let Some(node) = kustomization.and_then(|object| object.node.at_keys(&["spec", "serviceAccountName"])) {
-        let at = applied.by.brought_by.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));
+        let at = applied.by.parent_applier.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));
         finding = finding.related(at, format!("{} applies as this account", applied.by.reference));
     }
     finding.about(object.reference())

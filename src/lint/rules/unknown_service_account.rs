@@ -156,7 +156,7 @@ impl<'a> Makers<'a> {
             let said = |field: &str| applier.object.as_ref().and_then(|object| object.text_at(&["spec", field]));
             let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
             let (account, target) = (said("serviceAccountName"), said("targetNamespace"));
-            Maker { namespace, account, target, by: applier.brought_by.as_ref() }
+            Maker { namespace, account, target, by: applier.parent_applier.as_ref() }
         });
         let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
         let releases = releases.filter(|applied| applied.object.node.at_keys(&["spec", "kubeConfig"]).is_none());
@@ -186,7 +186,7 @@ impl<'a> Makers<'a> {
 impl Maker<'_> {
     /// Tells whether it is not there without an account: it acts as that one, or somebody who brings it does.
     fn needs(&self, namespace: &str, account: &str) -> bool {
-        let above = std::iter::successors(self.by, |applier| applier.brought_by.as_ref());
+        let above = std::iter::successors(self.by, |applier| applier.parent_applier.as_ref());
         let acts = |applier: &Arc<Applier>| {
             let object = applier.object.as_ref();
             applier.reference.namespace.as_deref() == Some(namespace)

@@ -36,7 +36,7 @@ pub(super) fn rounded(value: i128) -> Option<String> {
     if (-EXACT..=EXACT).contains(&value) {
         return None;
     }
-    #[expect(clippy::cast_precision_loss, reason = "this is what happens to it")]
+    #[expect(clippy::cast_precision_loss, reason = "Flux rounds the number in the same way")]
     let rounded = (value as f64).to_string();
     Some(rounded)
 }

@@ -171,7 +171,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
         #[test]
-        fn scalars_by_themselves_become_what_the_whole_text_makes_of_them(
+        fn substitution_in_scalars_equals_substitution_in_the_whole_text(
             tree in tree(), a in prop::sample::select(&VALUES), b in prop::sample::select(&VALUES), known in 0..8
         ) {
             let place = tree.span().clone();

@@ -51,14 +51,14 @@ pub(super) enum Ownership {
 pub(super) struct Passage<'a> {
     object: &'a Object,
     text: &'a str,
-    place: Place,
+    place: TextContext,
     is_block: bool,
-    form: Form,
+    language: Language,
 }
 
 /// The context of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TextContext {
     /// An argument of a command.
     Command,
     /// The value of an environment variable of a container.
@@ -68,7 +68,7 @@ enum Place {
 
 /// The language of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum Language {
     Dashboard,
     Script,
     Other,
@@ -82,24 +82,24 @@ impl<'a> Passage<'a> {
             ["args", "command", "script", "entrypoint"].iter().any(|word| key.contains(word))
         };
         let place = if path.iter().any(|key| names_environment(key)) {
-            Place::Environment
+            TextContext::Environment
         } else if path.iter().any(is_command) {
-            Place::Command
+            TextContext::Command
         } else {
-            Place::Elsewhere
+            TextContext::Elsewhere
         };
-        Self { object, text, place, is_block: is_block(text), form: Form::of(text) }
+        Self { object, text, place, is_block: is_block(text), language: Language::of(text) }
     }
 
     /// A noun for the text.
     pub(super) fn noun(&self) -> &'static str {
-        self.form.noun()
+        self.language.noun()
     }
 
     /// Whether the text is a script that reads a variable only after assigning it. Such a variable is the script's own,
     /// even if Flux has one with this name.
     pub(super) fn shadows(&self, name: &str) -> bool {
-        if self.form != Form::Script || !self.is_block || self.place == Place::Environment {
+        if self.language != Language::Script || !self.is_block || self.place == TextContext::Environment {
             return false;
         }
         let Some(at) = assignment(self.text, name) else { return false };
@@ -114,15 +114,15 @@ impl<'a> Passage<'a> {
         if name.starts_with(|c: char| c.is_ascii_digit()) || name.starts_with("__") || !name.is_ascii() {
             return Ownership::Sure;
         }
-        let (is_script, in_command) = (self.form == Form::Script, self.place == Place::Command);
+        let (is_script, in_command) = (self.language == Language::Script, self.place == TextContext::Command);
         let is_program = self.is_block || (is_script && in_command) || self.text.starts_with("#!");
-        if self.form == Form::Dashboard || (is_program && is_assigned(self.text, name)) {
+        if self.language == Language::Dashboard || (is_program && is_assigned(self.text, name)) {
             return Ownership::Sure;
         }
         if in_command && is_given_by(&self.object.node, name) {
             return Ownership::Sure;
         }
-        if !is_program || self.place == Place::Environment {
+        if !is_program || self.place == TextContext::Environment {
             return Ownership::None;
         }
         let has_small = name.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -133,7 +133,7 @@ impl<'a> Passage<'a> {
     }
 }
 
-impl Form {
+impl Language {
     fn of(text: &str) -> Self {
         if is_dashboard(text) {
             Self::Dashboard
@@ -155,12 +155,12 @@ impl Form {
 
 /// A noun for a text with a `${…}` that Flux cannot parse, if it belongs to another program.
 pub(super) fn of_malformed(text: &str, said: &str) -> Option<&'static str> {
-    let form = Form::of(text);
+    let form = Language::of(text);
     // Syntax that Flux does not have: indirection, all arguments and the last status of shells, and that of other
     // templates.
     let is_shell = ["${!", "${@", "${*", "${?", "${$", "${-", "${{"].iter().any(|start| said.starts_with(start));
     let is_list = said.contains('[');
-    (form != Form::Other || is_shell || is_list || is_block(text)).then(|| form.noun())
+    (form != Language::Other || is_shell || is_list || is_block(text)).then(|| form.noun())
 }
 
 fn is_block(text: &str) -> bool {
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_gives_a_variable_a_value_owns_it() {
+    fn a_text_owns_the_variables_that_it_assigns() {
         for text in [
             "x=1\necho ${x}",
             "if true; then x=$(date); fi\n",

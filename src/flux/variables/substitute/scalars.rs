@@ -18,7 +18,7 @@ const NARROW: usize = 76;
 struct Tangled;
 
 /// Substitutes in a node; the inner `None` means no change, the outer one that the result depends on the whole text.
-#[expect(clippy::option_option, reason = "whether it is certain, and whether it changes")]
+#[expect(clippy::option_option, reason = "certainty and change are independent")]
 pub(super) fn substitute(node: &Node, values: &Values<'_>) -> Option<Option<Node>> {
     changed(node, 0, values).ok()
 }

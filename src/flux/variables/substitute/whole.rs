@@ -26,7 +26,7 @@ const MAX_FAULTS: usize = 20;
 /// Returns the object after substitution, or the findings of a failure.
 pub(super) fn substitute(object: &Object, values: &Values<'_>) -> Result<Node, Vec<Finding>> {
     let (printed, segments) = go::print_mapped(&object.node);
-    let map = Map { segments: &segments, object: &object.node };
+    let map = PrintedMap { segments: &segments, object: &object.node };
     let fail = |fault: &Fault| fault::finding(fault, &printed, map.place(fault.range.start), values);
     let template = Template::parse(&printed).map_err(|fault| vec![fail(&fault)])?;
     let expansion = match template.expand(|name| values.lookup(name)) {
@@ -39,7 +39,7 @@ pub(super) fn substitute(object: &Object, values: &Values<'_>) -> Result<Node, V
     };
     let file = File::new(object.span().file().path(), &*expansion.text);
     let parsed = parse(&file);
-    let reading = Reading { map, expansion: &expansion, printed: &printed, values };
+    let reading = Reparse { map, expansion: &expansion, printed: &printed, values };
     if let Some(piece) = expansion.pieces.iter().find(broken) {
         let message = "a line break of YAML 1.1 only";
         return Err(vec![reading.broken(message, &file.span(piece.output.clone()))]);
@@ -77,12 +77,12 @@ fn all_faults(template: &Template<'_>, first: Fault, values: &Values<'_>) -> Vec
 
 /// The printed text, with the nodes of its ranges.
 #[derive(Clone, Copy)]
-struct Map<'a> {
+struct PrintedMap<'a> {
     segments: &'a [Segment<'a>],
     object: &'a Node,
 }
 
-impl<'a> Map<'a> {
+impl<'a> PrintedMap<'a> {
     /// The segment at an offset of the printed text, or the one before it.
     fn part(&self, at: usize) -> Option<&'a Segment<'a>> {
         let after = self.segments.partition_point(|segment| segment.range.start <= at);
@@ -100,14 +100,14 @@ impl<'a> Map<'a> {
 }
 
 /// The conversion of the expanded text to nodes with origins.
-struct Reading<'a> {
-    map: Map<'a>,
+struct Reparse<'a> {
+    map: PrintedMap<'a>,
     expansion: &'a Expansion,
     printed: &'a str,
     values: &'a Values<'a>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> Reparse<'a> {
     /// The node of an expanded text; `original` is the one that was printed there.
     ///
     /// An unchanged collection is the original one.
