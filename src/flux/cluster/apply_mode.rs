@@ -27,16 +27,16 @@ const OPERATOR_RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
 
 /// The apply mode of an object in a Kustomization.
 fn by_kustomization(object: &Object) -> ApplyMode {
-    let says = |key: &str, value: &str| {
+    let is_set_to = |key: &str, value: &str| {
         let metadata = object.node.get("metadata");
         let value_in = |field: &str| metadata.and_then(|metadata| metadata.at_keys(&[field, key])).and_then(Node::text);
         ["labels", "annotations"].into_iter().filter_map(value_in).any(|text| text.eq_ignore_ascii_case(value))
     };
-    if says(RECONCILE, "disabled") || says(APPLY, "Ignore") {
+    if is_set_to(RECONCILE, "disabled") || is_set_to(APPLY, "Ignore") {
         ApplyMode::Ignored
-    } else if says(APPLY, "IfNotPresent") {
+    } else if is_set_to(APPLY, "IfNotPresent") {
         ApplyMode::Created
-    } else if says(APPLY, "Merge") {
+    } else if is_set_to(APPLY, "Merge") {
         ApplyMode::Merged
     } else {
         ApplyMode::Applied

@@ -95,7 +95,7 @@ impl PatchTally {
 fn finding(laid: &Laid, place: &Span) -> Finding {
     let message = match laid.asks.as_str() {
         "" => "this patch matches no object".to_owned(),
-        asks => format!("this patch matches no object: no object here is {asks}"),
+        selector => format!("this patch matches no object: no object here is {selector}"),
     };
     let finding = Finding::warning(UNMATCHED_PATCH, place.clone(), message);
     let rest = "kustomize and Flux silently skip the patch";

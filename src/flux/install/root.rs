@@ -209,8 +209,8 @@ fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) 
 
 /// Whether a source is the one that a Kustomization of the same namespace references.
 fn is_of(kustomization: &Object, source: &Object) -> bool {
-    let says = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
-    says("name") == Some(source.name()) && says("kind") == Some(source.kind())
+    let source_field = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
+    source_field("name") == Some(source.name()) && source_field("kind") == Some(source.kind())
 }
 
 /// Candidates in files of values for the chart `flux-instance`, recognized by their structure.

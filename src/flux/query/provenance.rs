@@ -108,16 +108,16 @@ impl<'a> Provenance<'a> {
             };
             // Clusters share builds with the places of one of them; this is the place on this cluster.
             let own = self.applier.own_place(shown);
-            let said = self.applier_node(&own);
-            let is_patch = said.is_some_and(|said| said.is_patch);
-            let said = said.filter(|said| !said.is_patch);
+            let applier_node = self.applier_node(&own);
+            let is_patch = applier_node.is_some_and(|applier_node| applier_node.is_patch);
+            let applier_node = applier_node.filter(|applier_node| !applier_node.is_patch);
             let by = match origin {
                 Origin::At(_) => self.written(&own),
                 Origin::Via(step) => match &step.by {
                     By::Patch(_) if is_patch => Agent::FluxPatch,
                     By::Patch(_) => Agent::Patch,
                     By::Generator(_) => Agent::Generator,
-                    By::Field(_) if said.is_none() => Agent::Field,
+                    By::Field(_) if applier_node.is_none() => Agent::Field,
                     _ => Agent::FluxField,
                 },
             };
@@ -132,7 +132,9 @@ impl<'a> Provenance<'a> {
             let is_field = matches!(by, Agent::Field | Agent::FluxField);
             causes.push(Cause { by, place: self.applier.place_in_parent(&own) });
             if is_field {
-                causes.extend(said.into_iter().flat_map(|said| self.inherited(&said.node.origin, 1)));
+                causes.extend(
+                    applier_node.into_iter().flat_map(|applier_node| self.inherited(&applier_node.node.origin, 1)),
+                );
             }
         }
         causes
@@ -151,14 +153,14 @@ impl<'a> Provenance<'a> {
     }
 
     fn is_flux_patch(&self, span: &Span) -> bool {
-        self.applier_node(span).is_some_and(|said| said.is_patch)
+        self.applier_node(span).is_some_and(|applier_node| applier_node.is_patch)
     }
 
     /// The innermost node of the applier that contains a place.
     fn applier_node(&self, span: &Span) -> Option<&ApplierNode<'a>> {
         let range = span.range();
         let places = self.fields.get(&file_path_of(span.file()))?;
-        places.iter().find(|said| said.at.start <= range.start && range.end <= said.at.end)
+        places.iter().find(|applier_node| applier_node.at.start <= range.start && range.end <= applier_node.at.end)
     }
 
     /// The variables of a value, as seen from an ancestor that is `up` levels higher.
@@ -320,7 +322,7 @@ mod tests {
         let lookups = crate::flux::cluster::lookups::Lookups::default();
         let cluster = Cluster { name: "".into(), appliers: Vec::new(), applied_sets: Vec::new(), lookups };
         let provenance = Provenance::of(&cluster, Applied { object: &object, by: &by, completion: &completion });
-        let said: Vec<String> = provenance
+        let chain: Vec<String> = provenance
             .causes(&done)
             .iter()
             .map(|cause| {
@@ -338,7 +340,7 @@ mod tests {
             "variable X vars.yaml:1",
             "variable Y vars.yaml:2",
         ];
-        assert_eq!(said, expected);
+        assert_eq!(chain, expected);
         let added = provenance.causes(patch.at_keys(&["data", "added"]).unwrap());
         assert_eq!(added.iter().map(|cause| &cause.by).collect::<Vec<_>>(), [&Agent::Patch]);
     }

@@ -80,15 +80,15 @@ impl Tenancy {
     }
 
     /// Applies the configuration: the tenants of namespaces, and whether tenants share the cluster.
-    pub fn apply(&mut self, said: &config::Tenancy) {
-        let declared = said.namespaces();
+    pub fn apply(&mut self, configured: &config::Tenancy) {
+        let declared = configured.namespaces();
         self.tenants.extend(declared.map(|(namespace, tenant)| (namespace.to_string(), Some(tenant.to_string()))));
-        self.accounts.extend(said.accounts().map(|(account, tenant)| (account.to_string(), tenant.to_string())));
-        self.multi_tenant = match said.mode {
+        self.accounts.extend(configured.accounts().map(|(account, tenant)| (account.to_string(), tenant.to_string())));
+        self.multi_tenant = match configured.mode {
             Some(mode) => mode == TenancyMode::Multi,
             None => self.multi_tenant || !self.tenants.is_empty(),
         };
-        self.unlocked = said.lockdown.as_ref().map(|lockdown| lockdown.reason.clone());
+        self.unlocked = configured.lockdown.as_ref().map(|lockdown| lockdown.reason.clone());
     }
 
     /// The service account that a controller impersonates by default.
@@ -185,9 +185,9 @@ impl Tenancy {
         let confines = self.lockdown.is_some() || found.iter().any(|(namespace, one)| is_bound(namespace, one));
         let tenants = found.into_iter().filter(|(namespace, candidate)| {
             let platform = candidate.accounts.iter().any(|account| self.is_bound_everywhere(namespace, account));
-            let is_meant = confines || candidate.is_handed_over || self.has_bound_account(namespace);
-            let is_called = candidate.label.is_some() && !platform && is_meant;
-            is_bound(namespace, candidate) || (candidate.holds_flux && is_called)
+            let counts = confines || candidate.is_handed_over || self.has_bound_account(namespace);
+            let is_labelled = candidate.label.is_some() && !platform && counts;
+            is_bound(namespace, candidate) || (candidate.holds_flux && is_labelled)
         });
         tenants.map(|(namespace, candidate)| (namespace, candidate.label)).collect()
     }
@@ -222,8 +222,8 @@ mod tests {
     use super::*;
     use crate::text::File;
 
-    fn applied(said: &str) -> Tenancy {
-        let text = format!("apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nlint: {{tenancy: {said}}}\n");
+    fn applied(yaml: &str) -> Tenancy {
+        let text = format!("apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nlint: {{tenancy: {yaml}}}\n");
         let (settings, findings) = config::read(&File::new(config::PATH, text));
         assert_eq!(findings, []);
         let mut tenancy = Tenancy::detect(&[], &[], None, Governance::None);

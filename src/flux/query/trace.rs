@@ -80,7 +80,7 @@ pub fn written_field(applied: Applied<'_>, typed: &str) -> Option<Span> {
     let kind = applied.object.node.get("kind")?;
     let place = kind.origin.written();
     let parsed = parse(place.file());
-    let holds = |node: &Node| node.get("kind").is_some_and(|said| said.span() == place && said.text() == kind.text());
+    let holds = |node: &Node| node.get("kind").is_some_and(|node| node.span() == place && node.text() == kind.text());
     let written = parsed.documents.iter().find(|document| holds(&document.node))?;
     let (path, node) = find(&written.node, typed).ok()?;
     (!path.0.is_empty()).then(|| node.span().clone())

@@ -47,8 +47,8 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
     let post_build = kustomization.node.at_keys(&["spec", "postBuild"]);
     let sources = post_build.and_then(|node| node.get("substituteFrom")).map_or(&[][..], Node::items);
     for source in sources {
-        let said = |key: &str| source.get(key).and_then(Node::text).unwrap_or_default();
-        let (kind, name, optional) = (said("kind"), said("name"), said("optional") == "true");
+        let text_of = |key: &str| source.get(key).and_then(Node::text).unwrap_or_default();
+        let (kind, name, optional) = (text_of("kind"), text_of("name"), text_of("optional") == "true");
         let found = cluster.find(kind, namespace, name);
         variables.open |= found.as_ref().is_some_and(|found| found.open);
         let place = found.as_ref().map(|found| found.object.span().clone());

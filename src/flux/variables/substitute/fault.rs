@@ -11,12 +11,12 @@ use crate::yaml::{Node, Value};
 
 /// The finding of a fault. `place` is the scalar with the fault, `text` the text that Flux expands.
 pub(super) fn finding(fault: &Fault, text: &str, place: &Node, values: &Values<'_>) -> Finding {
-    let said = text.get(fault.range.clone()).unwrap_or_default();
-    let span = narrowed(place, said);
-    let shown = shorten(said);
+    let expression = text.get(fault.range.clone()).unwrap_or_default();
+    let span = narrowed(place, expression);
+    let shown = shorten(expression);
     let (message, help) = match fault.kind {
         FaultKind::NotSet => {
-            let name = name_of(said);
+            let name = name_of(expression);
             let names = values.variables.values.keys().map(|name| &**name);
             let help = match did_you_mean(name, names) {
                 Some(meant) => format!("did you mean `{meant}`?"),
@@ -43,7 +43,7 @@ pub(super) fn finding(fault: &Fault, text: &str, place: &Node, values: &Values<'
         FaultKind::TooLong => ("it would expand to a text of many megabytes", "replace less"),
         FaultKind::TooSlow => ("its pattern takes too long to match", "use fewer stars, or a shorter value"),
     };
-    if let Some(owner) = string(place).and_then(|text| owner::of_malformed(&text, said)) {
+    if let Some(owner) = string(place).and_then(|text| owner::of_malformed(&text, expression)) {
         let message = format!("`{shown}` belongs to the {owner}, and Flux fails to parse it: {message}");
         let help = "set the label or annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` on the object, or \
                     write `$${` for each `${`";

@@ -154,12 +154,12 @@ impl Language {
 }
 
 /// A noun for a text with a `${…}` that Flux cannot parse, if it belongs to another program.
-pub(super) fn of_malformed(text: &str, said: &str) -> Option<&'static str> {
+pub(super) fn of_malformed(text: &str, expression: &str) -> Option<&'static str> {
     let form = Language::of(text);
     // Syntax that Flux does not have: indirection, all arguments and the last status of shells, and that of other
     // templates.
-    let is_shell = ["${!", "${@", "${*", "${?", "${$", "${-", "${{"].iter().any(|start| said.starts_with(start));
-    let is_list = said.contains('[');
+    let is_shell = ["${!", "${@", "${*", "${?", "${$", "${-", "${{"].iter().any(|start| expression.starts_with(start));
+    let is_list = expression.contains('[');
     (form != Language::Other || is_shell || is_list || is_block(text)).then(|| form.noun())
 }
 

@@ -76,7 +76,7 @@ impl<'a> Search<'a> {
             Value::Seq(items) => items.iter().for_each(|item| self.node(item)),
             Value::Scalar(text, _) if text.contains('$') => {
                 if let Some(text) = string(node) {
-                    self.text(&text, &|said| place(node, said));
+                    self.text(&text, &|expression| place(node, expression));
                 }
             }
             Value::Scalar(..) => {}
@@ -168,15 +168,15 @@ fn generator(object: &Object) -> Option<Span> {
 
 /// The place of a `${…}` in a scalar: in the last file that determines the value and contains the text, or that of the
 /// scalar.
-fn place(node: &Node, said: &str) -> Span {
+fn place(node: &Node, expression: &str) -> Span {
     let spans = [node.span(), node.origin.written()];
     let found = spans.into_iter().find_map(|span| {
         let text = span.text();
         // `$${x}` is an escape and reads nothing.
-        let mut starts = text.match_indices(said).map(|(start, _)| start);
+        let mut starts = text.match_indices(expression).map(|(start, _)| start);
         let start = starts.find(|start| !text.get(..*start).is_some_and(|before| before.ends_with('$')))?;
         let start = span.range().start + start;
-        Some(span.file().span(start..start + said.len()))
+        Some(span.file().span(start..start + expression.len()))
     });
-    found.filter(|_| !said.is_empty()).unwrap_or_else(|| node.span().clone())
+    found.filter(|_| !expression.is_empty()).unwrap_or_else(|| node.span().clone())
 }

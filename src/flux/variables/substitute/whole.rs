@@ -59,12 +59,12 @@ pub(super) fn substitute(object: &Object, values: &Values<'_>) -> Result<Node, V
 /// The fault that stops Flux, and the other undefined variables.
 fn all_faults(template: &Template<'_>, first: Fault, values: &Values<'_>) -> Vec<Fault> {
     let mut faults = vec![first];
-    let mut said: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     while let Some(last) = faults.last().filter(|fault| fault.kind == FaultKind::NotSet) {
         let Some(name) = template.name_at(last.range.start) else { break };
-        said.push(name.to_string());
+        reported.push(name.to_string());
         let lookup = |name: &str| match values.lookup(name) {
-            Lookup::NotSet if said.iter().any(|said| said == name) => Lookup::Known(""),
+            Lookup::NotSet if reported.iter().any(|other| other == name) => Lookup::Known(""),
             known => known,
         };
         match template.expand(lookup) {
@@ -283,8 +283,8 @@ impl<'a> Reparse<'a> {
             let message = format!("Flux cannot parse the object that it has printed: {message}");
             return Finding::error(FAILED_BUILD, place, message);
         };
-        let said = self.printed.get(piece.source.clone()).unwrap_or_default();
-        let place = narrowed(self.map.place(piece.source.start), said);
+        let expression = self.printed.get(piece.source.clone()).unwrap_or_default();
+        let place = narrowed(self.map.place(piece.source.start), expression);
         let name = piece.variable.as_deref().unwrap_or_default();
         let message = format!("with the value of `{name}` the object is not valid YAML: {message}");
         let help = "Flux substitutes values in text: quote the value for YAML, or change it";
