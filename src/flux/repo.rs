@@ -1,6 +1,5 @@
 //! Loading of a repository: each file is read once, each kustomization is built once, and each object occurs once.
 
-use crate::flux::model::built_object::Built;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -23,6 +22,7 @@ use crate::flux::install::kustomizations::{KustomizationFile, is_kustomization_n
 use crate::flux::install::lockdown::Installation;
 use crate::flux::install::root::{Root, roots};
 use crate::flux::install::sync::objects_of;
+use crate::flux::model::built_object::Built;
 use crate::flux::model::completion::{Completion, WrittenKustomization, WrittenKustomizations};
 use crate::flux::object::kinds::OPERATOR;
 use crate::flux::query::image_marker::{Marker, markers};

@@ -1,12 +1,12 @@
 //! Memo keys of builds. A key contains the input itself, not a digest of it, since most keys are looked up many times.
 
-use crate::flux::variables::substitution::ReadValues;
 use std::sync::Arc;
 
 use super::digest::Digest;
 use crate::base::finding::Finding;
 use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::source::artifact::Artifact;
+use crate::flux::variables::substitution::ReadValues;
 
 /// The memo key of an output: keys are equal if and only if the inputs are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

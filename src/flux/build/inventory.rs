@@ -1,6 +1,5 @@
 //! The inventory of a build: its objects by identity and role, computed once for all clusters that share the build.
 
-use crate::flux::object::kinds::is_source;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
@@ -10,9 +9,7 @@ use super::chart_namespace::chart_namespace;
 use crate::flux::install::version::is_controller;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::model::objects::Objects;
-use crate::flux::object::kinds::OPERATOR;
-use crate::flux::object::kinds::concerns_tenancy;
-use crate::flux::object::kinds::is_kustomization;
+use crate::flux::object::kinds::{OPERATOR, concerns_tenancy, is_kustomization, is_source};
 use crate::flux::object::object_id::{ObjectId, object_id};
 use crate::flux::producer::is_producer;
 use crate::flux::resourceset::{is_input_provider, is_resource_set};

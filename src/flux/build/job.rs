@@ -14,8 +14,7 @@ use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::resourceset::expand;
 use crate::flux::source::artifact::Artifact;
 use crate::flux::variables::load::LoadedVariables;
-use crate::flux::variables::substitution::ReadValues;
-use crate::flux::variables::substitution::Substitution;
+use crate::flux::variables::substitution::{ReadValues, Substitution};
 use crate::kube::Object;
 
 /// A unit of work.

@@ -1,6 +1,5 @@
 //! The build of a Kustomization, in the order of kustomize-controller: kustomize, substitution, `commonMetadata`.
 
-use crate::flux::variables::substitution::Substitution;
 use std::sync::Arc;
 
 use super::applier_spec::ApplierSpec;
@@ -16,6 +15,7 @@ use crate::flux::source::artifact::Artifact;
 use crate::flux::variables::shared_substitution::SubstitutionCache;
 use crate::flux::variables::substitute::rule_ids::UNDEFINED_VARIABLE;
 use crate::flux::variables::substitute::undefined::UndefinedVariable;
+use crate::flux::variables::substitution::Substitution;
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};

@@ -1,8 +1,8 @@
 //! The objects of a cluster, each with its applier.
 
-use super::applier::Applier;
 use std::sync::Arc;
 
+use super::applier::Applier;
 use crate::flux::build::inventory::Inventory;
 use crate::flux::build::output::BuildFacts;
 use crate::flux::model::completion::Completion;

@@ -10,13 +10,12 @@ use crate::flux::build::output::Output;
 use crate::flux::install::root::Root;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::object::object_id::{NO_NAME, ObjectId};
-use crate::flux::producer::produced::Produced;
-use crate::flux::variables::load::ValuesLookup;
-
 use crate::flux::producer::Producers;
+use crate::flux::producer::produced::Produced;
 use crate::flux::resourceset::is_input_provider;
 use crate::flux::settings::Settings;
 use crate::flux::source::reference::{Lookup, SourceRef};
+use crate::flux::variables::load::ValuesLookup;
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::Name;

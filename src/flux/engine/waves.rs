@@ -4,8 +4,6 @@
 //! appliers need, runs each distinct job once and in parallel, and the next wave uses the outputs. The build ends when
 //! a wave needs no jobs.
 
-use crate::flux::build::context::BuildContext;
-use crate::flux::build::context::Memo;
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
@@ -13,6 +11,7 @@ use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRef
 use super::cluster_build::ClusterBuild;
 use super::outcome::{Outcome, finish};
 use crate::flux::build::build_key::BuildKey;
+use crate::flux::build::context::{BuildContext, Memo};
 use crate::flux::build::job::Job;
 use crate::flux::build::output::Output;
 use crate::flux::install::root::Root;

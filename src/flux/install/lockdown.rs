@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::deployments::{controllers_in, controllers_of};
-use super::installation::CONTROLLERS;
-use super::installation::{COMPONENTS_FILE, SYNC_FILE};
+use super::installation::{COMPONENTS_FILE, CONTROLLERS, SYNC_FILE};
 use super::kustomizations::KustomizationFile;
 use crate::kube::Object;
 use crate::kustomize::{Builder, file_in, references_of};

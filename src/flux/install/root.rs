@@ -4,17 +4,16 @@
 //! is read from the build of its directory, since clusters often patch a shared one. A repository without these may
 //! have a source and a Kustomization that applies the directory of its own file: a user applied them as well.
 
-use super::installation::SYNC_FILE;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deployments::{controller_in, patched_by};
 use super::includers::Includers;
+use super::installation::SYNC_FILE;
 use super::instance_chart::{instance, instance_of, sync_of};
 use super::kustomizations::KustomizationFile;
 use crate::base::finding::Finding;
 use crate::flux::classify::objects;
-use crate::flux::object::kinds::{FLUX_NAMESPACE, OPERATOR};
-use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::flux::object::kinds::{FLUX_NAMESPACE, OPERATOR, is_kustomization, is_source};
 use crate::flux::object::object_id::{ObjectId, object_id};
 use crate::flux::object::source_path::{below, clamp};
 use crate::flux::object::synthetic_node::{map, text};

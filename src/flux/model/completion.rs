@@ -6,11 +6,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::flux::object::kinds::is_kustomization;
 use crate::kube::Object;
 use crate::text::{Index, normalize};
 use crate::yaml::Node;
-
-use crate::flux::object::kinds::is_kustomization;
 
 /// The changes that a Kustomization, as it is written, makes to the objects that it applies.
 #[derive(Debug, Clone)]

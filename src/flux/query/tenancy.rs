@@ -1,6 +1,5 @@
 //! The tenants of a cluster, and the lockdown that isolates them.
 
-use crate::flux::object::kinds::FLUX_NAMESPACE;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lockdown::Lockdown;
@@ -8,7 +7,7 @@ use crate::config;
 use crate::config::TenancyMode;
 use crate::flux::cluster::applied_set::Applied;
 use crate::flux::install::lockdown::Installation;
-use crate::flux::object::kinds::{is_flux, is_kustomization};
+use crate::flux::object::kinds::{FLUX_NAMESPACE, is_flux, is_kustomization};
 use crate::kube::Object;
 use crate::yaml::Node;
 

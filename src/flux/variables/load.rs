@@ -1,8 +1,8 @@
 //! The variables of a Kustomization: those of `substituteFrom` in order, then `substitute`.
 
-use super::variable_name::is_name;
 use std::sync::Arc;
 
+use super::variable_name::is_name;
 use crate::base::finding::{Finding, ObjectRef};
 use crate::flux::model::variables::{Variable, VariableSource, Variables};
 use crate::flux::producer::produced::Produced;

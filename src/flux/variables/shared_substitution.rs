@@ -3,11 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::substitute::substitute;
-use super::substitution::ReadValues;
-use super::substitution::Substitution;
+use super::substitution::{ReadValues, Substitution};
 use crate::base::finding::Finding;
-use crate::flux::variables::substitute::undefined::UndefinedVariable;
-use crate::flux::variables::substitute::undefined::undefined_variables;
+use crate::flux::variables::substitute::undefined::{UndefinedVariable, undefined_variables};
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::{Name, Value};

@@ -16,13 +16,13 @@ mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use values::Values;
 
 use crate::base::finding::Finding;
 use crate::flux::model::variables::Variables;
 use crate::flux::variables::envsubst::template::Template;
 use crate::kube::Object;
 use crate::yaml::{Name, go};
+use values::Values;
 
 /// Substitutes variables in an object, or returns the findings of a failure.
 ///
