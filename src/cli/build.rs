@@ -10,7 +10,8 @@ use super::repository::{Options, listed};
 use super::streams::Streams;
 use crate::base::finding::{Finding, Severity, did_you_mean};
 use crate::flux::{
-    Applied, ApplierKind, Handling, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State, UNDEFINED_VARIABLE,
+    Applied, ApplierKind, ApplyMode, NotBuiltReason, Receiver, Repo, SHELL_VARIABLE_SUBSTITUTED, State,
+    UNDEFINED_VARIABLE,
 };
 use crate::report::build::{BuildFormat, Delivery, Secrets, write};
 use crate::report::{counted, printable};
@@ -123,7 +124,7 @@ fn leave_out_ignored(deliveries: &mut [Delivery<'_>]) -> usize {
     let mut ignored = 0;
     for group in deliveries.iter_mut().flat_map(|delivery| &mut delivery.groups) {
         let all = group.objects.len();
-        group.objects.retain(|applied| applied.handling() != Handling::Ignored);
+        group.objects.retain(|applied| applied.apply_mode() != ApplyMode::Ignored);
         ignored += all - group.objects.len();
     }
     ignored
@@ -173,7 +174,7 @@ fn say(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
         let message = format!("the output contains {} clusters: {}", receivers.len(), printable(&listed(&receivers)));
         streams.say(format_args!("{message}; use `--cluster NAME` for one of them"));
     }
-    let mut reasons: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut reasons: BTreeMap<&NotBuiltReason, BTreeSet<String>> = BTreeMap::new();
     let (mut masked, mut unknown) = (0, 0);
     let appliers = deliveries.iter().flat_map(|delivery| &delivery.groups);
     for group in appliers {
@@ -188,7 +189,8 @@ fn say(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
             Some(name) if names.len() == 1 => name.clone(),
             _ => format!("{} appliers", names.len()),
         };
-        let help = if why.contains("copy") { "; pass a local copy with `--source URL=DIR`" } else { "" };
+        let help =
+            if matches!(why, NotBuiltReason::NoCopy(_)) { "; pass a local copy with `--source URL=DIR`" } else { "" };
         streams.say(printable(&format!("not built: {what}: {why}{help}")));
     }
     if masked > 0 && secrets == Secrets::Masked {

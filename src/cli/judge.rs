@@ -1,7 +1,6 @@
 //! Runs the linter for several commands: its options, its report, and notes on its outcome.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::error::Error;
 use super::source::{FLEET, Source};
@@ -9,7 +8,7 @@ use super::streams::Streams;
 use crate::base::finding::{Finding, Severity};
 use crate::config::Exception;
 use crate::fleet::INVALID_FLEET;
-use crate::flux::{Governance, Settings};
+use crate::flux::{Governance, NotBuiltReason, Settings};
 use crate::lint::{Options, Outcome, unknown_rules};
 use crate::report::{FORMATS, Judged, Report, printable};
 use crate::text::Tree;
@@ -98,17 +97,17 @@ pub(super) fn say_unused(exceptions: &[Exception], streams: &mut Streams) {
 }
 
 /// Warns about appliers that were not built: a clean result does not include their objects.
-pub(super) fn say_not_built(not_built: &BTreeMap<Arc<str>, usize>, streams: &mut Streams) {
-    let is_without_copy = |reason: &str| reason.starts_with("no copy of ");
-    let (sources, others): (Vec<_>, Vec<_>) = not_built.iter().partition(|(reason, _)| is_without_copy(reason));
-    let count = |reasons: &[(&Arc<str>, &usize)]| reasons.iter().map(|(_, count)| **count).sum::<usize>();
+pub(super) fn say_not_built(not_built: &BTreeMap<NotBuiltReason, usize>, streams: &mut Streams) {
+    let (sources, others): (Vec<_>, Vec<_>) =
+        not_built.iter().partition(|(reason, _)| matches!(reason, NotBuiltReason::NoCopy(_)));
+    let count = |reasons: &[(&NotBuiltReason, &usize)]| reasons.iter().map(|(_, count)| **count).sum::<usize>();
     let appliers = |count| crate::report::counted(count, "applier");
     match sources.as_slice() {
         [] => {}
         [(reason, count)] => streams.say(format_args!(
             "not linted: the objects of {}: {}; pass a local copy with `--source URL=DIR`",
             appliers(**count),
-            printable(reason)
+            printable(&reason.to_string())
         )),
         many => streams.say(format_args!(
             "not linted: the objects of {} from {} sources without a local copy; pass copies with `--source URL=DIR`, \
@@ -118,7 +117,11 @@ pub(super) fn say_not_built(not_built: &BTreeMap<Arc<str>, usize>, streams: &mut
         )),
     }
     for (reason, count) in others {
-        streams.say(format_args!("not linted: the objects of {}: {}", appliers(*count), printable(reason)));
+        streams.say(format_args!(
+            "not linted: the objects of {}: {}",
+            appliers(*count),
+            printable(&reason.to_string())
+        ));
     }
 }
 

@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
     let outcome = lint::judge(&repo, &options);
-    let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::of).map(|one| one.to_string()).collect();
+    let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
     // The process ends soon, so freeing a million nodes would only cost time.
     std::mem::forget(repo);
     say_unused_skips(&options, source.as_ref(), &tree, &shown, streams)?;

@@ -220,7 +220,7 @@ impl Options {
 
     /// Returns the receivers that `--cluster` selects; all of them by default.
     pub(super) fn receivers<'a>(&self, clusters: &'a [Cluster]) -> Result<Vec<Receiver<'a>>, Error> {
-        let all: Vec<Receiver<'a>> = clusters.iter().flat_map(Receiver::of).collect();
+        let all: Vec<Receiver<'a>> = clusters.iter().flat_map(Receiver::all).collect();
         if self.clusters.is_empty() {
             return Ok(all);
         }

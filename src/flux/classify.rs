@@ -1,4 +1,4 @@
-//! What a file is: a manifest, somebody else's file, or text that no parser can read yet.
+//! The classification of files: manifests, files of other programs, and templates that are not valid YAML.
 
 use std::collections::BTreeSet;
 
@@ -7,44 +7,44 @@ use crate::kustomize::expand_list;
 use crate::text::{Tree, folder_of};
 use crate::yaml::{INVALID_YAML, Parsed};
 
-/// Why a file is not judged.
+/// A reason why a file is not checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Reason {
+pub(super) enum SkipReason {
     /// A template of a Helm chart.
     ChartTemplate,
-    /// It does not parse and holds templating: Go's, Jinja's.
+    /// It is not valid YAML and contains Go or Jinja template syntax.
     Template,
-    /// It does not parse, and nothing says that it should be a manifest.
+    /// It is not valid YAML, and does not look like a manifest.
     NotYaml,
-    /// It holds no Kubernetes object.
+    /// It contains no Kubernetes object.
     NoManifest,
-    /// It is no text, or too large.
+    /// It is not text, or too large.
     Unreadable,
-    /// It lies in a hidden folder.
+    /// It is in a hidden directory.
     Hidden,
 }
 
-impl Reason {
-    /// What is counted, in the plural.
+impl SkipReason {
+    /// The plural noun for counts of such files.
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::ChartTemplate => "templates of Helm charts",
             Self::Template => "templates",
-            Self::NotYaml => "files that are no YAML and claim to be no manifest",
+            Self::NotYaml => "files that are not valid YAML and do not look like manifests",
             Self::NoManifest => "files without Kubernetes objects",
             Self::Unreadable => "binary or too large files",
-            Self::Hidden => "files in hidden folders",
+            Self::Hidden => "files in hidden directories",
         }
     }
 }
 
-/// The folders of Helm charts: those with a Chart.yaml.
+/// The directories of Helm charts: those with a Chart.yaml.
 pub(super) fn chart_folders(tree: &Tree) -> BTreeSet<String> {
     let charts = tree.entries().map(|(path, _)| path).filter(|path| path.rsplit('/').next() == Some("Chart.yaml"));
     charts.map(|path| folder_of(path).to_string()).collect()
 }
 
-/// Tells whether a path is a template of a chart: below the `templates` of a folder with a Chart.yaml.
+/// Whether a path is a template of a chart: below the `templates` of a directory with a Chart.yaml.
 pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     let mut folder = folder_of(path);
     loop {
@@ -59,13 +59,12 @@ pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     }
 }
 
-/// Tells whether a path lies in a hidden folder: Git's own, CI's, an archive. What a kustomization outside includes
-/// from there is built all the same.
+/// Whether a path is in a hidden directory, such as those of Git and CI. Kustomizations elsewhere may still include it.
 pub(super) fn is_hidden(path: &str) -> bool {
     folder_of(path).split('/').any(|segment| segment.starts_with('.'))
 }
 
-/// Tells whether a file says at its top level that it holds a Kubernetes object, whether it parses or not.
+/// Whether the top level of a file has the fields of a Kubernetes object, even if the file is not valid YAML.
 pub(super) fn claims_to_be_manifest(text: &str) -> bool {
     let value = |key: &str| {
         text.lines().find_map(|line| {
@@ -77,8 +76,8 @@ pub(super) fn claims_to_be_manifest(text: &str) -> bool {
     version && value("kind").is_some_and(|kind| kind.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
-/// Tells whether what a file was not understood for is a template: the text is Go's or Jinja's at the first place
-/// that is no YAML, or on the line before.
+/// Whether an invalid file is a template: the first invalid line, or the line before, contains Go or Jinja template
+/// syntax.
 pub(super) fn is_template(parsed: &Parsed) -> bool {
     let Some(first) = parsed.findings.iter().find(|finding| finding.rule == INVALID_YAML) else { return false };
     let (file, line) = (&parsed.file, first.at.span.position().line);
@@ -86,7 +85,7 @@ pub(super) fn is_template(parsed: &Parsed) -> bool {
     [line, line.saturating_sub(1)].iter().any(|line| text(*line).contains("{{") || text(*line).contains("{%"))
 }
 
-/// The objects of a file as written; those of a `List` are its items, as Flux takes them.
+/// The objects of a file as written. As in Flux, the objects of a `List` are its items.
 pub(super) fn objects(parsed: &Parsed) -> impl Iterator<Item = Object> {
     let documents = parsed.documents.iter().filter(|document| document.complete);
     let objects = documents.flat_map(|document| expand_list(&document.node)).filter_map(Object::new);

@@ -1,4 +1,5 @@
-//! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
+//! The model of a Flux repository: its files, the objects that Flux builds from them, and the clusters that receive
+//! these.
 
 mod classify;
 mod object;
@@ -17,9 +18,9 @@ pub mod query;
 mod repo;
 
 pub use build::kustomization::MISSING_PATH;
-pub use cluster::applied_set::{Applied, Brought};
+pub use cluster::applied_set::{Applied, AppliedSet};
 pub use cluster::applier::Applier;
-pub use cluster::apply_mode::Handling;
+pub use cluster::apply_mode::ApplyMode;
 pub use cluster::desired_state::Cluster;
 pub use cluster::receiver::{Group, Receiver};
 pub use engine::outcome::Gap;
@@ -29,11 +30,12 @@ pub use install::version::Strictness;
 pub use model::applier_kind::{ApplierKind, State};
 pub use model::built_object::Built;
 pub use model::completion::Completion;
+pub use model::not_built::NotBuiltReason;
 pub use model::objects::Objects;
 pub use model::variables::{Variable, VariableSource, Variables};
 pub use object::kinds::{is_flux, is_kustomization, is_source};
 pub use producer::Producers;
-pub use producer::produced::{Known, Produced};
+pub use producer::produced::{ObjectLookup, Produced};
 pub use query::field::pointer;
 pub use query::image_marker::Marker;
 pub use query::lockdown::Lockdown;

@@ -1,6 +1,5 @@
-//! A repository: every file read once, every kustomization built once, every object found once.
+//! Loading of a repository: each file is read once, each kustomization is built once, and each object occurs once.
 
-use crate::flux::model::built_object::Built;
 use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,84 +7,85 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::classify::{
-    Reason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
+    SkipReason, chart_folders, claims_to_be_manifest, is_chart_template, is_hidden, is_template, objects,
 };
 use super::settings::Settings;
 use super::source;
 use crate::base::finding::{Finding, ObjectRef, sort};
-use crate::flux::cluster::applied_set::Brought;
+use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
 use crate::flux::engine::outcome::Gap;
-use crate::flux::engine::unmatched_patches::Tally;
-use crate::flux::engine::unreached_path::Own;
+use crate::flux::engine::unmatched_patches::PatchTally;
+use crate::flux::engine::unreached_path::OwnSources;
 use crate::flux::engine::waves::{AT_ONCE, run};
 use crate::flux::install::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations};
 use crate::flux::install::lockdown::Installation;
 use crate::flux::install::root::{Root, roots};
 use crate::flux::install::sync::objects_of;
-use crate::flux::model::completion::{Applier, Appliers, Completion};
+use crate::flux::model::built_object::Built;
+use crate::flux::model::completion::{Completion, WrittenKustomization, WrittenKustomizations};
 use crate::flux::query::image_marker::{Marker, markers};
 use crate::flux::source::sources::Sources;
 use crate::kube::Object;
 use crate::kustomize::{Build, Builder, Files, Omission, is_yaml, omissions_by_name};
 use crate::text::{Entry, Index, Tree, folder_of};
 
-/// What a repository holds.
+/// The contents of a repository.
 #[derive(Debug, Clone, Default)]
 pub struct Repo {
-    /// What each cluster receives, sorted by name. In a repository without any root it is one, without a name.
+    /// The clusters, sorted by name. A repository without a root has one, with an empty name.
     pub clusters: Vec<Cluster>,
-    /// The objects, as built where a kustomization builds them and as written elsewhere; each once.
+    /// The distinct objects: as built if a kustomization includes them, as written otherwise.
     pub objects: Vec<Built>,
-    /// The objects of files that lie below a kustomization which names them nowhere, as they are written.
+    /// The objects of files below a kustomization that does not include them, as written.
     pub aside: Vec<Object>,
-    /// The comments that name image policies.
+    /// The comments that reference image policies.
     pub markers: Vec<Marker>,
-    /// What kustomizations name in a line that is commented out: it is not meant to be there for now.
+    /// The paths that kustomizations list in lines that are commented out.
     pub parked: BTreeSet<String>,
-    /// The folders of Helm charts: what they hold is the charts'.
+    /// The directories of Helm charts, whose files belong to the charts.
     pub charts: BTreeSet<String>,
-    /// What was not built although nothing is wrong, sorted by reason.
+    /// The reasons why appliers were not built although nothing is wrong, sorted.
     pub gaps: Vec<Gap>,
-    /// What is wrong with its files and builds; each finding names its rule.
+    /// The findings in files and builds; each has its rule.
     pub problems: Vec<Finding>,
-    /// The files that were not judged.
+    /// The files that were not checked.
     pub skipped: Skipped,
-    /// What kustomizations ask for and was not done, counted by name.
+    /// The fields of kustomizations that were not evaluated, counted by name.
     pub not_done: BTreeMap<String, usize>,
-    /// The kustomizations that bring Flux's own installation.
+    /// The kustomizations that contain the installation of Flux.
     pub installations: Vec<Installation>,
 }
 
-/// Files that were not judged, counted by reason.
+/// The files that were not checked, counted by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped(pub BTreeMap<&'static str, usize>);
 
 impl Skipped {
-    fn count(&mut self, reason: Reason) {
+    fn count(&mut self, reason: SkipReason) {
         *self.0.entry(reason.text()).or_default() += 1;
     }
 
-    /// How many files in all.
+    /// The number of these files.
     pub fn total(&self) -> usize {
         self.0.values().sum()
     }
 }
 
-/// What kustomizations name, by path.
+/// The paths that kustomizations reference.
 #[derive(Default)]
-struct Named {
-    /// Folders that have a kustomization, and whether it is a Component.
+struct NamedPaths {
+    /// The directories with a kustomization, and whether it is a Component.
     folders: BTreeMap<String, bool>,
-    /// What kustomizations take objects from.
+    /// The files and directories that kustomizations include.
     included: BTreeSet<String>,
-    /// What they read for something else.
+    /// The files that kustomizations use otherwise.
     others: BTreeSet<String>,
 }
 
 impl Repo {
-    /// Reads a tree.
+    /// Loads a repository from a tree of files.
     pub fn load(tree: &Tree, settings: &Settings) -> Self {
         let mut repo = Self::default();
         let charts = chart_folders(tree);
@@ -93,27 +93,27 @@ impl Repo {
         repo.count_unread(tree, &charts);
         repo.charts = charts;
         let kustomizations = kustomizations(&files);
-        let named = Named::of(&kustomizations);
+        let named = NamedPaths::new(&kustomizations);
         let appliers = appliers(&files);
         let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
         let roots = roots(&builder, &kustomizations);
-        let (is_rootless, own) = (roots.is_empty(), Own::of(&roots));
-        // Neither half needs the other one: what lies in the folders, and what clusters make of it.
-        let fill = || {
+        let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
+        // The objects of the directories and the builds of the clusters are independent.
+        let load_objects = || {
             repo.build(&builder, &named, is_rootless);
             repo.installations = Installation::all(&builder, &kustomizations);
-            repo.take_loose(&files, &named, &appliers);
+            repo.add_loose_files(&files, &named, &appliers);
             repo.complete();
             repo.parked = kustomizations.iter().flat_map(KustomizationFile::parked).collect();
             repo.markers = markers(&files);
         };
-        let bring = || {
+        let build_clusters = || {
             (!is_rootless).then(|| {
                 let sources = sources(&files, &builder, settings, &roots);
                 run(roots, &sources, settings)
             })
         };
-        match rayon::join(fill, bring) {
+        match rayon::join(load_objects, build_clusters) {
             ((), None) => repo.clusters.push(repo.without_root()),
             ((), Some(outcome)) => {
                 repo.clusters = outcome.clusters;
@@ -133,29 +133,29 @@ impl Repo {
                 continue;
             }
             if is_hidden(path) {
-                self.skipped.count(Reason::Hidden);
+                self.skipped.count(SkipReason::Hidden);
                 continue;
             }
             match entry {
-                Entry::Opaque(_) => self.skipped.count(Reason::Unreadable),
-                Entry::Text(_) if is_chart_template(path, charts) => self.skipped.count(Reason::ChartTemplate),
+                Entry::Opaque(_) => self.skipped.count(SkipReason::Unreadable),
+                Entry::Text(_) if is_chart_template(path, charts) => self.skipped.count(SkipReason::ChartTemplate),
                 Entry::Text(_) | Entry::Deferred => {}
             }
         }
     }
 
-    /// Builds every kustomization that no other one includes; those that include each other in a circle too.
-    fn build(&mut self, builder: &Builder, named: &Named, rootless: bool) {
+    /// Builds every kustomization that no other one includes, and those that include each other in a cycle.
+    fn build(&mut self, builder: &Builder, named: &NamedPaths, is_rootless: bool) {
         let mut seen = Seen::default();
         let mut covered: BTreeSet<String> = BTreeSet::new();
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops: Vec<&String> = buildable().filter(|folder| !named.included.contains(*folder)).collect();
-        // Where there are roots, what they reach decides, and is built from there.
-        let build_one = |folder: &String| if rootless { builder.build(folder) } else { builder.accumulate(folder) };
+        // If there are roots, the clusters build what they reach.
+        let build_one = |folder: &String| if is_rootless { builder.build(folder) } else { builder.accumulate(folder) };
         let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| build_one(top)).collect() };
         let tops = tops.chunks(AT_ONCE).flat_map(|some| some.iter().copied().zip(at_once(some)));
-        let mut patches = Tally::default();
-        // One by one: what goes round in a circle is built once.
+        let mut patches = PatchTally::default();
+        // One after the other, so that the directories of a cycle are built once.
         let rest = buildable().filter(|folder| named.included.contains(*folder)).map(|folder| (folder, None));
         for (folder, build) in tops.map(|(folder, build)| (folder, Some(build))).chain(rest) {
             if covered.contains(folder) {
@@ -164,12 +164,12 @@ impl Repo {
             let build = build.unwrap_or_else(|| build_one(folder));
             covered.extend(build.folders);
             // A component can set any field of any object.
-            let settled = !build.not_done.contains_key(&Omission::RemoteComponent);
+            let is_final = !build.not_done.contains_key(&Omission::RemoteComponent);
             self.problems.extend(build.findings);
             patches.take_folder(&build.patch_targets);
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
-                let object = Built { object, folder: folder.clone(), completion: Completion::default(), settled };
+                let object = Built { object, folder: folder.clone(), completion: Completion::default(), is_final };
                 self.add(object, &mut seen);
             }
         }
@@ -177,9 +177,9 @@ impl Repo {
         self.not_done = omissions_by_name(&builder.not_done());
     }
 
-    /// Takes the objects of files that no kustomization is responsible for.
-    fn take_loose(&mut self, files: &Files, named: &Named, appliers: &[Applier]) {
-        let applied: BTreeSet<&str> = appliers.iter().map(Applier::folder).collect();
+    /// Adds the objects of files that no kustomization includes.
+    fn add_loose_files(&mut self, files: &Files, named: &NamedPaths, appliers: &[WrittenKustomization]) {
+        let applied: BTreeSet<&str> = appliers.iter().map(WrittenKustomization::folder).collect();
         let mut seen = Seen::default();
         for (path, parsed) in files.parsed() {
             let is_kustomization = named.folders.contains_key(folder_of(path)) && is_kustomization_name(path);
@@ -191,7 +191,7 @@ impl Repo {
                 if spoken_for || (!template && claims_to_be_manifest(text)) {
                     self.problems.extend(parsed.findings.iter().cloned());
                 } else {
-                    self.skipped.count(if template { Reason::Template } else { Reason::NotYaml });
+                    self.skipped.count(if template { SkipReason::Template } else { SkipReason::NotYaml });
                     continue;
                 }
             }
@@ -199,22 +199,22 @@ impl Repo {
                 continue;
             }
             if objects(parsed).next().is_none() {
-                self.skipped.count(Reason::NoManifest);
+                self.skipped.count(SkipReason::NoManifest);
                 continue;
             }
-            if !is_loose(path, named, &applied) {
+            if !is_loose_file(path, named, &applied) {
                 self.aside.extend(objects(parsed));
                 continue;
             }
             let folder: Arc<str> = folder_of(path).into();
             for object in objects(parsed) {
-                let built = Built { object, folder: folder.clone(), completion: Completion::default(), settled: true };
+                let built = Built { object, folder: folder.clone(), completion: Completion::default(), is_final: true };
                 self.add(built, &mut seen);
             }
         }
     }
 
-    /// Adds an object unless the same one, from the same place, is there already.
+    /// Adds an object unless the same one was added from the same place.
     fn add(&mut self, built: Built, seen: &mut Seen) {
         let reference = built.object.reference();
         let span = built.object.node.span();
@@ -227,9 +227,10 @@ impl Repo {
         self.objects.push(built);
     }
 
-    /// Says of each object what its appliers do to it, once all of them are known as built.
+    /// Sets the changes by Kustomizations, once all of these are built.
     fn complete(&mut self) {
-        let appliers: Appliers = self.objects.iter().filter_map(|built| Applier::of(&built.object)).collect();
+        let appliers: WrittenKustomizations =
+            self.objects.iter().filter_map(|built| WrittenKustomization::read(&built.object)).collect();
         let mut known: BTreeMap<Arc<str>, Completion> = BTreeMap::new();
         for built in &mut self.objects {
             let done = known.entry(built.folder.clone()).or_insert_with(|| appliers.completion(&built.folder));
@@ -237,10 +238,10 @@ impl Repo {
         }
     }
 
-    /// The one cluster of a repository without any root: it receives every folder.
+    /// The one cluster of a repository without a root, which receives every directory.
     fn without_root(&self) -> Cluster {
         let mut cluster =
-            Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups: Lookups::default() };
+            Cluster { name: "".into(), appliers: Vec::new(), applied_sets: Vec::new(), lookups: Lookups::default() };
         let mut by_folder: BTreeMap<Arc<str>, Arc<crate::flux::cluster::applier::Applier>> = BTreeMap::new();
         for built in &self.objects {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
@@ -251,25 +252,25 @@ impl Repo {
             });
             let (objects, by) = (vec![built.object.clone()].into(), by.clone());
             let mut completion = built.completion.clone();
-            completion.open = !built.settled;
-            cluster.brought.push(Brought {
+            completion.open = !built.is_final;
+            cluster.applied_sets.push(AppliedSet {
                 by,
                 objects,
                 completion,
                 inventory: None,
                 facts: None,
-                unset: Arc::default(),
+                undefined: Arc::default(),
             });
         }
         cluster
     }
 }
 
-/// The sources of the clusters: what a root fetches is the repository itself.
+/// The sources of the clusters. The source of a root is the repository itself.
 fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]) -> Sources {
     let mut sources = Sources::new(files.clone(), settings.copies.clone());
-    // The first one counts where several know one address: those whose path is there know best.
-    let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.there);
+    // If several roots have the same URL, the first one counts; those whose path exists are the most reliable.
+    let (sure, guessed): (Vec<&Root>, Vec<&Root>) = roots.iter().partition(|root| root.path_exists);
     for root in sure.into_iter().chain(guessed) {
         let Some(prefix) = &root.prefix else { continue };
         for object in &root.objects {
@@ -287,11 +288,11 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
     sources
 }
 
-/// Where objects were seen: identity, path and offset → positions in the list.
+/// The positions of objects by identity, path and offset.
 type Seen = Index<(ObjectRef, String, usize), Vec<usize>>;
 
-impl Named {
-    fn of(kustomizations: &[KustomizationFile]) -> Self {
+impl NamedPaths {
+    fn new(kustomizations: &[KustomizationFile]) -> Self {
         let mut named = Self::default();
         for KustomizationFile { folder, is_component, references, .. } in kustomizations {
             named.folders.insert(folder.clone(), *is_component);
@@ -302,14 +303,16 @@ impl Named {
     }
 }
 
-/// The Flux Kustomizations as written: what they apply is known well enough from that to tell loose files.
-fn appliers(files: &Files) -> Vec<Applier> {
+/// The Flux Kustomizations as written, which is enough to find the files that they apply without a kustomization file.
+fn appliers(files: &Files) -> Vec<WrittenKustomization> {
     let parsed = files.parsed().map(|(_, parsed)| parsed);
-    parsed.flat_map(|parsed| objects(parsed).filter_map(|object| Applier::of(&object)).collect::<Vec<_>>()).collect()
+    parsed
+        .flat_map(|parsed| objects(parsed).filter_map(|object| WrittenKustomization::read(&object)).collect::<Vec<_>>())
+        .collect()
 }
 
-/// Tells whether Flux takes a file by itself: walking a folder it stops where a kustomization takes over.
-fn is_loose(path: &str, named: &Named, applied: &BTreeSet<&str>) -> bool {
+/// Whether Flux applies a file without a kustomization file: its walk does not enter directories that have one.
+fn is_loose_file(path: &str, named: &NamedPaths, applied: &BTreeSet<&str>) -> bool {
     let mut folder = folder_of(path);
     loop {
         if named.folders.contains_key(folder) {

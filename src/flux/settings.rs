@@ -1,39 +1,39 @@
-//! What is known of a repository beside its files.
+//! Settings: information about a repository that is not in its files.
 
 use super::source::Copy;
 use crate::config;
 
-/// What is known of a repository beside its files.
+/// Information about a repository that is not in its files.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Copies of what its sources fetch.
+    /// The copies of artifacts.
     pub copies: Vec<Copy>,
-    /// The version of Flux on its clusters as the command line says it, which goes before all else that says one.
+    /// The version of Flux from the command line, which takes precedence over all others.
     pub flux_version: Option<String>,
-    /// What its configuration says.
+    /// The configuration.
     pub config: config::Settings,
-    /// How much is followed and made at most.
+    /// The limits of the analysis.
     pub bounds: Bounds,
 }
 
-/// What a repository may cost: without bounds, one could take all the time and memory there is.
+/// The limits of the analysis of a repository, which protect time and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// How many appliers a cluster may have: one that makes further ones without end would never settle.
+    /// The number of appliers of a cluster. Appliers that create further appliers without end have no fixed point.
     pub appliers: usize,
-    /// How much variables may make of one build, in bytes of memory.
+    /// The memory that variables may add to one build, in bytes.
     pub grown_by_one: usize,
-    /// How much they may make of all builds: one long value in many objects would take all there is.
+    /// The memory that variables may add to all builds: one long value may be used in many objects.
     pub grown: usize,
 }
 
-/// How many appliers a cluster may have.
+/// The default number of appliers of a cluster.
 const MAX_APPLIERS: usize = 20_000;
 
-/// How much variables may make of one build, in bytes.
+/// The default memory that variables may add to one build, in bytes.
 const MAX_GROWN_BY_ONE: usize = 64 << 20;
 
-/// How much variables may make of all builds, in bytes.
+/// The default memory that variables may add to all builds, in bytes.
 const MAX_GROWN: usize = 512 << 20;
 
 impl Default for Bounds {

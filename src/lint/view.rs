@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::context::Context;
 use crate::base::finding::ObjectRef;
 use crate::config;
-use crate::flux::{Applied, Applier, ApplierKind, Brought, Installation, Producers, Receiver, Tenancy};
+use crate::flux::{Applied, AppliedSet, Applier, ApplierKind, Installation, Producers, Receiver, Tenancy};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::artifacts::may_be_generated;
 use crate::lint::facts::identity_hash::{identity_hash, kind_hash};
@@ -27,7 +27,7 @@ pub struct View<'a> {
     pub receiver: Receiver<'a>,
     /// The context that rules on single objects may read too.
     pub context: Context<'a>,
-    pub(super) lists: Vec<(&'a Brought, Arc<Listing>)>,
+    pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
     /// The kustomizations that install its Flux.
     pub(super) installations: Vec<&'a Installation>,
     pub(super) external: &'a [config::Declared],
@@ -54,7 +54,7 @@ impl<'a> View<'a> {
     pub(super) fn new(
         receiver: Receiver<'a>,
         context: Context<'a>,
-        lists: Vec<(&'a Brought, Arc<Listing>)>,
+        lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
         installations: Vec<&'a Installation>,
         external: &'a [config::Declared],
     ) -> Self {
@@ -95,7 +95,7 @@ impl<'a> View<'a> {
     }
 
     /// The lists of objects that the cluster receives, one for each applier.
-    pub fn brought(&self) -> impl Iterator<Item = &'a Brought> {
+    pub fn applied_sets(&self) -> impl Iterator<Item = &'a AppliedSet> {
         self.lists.iter().map(|(brought, _)| *brought)
     }
 
@@ -103,7 +103,7 @@ impl<'a> View<'a> {
     pub fn of_kind(&self, group: &str, kind: &str) -> impl Iterator<Item = Applied<'a>> {
         let hash = kind_hash(group, kind);
         let objects = self.lists.iter().flat_map(move |(brought, listing)| {
-            let brought: &'a Brought = brought;
+            let brought: &'a AppliedSet = brought;
             listing.of_kind(hash).iter().filter_map(move |at| brought.at(*at))
         });
         objects.collect::<Vec<_>>().into_iter()
@@ -112,7 +112,7 @@ impl<'a> View<'a> {
     /// The namespaces of the objects that Flux applies, each with its first object of each applier.
     pub fn namespaces(&self) -> impl Iterator<Item = (&Name, Applied<'a>)> {
         self.by_flux().flat_map(|(brought, listing)| {
-            let brought: &'a Brought = brought;
+            let brought: &'a AppliedSet = brought;
             listing.namespaces.iter().filter_map(move |(name, at)| Some((name, brought.at(*at)?)))
         })
     }
@@ -130,8 +130,8 @@ impl<'a> View<'a> {
                 }
             }
         }
-        let of_list = move |(brought, listing): &(&'a Brought, Arc<Listing>)| {
-            let brought: &'a Brought = brought;
+        let of_list = move |(brought, listing): &(&'a AppliedSet, Arc<Listing>)| {
+            let brought: &'a AppliedSet = brought;
             let is_namespaced = |object: &Object| namespaced.contains(&(object.group(), object.kind()));
             let unknown = listing.unknown_scope.iter().filter(|_| !namespaced.is_empty());
             let defined = unknown.filter_map(|at| Some((*at, brought.at(*at)?)));
@@ -145,7 +145,7 @@ impl<'a> View<'a> {
     }
 
     /// The lists that Flux applies. Users who apply objects by hand may choose any namespace, cluster and order.
-    pub(super) fn by_flux(&self) -> impl Iterator<Item = &(&'a Brought, Arc<Listing>)> {
+    pub(super) fn by_flux(&self) -> impl Iterator<Item = &(&'a AppliedSet, Arc<Listing>)> {
         self.lists.iter().filter(|(brought, _)| brought.by.kind != ApplierKind::Bootstrap)
     }
 
@@ -242,7 +242,7 @@ impl<'a> View<'a> {
 
     fn at(&self, (list, at): ListPosition) -> Option<Applied<'a>> {
         let (brought, _) = self.lists.get(list)?;
-        let brought: &'a Brought = brought;
+        let brought: &'a AppliedSet = brought;
         brought.at(at)
     }
 

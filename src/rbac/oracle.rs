@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::flux::{Applied, Brought, Governance, Receiver, Repo, Settings, Tenancy};
+use crate::flux::{Applied, AppliedSet, Governance, Receiver, Repo, Settings, Tenancy};
 use crate::kube::Object;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::escalation::guard::Guard;
@@ -57,9 +57,9 @@ fn cluster(name: &str) -> (Vec<String>, Repo, Vec<Object>) {
 }
 
 fn rbac(repo: &Repo) -> Rbac {
-    let receiver = &Receiver::of(&repo.clusters[0])[0];
-    let telling: Vec<Applied<'_>> = receiver.brought().flat_map(Brought::telling).collect();
-    let tenancy = Tenancy::of(&telling, &[], None, Governance::None);
+    let receiver = &Receiver::all(&repo.clusters[0])[0];
+    let telling: Vec<Applied<'_>> = receiver.applied_sets().flat_map(AppliedSet::tenancy_objects).collect();
+    let tenancy = Tenancy::detect(&telling, &[], None, Governance::None);
     Rbac::on_cluster(receiver, &tenancy)
 }
 

@@ -35,7 +35,7 @@ fn one_that_makes_itself_under_new_names_is_not_followed_for_ever() {
         "  path: clusters/a\n  postBuild: {substitute: {N: \"${N}x\"}}",
     );
     let repo = load(&[sync, again].concat());
-    assert!(lines(&repo.problems).contains("makes itself over and over under new names"), "{}", lines(&repo.problems));
+    assert!(lines(&repo.problems).contains("creates itself repeatedly under new names"), "{}", lines(&repo.problems));
     assert!(repo.clusters[0].appliers.len() < 20);
 }
 
@@ -47,7 +47,7 @@ fn a_value_that_is_made_of_itself_never_settles() {
     let said = lines(&repo.problems);
     assert!(
         said.starts_with(
-            "clusters/a/apps.yaml:3:18 error[failed-build] Kustomization `flux-system/apps` never settles"
+            "clusters/a/apps.yaml:3:18 error[failed-build] Kustomization `flux-system/apps` has no fixed point"
         ),
         "{said}"
     );

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fleetwright::flux::{Cluster, Handling};
+use fleetwright::flux::{ApplyMode, Cluster};
 
 use super::clusters::{config_map, kustomization, load, sync};
 use super::support::lines;
@@ -16,7 +16,7 @@ fn marked(name: &str, field: &str, mark: &str) -> String {
 fn handled(cluster: &Cluster) -> String {
     let mut text = String::new();
     for applied in cluster.objects().filter(|applied| applied.object.kind() == "ConfigMap") {
-        writeln!(text, "{}: {:?}", applied.object.name(), applied.handling()).unwrap();
+        writeln!(text, "{}: {:?}", applied.object.name(), applied.apply_mode()).unwrap();
     }
     text
 }
@@ -62,6 +62,6 @@ fn what_is_suspended_or_left_alone_is_followed_and_known_for_it() {
     let cluster = &repo.clusters[0];
     let named = |name: &str| cluster.appliers.iter().find(|applier| &*applier.reference.name == name).unwrap();
     assert!(named("apps").is_suspended() && !named("more").is_suspended());
-    assert_eq!((named("apps").handling(), named("more").handling()), (Handling::Applied, Handling::Ignored));
+    assert_eq!((named("apps").apply_mode(), named("more").apply_mode()), (ApplyMode::Applied, ApplyMode::Ignored));
     assert_eq!(handled(cluster), "x: Applied\ny: Applied\n");
 }

@@ -223,7 +223,7 @@ fn a_fault_is_named_at_its_line() {
     let object = read(&text.replace("${x-y}", "")).unwrap();
     let findings = substitute(&object, &variables([("NAME", Some("x"))]), true).unwrap_err();
     let messages: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
-    assert_eq!(messages, ["no variable is called `NONE`", "no variable is called `NAMES`"]);
+    assert_eq!(messages, ["variable `NONE` is not defined", "variable `NAMES` is not defined"]);
     assert!(findings[1].help.as_deref().unwrap().contains("`NAME`"));
 }
 

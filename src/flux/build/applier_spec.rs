@@ -1,36 +1,36 @@
-//! What an object that applies others asks for: read once, however many clusters have it.
+//! The specification of an applier: the fields of an object that applies other objects. Clusters that receive the same
+//! object share it.
 
 use std::sync::OnceLock;
 
 use super::digest::{Digest, Hasher};
-use super::sops::is_asked;
+use super::sops::is_enabled;
 use crate::base::finding::ObjectRef;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::object::source_path::clamp;
 use crate::flux::source::reference::SourceRef;
-use crate::kube::Object;
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::yaml::{Name, Node, Style, Value};
 
-/// What an object that applies others asks for.
+/// The fields of an object that applies other objects.
 #[derive(Debug)]
-pub(crate) struct Asks {
+pub(crate) struct ApplierSpec {
     pub(crate) kind: ApplierKind,
     pub(crate) reference: ObjectRef,
     pub(crate) object: Object,
     /// The source of a Kustomization.
     pub(crate) source: Option<SourceRef>,
-    /// The folder of a Kustomization, from the root of its source.
+    /// The directory of a Kustomization, from the root of its source.
     pub(crate) folder: String,
-    /// The cluster that a Kustomization applies to when that is another one.
+    /// The other cluster that a Kustomization with `kubeConfig` applies to.
     pub(crate) target: Option<Name>,
-    // Nobody asks for the digests of what is not built.
+    // Lazy, since only the digests of built appliers are needed.
     digest: OnceLock<Digest>,
     variables: OnceLock<Option<Digest>>,
     metadata: OnceLock<Option<Digest>>,
 }
 
-/// The fields of a Kustomization that decide what its folder builds to.
+/// The fields of a Kustomization that decide the build of its directory.
 const FOLDER_FIELDS: [&str; 10] = [
     "patchesStrategicMerge",
     "patchesJson6902",
@@ -44,9 +44,9 @@ const FOLDER_FIELDS: [&str; 10] = [
     "buildMetadata",
 ];
 
-impl Asks {
-    /// Reads an object that applies others.
-    pub(crate) fn of(kind: ApplierKind, object: &Object) -> Self {
+impl ApplierSpec {
+    /// Reads an object that applies other objects.
+    pub(crate) fn read(kind: ApplierKind, object: &Object) -> Self {
         let is_kustomization = kind == ApplierKind::Kustomization;
         let spec = |key: &str| object.node.at_keys(&["spec", key]).filter(|_| is_kustomization);
         Self {
@@ -62,13 +62,14 @@ impl Asks {
         }
     }
 
-    /// Whether the folder of a Kustomization is known: a Secret's value may be a part of it.
+    /// Whether the directory of a Kustomization is known: its path may contain the value of a Secret.
     pub(crate) fn is_folder_known(&self) -> bool {
         let path = self.object.node.at_keys(&["spec", "path"]);
         !path.is_some_and(|path| matches!(path.value, Value::Scalar(_, Style::Unknown)))
     }
 
-    /// What decides the build: of a Kustomization, that of its folder.
+    /// The digest of the fields that decide the build; of a Kustomization, those that decide the build of its
+    /// directory.
     pub(crate) fn digest(&self) -> Digest {
         *self.digest.get_or_init(|| match self.kind {
             ApplierKind::Kustomization => folder_digest(&self.object, &self.folder),
@@ -76,29 +77,30 @@ impl Asks {
         })
     }
 
-    /// What decides the variables of a Kustomization, when it substitutes.
+    /// The digest of the fields that decide the variables of a Kustomization; `None` without `postBuild`.
     pub(crate) fn variables(&self) -> Option<Digest> {
-        *self.variables.get_or_init(|| self.said("postBuild").map(|node| variables_digest(&self.object, node)))
+        *self.variables.get_or_init(|| self.spec_map("postBuild").map(|node| variables_digest(&self.object, node)))
     }
 
-    /// What decides the `commonMetadata` of a Kustomization, when it has any.
+    /// The digest of the `commonMetadata` of a Kustomization, if it is set.
     pub(crate) fn metadata(&self) -> Option<Digest> {
-        *self.metadata.get_or_init(|| self.said("commonMetadata").map(metadata_digest))
+        *self.metadata.get_or_init(|| self.spec_map("commonMetadata").map(metadata_digest))
     }
 
     /// A mapping in the `spec` of a Kustomization.
-    fn said(&self, key: &str) -> Option<&Node> {
+    fn spec_map(&self, key: &str) -> Option<&Node> {
         let is_kustomization = self.kind == ApplierKind::Kustomization;
         self.object.node.at_keys(&["spec", key]).filter(|node| is_kustomization && node.is_map())
     }
 }
 
-/// Clusters whose Kustomizations ask for the same share a build, though its places are those of one of them.
+/// The digest of the build of a directory. Clusters whose Kustomizations set the same fields share the build, with the
+/// places of one of them.
 fn folder_digest(object: &Object, folder: &str) -> Digest {
     let spec = |key: &str| object.node.at_keys(&["spec", key]);
     let mut hasher = Hasher::new("folder");
     hasher.text(folder);
-    hasher.text(if is_asked(object) { "decrypted" } else { "" });
+    hasher.text(if is_enabled(object) { "decrypted" } else { "" });
     for field in FOLDER_FIELDS {
         if let Some(node) = spec(field) {
             hasher.text(field);
@@ -108,14 +110,14 @@ fn folder_digest(object: &Object, folder: &str) -> Digest {
     hasher.finish()
 }
 
-/// An object with its places.
+/// The digest of an object with its places.
 pub(super) fn whole_digest(object: &Object) -> Digest {
     let mut hasher = Hasher::new("object");
     hasher.node(&object.node);
     hasher.finish()
 }
 
-/// The places of variables that stand in the object itself count here, since they are told for each of them.
+/// The digest of `postBuild`. Inline variables count with their places, since findings point at them.
 fn variables_digest(object: &Object, post_build: &Node) -> Digest {
     let mut hasher = Hasher::new("variables");
     hasher.text(object.namespace().unwrap_or_default());
@@ -133,14 +135,14 @@ fn metadata_digest(metadata: &Node) -> Digest {
     hasher.finish()
 }
 
-/// The name of another cluster: that of the Secret or ConfigMap that leads to it. Hubs often give each cluster a
-/// namespace, in which it has the same name everywhere, and one Secret may hold several kubeconfigs.
+/// The name of another cluster: that of the Secret or ConfigMap in `kubeConfig`. Hubs often give each cluster its own
+/// namespace with the same name of the Secret in each, and one Secret may contain several kubeconfigs.
 fn target_of(object: &Object, config: &Node) -> Name {
-    let said = |keys: &[&str]| config.at_keys(keys).and_then(Node::text).filter(|text| !text.is_empty());
-    let name = said(&["secretRef", "name"]).or_else(|| said(&["configMapRef", "name"])).unwrap_or_default();
+    let text_at = |keys: &[&str]| config.at_keys(keys).and_then(Node::text).filter(|text| !text.is_empty());
+    let name = text_at(&["secretRef", "name"]).or_else(|| text_at(&["configMapRef", "name"])).unwrap_or_default();
     let namespace = object.namespace().filter(|namespace| *namespace != groups::FLUX_NAMESPACE);
     let name = namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
-    match said(&["secretRef", "key"]).filter(|key| !matches!(*key, "value" | "value.yaml")) {
+    match text_at(&["secretRef", "key"]).filter(|key| !matches!(*key, "value" | "value.yaml")) {
         Some(key) => format!("{name}/{key}").into(),
         None => name.into(),
     }

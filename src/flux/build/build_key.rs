@@ -1,49 +1,52 @@
-//! What tells inputs of builds apart: what they are, not a digest of it, since most of them are asked for many times.
+//! Memo keys of builds. A key contains the input itself, not a digest of it, since most keys are looked up many times.
 
-use crate::flux::variables::substitution::ReadValues;
 use std::sync::Arc;
 
 use super::digest::Digest;
 use crate::base::finding::Finding;
+use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::source::artifact::Artifact;
+use crate::flux::variables::substitution::ReadValues;
 
-/// The key of an output: equal inputs have equal keys, others never.
+/// The memo key of an output: keys are equal if and only if the inputs are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Key {
+pub(crate) enum BuildKey {
     /// A FluxInstance.
     Sync(Digest),
-    /// A ResourceSet, and the providers that it may ask.
+    /// A ResourceSet and the input providers of its namespace.
     Set(Digest, Vec<Digest>),
-    /// The folder of a Kustomization.
+    /// The build of the directory of a Kustomization.
     Folder(FolderKey),
-    /// The end of a Kustomization's build.
+    /// The last steps of a Kustomization: substitution and `commonMetadata`.
     Finish(Arc<FinishKey>),
-    /// What is not built, by what is said of it.
-    Nothing(Arc<str>),
+    /// No build, for a reason that is not a fault.
+    NotBuilt(NotBuiltReason),
+    /// No build, since the source fails with these findings.
+    Failed(Vec<FindingKey>),
 }
 
-/// What a folder is built from and with.
+/// The input of the build of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FolderKey {
-    /// The artifact's place in memory: there is one of each, and it stays.
+    /// The address of the artifact in memory: each artifact exists once, and lives as long as the sources.
     artifact: usize,
     digest: Digest,
-    /// The Kustomization with its places, where its path is what is wrong.
+    /// The digest of the Kustomization with its places, if its path does not exist: the finding points at the path.
     place: Option<Digest>,
 }
 
-/// What a build is taken to its end with.
+/// The input of the last steps of a Kustomization.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FinishKey {
     pub(crate) folder: FolderKey,
     pub(crate) metadata: Option<Digest>,
     pub(crate) values: Option<ReadValues>,
-    pub(crate) faults: Vec<Fault>,
+    pub(crate) findings: Vec<FindingKey>,
 }
 
-/// What is wrong with variables: the message, and the path and offset of its place.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Fault(String, String, usize);
+/// The identity of a finding: its rule, its message, and the root, the path and the offset of its place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct FindingKey(&'static str, String, Option<Arc<str>>, String, usize);
 
 impl FolderKey {
     pub(crate) fn new(artifact: &Arc<Artifact>, digest: Digest, place: Option<Digest>) -> Self {
@@ -51,9 +54,10 @@ impl FolderKey {
     }
 }
 
-impl From<&Finding> for Fault {
+impl From<&Finding> for FindingKey {
     fn from(finding: &Finding) -> Self {
-        let span = &finding.at.span;
-        Self(finding.message.clone(), span.file().path().to_string(), span.range().start)
+        let (span, message) = (&finding.at.span, finding.message.clone());
+        let file = span.file();
+        Self(finding.rule, message, file.root().cloned(), file.path().to_string(), span.range().start)
     }
 }

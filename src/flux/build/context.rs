@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::build_key::Key;
+use super::build_key::BuildKey;
 use super::output::Output;
 use crate::flux::settings::Settings;
 use crate::flux::source::sources::Sources;
-use crate::flux::variables::shared_substitution::Shared;
+use crate::flux::variables::shared_substitution::SubstitutionCache;
 use crate::text::Index;
 
-/// What was built already, by its input.
-pub(crate) type Memo = Index<Key, Arc<Output>>;
+/// The outputs of finished builds.
+pub(crate) type Memo = Index<BuildKey, Arc<Output>>;
 
-/// What appliers of all clusters share.
-pub(crate) struct Ground<'a> {
+/// The state that the builds of all clusters share.
+pub(crate) struct BuildContext<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) settings: &'a Settings,
     pub(crate) memo: Memo,
-    pub(crate) shared: Shared,
+    pub(crate) shared: SubstitutionCache,
 }

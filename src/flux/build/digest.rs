@@ -1,31 +1,32 @@
-//! What tells inputs of builds apart: their values and the places that builds of them would show.
+//! Digests of build inputs: of values, and of the places that their builds expose.
 
 use sha2::{Digest as _, Sha256};
 
 use crate::yaml::{Node, Style, Value};
 
-/// A digest of an input.
+/// A digest of a build input.
 pub(crate) type Digest = [u8; 32];
 
-/// Takes an input piece by piece. Every piece ends with its length or a mark, so that no two inputs look the same.
+/// Hashes an input piece by piece. Each piece ends with its length or a mark, so that different inputs have different
+/// digests.
 pub(super) struct Hasher(Sha256);
 
 impl Hasher {
-    /// Starts; `what` keeps inputs of different kinds apart.
+    /// Starts a digest. `what` distinguishes kinds of inputs.
     pub(crate) fn new(what: &str) -> Self {
         let mut hasher = Self(Sha256::new());
         hasher.text(what);
         hasher
     }
 
-    /// Takes a text.
+    /// Hashes a text.
     pub(crate) fn text(&mut self, text: &str) {
         self.0.update((text.len() as u64).to_le_bytes());
         self.0.update(text.as_bytes());
     }
 
-    /// Takes what a node says, wherever that stands: its scalars as they are written, since what is read from inside
-    /// them keeps its place by that.
+    /// Hashes the content of a node without its places. Scalars count as they are written, since the places of values
+    /// inside of them depend on that.
     pub(crate) fn content(&mut self, node: &Node) {
         match &node.value {
             Value::Scalar(text, _) => {
@@ -49,7 +50,7 @@ impl Hasher {
         }
     }
 
-    /// Takes a node: its value, and where each piece of it stands.
+    /// Hashes a node: its value, and the place of each part of it.
     pub(crate) fn node(&mut self, node: &Node) {
         let span = node.span();
         self.text(span.file().root().map_or("", |root| root));
@@ -80,7 +81,7 @@ impl Hasher {
         }
     }
 
-    /// The digest.
+    /// Returns the digest.
     pub(crate) fn finish(self) -> Digest {
         self.0.finalize().into()
     }

@@ -1,185 +1,185 @@
-//! What others ask about the objects of a build, found once for all clusters that share it.
+//! The inventory of a build: its objects by identity and role, computed once for all clusters that share the build.
 
-use crate::flux::object::kinds::is_source;
 use crate::kube::groups;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
-use super::applier_spec::Asks;
-use super::chart_namespace::chart_into;
+use super::applier_spec::ApplierSpec;
+use super::chart_namespace::chart_namespace;
 use crate::flux::install::version::is_controller;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::model::objects::Objects;
-use crate::flux::object::kinds::is_kustomization;
-use crate::flux::object::kinds::tells;
-use crate::flux::producer::makes_others;
+use crate::flux::object::kinds::{concerns_tenancy, is_kustomization, is_source};
+use crate::flux::producer::is_producer;
 use crate::flux::resourceset::{is_input_provider, is_resource_set};
 use crate::kube::{Object, ObjectId, ObjectKey};
 use crate::yaml::Name;
 
-/// What others ask about the objects of a build.
+/// The objects of a build by identity and role.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
-    /// The objects that others look up, or that apply further ones.
-    pub(crate) held: Vec<Held>,
+    /// The objects that appliers look up, and those that are appliers.
+    pub(crate) indexed: Vec<IndexedObject>,
     layout: Arc<Layout>,
 }
 
-/// Which objects stand where: builds whose values alone differ share it.
+/// The roles and positions of objects. Builds that differ in values only share it.
 #[derive(Debug, Default)]
 struct Layout {
-    /// What each object is to others.
+    /// The role of each object.
     roles: Vec<Role>,
-    /// The objects that say something about tenants, by position among all.
-    telling: Vec<usize>,
-    /// The held ones, by position among all.
-    held: Vec<usize>,
-    /// The held ones by their prints, sorted, with their positions among the held ones.
-    held_by_print: Vec<(u64, usize)>,
-    /// The prints of all objects, sorted.
-    prints: Vec<u64>,
-    /// The namespaces that charts bring objects to.
+    /// The positions of the objects that concern tenancy.
+    tenancy_objects: Vec<usize>,
+    /// The positions of the indexed objects.
+    indexed: Vec<usize>,
+    /// The fingerprints of the indexed objects, sorted, with their positions among the indexed objects.
+    indexed_by_fingerprint: Vec<(u64, usize)>,
+    /// The fingerprints of all objects, sorted.
+    fingerprints: Vec<u64>,
+    /// The namespaces that Helm charts create objects in.
     charts: BTreeSet<Name>,
 }
 
-/// An object that others look up, or that applies further ones.
+/// An object that appliers look up, or that is an applier.
 #[derive(Debug, Clone)]
-pub(crate) struct Held {
+pub(crate) struct IndexedObject {
     pub(crate) key: ObjectKey,
     pub(crate) object: Object,
-    /// What it asks for, if it applies anything.
-    pub(crate) asks: Option<Arc<Asks>>,
+    /// The specification, if the object is an applier.
+    pub(crate) spec: Option<Arc<ApplierSpec>>,
     role: Role,
 }
 
-/// What an object is to others.
+/// The role of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Nothing.
+    /// No role.
     None,
-    /// It is looked up by its name.
+    /// Appliers look it up by name.
     Named,
-    /// It makes others, or is looked up in lists.
+    /// A controller creates objects from it, or appliers list it by namespace.
     Maker,
-    /// It is a Deployment of kustomize-controller.
+    /// The Deployment of kustomize-controller.
     Controller,
-    /// It applies others.
+    /// It applies other objects.
     Applier(ApplierKind),
 }
 
-/// A hash of an object's identity: what differs is certainly another object.
+/// A hash of the identity of an object. Different fingerprints belong to different objects.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Print(u64);
+pub(crate) struct Fingerprint(u64);
 
 impl Inventory {
-    /// Looks through the objects of a build.
-    pub(crate) fn of<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Self {
-        let (mut layout, mut held) = (Layout::default(), Vec::new());
+    /// Indexes the objects of a build.
+    pub(crate) fn new<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Self {
+        let (mut layout, mut indexed) = (Layout::default(), Vec::new());
         for (at, object) in objects.into_iter().enumerate() {
-            let (role, print) = (Role::of(object), print(object));
+            let (role, fingerprint) = (Role::of(object), fingerprint(object));
             layout.roles.push(role);
-            layout.prints.push(print);
-            if tells(object) {
-                layout.telling.push(at);
+            layout.fingerprints.push(fingerprint);
+            if concerns_tenancy(object) {
+                layout.tenancy_objects.push(at);
             }
-            if let Some(namespace) = chart_into(object).filter(|known| !layout.charts.contains(*known)) {
+            if let Some(namespace) = chart_namespace(object).filter(|known| !layout.charts.contains(*known)) {
                 layout.charts.insert(namespace.into());
             }
             if role != Role::None {
-                layout.held_by_print.push((print, held.len()));
-                layout.held.push(at);
-                held.push(Held::of(object, role));
+                layout.indexed_by_fingerprint.push((fingerprint, indexed.len()));
+                layout.indexed.push(at);
+                indexed.push(IndexedObject::new(object, role));
             }
         }
-        layout.prints.sort_unstable();
-        layout.held_by_print.sort_unstable();
-        Self { held, layout: Arc::new(layout) }
+        layout.fingerprints.sort_unstable();
+        layout.indexed_by_fingerprint.sort_unstable();
+        Self { indexed, layout: Arc::new(layout) }
     }
 
-    /// The same after some of the objects became others, by position; `None` when it has to be made anew, since one
-    /// is not to others what it was, or has another identity.
+    /// The inventory after some objects changed, by position; `None` if an identity or a role changed, which needs a
+    /// new inventory.
     pub(crate) fn changed(self: &Arc<Self>, objects: &Objects, changed: &[(usize, Object)]) -> Option<Arc<Self>> {
         let layout = &self.layout;
         let is_alike = |(at, new): &(usize, Object)| {
-            let tells_as_before = layout.telling.binary_search(at).is_ok() == tells(new);
+            let tells_as_before = layout.tenancy_objects.binary_search(at).is_ok() == concerns_tenancy(new);
             let old = &objects[*at];
-            let into_as_before = chart_into(old) == chart_into(new);
+            let into_as_before = chart_namespace(old) == chart_namespace(new);
             identity(old) == identity(new) && tells_as_before && into_as_before && layout.roles[*at] == Role::of(new)
         };
         if !changed.iter().all(is_alike) {
             return None;
         }
-        let mut held: Option<Vec<Held>> = None;
+        let mut indexed: Option<Vec<IndexedObject>> = None;
         for (at, new) in changed {
-            if let Ok(position) = layout.held.binary_search(at) {
-                held.get_or_insert_with(|| self.held.clone())[position] = Held::of(new, layout.roles[*at]);
+            if let Ok(position) = layout.indexed.binary_search(at) {
+                indexed.get_or_insert_with(|| self.indexed.clone())[position] =
+                    IndexedObject::new(new, layout.roles[*at]);
             }
         }
-        Some(held.map_or_else(|| self.clone(), |held| Arc::new(Self { held, layout: layout.clone() })))
+        Some(indexed.map_or_else(|| self.clone(), |indexed| Arc::new(Self { indexed, layout: layout.clone() })))
     }
 
-    /// Tells whether two are of objects of the same identities.
+    /// Whether both inventories are of objects with the same identities.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.layout, &other.layout)
     }
 
-    /// The held objects that apply others.
-    pub(crate) fn appliers(&self) -> impl Iterator<Item = &Held> {
-        self.held.iter().filter(|held| matches!(held.role, Role::Applier(_)))
+    /// The indexed objects that apply other objects.
+    pub(crate) fn appliers(&self) -> impl Iterator<Item = &IndexedObject> {
+        self.indexed.iter().filter(|indexed| matches!(indexed.role, Role::Applier(_)))
     }
 
-    /// The held ones that more is known by than their names: they make others, or are looked up in lists.
-    pub(crate) fn makers(&self) -> impl Iterator<Item = &Held> {
-        self.held.iter().filter(|held| held.role == Role::Maker)
+    /// The indexed objects from which controllers create others, and those that are listed by namespace.
+    pub(crate) fn makers(&self) -> impl Iterator<Item = &IndexedObject> {
+        self.indexed.iter().filter(|indexed| indexed.role == Role::Maker)
     }
 
     /// The Deployments of kustomize-controller.
-    pub(crate) fn controllers(&self) -> impl Iterator<Item = &Held> {
-        self.held.iter().filter(|held| held.role == Role::Controller)
+    pub(crate) fn controllers(&self) -> impl Iterator<Item = &IndexedObject> {
+        self.indexed.iter().filter(|indexed| indexed.role == Role::Controller)
     }
 
-    /// The objects that say something about tenants, by position among all.
-    pub(crate) fn telling(&self) -> &[usize] {
-        &self.layout.telling
+    /// The positions of the objects that concern tenancy.
+    pub(crate) fn tenancy_objects(&self) -> &[usize] {
+        &self.layout.tenancy_objects
     }
 
-    /// The namespaces that charts bring objects to.
+    /// The namespaces that Helm charts create objects in.
     pub(crate) fn charts(&self) -> &BTreeSet<Name> {
         &self.layout.charts
     }
 
-    /// The held object of an identity, whose print the caller knows. Of two claims of one build the first one holds.
-    pub(crate) fn get(&self, id: ObjectId<'_>, Print(print): Print) -> Option<&Held> {
-        let known = &self.layout.held_by_print;
-        let first = known.partition_point(|(other, _)| *other < print);
-        let alike = known.iter().skip(first).take_while(|(other, _)| *other == print);
-        alike.map(|(_, at)| &self.held[*at]).find(|held| held.key.id() == id)
+    /// The indexed object with an identity and its fingerprint. If a build contains two, the first one counts.
+    pub(crate) fn get(&self, id: ObjectId<'_>, Fingerprint(fingerprint): Fingerprint) -> Option<&IndexedObject> {
+        let known = &self.layout.indexed_by_fingerprint;
+        let first = known.partition_point(|(other, _)| *other < fingerprint);
+        let alike = known.iter().skip(first).take_while(|(other, _)| *other == fingerprint);
+        alike.map(|(_, at)| &self.indexed[*at]).find(|indexed| indexed.key.id() == id)
     }
 
-    /// Tells whether an object of the same identity is among all objects, which `objects` are.
+    /// Whether `objects`, which are all objects of the build, contain one with the identity of `object`.
     pub(crate) fn has(&self, object: &Object, objects: &Objects) -> bool {
         self.has_identity(identity(object), objects)
     }
 
-    /// Tells whether an object is among all objects, which `objects` are, when it is put into a namespace.
+    /// Whether `objects`, which are all objects of the build, contain one with the identity that `object` has in a
+    /// namespace.
     pub(crate) fn has_in(&self, namespace: &str, object: &Object, objects: &Objects) -> bool {
         self.has_identity(ObjectId { namespace, ..ObjectId::of(object) }.settled(), objects)
     }
 
     fn has_identity(&self, wanted: ObjectId<'_>, objects: &Objects) -> bool {
-        let found = self.layout.prints.binary_search(&hash(wanted)).is_ok();
+        let found = self.layout.fingerprints.binary_search(&hash(wanted)).is_ok();
         found && objects.iter().any(|own| identity(own) == wanted)
     }
 }
 
-impl Held {
-    fn of(object: &Object, role: Role) -> Self {
-        let asks = match role {
-            Role::Applier(kind) => Some(Arc::new(Asks::of(kind, object))),
+impl IndexedObject {
+    fn new(object: &Object, role: Role) -> Self {
+        let spec = match role {
+            Role::Applier(kind) => Some(Arc::new(ApplierSpec::read(kind, object))),
             Role::None | Role::Named | Role::Maker | Role::Controller => None,
         };
-        Self { key: ObjectKey::of(object), object: object.clone(), asks, role }
+        Self { key: ObjectKey::of(object), object: object.clone(), spec, role }
     }
 }
 
@@ -191,7 +191,7 @@ impl Role {
             Self::None
         } else if is_controller(object) {
             Self::Controller
-        } else if is_input_provider(object) || object.kind() == "ArtifactGenerator" || makes_others(object) {
+        } else if is_input_provider(object) || object.kind() == "ArtifactGenerator" || is_producer(object) {
             Self::Maker
         } else {
             Self::Named
@@ -199,14 +199,14 @@ impl Role {
     }
 }
 
-impl Print {
-    /// The hash of an identity with a settled namespace.
-    pub(crate) fn of(id: ObjectId<'_>) -> Self {
+impl Fingerprint {
+    /// The fingerprint of an identity with a settled namespace.
+    pub(crate) fn new(id: ObjectId<'_>) -> Self {
         Self(hash(id))
     }
 }
 
-/// What an object applies as, if it does.
+/// The kind of applier that an object is, if any.
 fn applies_as(object: &Object) -> Option<ApplierKind> {
     match object.kind() {
         "Kustomization" if is_kustomization(object) => Some(ApplierKind::Kustomization),
@@ -220,7 +220,7 @@ fn identity(object: &Object) -> ObjectId<'_> {
     ObjectId::of(object).settled()
 }
 
-fn print(object: &Object) -> u64 {
+fn fingerprint(object: &Object) -> u64 {
     hash(identity(object))
 }
 
@@ -230,13 +230,13 @@ fn hash(identity: ObjectId<'_>) -> u64 {
     hasher.finish()
 }
 
-/// Tells whether something of a cluster may look an object up.
+/// Whether an applier may look an object up.
 fn is_looked_up(object: &Object) -> bool {
     match object.group() {
         "" => matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"),
         "apps" => is_controller(object),
         groups::FLUX_OPERATOR => true,
         groups::SOURCE_EXTENSIONS => object.kind() == "ArtifactGenerator",
-        _ => is_kustomization(object) || is_source(object) || makes_others(object),
+        _ => is_kustomization(object) || is_source(object) || is_producer(object),
     }
 }

@@ -1,104 +1,105 @@
-//! Work that appliers need done: each distinct one is done once, whoever needs it.
+//! Jobs: the units of work of the fixed point. Each distinct job runs once, for all appliers that need it.
 
 use std::sync::Arc;
 
-use super::applier_spec::{Asks, whole_digest};
-use super::build_key::{Fault, FinishKey, FolderKey, Key};
-use super::context::Ground;
+use super::applier_spec::{ApplierSpec, whole_digest};
+use super::build_key::{BuildKey, FindingKey, FinishKey, FolderKey};
+use super::context::BuildContext;
 use super::kustomization::{build, finish, too_much};
 use super::output::Output;
 use crate::flux::install::deployments::controller_of;
 use crate::flux::install::sync::objects_of;
 use crate::flux::model::applier_kind::State;
+use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::resourceset::expand;
 use crate::flux::source::artifact::Artifact;
-use crate::flux::variables::load::Loaded;
-use crate::flux::variables::substitution::ReadValues;
-use crate::flux::variables::substitution::Substitution;
+use crate::flux::variables::load::LoadedVariables;
+use crate::flux::variables::substitution::{ReadValues, Substitution};
 use crate::kube::Object;
 
-/// One piece of work.
+/// A unit of work.
 #[derive(Debug, Clone)]
 pub(crate) enum Job {
-    /// The objects of a FluxInstance's sync.
-    Sync(Arc<Asks>),
-    /// What a ResourceSet expands to with the providers of its namespace.
-    Set(Arc<Asks>, Vec<Object>),
-    /// The folder of a Kustomization.
-    Folder(Arc<Asks>, Arc<Artifact>),
-    /// The end of a Kustomization's build.
-    Finish(Arc<Asks>, Arc<Output>, Option<Values>),
+    /// Generates the objects of a FluxInstance's `sync`.
+    Sync(Arc<ApplierSpec>),
+    /// Expands a ResourceSet with the input providers of its namespace.
+    Set(Arc<ApplierSpec>, Vec<Object>),
+    /// Builds the directory of a Kustomization.
+    Folder(Arc<ApplierSpec>, Arc<Artifact>),
+    /// Substitutes variables in the build of a directory, and sets `commonMetadata`.
+    Finish(Arc<ApplierSpec>, Arc<Output>, Option<SubstitutionInput>),
 }
 
-/// What a Kustomization substitutes, and how.
+/// The variables of a Kustomization, and the mode of their substitution.
 #[derive(Debug, Clone)]
-pub(crate) struct Values {
-    pub(crate) loaded: Loaded,
+pub(crate) struct SubstitutionInput {
+    pub(crate) loaded: LoadedVariables,
     pub(crate) strict: bool,
-    /// How much more memory it may take, in bytes.
+    /// The limit of the additional memory, in bytes.
     pub(crate) limit: usize,
 }
 
-impl Values {
+impl SubstitutionInput {
     fn substitution(&self) -> Substitution<'_> {
-        let Loaded { variables, findings, .. } = &self.loaded;
+        let LoadedVariables { variables, findings, .. } = &self.loaded;
         Substitution { variables, findings, strict: self.strict, limit: self.limit }
     }
 }
 
 impl Job {
-    /// What tells this work from other work; `folder` is the key of the build that a [`Job::Finish`] takes to its end.
-    pub(crate) fn key(&self, folder: Option<&FolderKey>) -> Key {
+    /// The memo key of the job. `folder` is the key of the build that a [`Job::Finish`] continues.
+    pub(crate) fn key(&self, folder: Option<&FolderKey>) -> BuildKey {
         match self {
-            Self::Sync(asks) => Key::Sync(asks.digest()),
-            Self::Set(asks, providers) => Key::Set(asks.digest(), providers.iter().map(whole_digest).collect()),
-            Self::Folder(asks, artifact) => {
-                // What is wrong with a path is said where it stands.
-                let is_there = artifact.files().tree().has_folder(&asks.folder);
-                let place = (!is_there).then(|| whole_digest(&asks.object));
-                Key::Folder(FolderKey::new(artifact, asks.digest(), place))
+            Self::Sync(spec) => BuildKey::Sync(spec.digest()),
+            Self::Set(spec, providers) => BuildKey::Set(spec.digest(), providers.iter().map(whole_digest).collect()),
+            Self::Folder(spec, artifact) => {
+                // The finding of a missing path points at the path, so the place is part of the key.
+                let is_there = artifact.files().tree().has_folder(&spec.folder);
+                let place = (!is_there).then(|| whole_digest(&spec.object));
+                BuildKey::Folder(FolderKey::new(artifact, spec.digest(), place))
             }
-            Self::Finish(asks, built, values) => {
-                let folder = folder.unwrap_or_else(|| unreachable!("a build that ends has begun")).clone();
-                let read = |values: &Values| ReadValues::of(&built.facts.names, &values.substitution());
-                let faults = values.iter().flat_map(|values| &values.loaded.findings).map(Fault::from).collect();
+            Self::Finish(spec, built, values) => {
+                let folder =
+                    folder.unwrap_or_else(|| unreachable!("the directory was built before its last steps")).clone();
+                let read = |values: &SubstitutionInput| ReadValues::new(&built.facts.names, &values.substitution());
+                let findings = values.iter().flat_map(|values| &values.loaded.findings).map(FindingKey::from).collect();
                 let values = values.as_ref().map(read);
-                Key::Finish(Arc::new(FinishKey { folder, metadata: asks.metadata(), values, faults }))
+                BuildKey::Finish(Arc::new(FinishKey { folder, metadata: spec.metadata(), values, findings }))
             }
         }
     }
 
-    /// Does it.
-    pub(crate) fn run(&self, ground: &Ground<'_>) -> Output {
+    /// Runs the job and returns its output.
+    pub(crate) fn run(&self, context: &BuildContext<'_>) -> Output {
         match self {
-            Self::Sync(asks) => {
-                let (objects, findings) = objects_of(&asks.object, &ground.sources.repository().builder);
-                Output { controller: controller_of(&asks.object), ..Output::new(objects, findings) }
+            Self::Sync(spec) => {
+                let (objects, findings) = objects_of(&spec.object, &context.sources.repository().builder);
+                Output { controller: controller_of(&spec.object), ..Output::new(objects, findings) }
             }
-            Self::Set(asks, providers) => {
-                let expansion = expand(&asks.object, providers);
+            Self::Set(spec, providers) => {
+                let expansion = expand(&spec.object, providers);
                 let mut output = Output::new(expansion.objects, expansion.findings);
                 if let Some(reason) = expansion.not_expanded {
-                    output.state = State::NotBuilt(reason.into());
+                    output.state = State::NotBuilt(NotBuiltReason::Unknown(reason.into()));
                 }
                 output
             }
-            Self::Folder(asks, artifact) => build(asks, artifact),
-            Self::Finish(asks, built, values) => {
-                let substitution = values.as_ref().map(Values::substitution);
-                finish(asks, built, substitution.as_ref(), &ground.shared)
+            Self::Folder(spec, artifact) => build(spec, artifact),
+            Self::Finish(spec, built, values) => {
+                let substitution = values.as_ref().map(SubstitutionInput::substitution);
+                finish(spec, built, substitution.as_ref(), &context.shared)
             }
         }
     }
 
-    /// What it comes to when variables took the memory there is: work without variables is done nevertheless.
-    pub(crate) fn refuse(&self, ground: &Ground<'_>) -> Output {
+    /// The output after variables have used the memory limit. Jobs without variables run nevertheless.
+    pub(crate) fn refuse(&self, context: &BuildContext<'_>) -> Output {
         match self {
-            Self::Finish(asks, built, Some(_)) => {
-                let findings = built.findings.iter().cloned().chain([too_much(asks)]).collect();
+            Self::Finish(spec, built, Some(_)) => {
+                let findings = built.findings.iter().cloned().chain([too_much(spec)]).collect();
                 Output { findings, state: State::Failed, ..(**built).clone() }
             }
-            _ => self.run(ground),
+            _ => self.run(context),
         }
     }
 }

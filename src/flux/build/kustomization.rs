@@ -1,12 +1,10 @@
-//! What a Kustomization applies: its folder as kustomize-controller builds it, then what it substitutes, then its
-//! `commonMetadata`.
+//! The build of a Kustomization, in the order of kustomize-controller: kustomize, substitution, `commonMetadata`.
 
-use crate::flux::variables::substitution::Substitution;
 use std::sync::Arc;
 
-use super::applier_spec::Asks;
+use super::applier_spec::ApplierSpec;
 use super::inventory::Inventory;
-use super::output::{Facts, Output};
+use super::output::{BuildFacts, Output};
 use super::overlay::overlay;
 use super::sops;
 use crate::base::finding::{Finding, sort};
@@ -14,98 +12,110 @@ use crate::flux::model::applier_kind::State;
 use crate::flux::model::objects::Objects;
 use crate::flux::object::common_metadata::set_common_metadata;
 use crate::flux::source::artifact::Artifact;
-use crate::flux::variables::shared_substitution::Shared;
+use crate::flux::variables::shared_substitution::SubstitutionCache;
 use crate::flux::variables::substitute::rule_ids::UNDEFINED_VARIABLE;
-use crate::flux::variables::substitute::unset::Unset;
+use crate::flux::variables::substitute::undefined::UndefinedVariable;
+use crate::flux::variables::substitution::Substitution;
 use crate::kube::{Object, ObjectId};
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
 use crate::yaml::{Node, Value};
 
-/// The rule of paths that a source does not have.
+/// The rule of paths that the source does not contain.
 pub const MISSING_PATH: &str = "missing-path";
 
-/// Builds the folder of a Kustomization out of what its source hands out.
-pub(crate) fn build(asks: &Asks, artifact: &Artifact) -> Output {
-    let (kustomization, files) = (&asks.object, artifact.files());
+/// Builds the directory of a Kustomization from the artifact of its source.
+pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
+    let (kustomization, files) = (&spec.object, artifact.files());
     let place = kustomization.node.at_keys(&["spec", "path"]).unwrap_or(&kustomization.node);
-    if !files.tree().has_folder(&asks.folder) {
-        let is_file = files.tree().has_file(&asks.folder);
-        let mut finding = missing(kustomization, place, &asks.folder, is_file);
-        if artifact.leaves_out(&asks.folder) {
-            finding.message.push_str(", which leaves it out");
+    if !files.tree().has_folder(&spec.folder) {
+        let is_file = files.tree().has_file(&spec.folder);
+        let mut finding = missing(kustomization, place, &spec.folder, is_file);
+        if artifact.leaves_out(&spec.folder) {
+            finding.message.push_str(", which excludes it");
             finding = finding.help(
-                "correct the path, or what `.sourceignore`, `spec.ignore` or `spec.sparseCheckout` of the source leave out: \
-                 Flux applies nothing until it is there",
+                "correct the path, or the exclusions in `.sourceignore`, `spec.ignore` or `spec.sparseCheckout` of the \
+                 source: Flux applies nothing until the path exists",
             );
         }
-        // It certainly brings nothing.
+        // A missing path certainly applies nothing.
         return Output { whole: true, ..Output::new(Vec::new(), vec![finding]) };
     }
-    let overlay = overlay(files, &asks.folder, kustomization, place);
-    let decrypts = sops::is_asked(kustomization);
+    let overlay = overlay(files, &spec.folder, kustomization, place);
+    let decrypts = sops::is_enabled(kustomization);
     let builder = if decrypts { artifact.decrypting() } else { &artifact.builder };
-    let mut build = builder.build_as(&asks.folder, &overlay.node);
+    let mut build = builder.build_as(&spec.folder, &overlay.node);
     let mut findings = std::mem::take(&mut build.findings);
     findings.extend(overlay.findings);
     for finding in &mut findings {
-        finding.object.get_or_insert_with(|| asks.reference.clone());
+        finding.object.get_or_insert_with(|| spec.reference.clone());
     }
     sort(&mut findings);
     let mut objects = std::mem::take(&mut build.objects);
     if decrypts {
         objects.iter_mut().for_each(sops::decrypt);
     }
-    let facts = Facts::of(&objects, build);
+    let facts = BuildFacts::new(&objects, build);
     let mut output = Output::with(objects, findings, Arc::new(facts));
     output.built_for.push(kustomization.clone());
     output
 }
 
-/// What is said of a path that is not there.
+/// The finding of a path that does not exist.
 pub(crate) fn missing(kustomization: &Object, place: &Node, folder: &str, is_file: bool) -> Finding {
-    let said = kustomization.text_at(&["spec", "path"]).unwrap_or_default();
+    let path = kustomization.text_at(&["spec", "path"]).unwrap_or_default();
     let message = if is_file {
-        format!("`spec.path` is a file: `{said}`")
+        format!("`spec.path` is a file: `{path}`")
     } else {
-        format!("there is no folder `{said}` in {}", source_of(kustomization))
+        format!("no directory `{path}` in {}", source_of(kustomization))
     };
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let help = if is_file && FILE_NAMES.contains(&name) {
-        format!("name its folder: `./{}`", folder_of(folder))
+        format!("set its directory: `./{}`", folder_of(folder))
     } else {
-        "correct `spec.path`, which starts at the root of the source: Flux applies nothing until it is there"
+        "correct `spec.path`, which starts at the root of the source: Flux applies nothing until the path exists"
             .to_string()
     };
     Finding::error(MISSING_PATH, place.span().clone(), message).help(help).about(kustomization.reference())
 }
 
 fn source_of(kustomization: &Object) -> String {
-    let said = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
-    match (said("kind"), said("name")) {
+    let reference_field = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
+    match (reference_field("kind"), reference_field("name")) {
         (Some(kind), Some(name)) => format!("{kind} `{name}`"),
         _ => "the source".to_string(),
     }
 }
 
-/// Takes a build to its end.
-pub(crate) fn finish(asks: &Asks, built: &Output, substitution: Option<&Substitution<'_>>, shared: &Shared) -> Output {
-    let mut output = substitution.map_or_else(|| built.clone(), |with| substituted(asks, built, with, shared));
-    if asks.metadata().is_some() {
+/// Substitutes variables in a build and sets `commonMetadata`.
+pub(crate) fn finish(
+    spec: &ApplierSpec,
+    built: &Output,
+    substitution: Option<&Substitution<'_>>,
+    shared: &SubstitutionCache,
+) -> Output {
+    let mut output = substitution.map_or_else(|| built.clone(), |with| substituted(spec, built, with, shared));
+    if spec.metadata().is_some() {
         let mut objects = output.objects.iter().cloned().collect::<Vec<Object>>();
         for object in &mut objects {
-            set_common_metadata(object, &asks.object);
+            set_common_metadata(object, &spec.object);
         }
-        output.inventory = Arc::new(Inventory::of(&objects));
+        output.inventory = Arc::new(Inventory::new(&objects));
         output.objects = objects.into();
-        output.built_for.push(asks.object.clone());
+        output.built_for.push(spec.object.clone());
     }
     output
 }
 
-fn substituted(asks: &Asks, built: &Output, substitution: &Substitution<'_>, shared: &Shared) -> Output {
-    let Values { changed, findings: mut found, unset, fails, grown } = substitute(asks, built, substitution, shared);
-    let mut output = Output { grown, unset: unset.into(), ..built.replaced(changed) };
+fn substituted(
+    spec: &ApplierSpec,
+    built: &Output,
+    substitution: &Substitution<'_>,
+    shared: &SubstitutionCache,
+) -> Output {
+    let Substituted { changed, findings: mut found, undefined, fails, grown } =
+        substitute(spec, built, substitution, shared);
+    let mut output = Output { grown, undefined: undefined.into(), ..built.replaced(changed) };
     if fails {
         output.state = State::Failed;
     }
@@ -113,27 +123,32 @@ fn substituted(asks: &Asks, built: &Output, substitution: &Substitution<'_>, sha
         found.extend(twice(&output.objects));
     }
     for finding in &mut found {
-        finding.object.get_or_insert_with(|| asks.reference.clone());
+        finding.object.get_or_insert_with(|| spec.reference.clone());
     }
     output.found(found)
 }
 
-/// What variables make of a build.
+/// The result of a substitution.
 #[derive(Default)]
-struct Values {
-    /// The objects that they change, by position.
+struct Substituted {
+    /// The changed objects, by position.
     changed: Vec<(usize, Object)>,
     findings: Vec<Finding>,
-    /// The variables that are read and that nothing defines, and whether Flux fails for one of them.
-    unset: Vec<Unset>,
+    /// The undefined variables, and whether Flux fails because of one.
+    undefined: Vec<UndefinedVariable>,
     fails: bool,
-    /// How much memory the objects take more.
+    /// The additional memory of the objects, in bytes.
     grown: usize,
 }
 
-fn substitute(asks: &Asks, built: &Output, substitution: &Substitution<'_>, shared: &Shared) -> Values {
-    let mut values = Values::default();
-    // Flux reads the variables for the first object that it substitutes: without any, nothing can be wrong.
+fn substitute(
+    spec: &ApplierSpec,
+    built: &Output,
+    substitution: &Substitution<'_>,
+    shared: &SubstitutionCache,
+) -> Substituted {
+    let mut values = Substituted::default();
+    // Flux loads the variables when it substitutes the first object: without one, it finds no fault in them.
     if !built.facts.is_substituted {
         return values;
     }
@@ -143,39 +158,40 @@ fn substitute(asks: &Asks, built: &Output, substitution: &Substitution<'_>, shar
     }
     for (at, names) in &built.facts.reads {
         let object = &built.objects[*at];
-        let (result, unset) = shared.substitute(object, names, substitution);
+        let (result, undefined) = shared.substitute(object, names, substitution);
         match result {
             Ok(substituted) => {
                 values.grown += weight(&substituted.node).saturating_sub(weight(&object.node));
                 values.changed.push((*at, substituted));
             }
             Err(mut found) => {
-                // Where it is known whose they are and what else defines them, that is said for each cluster.
-                if unset.iter().any(|unset| unset.fails) {
+                // The engine reports undefined variables for each cluster, with their owner and with definitions
+                // elsewhere.
+                if undefined.iter().any(|undefined| undefined.fails) {
                     found.retain(|finding| finding.rule != UNDEFINED_VARIABLE);
                     values.fails = true;
                 }
                 values.findings.extend(found);
             }
         }
-        values.unset.extend(unset.iter().cloned());
+        values.undefined.extend(undefined.iter().cloned());
         if values.grown > substitution.limit {
-            values.findings.push(too_much(asks));
+            values.findings.push(too_much(spec));
             break;
         }
     }
     values
 }
 
-/// What is said where variables make too much.
-pub(super) fn too_much(asks: &Asks) -> Finding {
-    let message = format!("the variables of {} make too much text to go on", asks.reference);
-    let help = "shorten the values: the API server takes no object of more than 3 MiB";
-    let place = asks.object.node.at_keys(&["spec", "postBuild"]).map_or(asks.object.span(), Node::span);
-    Finding::error(FAILED_BUILD, place.clone(), message).help(help).about(asks.reference.clone())
+/// The finding of variables that exceed the memory limit.
+pub(super) fn too_much(spec: &ApplierSpec) -> Finding {
+    let message = format!("the variables of {} exceed the memory limit", spec.reference);
+    let help = "shorten the values: the API server refuses objects of more than 3 MiB";
+    let place = spec.object.node.at_keys(&["spec", "postBuild"]).map_or(spec.object.span(), Node::span);
+    Finding::error(FAILED_BUILD, place.clone(), message).help(help).about(spec.reference.clone())
 }
 
-/// About how much memory a node takes, in bytes.
+/// The approximate memory of a node, in bytes.
 fn weight(node: &Node) -> usize {
     const NODE: usize = 64;
     NODE + match &node.value {
@@ -185,16 +201,16 @@ fn weight(node: &Node) -> usize {
     }
 }
 
-/// Two objects that substitution gave one name: Flux cannot tell which one it is to replace.
+/// The findings of objects that substitution gave the same identity, which Flux refuses to build.
 fn twice(objects: &Objects) -> Vec<Finding> {
     let mut seen: Index<ObjectId<'_>, usize> = Index::default();
     let mut findings = Vec::new();
     for (at, object) in objects.iter().enumerate() {
         if let Some(first) = seen.insert(ObjectId::of(object).settled(), at) {
-            let message = format!("substitution makes two objects called {}", object.reference());
+            let message = format!("substitution results in two objects with the identity {}", object.reference());
             let finding = Finding::error(FAILED_BUILD, object.span().clone(), message)
                 .related(objects[first].span().clone(), "the other")
-                .help("give one of them another name: Flux builds neither")
+                .help("rename one of them: Flux builds neither")
                 .about(object.reference());
             findings.push(finding);
         }

@@ -1,18 +1,18 @@
-//! The manifests of a folder without a kustomization, in the order in which Flux finds them.
+//! The manifests of a directory without a kustomization file, in the order in which Flux lists them.
 
 use std::collections::BTreeMap;
 
 use crate::kustomize::FILE_NAMES;
 use crate::text::Tree;
 
-/// A folder's content by name: the order of a walk, which sorts the names of each folder by themselves.
+/// The content of a directory by name. The walk sorts the names of each directory separately.
 #[derive(Default)]
 struct Folder<'a> {
     files: BTreeMap<&'a str, Option<Self>>,
 }
 
-/// The paths, from `folder`, of what Flux would list as resources: files that are named as YAML, and subfolders that
-/// have a kustomization of their own, which are not looked into.
+/// The paths, relative to `folder`, that Flux lists as resources: YAML files, and subdirectories with a kustomization
+/// file, which the walk does not enter.
 pub(super) fn manifests(tree: &Tree, folder: &str) -> Vec<String> {
     let prefix = if folder.is_empty() { 0 } else { folder.len() + 1 };
     let mut root = Folder::default();
@@ -57,7 +57,7 @@ mod tests {
     use crate::text::File;
 
     #[test]
-    fn names_are_sorted_folder_by_folder_and_own_kustomizations_are_not_entered() {
+    fn names_are_sorted_by_directory_and_kustomizations_are_not_entered() {
         let files =
             ["f/a-b/x.yaml", "f/a/y.yml", "f/a.yaml", "f/k/kustomization.yml", "f/k/z.yaml", "f/t.txt", "g.yaml"];
         let tree: Tree = files.map(|path| File::new(path, "")).into_iter().collect();

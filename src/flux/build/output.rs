@@ -1,4 +1,4 @@
-//! What an applier brings into a cluster, and what of it others look up.
+//! The output of an applier's build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,69 +6,71 @@ use std::sync::Arc;
 use super::inventory::Inventory;
 use crate::base::finding::{Finding, Severity};
 use crate::flux::model::applier_kind::State;
+use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::model::objects::Objects;
 use crate::flux::source::reference::SourceRef;
 use crate::flux::variables::shared_substitution::is_enabled;
 use crate::flux::variables::substitute::reads;
-use crate::flux::variables::substitute::unset::Unset;
+use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::kube::Object;
 use crate::kustomize::{Build, PatchTarget, RemoteBase, omissions_by_name};
 use crate::yaml::Name;
 
-/// What an applier brings into a cluster. Appliers of equal input share it, and those of nearly equal input most of it.
+/// The output of an applier's build. Appliers with equal inputs share it, and appliers with similar inputs share most
+/// of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
-    /// The objects in the order in which they are applied. Of a build that fails, those that were built nevertheless:
-    /// Flux applies none of them, but what else is wrong with them can be said.
+    /// The objects in the order in which Flux applies them. A failed build contains the objects that could be built:
+    /// Flux applies none of them, but rules check them.
     pub(crate) objects: Objects,
-    /// What is wrong.
+    /// The findings of the build.
     pub(crate) findings: Vec<Finding>,
-    /// How it went.
+    /// The result of the build.
     pub(crate) state: State,
-    /// What its kustomize build says of itself.
-    pub(crate) facts: Arc<Facts>,
-    /// The objects on whose behalf it was built. Others with the same content share it; the places are those of these.
+    /// The facts of its kustomize build.
+    pub(crate) facts: Arc<BuildFacts>,
+    /// The appliers that it was built for. Other appliers with the same content share it with the places of these.
     pub(crate) built_for: Vec<Object>,
-    /// What others ask about the objects.
+    /// The inventory of the objects.
     pub(crate) inventory: Arc<Inventory>,
-    /// The Deployment of kustomize-controller that a FluxInstance makes, as far as it is known.
+    /// The Deployment of kustomize-controller that a FluxInstance generates, as far as it is known.
     pub(crate) controller: Option<Object>,
-    /// The variables that its objects read and nothing defines.
-    pub(crate) unset: Arc<[Unset]>,
-    /// How much memory variables made it take, in bytes.
+    /// The undefined variables that its objects read.
+    pub(crate) undefined: Arc<[UndefinedVariable]>,
+    /// The memory that variables added, in bytes.
     pub(crate) grown: usize,
-    /// Whether nothing is wrong with what it is built from, so that all that it would bring is among its objects.
+    /// Whether the inputs have no error, so that its objects are all that it would apply.
     pub(crate) whole: bool,
-    /// The source that is not there, if that is why nothing is brought.
+    /// The missing source, if that is why there is no output.
     pub(crate) without: Option<SourceRef>,
 }
 
-/// What a kustomize build says of itself.
+/// The facts of a kustomize build.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
-    /// The objects that variables are substituted in, by position, and the names of the variables in each.
+pub(crate) struct BuildFacts {
+    /// The objects that read variables, by position, with the names of these variables.
     pub(crate) reads: Vec<(usize, Arc<[Name]>)>,
-    /// The names of the variables in any of them, sorted.
+    /// The names of the variables that any object reads, sorted.
     pub(crate) names: Vec<Name>,
-    /// Whether anything does not switch substitution off.
+    /// Whether Flux substitutes in at least one object.
     pub(super) is_substituted: bool,
-    /// What was asked for and not done, counted.
+    /// The fields that were not evaluated, counted by name.
     pub(crate) not_done: BTreeMap<String, usize>,
-    /// The patches that say by a target which objects they are for, and whether there were any.
+    /// The patches with a target, and whether each target matched.
     pub(crate) patch_targets: Vec<PatchTarget>,
-    /// What its kustomizations load from a URL.
+    /// The bases that its kustomizations load from a URL.
     pub(crate) remote: Vec<RemoteBase>,
 }
 
 impl Output {
-    /// Objects and what is wrong with them.
+    /// An output of objects and findings.
     pub(crate) fn new(objects: Vec<Object>, findings: Vec<Finding>) -> Self {
         Self::with(objects, findings, Arc::default())
     }
 
-    /// The same, with what a kustomize build says of itself.
-    pub(crate) fn with(objects: Vec<Object>, findings: Vec<Finding>, facts: Arc<Facts>) -> Self {
-        let inventory = Arc::new(Inventory::of(&objects));
+    /// An output of objects and findings with the facts of its kustomize build.
+    pub(crate) fn with(objects: Vec<Object>, findings: Vec<Finding>, facts: Arc<BuildFacts>) -> Self {
+        let inventory = Arc::new(Inventory::new(&objects));
         let objects = objects.into();
         let output = Self {
             objects,
@@ -78,7 +80,7 @@ impl Output {
             built_for: Vec::new(),
             inventory,
             controller: None,
-            unset: Arc::default(),
+            undefined: Arc::default(),
             grown: 0,
             whole: !findings.iter().any(|found| found.severity == Severity::Error),
             without: None,
@@ -86,7 +88,8 @@ impl Output {
         output.found(findings)
     }
 
-    /// Whether all that it would bring is known: names that are still to be substituted are not.
+    /// Whether all objects that it would apply are known. Names with variables that are not substituted yet are
+    /// unknown.
     pub(crate) fn is_known(&self) -> bool {
         let named =
             |object: &Object| object.name().contains('$') || object.namespace().is_some_and(|n| n.contains('$'));
@@ -97,7 +100,7 @@ impl Output {
         }
     }
 
-    /// The same with further findings.
+    /// The output with further findings.
     pub(crate) fn found(mut self, findings: Vec<Finding>) -> Self {
         if findings.iter().any(|found| found.severity == Severity::Error) {
             self.state = State::Failed;
@@ -106,26 +109,26 @@ impl Output {
         self
     }
 
-    /// Nothing, for a reason that is no fault.
-    pub(crate) fn not_built(reason: impl Into<Arc<str>>) -> Self {
-        Self { state: State::NotBuilt(reason.into()), ..Self::new(Vec::new(), Vec::new()) }
+    /// An empty output, for a reason that is not a fault.
+    pub(crate) fn not_built(reason: NotBuiltReason) -> Self {
+        Self { state: State::NotBuilt(reason), ..Self::new(Vec::new(), Vec::new()) }
     }
 
-    /// The same with other objects at some positions, in their order.
+    /// The output with other objects at some positions, in order.
     pub(crate) fn replaced(&self, changed: Vec<(usize, Object)>) -> Self {
         if changed.is_empty() {
             return self.clone();
         }
         let alike = self.inventory.changed(&self.objects, &changed);
         let objects = self.objects.with(changed);
-        let inventory = alike.unwrap_or_else(|| Arc::new(Inventory::of(objects.iter())));
+        let inventory = alike.unwrap_or_else(|| Arc::new(Inventory::new(objects.iter())));
         Self { objects, inventory, ..self.clone() }
     }
 }
 
-impl Facts {
-    /// What can be said of the objects of a build.
-    pub(crate) fn of(objects: &[Object], build: Build) -> Self {
+impl BuildFacts {
+    /// Collects the facts of a build.
+    pub(crate) fn new(objects: &[Object], build: Build) -> Self {
         let enabled = || objects.iter().enumerate().filter(|(_, object)| is_enabled(object));
         let reads = enabled().map(|(at, object)| (at, reads(object))).filter(|(_, names)| !names.is_empty());
         let reads: Vec<(usize, Arc<[Name]>)> = reads.collect();

@@ -1,4 +1,5 @@
-//! The kustomization that Flux builds: the folder's own, or one it makes up, with what the Flux object adds to it.
+//! The kustomization that Flux builds: that of the directory or a generated one, with the additions of the
+//! Kustomization.
 
 use super::manifest_walk::manifests;
 use crate::base::finding::Finding;
@@ -8,7 +9,7 @@ use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, rewrite};
 use crate::text::join;
 use crate::yaml::{DUPLICATE_KEY, Entry, Node, Value, go};
 
-/// The fields of a kustomization that Flux replaces, each by the field of the same name but the first.
+/// The fields of a kustomization that Flux replaces, with the fields of the Kustomization that replace them.
 const REPLACED: [(&str, &str); 4] = [
     ("namespace", "targetNamespace"),
     ("namePrefix", "namePrefix"),
@@ -16,18 +17,18 @@ const REPLACED: [(&str, &str); 4] = [
     ("buildMetadata", "buildMetadata"),
 ];
 
-/// What a folder is built with.
+/// The kustomization for the build of a directory.
 pub(crate) struct Overlay {
-    /// The kustomization to build, as if the folder had it.
+    /// The kustomization to build in place of the directory's own.
     pub(crate) node: Node,
-    /// What keeps Flux from building it.
+    /// The reasons why Flux does not build it.
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Makes the kustomization that Flux builds for a folder on behalf of an object.
+/// Assembles the kustomization that Flux builds for a directory.
 ///
-/// The folder's own one is decoded and written again by Flux, which loses what it does not know: a field that
-/// kustomize would refuse goes unnoticed there, and a file that says nothing builds to nothing.
+/// Flux decodes the directory's own kustomization and encodes it again, which drops unknown fields: Flux accepts a
+/// field that kustomize would refuse, and an empty file builds to nothing.
 pub(crate) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Node) -> Overlay {
     let mut findings = Vec::new();
     let paths = FILE_NAMES.iter().filter_map(|name| join(folder, name));
@@ -37,14 +38,14 @@ pub(crate) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Nod
         None => made_up(files, folder, place),
     };
     if let Some(second) = found.get(1).and_then(|path| files.get(path)) {
-        let message = format!("this folder has two kustomization files; the other is `{}`", found[0]);
-        findings.push(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
+        let message = format!("this directory has two kustomization files; the other is `{}`", found[0]);
+        findings.push(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("remove one of them"));
     }
     let spec = applier.node.get("spec");
     for (field, key) in REPLACED {
-        let said = spec.and_then(|spec| spec.entry(key)).filter(|said| says(&said.node));
-        if let Some(said) = said {
-            node = put(&node, Entry::new(field, &said.key_span(), said.node.clone()));
+        let entry = spec.and_then(|spec| spec.entry(key)).filter(|entry| is_set(&entry.node));
+        if let Some(entry) = entry {
+            node = put(&node, Entry::new(field, &entry.key_span(), entry.node.clone()));
         }
     }
     if let Some(patches) = spec.and_then(|spec| spec.entry("patches")) {
@@ -55,13 +56,14 @@ pub(crate) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Nod
         let ignored = spec.and_then(|spec| spec.get("ignoreMissingComponents")).and_then(Node::text) == Some("true");
         let mut wanted = Vec::new();
         for item in components.node.items() {
-            let said = item.text().unwrap_or_default();
-            if !is_local(said) {
-                let message = format!("component `{said}` is no path below the source");
-                findings.push(Finding::error(FAILED_BUILD, item.span().clone(), message).help(
-                    "name a folder by its path from `spec.path`: Flux takes neither URLs nor absolute paths here",
-                ));
-            } else if !ignored || join(folder, said).is_some_and(|path| exists(files, &path)) {
+            let path = item.text().unwrap_or_default();
+            if !is_local(path) {
+                let message = format!("component `{path}` is not a path below the source");
+                findings.push(
+                    Finding::error(FAILED_BUILD, item.span().clone(), message)
+                        .help("set a path relative to `spec.path`: Flux accepts neither URLs nor absolute paths here"),
+                );
+            } else if !ignored || join(folder, path).is_some_and(|path| exists(files, &path)) {
                 wanted.push(item.clone());
             }
         }
@@ -71,8 +73,8 @@ pub(crate) fn overlay(files: &Files, folder: &str, applier: &Object, place: &Nod
     if let Some(images) = spec.and_then(|spec| spec.entry("images")) {
         node = merge_images(&node, images);
     }
-    // `kustomize build` sorts where nothing is said; Flux leaves the order as it is.
-    if !node.entries().iter().any(|said| said.key.eq_ignore_ascii_case("sortOptions") && says(&said.node)) {
+    // Without `sortOptions`, `kustomize build` sorts the objects; Flux keeps their order.
+    if !node.entries().iter().any(|entry| entry.key.eq_ignore_ascii_case("sortOptions") && is_set(&entry.node)) {
         let order = map(vec![("order", text("fifo", place.span()))], place.span());
         node = put(&node, entry("sortOptions", order));
     }
@@ -83,8 +85,8 @@ fn exists(files: &Files, path: &str) -> bool {
     files.tree().has_file(path) || files.tree().has_folder(path)
 }
 
-/// Flux leaves out what is empty before it looks.
-fn says(node: &Node) -> bool {
+/// Whether a value is not empty. Flux drops empty fields.
+fn is_set(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(text, _) => !node.is_null() && !text.is_empty(),
         Value::Seq(items) => !items.is_empty(),
@@ -92,10 +94,10 @@ fn says(node: &Node) -> bool {
     }
 }
 
-/// The kustomization of the folder's own file.
+/// The kustomization of the directory's own file.
 fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> Node {
     let Some(parsed) = files.get(path) else { return map(Vec::new(), place.span()) };
-    // Of keys that stand twice the last one counts, as for kustomize.
+    // The last of duplicate keys counts, as in kustomize.
     findings.extend(parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY).cloned());
     let start = || parsed.file.first_line();
     let node = match parsed.documents.first() {
@@ -105,62 +107,64 @@ fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> 
             node
         }
         Some(document) if !document.node.is_null() => {
-            let message = "a kustomization is a mapping";
+            let message = "a kustomization must be a mapping";
             findings.push(Finding::error(FAILED_BUILD, document.node.span().clone(), message));
             map(Vec::new(), &start())
         }
         _ => map(Vec::new(), &start()),
     };
-    let lists = |name: &str| node.entries().iter().any(|e| e.key.eq_ignore_ascii_case(name) && says(&e.node));
+    let lists = |name: &str| node.entries().iter().any(|e| e.key.eq_ignore_ascii_case(name) && is_set(&e.node));
     if lists("resources") {
         return node;
     }
-    // Flux keeps kustomize from calling it empty in this way, which has an effect: the objects say where they are from.
-    let said = list(vec![text("originAnnotations", node.span())], node.span());
-    put(&node, entry("buildMetadata", said))
+    // Flux sets this so that kustomize does not refuse an empty kustomization. It has a side effect: objects get origin
+    // annotations.
+    let annotations = list(vec![text("originAnnotations", node.span())], node.span());
+    put(&node, entry("buildMetadata", annotations))
 }
 
-/// The kustomization that Flux makes up where there is none: every manifest below the folder.
+/// The kustomization that Flux generates for a directory without one: it lists every manifest below the directory.
 fn made_up(files: &Files, folder: &str, place: &Node) -> Node {
     let paths = manifests(files.tree(), folder);
     let version = ("apiVersion", text("kustomize.config.k8s.io/v1beta1", place.span()));
     let kind = ("kind", text("Kustomization", place.span()));
     if paths.is_empty() {
-        // What stands here in Flux; components would really land in that namespace.
+        // The placeholder that Flux sets. The objects of components are indeed put into that namespace.
         return map(vec![version, kind, ("namespace", text("_placeholder", place.span()))], place.span());
     }
     let resources = paths.iter().map(|path| text(&format!("./{path}"), place.span())).collect();
     map(vec![version, kind, ("resources", list(resources, place.span()))], place.span())
 }
 
-/// Of a patch of a Flux object, what Flux hands to kustomize.
+/// The fields of a patch that Flux passes to kustomize.
 fn patch(item: &Node) -> Node {
     let Value::Map(entries) = &item.value else { return item.clone() };
     let kept: Vec<Entry> = entries.iter().filter(|entry| matches!(&*entry.key, "patch" | "target")).cloned().collect();
     Node { value: Value::Map(kept.into()), origin: item.origin.clone() }
 }
 
-/// The two fields for patches that versions before `v1` have beside `patches`: they hold objects, not text.
+/// Appends the patches of `patchesStrategicMerge` and `patchesJson6902`, which versions before `v1` have beside
+/// `patches`. They contain objects instead of text.
 fn older_patches(node: &Node, applier: &Object) -> Node {
     if !applier.api_version().contains("/v1beta") {
         return node.clone();
     }
     let printed = |item: &Node| quoted(&go::print(item), item.span());
     let mut node = node.clone();
-    if let Some(said) = applier.node.at_keys(&["spec"]).and_then(|spec| spec.entry("patchesStrategicMerge")) {
-        node = append(&node, "patchesStrategicMerge", said, said.node.items().iter().map(printed).collect());
+    if let Some(entry) = applier.node.at_keys(&["spec"]).and_then(|spec| spec.entry("patchesStrategicMerge")) {
+        node = append(&node, "patchesStrategicMerge", entry, entry.node.items().iter().map(printed).collect());
     }
-    if let Some(said) = applier.node.at_keys(&["spec"]).and_then(|spec| spec.entry("patchesJson6902")) {
+    if let Some(entry) = applier.node.at_keys(&["spec"]).and_then(|spec| spec.entry("patchesJson6902")) {
         let patch = |item: &Node| {
             let operations = item.entry("patch").map(|patch| patch.with_node(printed(&patch.node)));
             operations.map_or_else(|| item.clone(), |patch| item.with(patch))
         };
-        node = append(&node, "patchesJson6902", said, said.node.items().iter().map(patch).collect());
+        node = append(&node, "patchesJson6902", entry, entry.node.items().iter().map(patch).collect());
     }
     node
 }
 
-/// Sets a field, whatever the case of the letters that it is written in.
+/// Sets a field, and replaces one that is written in another letter case.
 fn put(node: &Node, entry: Entry) -> Node {
     let written = node.entries().iter().find(|old| old.key.eq_ignore_ascii_case(&entry.key)).map(|old| old.key.clone());
     match written {
@@ -174,27 +178,27 @@ fn field<'a>(node: &'a Node, name: &str) -> &'a [Node] {
     found.map_or(&[], |entry| entry.node.items())
 }
 
-fn append(node: &Node, name: &str, said: &Entry, items: Vec<Node>) -> Node {
+fn append(node: &Node, name: &str, entry: &Entry, items: Vec<Node>) -> Node {
     if items.is_empty() {
         return node.clone();
     }
     let own = field(node, name).iter().cloned();
     let all: Vec<Node> = own.chain(items).collect();
-    let list = Node { value: Value::Seq(all.into()), origin: said.node.origin.clone() };
-    put(node, Entry::new(name, &said.key_span(), list))
+    let list = Node { value: Value::Seq(all.into()), origin: entry.node.origin.clone() };
+    put(node, Entry::new(name, &entry.key_span(), list))
 }
 
-/// Images merge by name. A tag and a digest both say the version, so that either one replaces both.
-fn merge_images(node: &Node, said: &Entry) -> Node {
+/// Merges images by name. A tag or a digest replaces both tag and digest.
+fn merge_images(node: &Node, entry: &Entry) -> Node {
     let text = |image: &Node, key: &str| image.get(key).and_then(Node::text).unwrap_or_default().to_string();
     let mut images: Vec<Node> = field(node, "images").to_vec();
-    for image in said.node.items() {
+    for image in entry.node.items() {
         let name = text(image, "name");
         let Some(own) = images.iter_mut().find(|own| text(own, "name") == name) else {
             images.push(image.clone());
             continue;
         };
-        let entry_of = |key: &str| image.entry(key).filter(|entry| says(&entry.node)).cloned();
+        let entry_of = |key: &str| image.entry(key).filter(|entry| is_set(&entry.node)).cloned();
         if let Some(entry) = entry_of("newName") {
             *own = own.with(entry);
         }
@@ -209,11 +213,11 @@ fn merge_images(node: &Node, said: &Entry) -> Node {
     if images.is_empty() {
         return node.clone();
     }
-    let list = Node { value: Value::Seq(images.into()), origin: said.node.origin.clone() };
-    put(node, Entry::new("images", &said.key_span(), list))
+    let list = Node { value: Value::Seq(images.into()), origin: entry.node.origin.clone() };
+    put(node, Entry::new("images", &entry.key_span(), list))
 }
 
-/// Tells whether Flux takes the path of a component: nothing to download, nothing absolute.
+/// Whether Flux accepts the path of a component: it refuses URLs and absolute paths.
 fn is_local(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let remote = ["git::", "gh:", "ssh://", "https://", "http://", "git@", "github.com:", "github.com/"];

@@ -1,17 +1,17 @@
-//! Objects encrypted by SOPS: what they say once Flux decrypted them is known to be there, and nobody here can know it.
+//! SOPS decryption without keys: decrypted values exist but are unknown.
 
 use crate::kube::Object;
 use crate::kustomize::decrypt_object;
 
-/// The annotation by which an object stays encrypted.
+/// The annotation that disables decryption of an object.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/decrypt";
 
-/// Tells whether a Kustomization asks for decryption.
-pub(super) fn is_asked(kustomization: &Object) -> bool {
+/// Whether a Kustomization enables decryption.
+pub(super) fn is_enabled(kustomization: &Object) -> bool {
     kustomization.text_at(&["spec", "decryption", "provider"]) == Some("sops")
 }
 
-/// Decrypts an object as far as that can be done without the key: what is encrypted becomes unknown.
+/// Decrypts an object without the key: encrypted values become unknown.
 pub(super) fn decrypt(object: &mut Object) {
     let switched = object.text_at(&["metadata", "annotations", SWITCH]);
     if switched.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {

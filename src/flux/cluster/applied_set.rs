@@ -1,74 +1,77 @@
-//! What a cluster receives: who applies what, with which variables.
+//! The objects of a cluster, each with its applier.
 
-use super::applier::Applier;
 use std::sync::Arc;
 
+use super::applier::Applier;
 use crate::flux::build::inventory::Inventory;
-use crate::flux::build::output::Facts;
+use crate::flux::build::output::BuildFacts;
 use crate::flux::model::completion::Completion;
 use crate::flux::model::objects::Objects;
-use crate::flux::producer::makes_others;
-use crate::flux::variables::substitute::unset::{Unset, Whose};
+use crate::flux::producer::is_producer;
+use crate::flux::variables::substitute::undefined::{UndefinedVariable, VariableOwner};
 use crate::kube::Object;
 use crate::kustomize::RemoteBase;
 use crate::yaml::Name;
 
-/// What one applier brings. Clusters that receive the same share it.
+/// The objects of one applier. Clusters that receive the same objects share them.
 #[derive(Debug, Clone)]
-pub struct Brought {
-    /// Who applies it.
+pub struct AppliedSet {
+    /// The applier.
     pub by: Arc<Applier>,
-    /// The objects as they reach the API server.
+    /// The objects as the API server receives them.
     pub objects: Objects,
-    /// What appliers of other repositories may still do to them: only in repositories without a root, where nobody knows.
+    /// Changes that appliers of other repositories may make; only in repositories without a root, where the appliers
+    /// are unknown.
     pub completion: Completion,
-    /// What is known of the objects, if anybody looked.
+    /// The inventory of the objects, if they were built for a cluster.
     pub(crate) inventory: Option<Arc<Inventory>>,
-    /// What the build of its folder says of itself, if it has one.
-    pub(crate) facts: Option<Arc<Facts>>,
-    /// The variables that they read and nothing defines.
-    pub(crate) unset: Arc<[Unset]>,
+    /// The facts of the kustomize build, if there is one.
+    pub(crate) facts: Option<Arc<BuildFacts>>,
+    /// The undefined variables that the objects read.
+    pub(crate) undefined: Arc<[UndefinedVariable]>,
 }
 
-/// An object and who applies it.
+/// An object with its applier.
 #[derive(Debug, Clone, Copy)]
 pub struct Applied<'a> {
-    /// The object as it reaches the API server.
+    /// The object as the API server receives it.
     pub object: &'a Object,
-    /// Who applies it.
+    /// The applier.
     pub by: &'a Arc<Applier>,
-    /// What appliers of other repositories may still do to it: only in repositories without a root, where nobody knows.
+    /// Changes that appliers of other repositories may make; only in repositories without a root, where the appliers
+    /// are unknown.
     pub completion: &'a Completion,
 }
 
-impl Brought {
-    /// The objects with who applies them.
+impl AppliedSet {
+    /// The objects with their applier.
     pub fn applied(&self) -> impl Iterator<Item = Applied<'_>> {
         self.objects.iter().map(|object| self.with(object))
     }
 
-    /// The objects that may say something about the tenants of the cluster.
-    pub fn telling(&self) -> impl Iterator<Item = Applied<'_>> {
-        let known = self.inventory.as_ref().map(|inventory| inventory.telling());
+    /// The objects that determine the tenants of the cluster.
+    pub fn tenancy_objects(&self) -> impl Iterator<Item = Applied<'_>> {
+        let known = self.inventory.as_ref().map(|inventory| inventory.tenancy_objects());
         let all = if known.is_none() { self.objects.len() } else { 0 };
         let positions = known.unwrap_or_default().iter().copied().chain(0..all);
         positions.filter_map(|at| self.objects.get(at)).map(|object| self.with(object))
     }
 
-    /// The names of the variables that its objects read, sorted, whether anything substitutes them or not.
+    /// The names of the variables that its objects read, sorted, with or without substitution.
     pub fn reads(&self) -> &[Name] {
         self.facts.as_ref().map_or(&[], |facts| &facts.names)
     }
 
-    /// What the kustomizations of its build load from a URL.
+    /// The bases that the kustomizations of its build load from a URL.
     pub fn remote(&self) -> &[RemoteBase] {
         self.facts.as_ref().map_or(&[], |facts| &facts.remote)
     }
 
-    /// The names of the variables that its objects read without default and that nothing defines.
+    /// The names of the undefined variables that its objects read without a default.
     pub fn misses(&self) -> impl Iterator<Item = &Name> {
-        let missed = self.unset.iter().filter(|unset| unset.fails && unset.whose == Whose::Flux);
-        missed.flat_map(|unset| unset.uses.iter().map(|(name, _)| name))
+        let missed =
+            self.undefined.iter().filter(|undefined| undefined.fails && undefined.owner == VariableOwner::Flux);
+        missed.flat_map(|undefined| undefined.uses.iter().map(|(name, _)| name))
     }
 
     /// The object at a position.
@@ -76,22 +79,22 @@ impl Brought {
         self.objects.get(position).map(|object| self.with(object))
     }
 
-    /// The objects by which others come to be that no manifest holds, and inputs that others ask for.
+    /// The objects from which controllers create objects without manifests, and the providers of inputs.
     pub fn makers(&self) -> impl Iterator<Item = Applied<'_>> {
         let known = self.inventory.iter().flat_map(|inventory| inventory.makers());
-        let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && makes_others(object));
-        known.map(|held| &held.object).chain(unknown).map(|object| self.with(object))
+        let unknown = self.objects.iter().filter(|object| self.inventory.is_none() && is_producer(object));
+        known.map(|indexed| &indexed.object).chain(unknown).map(|object| self.with(object))
     }
 
-    /// One of the objects with who applies it.
+    /// An object of the set with its applier.
     pub(crate) fn with<'a>(&'a self, object: &'a Object) -> Applied<'a> {
         Applied { object, by: &self.by, completion: &self.completion }
     }
 }
 
 impl<'a> Applied<'a> {
-    /// The namespace it lands in, as far as that is known: an applier's `targetNamespace` overrides its own, but
-    /// where the two differ, the applier may be that of another repository.
+    /// The namespace that the object is applied to, if it is known. An applier's `targetNamespace` overrides that of
+    /// the object; if they differ, the applier may be that of another repository.
     pub fn namespace(&self) -> Option<&'a str> {
         let known = |namespace: &&str| !namespace.contains('$');
         match (self.completion.target_namespace.as_deref(), self.object.namespace()) {

@@ -8,39 +8,41 @@ use crate::flux::model::variables::Variables;
 use crate::kube::Object;
 use crate::yaml::Name;
 
-/// Something that brings objects into a cluster.
+/// An object that applies other objects to a cluster.
 #[derive(Debug, Clone)]
 pub struct Applier {
-    /// What it is.
+    /// The kind of the applier.
     pub kind: ApplierKind,
-    /// The object that it is, or would be: a root's sync may be made by the flux CLI or the operator.
+    /// The identity of the object. It may have no manifest: the flux CLI or the operator may create the sync of a root.
     pub reference: ObjectRef,
-    /// The object as the cluster receives it, when it is in the repository.
+    /// The object as the cluster receives it, if it is in the repository.
     pub object: Option<Object>,
-    /// The place of this applier among [`Cluster::appliers`], and of the one that brings it; `None` for the root.
+    /// The index in [`Cluster::appliers`](super::desired_state::Cluster::appliers).
     pub at: usize,
-    /// See `at`.
+    /// The index of the applier that applies this one; `None` for the root.
     pub parent: Option<usize>,
-    /// See `parent`.
-    pub brought_by: Option<Arc<Applier>>,
-    /// Objects of other clusters that say the same, and whose places its objects show; see [`Applier::place`].
+    /// The applier that applies this one.
+    pub parent_applier: Option<Arc<Applier>>,
+    /// Objects of other clusters with the same content: the places of a shared build are theirs; see
+    /// [`Applier::place`].
     pub shares_with: Vec<Object>,
-    /// The source that it builds from, as the cluster knows it.
+    /// The source of its artifact, as the cluster knows it.
     pub source: Option<ObjectRef>,
-    /// The folder that it applies, from the root of its source's artifact.
+    /// The directory that it applies, from the root of its artifact.
     pub folder: String,
-    /// The cluster that it applies to when that is another one: the name of the `kubeConfig`'s Secret or ConfigMap.
+    /// The other cluster that it applies to: the name of the Secret or ConfigMap in `kubeConfig`.
     pub target: Option<Name>,
-    /// What it substitutes.
+    /// The variables that it substitutes.
     pub variables: Arc<Variables>,
-    /// Whether all that it would bring is known: that of a build that fails may be too, as where the path is not there.
+    /// Whether all objects that it would apply are known. This includes failed builds without objects, such as that of
+    /// a missing path.
     pub is_known: bool,
-    /// How its build went.
+    /// The state of its build.
     pub state: State,
 }
 
 impl Applier {
-    /// A folder of a repository without a root.
+    /// A directory of a repository without a root.
     pub(crate) fn folder(folder: &str, at: usize) -> Self {
         let name = if folder.is_empty() { "." } else { folder };
         Self {
@@ -49,7 +51,7 @@ impl Applier {
             object: None,
             at,
             parent: None,
-            brought_by: None,
+            parent_applier: None,
             shares_with: Vec::new(),
             source: None,
             folder: folder.to_string(),

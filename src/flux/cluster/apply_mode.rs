@@ -1,4 +1,4 @@
-//! What appliers do with an object of theirs on the cluster: apply it, or leave what is there as it is.
+//! Apply modes: whether an applier applies an object, merges it, creates it once, or ignores it.
 
 use super::applied_set::Applied;
 use super::applier::Applier;
@@ -6,74 +6,74 @@ use crate::flux::model::applier_kind::ApplierKind;
 use crate::kube::Object;
 use crate::yaml::Node;
 
-/// What an applier does with an object of its build, as the object's labels or annotations ask.
+/// The apply mode of an object, set by its labels or annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Handling {
-    /// It is applied, and what others change in its fields is undone.
+pub enum ApplyMode {
+    /// The applier applies the object and reverts changes of its fields.
     Applied,
-    /// It is applied, and fields of others stay where the managers that Flux takes away from own them.
+    /// The applier applies the object and keeps the fields of other managers.
     Merged,
-    /// It is applied once, where it is missing; what is there already stays as it is.
+    /// The applier creates the object if it is missing, and does not change an existing one.
     Created,
-    /// It is not applied: what is there under its name stays as it is, and what is missing stays missing.
+    /// The applier does not apply the object.
     Ignored,
 }
 
 const RECONCILE: &str = "kustomize.toolkit.fluxcd.io/reconcile";
 const APPLY: &str = "kustomize.toolkit.fluxcd.io/ssa";
 
-/// What pauses the operator's own objects.
+/// The annotation that suspends the operator's own objects.
 const OPERATOR_RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
 
-/// How a Kustomization handles an object.
-fn by_kustomization(object: &Object) -> Handling {
-    let says = |key: &str, value: &str| {
+/// The apply mode of an object in a Kustomization.
+fn by_kustomization(object: &Object) -> ApplyMode {
+    let is_set_to = |key: &str, value: &str| {
         let metadata = object.node.get("metadata");
-        let said = |field: &str| metadata.and_then(|metadata| metadata.at_keys(&[field, key])).and_then(Node::text);
-        ["labels", "annotations"].into_iter().filter_map(said).any(|said| said.eq_ignore_ascii_case(value))
+        let value_in = |field: &str| metadata.and_then(|metadata| metadata.at_keys(&[field, key])).and_then(Node::text);
+        ["labels", "annotations"].into_iter().filter_map(value_in).any(|text| text.eq_ignore_ascii_case(value))
     };
-    if says(RECONCILE, "disabled") || says(APPLY, "Ignore") {
-        Handling::Ignored
-    } else if says(APPLY, "IfNotPresent") {
-        Handling::Created
-    } else if says(APPLY, "Merge") {
-        Handling::Merged
+    if is_set_to(RECONCILE, "disabled") || is_set_to(APPLY, "Ignore") {
+        ApplyMode::Ignored
+    } else if is_set_to(APPLY, "IfNotPresent") {
+        ApplyMode::Created
+    } else if is_set_to(APPLY, "Merge") {
+        ApplyMode::Merged
     } else {
-        Handling::Applied
+        ApplyMode::Applied
     }
 }
 
-fn of(kind: ApplierKind, object: &Object) -> Handling {
+fn apply_mode(kind: ApplierKind, object: &Object) -> ApplyMode {
     match kind {
         ApplierKind::Kustomization | ApplierKind::Folder => by_kustomization(object),
-        // What the operator leaves out is not among what a set brings.
-        ApplierKind::Bootstrap | ApplierKind::FluxInstance | ApplierKind::ResourceSet => Handling::Applied,
+        // A ResourceSet does not contain objects that the operator leaves out.
+        ApplierKind::Bootstrap | ApplierKind::FluxInstance | ApplierKind::ResourceSet => ApplyMode::Applied,
     }
 }
 
 impl Applied<'_> {
-    /// What its applier does with it.
-    pub fn handling(&self) -> Handling {
-        of(self.by.kind, self.object)
+    /// The apply mode of the object.
+    pub fn apply_mode(&self) -> ApplyMode {
+        apply_mode(self.by.kind, self.object)
     }
 }
 
 impl Applier {
-    /// What the applier that brings it does with it. It is followed whatever that is: where it is ignored, another spec
-    /// than that of the repository may run.
-    pub fn handling(&self) -> Handling {
-        let (by, object) = (self.brought_by.as_ref(), self.object.as_ref());
-        by.zip(object).map_or(Handling::Applied, |(by, object)| of(by.kind, object))
+    /// The apply mode of the applier's own object. Its objects count in any mode; if the mode is `Ignored`, the cluster
+    /// may run another spec than that of the repository.
+    pub fn apply_mode(&self) -> ApplyMode {
+        let (by, object) = (self.parent_applier.as_ref(), self.object.as_ref());
+        by.zip(object).map_or(ApplyMode::Applied, |(by, object)| apply_mode(by.kind, object))
     }
 
-    /// Whether it is paused: what it brings stays on the cluster as it was when it was applied last.
+    /// Whether the applier is suspended: its objects stay as they were applied last.
     pub fn is_suspended(&self) -> bool {
         let Some(object) = &self.object else { return false };
         match self.kind {
             ApplierKind::Kustomization => object.text_at(&["spec", "suspend"]) == Some("true"),
             ApplierKind::ResourceSet | ApplierKind::FluxInstance => {
-                let said = object.text_at(&["metadata", "annotations", OPERATOR_RECONCILE]);
-                said.is_some_and(|said| said.eq_ignore_ascii_case("disabled"))
+                let annotation = object.text_at(&["metadata", "annotations", OPERATOR_RECONCILE]);
+                annotation.is_some_and(|value| value.eq_ignore_ascii_case("disabled"))
             }
             ApplierKind::Bootstrap | ApplierKind::Folder => false,
         }

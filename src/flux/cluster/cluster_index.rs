@@ -1,66 +1,64 @@
-//! What a cluster has, by name: what its appliers look things up in.
+//! The index of a cluster's objects by identity, in which its appliers resolve references.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use super::unknown_contents::Doubts;
-use crate::flux::build::applier_spec::Asks;
-use crate::flux::build::inventory::{Held, Print};
+use super::unknown_contents::UnknownContents;
+use crate::flux::build::applier_spec::ApplierSpec;
+use crate::flux::build::inventory::{Fingerprint, IndexedObject};
 use crate::flux::build::output::Output;
 use crate::flux::install::root::Root;
 use crate::flux::model::applier_kind::ApplierKind;
-use crate::flux::producer::produced::Produced;
-use crate::flux::variables::load::ValuesLookup;
-use crate::kube::groups;
-
 use crate::flux::producer::Producers;
+use crate::flux::producer::produced::Produced;
 use crate::flux::resourceset::is_input_provider;
 use crate::flux::settings::Settings;
 use crate::flux::source::reference::{Lookup, SourceRef};
-use crate::kube::{Object, ObjectId, ObjectKey, settled_namespace};
+use crate::flux::variables::load::ValuesLookup;
+use crate::kube::{Object, ObjectId, ObjectKey, groups, settled_namespace};
 use crate::text::Index;
 use crate::yaml::Name;
 
-/// So many layers are gone through one by one.
+/// The number of layers up to which a lookup searches them one by one.
 const FEW_LAYERS: usize = 64;
 
-/// The objects that others refer to. Most of them are never asked for, so that what was brought is kept as it is.
+/// The objects of a cluster by identity. Most of them are never looked up, so the index keeps the outputs as layers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Received {
-    /// What was brought, in order, and with which say.
+pub(crate) struct ClusterIndex {
+    /// The outputs in order, with their precedence.
     layers: Vec<(Arc<Output>, Rank)>,
-    /// Where objects stand in the layers, once that is asked of more layers than can be gone through each time.
+    /// The layer of each object, computed at the first lookup with many layers.
     merged: OnceLock<Index<ObjectKey, (usize, Rank)>>,
-    /// What applies others, and those that were listed below.
-    known: Index<ObjectKey, (Option<Arc<Asks>>, Rank)>,
+    /// The appliers, and the objects of the lists below.
+    known: Index<ObjectKey, (Option<Arc<ApplierSpec>>, Rank)>,
     /// The ArtifactGenerators of each namespace.
     generators: BTreeMap<Name, Vec<Object>>,
-    /// The providers of inputs of each namespace.
+    /// The input providers of each namespace.
     providers: BTreeMap<Name, Vec<Object>>,
     producers: Producers,
-    /// What may have been brought although it is not known.
-    pub(crate) doubts: Doubts,
-    /// The source that is the repository itself, and its folder that is the root of it.
+    /// Objects that may exist although no manifest is known.
+    pub(crate) unknown: UnknownContents,
+    /// The source that is the repository itself, with the directory that is its root.
     own: Option<(SourceRef, String)>,
 }
 
-/// Who decides what an object is like, the last one first.
+/// The precedence of outputs with the same object, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     ByHand,
     Applied,
-    /// Flux Operator marks its objects so that kustomize-controller leaves them alone.
+    /// Flux Operator marks its objects so that kustomize-controller ignores them.
     Operator,
 }
 
-impl Received {
-    /// What a cluster has before anything is applied.
+impl ClusterIndex {
+    /// The index before any applier has run.
     pub(crate) fn new(root: &Root, settings: &Settings) -> Self {
         let own = root.own_source().map(|source| (source, root.prefix.clone().unwrap_or_default()));
         Self { producers: Producers::declared(&root.name, &settings.config.external), own, ..Self::default() }
     }
 
-    /// Takes what an applier brings; of two equal claims the first one holds.
+    /// Adds an output. Of objects with the same identity and precedence, the first one counts.
     pub(crate) fn take(&mut self, output: &Arc<Output>, kind: ApplierKind) {
         let rank = match kind {
             ApplierKind::Bootstrap => Rank::ByHand,
@@ -68,15 +66,15 @@ impl Received {
             ApplierKind::Kustomization | ApplierKind::ResourceSet | ApplierKind::Folder => Rank::Applied,
         };
         let inventory = &output.inventory;
-        for held in inventory.makers() {
-            self.take_maker(held, kind, rank);
+        for indexed in inventory.makers() {
+            self.take_maker(indexed, kind, rank);
         }
-        for held in inventory.appliers() {
-            if self.known.get(&held.key).is_none_or(|(asks, known)| asks.is_none() || *known < rank) {
-                self.known.insert(held.key.clone(), (held.asks.clone(), rank));
+        for indexed in inventory.appliers() {
+            if self.known.get(&indexed.key).is_none_or(|(spec, known)| spec.is_none() || *known < rank) {
+                self.known.insert(indexed.key.clone(), (indexed.spec.clone(), rank));
             }
         }
-        if !inventory.held.is_empty() {
+        if !inventory.indexed.is_empty() {
             if let Some(merged) = self.merged.get_mut() {
                 merge_layer(merged, self.layers.len(), output, rank);
             }
@@ -84,11 +82,11 @@ impl Received {
         }
     }
 
-    fn take_maker(&mut self, held: &Held, kind: ApplierKind, rank: Rank) {
-        if self.known.get(&held.key).is_some_and(|(_, known)| *known >= rank) {
+    fn take_maker(&mut self, indexed: &IndexedObject, kind: ApplierKind, rank: Rank) {
+        if self.known.get(&indexed.key).is_some_and(|(_, known)| *known >= rank) {
             return;
         }
-        let object = &held.object;
+        let object = &indexed.object;
         self.producers.take(object, kind);
         let listed = match object.kind() {
             "ArtifactGenerator" => Some(&mut self.generators),
@@ -96,35 +94,35 @@ impl Received {
             _ => None,
         };
         if let Some(listed) = listed {
-            let all = listed.entry(held.key.namespace().clone()).or_default();
+            let all = listed.entry(indexed.key.namespace().clone()).or_default();
             all.retain(|other| other.name() != object.name());
             all.push(object.clone());
         }
-        self.known.insert(held.key.clone(), (held.asks.clone(), rank));
+        self.known.insert(indexed.key.clone(), (indexed.spec.clone(), rank));
     }
 
-    /// What an object of an identity asks for, if it applies anything.
-    pub(crate) fn asks(&self, key: &ObjectKey) -> Option<&Arc<Asks>> {
-        self.known.get(key).and_then(|(asks, _)| asks.as_ref())
+    /// The specification of an applier.
+    pub(crate) fn spec(&self, key: &ObjectKey) -> Option<&Arc<ApplierSpec>> {
+        self.known.get(key).and_then(|(spec, _)| spec.as_ref())
     }
 
-    /// The object of an identity.
-    fn held(&self, id: ObjectId<'_>) -> Option<&Held> {
+    /// The object with an identity.
+    fn indexed(&self, id: ObjectId<'_>) -> Option<&IndexedObject> {
         let id = id.settled();
-        let print = Print::of(id);
+        let fingerprint = Fingerprint::new(id);
         if self.layers.len() > FEW_LAYERS {
             let (at, _) = self.merged.get_or_init(|| self.merge()).get(&ObjectKey::from(id))?;
-            return self.layers.get(*at).and_then(|(output, _)| output.inventory.get(id, print));
+            return self.layers.get(*at).and_then(|(output, _)| output.inventory.get(id, fingerprint));
         }
-        let mut best: Option<(&Held, Rank)> = None;
+        let mut best: Option<(&IndexedObject, Rank)> = None;
         for (output, rank) in &self.layers {
             if best.is_none_or(|(_, known)| known < *rank)
-                && let Some(held) = output.inventory.get(id, print)
+                && let Some(indexed) = output.inventory.get(id, fingerprint)
             {
-                best = Some((held, *rank));
+                best = Some((indexed, *rank));
             }
         }
-        best.map(|(held, _)| held)
+        best.map(|(indexed, _)| indexed)
     }
 
     fn merge(&self) -> Index<ObjectKey, (usize, Rank)> {
@@ -135,39 +133,39 @@ impl Received {
         merged
     }
 
-    /// The providers of inputs that a ResourceSet of a namespace may ask.
+    /// The input providers of a namespace, which its `ResourceSet`s may use.
     pub(crate) fn providers(&self, namespace: &str) -> &[Object] {
         let namespace = settled_namespace(groups::FLUX_OPERATOR, "ResourceSetInputProvider", namespace);
         self.providers.get(namespace).map_or(&[], Vec::as_slice)
     }
 
-    /// A ConfigMap or Secret, brought by an applier or made by something.
+    /// A ConfigMap or Secret that an applier applies or that a controller creates.
     pub(crate) fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced> {
         let known = |kind: &str, namespace: &str, name: &str| {
-            self.held(ObjectId { group: "", kind, namespace, name }).map(|held| held.object.clone())
+            self.indexed(ObjectId { group: "", kind, namespace, name }).map(|indexed| indexed.object.clone())
         };
         self.producers.find(kind, namespace, name, &known)
     }
 }
 
-impl ValuesLookup for Received {
+impl ValuesLookup for ClusterIndex {
     fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced> {
         self.find(kind, namespace, name)
     }
 
     fn may_bring(&self, namespace: &str) -> bool {
-        self.doubts.may_bring(namespace)
+        self.unknown.may_bring(namespace)
     }
 }
 
-impl Lookup for Received {
+impl Lookup for ClusterIndex {
     fn source(&self, reference: &SourceRef) -> Option<Object> {
         let SourceRef { kind, namespace, name } = reference;
-        self.held(ObjectId { group: groups::SOURCE, kind, namespace, name }).map(|held| held.object.clone())
+        self.indexed(ObjectId { group: groups::SOURCE, kind, namespace, name }).map(|indexed| indexed.object.clone())
     }
 
     fn may_bring(&self, namespace: &str) -> bool {
-        self.doubts.may_bring(namespace)
+        self.unknown.may_bring(namespace)
     }
 
     fn own(&self, reference: &SourceRef) -> Option<String> {
@@ -180,11 +178,11 @@ impl Lookup for Received {
     }
 }
 
-/// Adds the objects of a layer to where objects stand.
+/// Adds the objects of a layer to the merged index.
 fn merge_layer(merged: &mut Index<ObjectKey, (usize, Rank)>, at: usize, output: &Output, rank: Rank) {
-    for held in &output.inventory.held {
-        if merged.get(&held.key).is_none_or(|(_, known)| *known < rank) {
-            merged.insert(held.key.clone(), (at, rank));
+    for indexed in &output.inventory.indexed {
+        if merged.get(&indexed.key).is_none_or(|(_, known)| *known < rank) {
+            merged.insert(indexed.key.clone(), (at, rank));
         }
     }
 }

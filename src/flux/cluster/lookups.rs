@@ -1,61 +1,61 @@
-//! What rules look `ConfigMaps` and Secrets of a cluster up in.
+//! The lookup of `ConfigMap`s and Secrets of a cluster, and of clusters that it applies to.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use super::applied_set::Brought;
-use super::cluster_index::Received;
+use super::applied_set::AppliedSet;
+use super::cluster_index::ClusterIndex;
 use crate::base::finding::ObjectRef;
 use crate::flux::build::output::Output;
 use crate::flux::producer::produced::Produced;
 use crate::text::Span;
 use crate::yaml::Name;
 
-/// What a cluster has, by name, and what it sends to others.
+/// The indexes of a cluster and of the clusters that it applies to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lookups {
-    /// What it has itself; `None` where nobody knows all of it, since no root is known.
-    received: Option<Arc<Received>>,
-    /// What others get from it, by their names, and a cluster without a root from its folders.
-    sent: Arc<OnceLock<BTreeMap<Option<Name>, Received>>>,
+    /// The index of the cluster; `None` without a root, when its content is not fully known.
+    index: Option<Arc<ClusterIndex>>,
+    /// The indexes of other clusters by name, and under `None` that of a repository without a root.
+    sent: Arc<OnceLock<BTreeMap<Option<Name>, ClusterIndex>>>,
 }
 
 impl Lookups {
-    /// Those of a cluster of which everything is known.
-    pub(crate) fn new(received: Received) -> Self {
-        Self { received: Some(Arc::new(received)), ..Self::default() }
+    /// The lookup of a cluster with a known index.
+    pub(crate) fn new(index: ClusterIndex) -> Self {
+        Self { index: Some(Arc::new(index)), ..Self::default() }
     }
 
-    /// A ConfigMap or Secret; `None` when it is certain that there is none. What may be there is unknown, at a place.
+    /// A ConfigMap or Secret; `None` if it certainly does not exist. If it may exist, its content is unknown.
     pub(crate) fn find(
         &self,
         (kind, namespace, name): (&str, &str, &str),
         target: Option<&Name>,
-        brought: &[Brought],
+        applied_sets: &[AppliedSet],
         (place, by): (&Span, &ObjectRef),
     ) -> Option<Produced> {
-        if let Some(received) = self.received.as_ref().filter(|_| target.is_none()) {
-            return received.find(kind, namespace, name);
+        if let Some(index) = self.index.as_ref().filter(|_| target.is_none()) {
+            return index.find(kind, namespace, name);
         }
-        let sent = self.sent.get_or_init(|| sent(brought)).get(&target.cloned());
-        let found = sent.and_then(|received| received.find(kind, namespace, name));
+        let sent = self.sent.get_or_init(|| sent(applied_sets)).get(&target.cloned());
+        let found = sent.and_then(|index| index.find(kind, namespace, name));
         found.or_else(|| Some(Produced::unknown(kind, namespace, name, place, by)))
     }
 }
 
-fn sent(brought: &[Brought]) -> BTreeMap<Option<Name>, Received> {
-    let mut all: BTreeMap<Option<Name>, Received> = BTreeMap::new();
-    for brought in brought {
-        let output = match &brought.inventory {
+fn sent(applied_sets: &[AppliedSet]) -> BTreeMap<Option<Name>, ClusterIndex> {
+    let mut all: BTreeMap<Option<Name>, ClusterIndex> = BTreeMap::new();
+    for set in applied_sets {
+        let output = match &set.inventory {
             Some(inventory) => Output {
-                objects: brought.objects.clone(),
+                objects: set.objects.clone(),
                 inventory: inventory.clone(),
                 ..Output::new(Vec::new(), Vec::new())
             },
-            None => Output::new(brought.objects.iter().cloned().collect(), Vec::new()),
+            None => Output::new(set.objects.iter().cloned().collect(), Vec::new()),
         };
-        let kind = brought.by.kind;
-        all.entry(brought.by.target.clone()).or_default().take(&Arc::new(output), kind);
+        let kind = set.by.kind;
+        all.entry(set.by.target.clone()).or_default().take(&Arc::new(output), kind);
     }
     all
 }

@@ -1,7 +1,8 @@
-//! Places that shared builds show, as each cluster knows them.
+//! Positions in shared builds.
 //!
-//! Clusters whose Kustomizations say the same share a build, and its nodes have the places of one of these. Another
-//! one's places are found by going through both objects side by side: they have the same form.
+//! Clusters whose Kustomizations have the same content share a build, and its nodes have the places of one of these
+//! Kustomizations. To find the places of another one, both objects are compared node by node: they have the same
+//! structure.
 
 use std::ops::Range;
 
@@ -11,28 +12,28 @@ use crate::text::{File, Span};
 use crate::yaml::{Node, Value};
 
 impl Applier {
-    /// The place, in this applier's own object, of a place that a build on behalf of another one shows.
+    /// The place in this applier's own object that corresponds to a place in a build for another applier.
     pub(crate) fn own_place(&self, shown: &Span) -> Span {
         let Some(own) = &self.object else { return shown.clone() };
         let found = self.shares_with.iter().find_map(|other| counterpart(&other.node, &own.node, shown));
         found.unwrap_or_else(|| shown.clone())
     }
 
-    /// The same for a place in this applier's object, which shared builds may have brought too.
-    pub(crate) fn settled_place(&self, own: &Span) -> Span {
-        match &self.brought_by {
-            Some(parent) => parent.settled_place(&parent.own_place(own)),
+    /// The place that corresponds to one in this applier's object, which itself may be part of a shared build.
+    pub(crate) fn place_in_parent(&self, own: &Span) -> Span {
+        match &self.parent_applier {
+            Some(parent) => parent.place_in_parent(&parent.own_place(own)),
             None => own.clone(),
         }
     }
 
-    /// Where a place that its objects show is on this cluster.
+    /// The place on this cluster that corresponds to a place in the objects of this applier.
     pub fn place(&self, shown: &Span) -> Span {
-        self.settled_place(&self.own_place(shown))
+        self.place_in_parent(&self.own_place(shown))
     }
 }
 
-/// Tells whether two objects share their content in memory, and with it their positions.
+/// Whether two objects share their content in memory, and with it their positions.
 pub(crate) fn is_shared(one: &Object, other: &Object) -> bool {
     match (&one.node.value, &other.node.value) {
         (Value::Map(one), Value::Map(other)) => std::sync::Arc::ptr_eq(one, other),
@@ -40,7 +41,8 @@ pub(crate) fn is_shared(one: &Object, other: &Object) -> bool {
     }
 }
 
-/// The place in `own` of a place in `other`, a node of the same form; `None` when it lies elsewhere.
+/// The place in `own` that corresponds to a place in `other`, a node with the same structure; `None` if it is
+/// elsewhere.
 fn counterpart(other: &Node, own: &Node, shown: &Span) -> Option<Span> {
     match (&other.value, &own.value) {
         (Value::Seq(theirs), Value::Seq(ours)) => {
@@ -54,7 +56,7 @@ fn counterpart(other: &Node, own: &Node, shown: &Span) -> Option<Span> {
             });
             found.or_else(|| whole(other, own, shown))
         }
-        // What is read from inside a text, such as a patch, lies at the same distance from its start.
+        // A place inside of a text, such as a patch, has the same offset from the start of the text.
         _ => {
             let offset = inside(other.span().file(), &other.span().range(), shown)?;
             let start = own.span().range().start;
@@ -67,9 +69,9 @@ fn whole(other: &Node, own: &Node, shown: &Span) -> Option<Span> {
     (other.span() == shown).then(|| own.span().clone())
 }
 
-/// The range of a place within a range of a file.
+/// The range of a place relative to a range of a file.
 fn inside(file: &File, range: &Range<usize>, shown: &Span) -> Option<Range<usize>> {
     let place = shown.range();
-    let lies = range.start <= place.start && place.end <= range.end && shown.file() == file;
-    lies.then(|| place.start - range.start..place.end - range.start)
+    let is_inside = range.start <= place.start && place.end <= range.end && shown.file() == file;
+    is_inside.then(|| place.start - range.start..place.end - range.start)
 }

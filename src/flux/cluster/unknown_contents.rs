@@ -1,37 +1,37 @@
-//! What a cluster may have although no manifest that is known brings it.
+//! Objects that a cluster may have although no manifest is known.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::flux::build::applier_spec::Asks;
+use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::output::Output;
 use crate::flux::source::reference::SourceRef;
 use crate::yaml::Name;
 
-/// Who brings what is not known.
+/// The appliers with unknown objects.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Doubts {
-    /// Whether something may bring anything anywhere.
+pub(crate) struct UnknownContents {
+    /// Whether an object may exist in any namespace.
     anything: bool,
-    /// The namespaces that appliers bring something unknown to.
+    /// The target namespaces of appliers with unknown objects.
     namespaces: BTreeSet<Name>,
-    /// The namespaces that charts bring something to.
+    /// The namespaces in which charts create objects.
     charts: BTreeSet<Name>,
-    /// The sources that are not there, and the only namespace that what is built from them goes to.
+    /// The missing sources, with the `targetNamespace` of the Kustomizations that use them.
     sourceless: BTreeSet<(SourceRef, Option<Name>)>,
 }
 
-impl Doubts {
-    /// Takes what an applier brings.
-    pub(crate) fn take(&mut self, asks: &Arc<Asks>, output: &Output) {
-        if asks.target.is_some() {
+impl UnknownContents {
+    /// Records the output of an applier.
+    pub(crate) fn take(&mut self, spec: &Arc<ApplierSpec>, output: &Output) {
+        if spec.target.is_some() {
             return;
         }
         self.charts.extend(output.inventory.charts().iter().cloned());
         if output.is_known() {
             return;
         }
-        let target = asks.object.text_at(&["spec", "targetNamespace"]).filter(|name| !name.is_empty()).map(Name::from);
+        let target = spec.object.text_at(&["spec", "targetNamespace"]).filter(|name| !name.is_empty()).map(Name::from);
         match (&output.without, target) {
             (Some(source), target) => drop(self.sourceless.insert((source.clone(), target))),
             (None, Some(target)) => drop(self.namespaces.insert(target)),
@@ -39,9 +39,9 @@ impl Doubts {
         }
     }
 
-    /// Tells whether something that is not known may bring an object of a namespace.
+    /// Whether an unknown object of a namespace may exist.
     pub(crate) fn may_bring(&self, namespace: &str) -> bool {
-        // From a source that is certainly not there nothing is built.
+        // A source that certainly does not exist has no objects.
         let may_exist = |(source, target): &(SourceRef, Option<Name>)| {
             let goes_there = target.as_deref().is_none_or(|target| target == namespace);
             goes_there && self.charts.contains(&source.namespace)

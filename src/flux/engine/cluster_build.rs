@@ -1,139 +1,141 @@
-//! One cluster on its way: its appliers, and what they still need.
+//! The build of one cluster: its appliers, and the jobs that they need.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::finding::Finding;
-use crate::flux::build::applier_spec::Asks;
-use crate::flux::build::build_key::{FolderKey, Key};
-use crate::flux::build::context::Ground;
+use crate::flux::build::applier_spec::ApplierSpec;
+use crate::flux::build::build_key::{BuildKey, FindingKey, FolderKey};
+use crate::flux::build::context::BuildContext;
 use crate::flux::build::digest::Digest;
-use crate::flux::build::inventory::Held;
-use crate::flux::build::job::{Job, Values};
+use crate::flux::build::inventory::IndexedObject;
+use crate::flux::build::job::{Job, SubstitutionInput};
 use crate::flux::build::output::Output;
-use crate::flux::cluster::cluster_index::Received;
+use crate::flux::cluster::cluster_index::ClusterIndex;
 use crate::flux::cluster::shared_position::is_shared;
 use crate::flux::install::root::Root;
 use crate::flux::install::version::Strictness;
 use crate::flux::model::applier_kind::{ApplierKind, State};
+use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::model::variables::Variables;
 use crate::flux::settings::Settings;
 use crate::flux::source::artifact::Resolution;
 use crate::flux::source::reference::SourceRef;
 use crate::flux::source::resolve::DANGLING_SOURCE;
-use crate::flux::variables::load::{Loaded, always, load};
-use crate::kube::Object;
-use crate::kube::ObjectKey;
+use crate::flux::variables::load::{LoadedVariables, always, load};
+use crate::kube::{Object, ObjectKey};
 use crate::kustomize::FAILED_BUILD;
 use crate::text::{Index, Span};
 
-/// How often appliers that are written at one place may bring each other: under other names, such a circle has no end.
+/// How often an applier that is written at one place may create itself under other names. Such a cycle has no end.
 const MAX_REPEATS: usize = 10;
 
-/// How many appliers of a cluster that never settles are named.
+/// How many unstable appliers of a cluster are reported.
 const MAX_NAMED: usize = 3;
 
-/// How often a cluster is gone through from its root at most, since what it has may change what it has.
+/// How often a cluster is rebuilt from its root at most: its objects may change the inputs of its builds.
 const MAX_PASSES: usize = 8;
 
-/// One applier of a cluster on its way.
+/// An applier of a cluster during the build.
 pub(crate) struct Slot {
-    pub(crate) asks: Arc<Asks>,
+    pub(crate) spec: Arc<ApplierSpec>,
     pub(crate) parent: Option<usize>,
     pub(crate) variables: Arc<Variables>,
-    /// What tells its output from others, once that is known.
-    pub(crate) key: Option<Key>,
-    /// What it brings; `None` while that is not built.
+    /// The memo key of the output, once it is known.
+    pub(crate) key: Option<BuildKey>,
+    /// The output; `None` until it is built.
     pub(crate) output: Option<Arc<Output>>,
-    /// Whether what it brings was taken.
-    expanded: bool,
+    /// Whether the index of the cluster contains the output.
+    is_collected: bool,
 }
 
-/// A cluster on its way.
-pub(crate) struct Growing {
+/// The build of one cluster, until its fixed point.
+pub(crate) struct ClusterBuild {
     pub(crate) root: Root,
     pub(crate) slots: Vec<Slot>,
     pub(crate) strictness: Strictness,
-    by_hand: Arc<Output>,
-    /// What it has, by what is known of it so far.
-    pub(crate) received: Received,
-    /// What it had before it was gone through again: what is looked up until then.
-    before: Option<Received>,
+    bootstrap_output: Arc<Output>,
+    /// The objects of the current pass.
+    pub(crate) index: ClusterIndex,
+    /// The objects of the previous pass: lookups use these if there are any.
+    previous_index: Option<ClusterIndex>,
     seen: Index<ObjectKey, ()>,
-    /// How often it was gone through from its root.
+    /// How many passes have started again from the root.
     passes: usize,
-    /// Whether what refers to something missing waits for what is not built yet.
-    patient: bool,
-    settled: bool,
-    /// The appliers that came out otherwise than before.
-    restless: Vec<usize>,
-    /// The first applier that is not followed, and why.
-    refused: Option<(Arc<Asks>, String)>,
-    /// How often appliers were written at a place.
-    places: Index<(String, u32), usize>,
+    /// Whether a reference to a missing object waits for appliers that are not built yet.
+    waits_for_missing: bool,
+    complete: bool,
+    /// The appliers whose inputs changed after they were built.
+    unstable: Vec<usize>,
+    /// The first applier that is not followed, with the message.
+    first_refusal: Option<(Arc<ApplierSpec>, String)>,
+    /// How many appliers are written at each place.
+    written_at: Index<(String, u32), usize>,
 }
 
-/// What one step of an applier comes to.
-enum Step {
-    Done(Key, Arc<Output>),
-    Needs(Key, Job),
-    Waits,
+/// The result of one step of an applier.
+enum Progress {
+    Done(BuildKey, Arc<Output>),
+    NeedsJob(BuildKey, Job),
+    Blocked,
 }
 
-/// What appliers of one cluster share while it is gone through.
+/// Resolved sources and variables, which appliers of a cluster share during a pass.
 #[derive(Default)]
-struct Found {
+struct PassCache {
     sources: BTreeMap<SourceRef, Resolution>,
-    variables: BTreeMap<Digest, Loaded>,
+    variables: BTreeMap<Digest, LoadedVariables>,
 }
 
-impl Growing {
-    pub(crate) fn new(root: Root, ground: &Ground<'_>) -> Self {
-        let by_hand = Arc::new(Output::new(root.objects.clone(), root.findings.clone()));
-        let mut growing = Self {
-            received: Received::new(&root, ground.settings),
+impl ClusterBuild {
+    pub(crate) fn new(root: Root, context: &BuildContext<'_>) -> Self {
+        let bootstrap_output = Arc::new(Output::new(root.objects.clone(), root.findings.clone()));
+        let mut build = Self {
+            index: ClusterIndex::new(&root, context.settings),
             root,
             slots: Vec::new(),
             strictness: Strictness::default(),
-            by_hand,
-            before: None,
+            bootstrap_output,
+            previous_index: None,
             seen: Index::default(),
             passes: 0,
-            patient: true,
-            settled: false,
-            restless: Vec::new(),
-            refused: None,
-            places: Index::default(),
+            waits_for_missing: true,
+            complete: false,
+            unstable: Vec::new(),
+            first_refusal: None,
+            written_at: Index::default(),
         };
-        growing.slots.push(growing.bootstrap());
-        growing
+        build.slots.push(build.bootstrap_slot());
+        build
     }
 
-    pub(super) fn is_settled(&self) -> bool {
-        self.settled
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
     }
 
-    /// Ends it: what is not followed and what never settles is said.
-    pub(crate) fn end(&mut self) {
-        if let Some((asks, why)) = self.refused.take() {
-            let help = "break the circle, or apply fewer: Flux would go on without end";
-            let finding = Finding::error(FAILED_BUILD, asks.object.span().clone(), why);
-            self.root.findings.push(finding.help(help).about(asks.reference.clone()));
+    /// Reports appliers that were not followed, and appliers without a fixed point.
+    pub(crate) fn report_unfinished(&mut self) {
+        if let Some((spec, why)) = self.first_refusal.take() {
+            let help = "break the cycle, or apply fewer objects: Flux would create appliers without end";
+            let finding = Finding::error(FAILED_BUILD, spec.object.span().clone(), why);
+            self.root.findings.push(finding.help(help).about(spec.reference.clone()));
         }
-        if !self.settled {
-            self.restless = (0..self.slots.len()).filter(|at| self.slots[*at].output.is_none()).collect();
+        if !self.complete {
+            self.unstable = (0..self.slots.len()).filter(|at| self.slots[*at].output.is_none()).collect();
         }
-        for (count, at) in std::mem::take(&mut self.restless).into_iter().enumerate() {
+        for (count, at) in std::mem::take(&mut self.unstable).into_iter().enumerate() {
             let slot = &mut self.slots[at];
             let mut output = match slot.output.take() {
                 Some(output) => (*output).clone(),
-                None => Output::not_built("what it depends on never settles"),
+                None => Output::not_built(NotBuiltReason::Unstable),
             };
             if count < MAX_NAMED {
-                let reference = &slot.asks.reference;
-                let message = format!("{reference} never settles: what it applies changes what it is built from");
-                let help = "break the circle: Flux would apply something else each time";
-                let finding = Finding::error(FAILED_BUILD, slot.asks.object.span().clone(), message);
+                let reference = &slot.spec.reference;
+                let message = format!(
+                    "{reference} has no fixed point: the objects that it applies change the inputs of its build"
+                );
+                let help = "break the cycle: Flux would apply different objects at each reconciliation";
+                let finding = Finding::error(FAILED_BUILD, slot.spec.object.span().clone(), message);
                 self.root.findings.push(finding.help(help).about(reference.clone()));
                 output.state = State::Failed;
             }
@@ -141,268 +143,273 @@ impl Growing {
         }
     }
 
-    /// Goes on with what was built meanwhile. Returns what nobody did yet.
-    pub(super) fn grow(&mut self, ground: &Ground<'_>) -> Vec<(Key, Job)> {
+    /// Advances the build with the outputs of finished jobs, and returns the jobs that it needs next.
+    pub(super) fn advance(&mut self, context: &BuildContext<'_>) -> Vec<(BuildKey, Job)> {
         loop {
-            self.strictness = self.strictness_now(ground.settings);
-            let mut found = Found::default();
-            let (mut needs, mut waits, mut progress) = (Vec::new(), false, false);
+            self.strictness = self.current_strictness(context.settings);
+            let mut cache = PassCache::default();
+            let (mut needs, mut blocked, mut progress) = (Vec::new(), false, false);
             let mut at = 0;
             while at < self.slots.len() {
                 if self.slots[at].output.is_none() {
-                    match self.step(at, &mut found, ground) {
-                        Step::Done(key, output) => {
+                    match self.step(at, &mut cache, context) {
+                        Progress::Done(key, output) => {
                             let slot = &mut self.slots[at];
                             (slot.key, slot.output) = (Some(key), Some(output));
                             progress = true;
                         }
-                        Step::Needs(key, job) => needs.push((key, job)),
-                        Step::Waits => waits = true,
+                        Progress::NeedsJob(key, job) => needs.push((key, job)),
+                        Progress::Blocked => blocked = true,
                     }
                 }
-                self.expand(at, ground);
+                self.collect_output(at, context);
                 at += 1;
             }
-            match (needs.is_empty(), waits) {
+            match (needs.is_empty(), blocked) {
                 (false, _) => return needs,
-                // What one of them waits for may have come with another one behind it.
+                // A later applier may have provided the missing object.
                 (true, true) if progress => {}
-                // Nothing else is under way: what is missing now stays missing.
-                (true, true) => self.patient = false,
-                (true, false) if self.is_stable(ground) || self.passes >= MAX_PASSES => {
-                    self.settled = true;
+                // No applier makes progress: missing objects stay missing.
+                (true, true) => self.waits_for_missing = false,
+                (true, false) if self.is_fixed_point(context) || self.passes >= MAX_PASSES => {
+                    self.complete = true;
                     return needs;
                 }
-                (true, false) => self.start_again(ground),
+                (true, false) => self.restart(context),
             }
         }
     }
 
-    /// Takes what an applier brings, and the appliers among it.
-    fn expand(&mut self, at: usize, ground: &Ground<'_>) {
+    /// Adds the output of an applier to the index, and its appliers to the slots.
+    fn collect_output(&mut self, at: usize, context: &BuildContext<'_>) {
         let slot = &mut self.slots[at];
-        let Some(output) = slot.output.as_ref().filter(|_| !slot.expanded).cloned() else { return };
-        slot.expanded = true;
-        let kind = slot.asks.kind;
-        self.received.doubts.take(&slot.asks, &output);
-        // What goes to another cluster is not run by the Flux of this one.
-        if slot.asks.target.is_some() {
+        let Some(output) = slot.output.as_ref().filter(|_| !slot.is_collected).cloned() else { return };
+        slot.is_collected = true;
+        let kind = slot.spec.kind;
+        self.index.unknown.take(&slot.spec, &output);
+        // The Flux of this cluster does not reconcile objects that are applied to another one.
+        if slot.spec.target.is_some() {
             return;
         }
-        self.received.take(&output, kind);
-        let most = ground.settings.bounds.appliers;
-        for held in output.inventory.appliers() {
-            let Some(asks) = self.asked(held) else { continue };
-            if self.seen.insert(held.key.clone(), ()).is_some() {
+        self.index.take(&output, kind);
+        let most = context.settings.bounds.appliers;
+        for indexed in output.inventory.appliers() {
+            let Some(spec) = self.spec_of(indexed) else { continue };
+            if self.seen.insert(indexed.key.clone(), ()).is_some() {
                 continue;
             }
-            let (path, start, _) = written(&asks).order();
-            let times = self.places.entry((path.to_string(), start));
+            let (path, start, _) = written(&spec).order();
+            let times = self.written_at.entry((path.to_string(), start));
             *times += 1;
-            let repeats = *times > MAX_REPEATS && self.repeats(&asks, at) >= MAX_REPEATS;
+            let repeats = *times > MAX_REPEATS && self.count_repeats(&spec, at) >= MAX_REPEATS;
             if repeats || self.slots.len() >= most {
-                self.refused.get_or_insert_with(|| (asks.clone(), refusal(&asks, repeats, most)));
+                self.first_refusal.get_or_insert_with(|| (spec.clone(), refusal(&spec, repeats, most)));
                 continue;
             }
-            self.slots.push(Slot::new(asks, Some(at)));
+            self.slots.push(Slot::new(spec, Some(at)));
         }
     }
 
-    /// Tells whether all appliers would do the same again, now that everything is known; notes those that would not.
-    fn is_stable(&mut self, ground: &Ground<'_>) -> bool {
-        self.before = None;
-        let strictness = self.strictness_now(ground.settings);
-        let mut found = Found::default();
-        self.restless = (1..self.slots.len()).filter(|at| !self.would_repeat(*at, &mut found, ground)).collect();
-        self.restless.is_empty() && strictness.is_strict() == self.strictness.is_strict()
+    /// Whether every applier has the same input as when it was built. Records those that do not in `unstable`.
+    fn is_fixed_point(&mut self, context: &BuildContext<'_>) -> bool {
+        self.previous_index = None;
+        let strictness = self.current_strictness(context.settings);
+        let mut cache = PassCache::default();
+        self.unstable = (1..self.slots.len()).filter(|at| !self.is_unchanged(*at, &mut cache, context)).collect();
+        self.unstable.is_empty() && strictness.is_strict() == self.strictness.is_strict()
     }
 
-    fn would_repeat(&mut self, at: usize, found: &mut Found, ground: &Ground<'_>) -> bool {
-        let asks = &self.slots[at].asks;
-        let now = self.received.asks(&ObjectKey::of(&asks.object));
-        let same = now.is_none_or(|now| Arc::ptr_eq(now, asks) || is_shared(&now.object, &asks.object));
-        same && match self.step(at, found, ground) {
-            Step::Done(key, _) => Some(&key) == self.slots[at].key.as_ref(),
-            Step::Needs(..) | Step::Waits => false,
+    fn is_unchanged(&mut self, at: usize, cache: &mut PassCache, context: &BuildContext<'_>) -> bool {
+        let spec = &self.slots[at].spec;
+        let now = self.index.spec(&ObjectKey::of(&spec.object));
+        let same = now.is_none_or(|now| Arc::ptr_eq(now, spec) || is_shared(&now.object, &spec.object));
+        same && match self.step(at, cache, context) {
+            Progress::Done(key, _) => Some(&key) == self.slots[at].key.as_ref(),
+            Progress::NeedsJob(..) | Progress::Blocked => false,
         }
     }
 
-    /// Whether undefined variables fail builds, by what is built so far.
-    fn strictness_now(&self, settings: &Settings) -> Strictness {
+    /// Whether undefined variables fail builds, according to the current outputs.
+    fn current_strictness(&self, settings: &Settings) -> Strictness {
         let outputs =
-            self.slots.iter().filter(|slot| slot.asks.target.is_none()).filter_map(|slot| slot.output.as_ref());
+            self.slots.iter().filter(|slot| slot.spec.target.is_none()).filter_map(|slot| slot.output.as_ref());
         let made = outputs.clone().filter_map(|output| output.controller.as_ref());
         let inventories = outputs.map(|output| &output.inventory);
-        let held = inventories.flat_map(|inventory| inventory.controllers().map(|held| &held.object));
-        let controllers: Vec<&Object> = self.root.controller.iter().chain(held).chain(made).collect();
-        let instances = self.slots.iter().filter(|slot| slot.asks.kind == ApplierKind::FluxInstance);
-        let instances: Vec<&Object> = instances.map(|slot| &slot.asks.object).collect();
-        Strictness::of(&self.root.name, &controllers, &instances, settings)
+        let indexed = inventories.flat_map(|inventory| inventory.controllers().map(|indexed| &indexed.object));
+        let controllers: Vec<&Object> = self.root.controller.iter().chain(indexed).chain(made).collect();
+        let instances = self.slots.iter().filter(|slot| slot.spec.kind == ApplierKind::FluxInstance);
+        let instances: Vec<&Object> = instances.map(|slot| &slot.spec.object).collect();
+        Strictness::detect(&self.root.name, &controllers, &instances, settings)
     }
 
-    /// Goes through it from its root again, with what it has by now.
-    fn start_again(&mut self, ground: &Ground<'_>) {
+    /// Starts a new pass from the root, with lookups in the objects of this pass.
+    fn restart(&mut self, context: &BuildContext<'_>) {
         self.passes += 1;
-        let received = Received::new(&self.root, ground.settings);
-        self.before = Some(std::mem::replace(&mut self.received, received));
+        let index = ClusterIndex::new(&self.root, context.settings);
+        self.previous_index = Some(std::mem::replace(&mut self.index, index));
         self.seen = Index::default();
-        self.places = Index::default();
-        self.refused = None;
-        self.slots = vec![self.bootstrap()];
+        self.written_at = Index::default();
+        self.first_refusal = None;
+        self.slots = vec![self.bootstrap_slot()];
     }
 
-    /// What references are looked up in.
-    fn known(&self) -> &Received {
-        self.before.as_ref().unwrap_or(&self.received)
+    /// The index in which references are looked up.
+    fn lookup_index(&self) -> &ClusterIndex {
+        self.previous_index.as_ref().unwrap_or(&self.index)
     }
 
-    /// How many of the appliers that led to one are written where it is.
-    fn repeats(&self, asks: &Asks, parent: usize) -> usize {
+    /// How many ancestors of an applier are written at the same place.
+    fn count_repeats(&self, spec: &ApplierSpec, parent: usize) -> usize {
         let above = std::iter::successors(Some(parent), |at| self.slots[*at].parent);
-        above.filter(|at| written(&self.slots[*at].asks) == written(asks)).count()
+        above.filter(|at| written(&self.slots[*at].spec) == written(spec)).count()
     }
 
-    /// What an object asks for. What was applied by hand is what Flux makes of it once it applies it itself.
-    fn asked(&self, held: &Held) -> Option<Arc<Asks>> {
-        let known = self.known().asks(&held.key).cloned();
-        held.asks.as_ref().map(|asks| known.unwrap_or_else(|| asks.clone()))
+    /// The specification of an applier. For an object of the bootstrap, it is that of the object as Flux applies it
+    /// later.
+    fn spec_of(&self, indexed: &IndexedObject) -> Option<Arc<ApplierSpec>> {
+        let known = self.lookup_index().spec(&indexed.key).cloned();
+        indexed.spec.as_ref().map(|spec| known.unwrap_or_else(|| spec.clone()))
     }
 
-    fn bootstrap(&self) -> Slot {
+    fn bootstrap_slot(&self) -> Slot {
         let last = self.root.objects.last().unwrap_or_else(|| unreachable!("a root has objects"));
-        let asks = Asks::of(ApplierKind::Bootstrap, last);
-        Slot { output: Some(self.by_hand.clone()), ..Slot::new(Arc::new(asks), None) }
+        let spec = ApplierSpec::read(ApplierKind::Bootstrap, last);
+        Slot { output: Some(self.bootstrap_output.clone()), ..Slot::new(Arc::new(spec), None) }
     }
 
-    fn step(&mut self, at: usize, found: &mut Found, ground: &Ground<'_>) -> Step {
-        let asks = self.slots[at].asks.clone();
-        let job = match asks.kind {
+    fn step(&mut self, at: usize, cache: &mut PassCache, context: &BuildContext<'_>) -> Progress {
+        let spec = self.slots[at].spec.clone();
+        let job = match spec.kind {
             ApplierKind::ResourceSet => {
-                let providers = self.known().providers(asks.object.namespace().unwrap_or_default()).to_vec();
-                Job::Set(asks, providers)
+                let providers = self.lookup_index().providers(spec.object.namespace().unwrap_or_default()).to_vec();
+                Job::Set(spec, providers)
             }
-            ApplierKind::FluxInstance => Job::Sync(asks),
-            ApplierKind::Kustomization => match self.resolve(&asks, found, ground) {
-                Resolution::Artifact(_) if !asks.is_folder_known() => {
-                    return without_artifact(&asks, Resolution::Unknown("its path is not known".into()));
+            ApplierKind::FluxInstance => Job::Sync(spec),
+            ApplierKind::Kustomization => match self.resolve(&spec, cache, context) {
+                Resolution::Artifact(_) if !spec.is_folder_known() => {
+                    return without_artifact(&spec, Resolution::Unknown("its path is unknown".into()));
                 }
                 Resolution::Artifact(artifact) => {
-                    // What was built under this key is there; only what was not needs to be looked for.
-                    let there = FolderKey::new(&artifact, asks.digest(), None);
-                    if let Some(built) = ground.memo.get(&Key::Folder(there.clone())) {
-                        return self.finish(at, there, built, found, ground);
+                    // A key without place has an output if the path exists, so that most lookups need no search of the
+                    // tree.
+                    let folder_key = FolderKey::new(&artifact, spec.digest(), None);
+                    if let Some(built) = context.memo.get(&BuildKey::Folder(folder_key.clone())) {
+                        return self.finish(at, folder_key, built, cache, context);
                     }
-                    Job::Folder(asks, artifact)
+                    Job::Folder(spec, artifact)
                 }
-                Resolution::Missing if self.patient => return Step::Waits,
-                resolution => return without_artifact(&asks, resolution),
+                Resolution::Missing if self.waits_for_missing => return Progress::Blocked,
+                resolution => return without_artifact(&spec, resolution),
             },
-            ApplierKind::Bootstrap | ApplierKind::Folder => unreachable!("no object applies as that"),
+            ApplierKind::Bootstrap | ApplierKind::Folder => unreachable!("no object is of this kind of applier"),
         };
         let key = job.key(None);
-        match ground.memo.get(&key) {
-            // A path that is not there.
-            Some(built) => Step::Done(key, built.clone()),
-            None => Step::Needs(key, job),
+        match context.memo.get(&key) {
+            // The path does not exist.
+            Some(built) => Progress::Done(key, built.clone()),
+            None => Progress::NeedsJob(key, job),
         }
     }
 
-    fn resolve(&self, asks: &Asks, found: &mut Found, ground: &Ground<'_>) -> Resolution {
-        let Some(source) = &asks.source else { return Resolution::Unknown("it names no source".into()) };
-        if let Some(known) = found.sources.get(source) {
+    fn resolve(&self, spec: &ApplierSpec, cache: &mut PassCache, context: &BuildContext<'_>) -> Resolution {
+        let Some(source) = &spec.source else { return Resolution::Unknown("it references no source".into()) };
+        if let Some(known) = cache.sources.get(source) {
             return known.clone();
         }
-        let resolution = ground.sources.resolve(source, self.known());
-        found.sources.insert(source.clone(), resolution.clone());
+        let resolution = context.sources.resolve(source, self.lookup_index());
+        cache.sources.insert(source.clone(), resolution.clone());
         resolution
     }
 
-    fn load(&self, variables: Digest, asks: &Asks, found: &mut Found) -> Loaded {
-        // What is wrong with variables is said at the place of each that asks for them.
-        if let Some(known) = found.variables.get(&variables).filter(|known| known.findings.is_empty()) {
+    fn load(&self, variables: Digest, spec: &ApplierSpec, cache: &mut PassCache) -> LoadedVariables {
+        // Findings of variables point at each Kustomization that uses them, so they are not shared.
+        if let Some(known) = cache.variables.get(&variables).filter(|known| known.findings.is_empty()) {
             return known.clone();
         }
-        let loaded = load(&asks.object, self.known());
-        found.variables.insert(variables, loaded.clone());
+        let loaded = load(&spec.object, self.lookup_index());
+        cache.variables.insert(variables, loaded.clone());
         loaded
     }
 
-    /// Takes the build of a folder to the end of the Kustomization's own.
+    /// Continues the build of a directory with variables and `commonMetadata`.
     fn finish(
         &mut self,
         at: usize,
         folder: FolderKey,
         built: &Arc<Output>,
-        found: &mut Found,
-        ground: &Ground<'_>,
-    ) -> Step {
-        let asks = self.slots[at].asks.clone();
-        if asks.variables().is_none() && asks.metadata().is_none() {
-            return Step::Done(Key::Folder(folder), built.clone());
+        cache: &mut PassCache,
+        context: &BuildContext<'_>,
+    ) -> Progress {
+        let spec = self.slots[at].spec.clone();
+        if spec.variables().is_none() && spec.metadata().is_none() {
+            return Progress::Done(BuildKey::Folder(folder), built.clone());
         }
         let mut values = None;
-        if let Some(variables) = asks.variables() {
-            let loaded = self.load(variables, &asks, found);
+        if let Some(variables) = spec.variables() {
+            let loaded = self.load(variables, &spec, cache);
             self.slots[at].variables = loaded.variables.clone();
-            if loaded.missing && self.patient {
-                return Step::Waits;
+            if loaded.missing && self.waits_for_missing {
+                return Progress::Blocked;
             }
             let none = loaded.variables.values.is_empty() && !loaded.variables.open;
-            if !none || always(&asks.object) || !loaded.findings.is_empty() {
-                values = Some(Values {
+            if !none || always(&spec.object) || !loaded.findings.is_empty() {
+                values = Some(SubstitutionInput {
                     loaded,
                     strict: self.strictness.is_strict(),
-                    limit: ground.settings.bounds.grown_by_one,
+                    limit: context.settings.bounds.grown_by_one,
                 });
             }
         }
-        let job = Job::Finish(asks, built.clone(), values);
+        let job = Job::Finish(spec, built.clone(), values);
         let key = job.key(Some(&folder));
-        match ground.memo.get(&key) {
-            Some(output) => Step::Done(key, output.clone()),
-            None => Step::Needs(key, job),
+        match context.memo.get(&key) {
+            Some(output) => Progress::Done(key, output.clone()),
+            None => Progress::NeedsJob(key, job),
         }
     }
 }
 
-/// Where an applier is written, whatever was done to it since.
-fn written(asks: &Asks) -> &Span {
-    let node = &asks.object.node;
+/// The place where an applier is written, regardless of later patches.
+fn written(spec: &ApplierSpec) -> &Span {
+    let node = &spec.object.node;
     node.get("metadata").unwrap_or(node).origin.written()
 }
 
-fn refusal(asks: &Asks, repeats: bool, most: usize) -> String {
+fn refusal(spec: &ApplierSpec, repeats: bool, most: usize) -> String {
     if repeats {
-        format!("{} makes itself over and over under new names; this one is not followed", asks.reference)
+        format!("{} creates itself repeatedly under new names; this one is not followed", spec.reference)
     } else {
-        format!("{} is one of more than {most} appliers; further ones are not followed", asks.reference)
+        format!("{} is one of more than {most} appliers; further ones are not followed", spec.reference)
     }
 }
 
 impl Slot {
-    fn new(asks: Arc<Asks>, parent: Option<usize>) -> Self {
-        Self { asks, parent, variables: Arc::default(), key: None, output: None, expanded: false }
+    fn new(spec: Arc<ApplierSpec>, parent: Option<usize>) -> Self {
+        Self { spec, parent, variables: Arc::default(), key: None, output: None, is_collected: false }
     }
 }
 
-/// What becomes of a Kustomization whose source hands out nothing that is known.
-fn without_artifact(asks: &Asks, resolution: Resolution) -> Step {
+/// The result for a Kustomization whose source has no known artifact.
+fn without_artifact(spec: &ApplierSpec, resolution: Resolution) -> Progress {
     let output = match resolution {
         Resolution::Artifact(_) => unreachable!("the caller builds it"),
         Resolution::Missing => {
-            let named = asks.source.as_ref().map_or("its source".to_string(), ToString::to_string);
-            let output = Output::not_built(format!("{named} is not among what the cluster receives"));
-            Output { without: asks.source.clone(), ..output }
+            let named = spec.source.as_ref().map_or("its source".to_string(), ToString::to_string);
+            let output = Output::not_built(NotBuiltReason::MissingSource(named.into()));
+            Output { without: spec.source.clone(), ..output }
         }
-        Resolution::NoCopy(url) => Output::not_built(format!("no copy of `{url}`")),
-        Resolution::Unknown(reason) => Output::not_built(reason),
+        Resolution::NoCopy(url) => Output::not_built(NotBuiltReason::NoCopy(url)),
+        Resolution::Unknown(reason) => Output::not_built(NotBuiltReason::Unknown(reason)),
         Resolution::Failed(findings) => {
-            // What needs a source that is not there certainly brings nothing.
+            // A Kustomization with a missing source certainly applies nothing.
             let lacks = findings.iter().any(|finding| finding.rule == DANGLING_SOURCE);
             let output = Output::new(Vec::new(), findings);
             Output { whole: lacks, ..output }
         }
     };
-    let said = format!("{:?} {:?}", output.state, output.findings);
-    Step::Done(Key::Nothing(said.into()), Arc::new(output))
+    let key = match &output.state {
+        State::NotBuilt(reason) => BuildKey::NotBuilt(reason.clone()),
+        State::Built | State::Failed => BuildKey::Failed(output.findings.iter().map(FindingKey::from).collect()),
+    };
+    Progress::Done(key, Arc::new(output))
 }

@@ -1,29 +1,30 @@
-//! What came of the clusters: appliers and objects, what is wrong for which of them, what was not built and why.
+//! The outcome of the builds: clusters, findings, and appliers that were not built.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::cluster_build::{Growing, Slot};
+use super::cluster_build::{ClusterBuild, Slot};
 use super::undefined_variables::{Definitions, MAX_PLACES};
-use super::unmatched_patches::Tally;
+use super::unmatched_patches::PatchTally;
 use crate::base::finding::{Finding, Label, ObjectRef, Severity};
-use crate::flux::build::build_key::Key;
+use crate::flux::build::build_key::BuildKey;
 use crate::flux::build::inventory::Inventory;
 use crate::flux::build::output::Output;
-use crate::flux::cluster::applied_set::Brought;
+use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::applier::Applier;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
 use crate::flux::cluster::shared_position::is_shared;
 use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::flux::model::completion::Completion;
+use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::model::objects::Objects;
 use crate::flux::variables::substitute::rule_ids::UNDEFINED_VARIABLE;
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::Name;
 
-/// What was built: for every cluster, with what is wrong.
+/// The clusters with their findings.
 pub(crate) struct Outcome {
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) findings: Vec<Finding>,
@@ -31,36 +32,36 @@ pub(crate) struct Outcome {
     pub(crate) gaps: Vec<Gap>,
 }
 
-/// Something that was not built although nothing is wrong, such as what a source without a copy holds.
+/// A reason why appliers were not built although nothing is wrong, such as a source without a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// Why.
-    pub reason: Arc<str>,
-    /// How many appliers it concerns, in all clusters.
+    /// The reason.
+    pub reason: NotBuiltReason,
+    /// The number of appliers with this reason, in all clusters.
     pub appliers: usize,
-    /// The clusters it concerns, sorted.
+    /// The clusters of these appliers, sorted.
     pub clusters: Vec<Name>,
 }
 
-/// What is said of one output, which several appliers may share.
-struct Said<'a> {
+/// An output, and the clusters that share its findings.
+struct OutputFindings<'a> {
     output: &'a Output,
     clusters: BTreeSet<Name>,
 }
 
-/// Makes clusters of what grew.
-pub(crate) fn finish(clusters: &[Growing]) -> Outcome {
-    // What is said of each output, in the order in which clusters have them.
-    let mut said: Vec<Said<'_>> = Vec::new();
-    let mut places: Index<&Key, usize> = Index::default();
-    let mut gaps: BTreeMap<Arc<str>, (usize, BTreeSet<Name>)> = BTreeMap::new();
+/// Assembles the clusters and their findings.
+pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
+    // Distinct outputs, in the order in which clusters have them.
+    let mut distinct: Vec<OutputFindings<'_>> = Vec::new();
+    let mut places: Index<&BuildKey, usize> = Index::default();
+    let mut gaps: BTreeMap<NotBuiltReason, (usize, BTreeSet<Name>)> = BTreeMap::new();
     let (mut done, mut findings) = (Vec::new(), Vec::new());
     let completion = Completion::default();
-    let mut patches = Tally::default();
-    let definitions = Definitions::of(clusters);
+    let mut patches = PatchTally::default();
+    let definitions = Definitions::new(clusters);
     for cluster in clusters {
         let mut appliers = Vec::new();
-        let mut brought = Vec::new();
+        let mut applied_sets = Vec::new();
         for (at, slot) in cluster.slots.iter().enumerate() {
             let Some(output) = &slot.output else { continue };
             let applier = Arc::new(applier(slot, at, output, &appliers));
@@ -71,11 +72,11 @@ pub(crate) fn finish(clusters: &[Growing]) -> Outcome {
             }
             if let Some(key) = &slot.key {
                 let place = *places.entry_or(key, || {
-                    said.push(Said { output, clusters: BTreeSet::new() });
-                    said.len() - 1
+                    distinct.push(OutputFindings { output, clusters: BTreeSet::new() });
+                    distinct.len() - 1
                 });
                 if applier.shares_with.is_empty() {
-                    said[place].clusters.insert(cluster.root.name.clone());
+                    distinct[place].clusters.insert(cluster.root.name.clone());
                 } else {
                     let moved = output.findings.iter().map(|finding| moved(finding, &applier, &cluster.root.name));
                     findings.extend(moved);
@@ -85,30 +86,30 @@ pub(crate) fn finish(clusters: &[Growing]) -> Outcome {
             for finding in definitions.missed(cluster, slot, output) {
                 findings.push(moved(&finding, &applier, &cluster.root.name));
             }
-            brought.push(Brought {
+            applied_sets.push(AppliedSet {
                 by: applier.clone(),
                 objects: output.objects.clone(),
                 completion: completion.clone(),
                 inventory: Some(output.inventory.clone()),
                 facts: Some(output.facts.clone()),
-                unset: output.unset.clone(),
+                undefined: output.undefined.clone(),
             });
             appliers.push(applier);
         }
-        drop_overtaken(&mut brought);
-        let lookups = Lookups::new(cluster.received.clone());
-        done.push(Cluster { name: cluster.root.name.clone(), appliers, brought, lookups });
+        remove_reapplied(&mut applied_sets);
+        let lookups = Lookups::new(cluster.index.clone());
+        done.push(Cluster { name: cluster.root.name.clone(), appliers, applied_sets, lookups });
     }
     let gaps = gaps.into_iter();
     let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });
     let gaps = gaps.collect();
     let mut not_done: BTreeMap<String, usize> = BTreeMap::new();
-    for (what, count) in said.iter().flat_map(|said| &said.output.facts.not_done) {
+    for (what, count) in distinct.iter().flat_map(|shared| &shared.output.facts.not_done) {
         *not_done.entry(what.clone()).or_default() += count;
     }
-    findings.extend(clusters.iter().flat_map(by_hand_findings));
+    findings.extend(clusters.iter().flat_map(bootstrap_findings));
     findings.extend(patches.findings());
-    for Said { output, clusters } in said.into_iter().filter(|said| !said.clusters.is_empty()) {
+    for OutputFindings { output, clusters } in distinct.into_iter().filter(|shared| !shared.clusters.is_empty()) {
         let clusters: Vec<Name> = clusters.into_iter().collect();
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
     }
@@ -116,32 +117,32 @@ pub(crate) fn finish(clusters: &[Growing]) -> Outcome {
 }
 
 fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> Applier {
-    let asks = &slot.asks;
-    let others = output.built_for.iter().filter(|other| !is_shared(other, &asks.object));
-    let source = asks.source.as_ref().map(|source| ObjectRef {
+    let spec = &slot.spec;
+    let others = output.built_for.iter().filter(|other| !is_shared(other, &spec.object));
+    let source = spec.source.as_ref().map(|source| ObjectRef {
         api_version: "source.toolkit.fluxcd.io/v1".into(),
         kind: source.kind.clone(),
         namespace: Some(source.namespace.clone()).filter(|namespace| !namespace.is_empty()),
         name: source.name.clone(),
     });
     Applier {
-        kind: asks.kind,
-        reference: asks.reference.clone(),
-        object: (asks.kind != ApplierKind::Bootstrap).then(|| asks.object.clone()),
+        kind: spec.kind,
+        reference: spec.reference.clone(),
+        object: (spec.kind != ApplierKind::Bootstrap).then(|| spec.object.clone()),
         at,
         parent: slot.parent,
-        brought_by: slot.parent.and_then(|parent| before.get(parent).cloned()),
+        parent_applier: slot.parent.and_then(|parent| before.get(parent).cloned()),
         shares_with: others.cloned().collect(),
         source,
-        folder: asks.folder.clone(),
-        target: asks.target.clone(),
+        folder: spec.folder.clone(),
+        target: spec.target.clone(),
         variables: slot.variables.clone(),
         is_known: output.is_known(),
         state: output.state.clone(),
     }
 }
 
-/// A finding about a build that was made for another applier, as this one has it.
+/// A finding of a shared build, with the places and the object of this applier.
 fn moved(finding: &Finding, applier: &Applier, cluster: &Name) -> Finding {
     let mut finding = finding.clone();
     for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {
@@ -153,37 +154,37 @@ fn moved(finding: &Finding, applier: &Applier, cluster: &Name) -> Finding {
     finding
 }
 
-fn by_hand_findings(cluster: &Growing) -> Vec<Finding> {
+fn bootstrap_findings(cluster: &ClusterBuild) -> Vec<Finding> {
     let name = || vec![cluster.root.name.clone()];
     cluster.root.findings.iter().map(|found| Finding { clusters: name(), ..found.clone() }).collect()
 }
 
-/// Leaves out what was applied by hand and is applied by Flux since.
-fn drop_overtaken(brought: &mut [Brought]) {
-    let Some((by_hand, by_flux)) = brought.split_first_mut() else { return };
-    if by_hand.by.kind != ApplierKind::Bootstrap {
+/// Removes the objects of the bootstrap that Flux applies itself.
+fn remove_reapplied(applied_sets: &mut [AppliedSet]) {
+    let Some((bootstrap, by_flux)) = applied_sets.split_first_mut() else { return };
+    if bootstrap.by.kind != ApplierKind::Bootstrap {
         return;
     }
-    let by_flux = || by_flux.iter().filter(|brought| brought.by.target.is_none());
-    // What names no namespace is applied into the one that Flux is installed in.
-    let home = by_hand.by.reference.namespace.as_deref();
-    let has = |brought: &Brought, object: &Object| {
+    let by_flux = || by_flux.iter().filter(|set| set.by.target.is_none());
+    // Objects without a namespace are applied to the namespace of Flux.
+    let home = bootstrap.by.reference.namespace.as_deref();
+    let has = |set: &AppliedSet, object: &Object| {
         let in_home = |inventory: &Inventory| {
             let home = home.filter(|_| object.namespace().is_none());
-            home.is_some_and(|home| inventory.has_in(home, object, &brought.objects))
+            home.is_some_and(|home| inventory.has_in(home, object, &set.objects))
         };
-        let inventory = brought.inventory.as_deref();
-        inventory.is_some_and(|inventory| inventory.has(object, &brought.objects) || in_home(inventory))
+        let inventory = set.inventory.as_deref();
+        inventory.is_some_and(|inventory| inventory.has(object, &set.objects) || in_home(inventory))
     };
-    let kept = by_hand.objects.iter().filter(|object| !by_flux().any(|brought| has(brought, object)));
+    let kept = bootstrap.objects.iter().filter(|object| !by_flux().any(|set| has(set, object)));
     let kept: Objects = kept.cloned().collect();
-    if kept.len() < by_hand.objects.len() {
-        by_hand.inventory = Some(Arc::new(Inventory::of(kept.iter())));
-        by_hand.objects = kept;
+    if kept.len() < bootstrap.objects.len() {
+        bootstrap.inventory = Some(Arc::new(Inventory::new(kept.iter())));
+        bootstrap.objects = kept;
     }
 }
 
-/// One finding of those that say the same at the same place of several clusters.
+/// Merges equal findings of several clusters.
 fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
     fn key(finding: &Finding) -> (&str, u32, u32, &str, &str, Severity) {
         let (path, start, len) = finding.at.span.order();
@@ -194,7 +195,7 @@ fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
     for finding in findings {
         match merged.last_mut().filter(|last| key(last) == key(&finding)) {
             Some(last) => {
-                // Several Kustomizations may read a variable at one place, and each could have defined it.
+                // Several Kustomizations may read a variable at one place, and each could define it.
                 if finding.rule == UNDEFINED_VARIABLE {
                     let new = finding.related.into_iter().filter(|label| !last.related.contains(label));
                     let new: Vec<Label> = new.take(MAX_PLACES.saturating_sub(last.related.len())).collect();

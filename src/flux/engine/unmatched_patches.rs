@@ -1,40 +1,40 @@
-//! Patches whose target selects nothing wherever they are applied.
+//! Patches whose target matches no object in any build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::Finding;
-use crate::flux::build::output::Facts;
+use crate::flux::build::output::BuildFacts;
 use crate::flux::cluster::applier::Applier;
 use crate::kustomize::PatchTarget;
 use crate::text::{Index, Span};
 use crate::yaml::Name;
 
-/// The rule of patches that find nothing.
+/// The rule of patches without a match.
 const UNMATCHED_PATCH: &str = "unmatched-patch";
 
-/// The root, the path and the offset of a patch's target.
-type Place = (Option<Arc<str>>, String, usize);
+/// The root, the path and the offset of the target of a patch.
+type PatchPosition = (Option<Arc<str>>, String, usize);
 
-/// Patches by their places, as far as builds laid them.
+/// The patches of all builds by the position of their targets.
 #[derive(Default)]
-pub(crate) struct Tally {
-    by_place: BTreeMap<Place, Told>,
-    /// Builds that clusters share, by the place of their facts in memory, and the clusters that have them.
-    shared: Vec<(Arc<Facts>, BTreeSet<Name>)>,
+pub(crate) struct PatchTally {
+    by_place: BTreeMap<PatchPosition, PatchRecord>,
+    /// Builds that clusters share, by the address of their facts, and their clusters.
+    shared: Vec<(Arc<BuildFacts>, BTreeSet<Name>)>,
     known: Index<usize, usize>,
 }
 
-/// What is known of a patch.
-struct Told {
-    /// What is said of it where it found nothing; `None` once it found something.
+/// The result of a patch.
+struct PatchRecord {
+    /// The finding of a patch without a match; `None` once it has matched.
     missed: Option<Finding>,
     clusters: BTreeSet<Name>,
 }
 
-impl Tally {
-    /// Takes the patches of a build that a cluster has.
-    pub(crate) fn take(&mut self, facts: &Arc<Facts>, applier: &Applier, cluster: &Name) {
+impl PatchTally {
+    /// Records the patches of a build of a cluster.
+    pub(crate) fn take(&mut self, facts: &Arc<BuildFacts>, applier: &Applier, cluster: &Name) {
         if facts.patch_targets.is_empty() {
             return;
         }
@@ -51,7 +51,7 @@ impl Tally {
         }
     }
 
-    /// Takes the patches of a folder in a repository without a root.
+    /// Records the patches of a directory in a repository without a root.
     pub(crate) fn take_folder(&mut self, targets: &[PatchTarget]) {
         for target in targets {
             self.note(target, &target.place, None);
@@ -61,33 +61,33 @@ impl Tally {
     fn note(&mut self, target: &PatchTarget, place: &Span, cluster: Option<&Name>) {
         let file = place.file();
         let key = (file.root().cloned(), file.path().to_owned(), place.range().start);
-        let told = self.by_place.entry(key).or_insert_with(|| Told {
+        let record = self.by_place.entry(key).or_insert_with(|| PatchRecord {
             missed: (!target.is_matched).then(|| finding(target, place)),
             clusters: BTreeSet::new(),
         });
         if target.is_matched {
-            told.missed = None;
+            record.missed = None;
         }
-        told.clusters.extend(cluster.cloned());
+        record.clusters.extend(cluster.cloned());
     }
 
-    /// What is to be said of the patches that found nothing anywhere.
+    /// The findings of the patches that matched nothing in any build.
     pub(crate) fn findings(mut self) -> Vec<Finding> {
         for (facts, clusters) in std::mem::take(&mut self.shared) {
             for target in &facts.patch_targets {
                 self.note(target, &target.place, None);
                 let file = target.place.file();
                 let key = (file.root().cloned(), file.path().to_owned(), target.place.range().start);
-                let told = self.by_place.get_mut(&key).filter(|told| told.missed.is_some());
-                if let Some(told) = told {
-                    told.clusters.extend(clusters.iter().cloned());
+                let record = self.by_place.get_mut(&key).filter(|record| record.missed.is_some());
+                if let Some(record) = record {
+                    record.clusters.extend(clusters.iter().cloned());
                 }
             }
         }
         let missed = self
             .by_place
             .into_values()
-            .filter_map(|told| Some(Finding { clusters: told.clusters.into_iter().collect(), ..told.missed? }));
+            .filter_map(|record| Some(Finding { clusters: record.clusters.into_iter().collect(), ..record.missed? }));
         missed.collect()
     }
 }
@@ -95,13 +95,13 @@ impl Tally {
 fn finding(target: &PatchTarget, place: &Span) -> Finding {
     let message = match target.selector.as_str() {
         "" => "this patch matches no object".to_owned(),
-        asks => format!("this patch matches no object: nothing here is {asks}"),
+        selector => format!("this patch matches no object: no object here is {selector}"),
     };
     let finding = Finding::warning(UNMATCHED_PATCH, place.clone(), message);
-    let rest = "kustomize and Flux say nothing and leave the patch out";
+    let rest = "kustomize and Flux silently skip the patch";
     match &target.near_match {
         Some((field, object, span)) => finding
-            .related(span.clone(), format!("but for `{field}`, it would match {object}"))
+            .related(span.clone(), format!("without `{field}`, it would match {object}"))
             .help(format!("correct `{field}` of the target: {rest}")),
         None => finding.help(format!("correct the target, or remove the patch: {rest}")),
     }

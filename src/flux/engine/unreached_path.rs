@@ -1,4 +1,4 @@
-//! Kustomizations that no cluster reaches: their paths can be judged when they name the repository itself.
+//! The paths of Kustomizations that no cluster reaches. They are checked if the source is the repository itself.
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -17,26 +17,26 @@ use crate::kube::Object;
 use crate::text::{Index, Tree, folder_of};
 use crate::yaml::{Style, Value};
 
-/// The sources that are the repository itself, with the folder that is the root of each.
-pub(crate) struct Own(Vec<(SourceRef, String)>);
+/// The sources that are the repository itself, with the directory that is their root.
+pub(crate) struct OwnSources(Vec<(SourceRef, String)>);
 
-impl Own {
-    pub(crate) fn of(roots: &[Root]) -> Self {
+impl OwnSources {
+    pub(crate) fn new(roots: &[Root]) -> Self {
         let own = |root: &Root| Some((root.own_source()?, root.prefix.clone().unwrap_or_default()));
         Self(roots.iter().filter_map(own).collect())
     }
 
-    /// The paths that the repository does not have, of Kustomizations that no cluster reaches.
+    /// The findings of missing paths of Kustomizations that no cluster reaches.
     pub(crate) fn missing_paths(&self, objects: &[Built], clusters: &[Cluster], tree: &Tree) -> Vec<Finding> {
         let appliers = clusters.iter().flat_map(|cluster| &cluster.appliers);
         let reached: BTreeSet<_> = appliers.filter_map(|applier| applier.object.as_ref()).map(written).collect();
         let folders = LazyCell::new(|| applied_folders(clusters));
-        let held =
-            clusters.iter().flat_map(|cluster| &cluster.brought).filter_map(|brought| brought.inventory.as_ref());
-        let held = held.flat_map(|inventory| inventory.appliers().map(|held| written(&held.object)));
+        let indexed =
+            clusters.iter().flat_map(|cluster| &cluster.applied_sets).filter_map(|set| set.inventory.as_ref());
+        let indexed = indexed.flat_map(|inventory| inventory.appliers().map(|indexed| written(&indexed.object)));
         let mut reached = reached;
-        reached.extend(held);
-        let unreached = objects.iter().filter(|built| is_kustomization(&built.object) && built.settled);
+        reached.extend(indexed);
+        let unreached = objects.iter().filter(|built| is_kustomization(&built.object) && built.is_final);
         let unreached = unreached.filter(|built| !reached.contains(&written(&built.object)));
         unreached.filter_map(|built| self.missing_path(built, &folders, tree)).collect()
     }
@@ -49,15 +49,15 @@ impl Own {
     ) -> Option<Finding> {
         let object = &built.object;
         let path = object.node.at_keys(&["spec", "path"])?;
-        let Value::Scalar(said, style) = &path.value else { return None };
-        let is_open = *style == Style::Unknown || said.contains('$') || said.contains("{{");
+        let Value::Scalar(text, style) = &path.value else { return None };
+        let is_open = *style == Style::Unknown || text.contains('$') || text.contains("{{");
         let file = object.node.origin.written().file().path();
         let is_aside = is_set_aside(file, |folder| folders.contains(folder)) || file.ends_with("gotk-sync.yaml");
         if is_open || is_aside || built.completion.mentions("path") {
             return None;
         }
         let source = SourceRef::of_kustomization(object)?;
-        // What has no namespace yet gets one from whatever applies it.
+        // An object without a namespace gets one from its applier.
         let is_same = |own: &SourceRef| {
             own.kind == source.kind
                 && own.name == source.name
@@ -65,19 +65,19 @@ impl Own {
         };
         let mut roots = self.0.iter().filter(|(own, _)| is_same(own)).map(|(_, prefix)| prefix).peekable();
         roots.peek()?;
-        let folder = clamp(said);
+        let folder = clamp(text);
         if roots.any(|prefix| tree.has_folder(&below(prefix, &folder))) {
             return None;
         }
-        let help = "no cluster reaches this Kustomization: correct the path before anything applies it, or remove it";
+        let help = "no cluster reaches this Kustomization: correct the path before a cluster applies it, or remove it";
         Some(missing(object, path, &folder, false).help(help))
     }
 }
 
-/// The directories that contain an object which a cluster receives, and the directories above.
+/// The directories that contain an object of a cluster, and the directories above.
 fn applied_folders(clusters: &[Cluster]) -> Index<&str, ()> {
     let mut folders: Index<&str, ()> = Index::default();
-    for object in clusters.iter().flat_map(|cluster| &cluster.brought).flat_map(|brought| brought.objects.iter()) {
+    for object in clusters.iter().flat_map(|cluster| &cluster.applied_sets).flat_map(|set| set.objects.iter()) {
         let mut folder = object.node.get("kind").unwrap_or(&object.node).origin.written().file().path();
         while !folder.is_empty() {
             folder = folder_of(folder);
@@ -89,7 +89,7 @@ fn applied_folders(clusters: &[Cluster]) -> Index<&str, ()> {
     folders
 }
 
-/// Where an object was written: building and patching do not move that.
+/// The position where an object is written. Builds and patches do not change it.
 fn written(object: &Object) -> (String, usize) {
     let span = object.node.get("kind").unwrap_or(&object.node).origin.written();
     (span.file().path().to_owned(), span.range().start)

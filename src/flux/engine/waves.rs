@@ -1,68 +1,67 @@
-//! Everything that roots reach, built for every cluster at once.
+//! The fixed point of all clusters.
 //!
-//! A built Kustomization may bring further ones, so clusters are gone through in waves: what their appliers need and
-//! nobody built yet is collected, built in parallel, each distinct input once, and the next wave sees the results. It
-//! ends when a wave changes nothing.
+//! A built Kustomization may apply further Kustomizations, so the build runs in waves. A wave collects the jobs that
+//! appliers need, runs each distinct job once and in parallel, and the next wave uses the outputs. The build ends when
+//! a wave needs no jobs.
 
-use crate::flux::build::context::Ground;
-use crate::flux::build::context::Memo;
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
-use super::cluster_build::Growing;
+use super::cluster_build::ClusterBuild;
 use super::outcome::{Outcome, finish};
-use crate::flux::build::build_key::Key;
+use crate::flux::build::build_key::BuildKey;
+use crate::flux::build::context::{BuildContext, Memo};
 use crate::flux::build::job::Job;
 use crate::flux::build::output::Output;
 use crate::flux::install::root::Root;
 use crate::flux::settings::Settings;
 use crate::flux::source::sources::Sources;
-use crate::flux::variables::shared_substitution::Shared;
+use crate::flux::variables::shared_substitution::SubstitutionCache;
 use crate::text::Index;
 
-/// How often the clusters are gone through at most. Each level of Kustomizations takes two waves at most: one to build,
-/// one to substitute. What ends here goes round in a circle: a value that is made of itself, say.
+/// The maximum number of waves. Each level of Kustomizations needs at most two: one to build, one to substitute. Only a
+/// cycle needs more, such as a value that is derived from itself.
 const MAX_WAVES: usize = 2_500;
 
-/// How many builds go on at once before that is looked at again.
+/// The number of builds in one batch; the memory limit is checked between batches.
 pub(crate) const AT_ONCE: usize = 32;
 
-/// Builds what the roots reach.
+/// Builds everything that the roots reach.
 pub(crate) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {
-    // On a thread of the pool, so that the waves need not be handed over one by one.
-    let clusters = rayon::scope(|_| grow(roots, sources, settings));
+    // A thread of the pool runs the waves, so that they need not be handed over one by one.
+    let clusters = rayon::scope(|_| reach_fixed_point(roots, sources, settings));
     finish(&clusters)
 }
 
-/// Lets clusters grow until nothing changes.
-fn grow(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Vec<Growing> {
-    let mut ground = Ground { sources, settings, memo: Memo::default(), shared: Shared::default() };
-    let mut clusters: Vec<Growing> = roots.into_iter().map(|root| Growing::new(root, &ground)).collect();
+/// Advances all clusters until they need no jobs.
+fn reach_fixed_point(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Vec<ClusterBuild> {
+    let mut context = BuildContext { sources, settings, memo: Memo::default(), shared: SubstitutionCache::default() };
+    let mut clusters: Vec<ClusterBuild> = roots.into_iter().map(|root| ClusterBuild::new(root, &context)).collect();
     let mut grown = 0;
     for _ in 0..MAX_WAVES {
-        // Each cluster looks at what was built before this wave, so that no order among them shows.
-        let open: Vec<&mut Growing> = clusters.iter_mut().filter(|cluster| !cluster.is_settled()).collect();
+        // Each cluster sees the outputs of earlier waves only, so that the order of clusters has no effect.
+        let open: Vec<&mut ClusterBuild> = clusters.iter_mut().filter(|cluster| !cluster.is_complete()).collect();
         if open.is_empty() {
             break;
         }
-        let wanted: Vec<Vec<(Key, Job)>> = open.into_par_iter().map(|cluster| cluster.grow(&ground)).collect();
-        // The first cluster that needs something has it done, so that the others do not show in it.
-        let mut known: Index<Key, ()> = Index::default();
-        let mut distinct: Vec<(Key, Job)> = wanted.into_iter().flatten().collect();
+        let wanted: Vec<Vec<(BuildKey, Job)>> = open.into_par_iter().map(|cluster| cluster.advance(&context)).collect();
+        // The first cluster that needs a job determines the places in its output.
+        let mut known: Index<BuildKey, ()> = Index::default();
+        let mut distinct: Vec<(BuildKey, Job)> = wanted.into_iter().flatten().collect();
         distinct.retain(|(key, _)| known.insert(key.clone(), ()).is_none());
         for some in distinct.chunks(AT_ONCE) {
-            let run = |(key, job): &(Key, Job)| {
-                let output = if grown > settings.bounds.grown { job.refuse(&ground) } else { job.run(&ground) };
+            let run = |(key, job): &(BuildKey, Job)| {
+                let output = if grown > settings.bounds.grown { job.refuse(&context) } else { job.run(&context) };
                 (key.clone(), Arc::new(output))
             };
-            let built: Vec<(Key, Arc<Output>)> = some.par_iter().map(run).collect();
+            let built: Vec<(BuildKey, Arc<Output>)> = some.par_iter().map(run).collect();
             for (key, output) in built {
                 grown += output.grown;
-                ground.memo.insert(key, output);
+                context.memo.insert(key, output);
             }
         }
     }
-    clusters.par_iter_mut().for_each(Growing::end);
+    clusters.par_iter_mut().for_each(ClusterBuild::report_unfinished);
     clusters
 }

@@ -17,7 +17,7 @@ impl Cluster {
         let namespace = object.namespace().or(release.completion.target_namespace.as_deref()).unwrap_or_default();
         let by = (object.span(), &release.by.reference);
         Some(values(object, |kind, name| {
-            self.lookups.find((kind, namespace, name), release.by.target.as_ref(), &self.brought, by)
+            self.lookups.find((kind, namespace, name), release.by.target.as_ref(), &self.applied_sets, by)
         }))
     }
 }

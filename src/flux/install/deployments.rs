@@ -1,5 +1,5 @@
-//! The Deployments of Flux's controllers where no file holds them: the flux CLI or the operator is going to make them,
-//! and patches for them are there already.
+//! The Deployments of Flux's controllers if no file contains them: the flux CLI or the operator creates them later, but
+//! their patches exist already.
 
 use super::installation::CONTROLLERS;
 use super::sync::{namespace, patches};
@@ -12,38 +12,38 @@ use crate::yaml::Node;
 /// The controller whose arguments decide how variables are substituted.
 const SUBSTITUTING: &[&str] = &["kustomize-controller"];
 
-/// Where a kustomization takes objects from; without these fields it says what is done to them.
+/// The fields from which a kustomization takes objects. Without them, the remaining fields are transformations.
 const BRINGING: [&str; 7] =
     ["resources", "bases", "components", "configMapGenerator", "secretGenerator", "generators", "helmCharts"];
 
-/// The Deployment of kustomize-controller as a FluxInstance patches it, as far as its arguments say something.
+/// The Deployment of kustomize-controller with the patches of a FluxInstance; `None` without patches.
 pub(crate) fn controller_of(instance: &Object) -> Option<Object> {
     of_instance(instance, SUBSTITUTING).into_iter().next()
 }
 
-/// The Deployments of all controllers as a FluxInstance patches them; none where it has no patches.
+/// The Deployments of all controllers with the patches of a FluxInstance; empty without patches.
 pub(super) fn controllers_of(instance: &Object) -> Vec<Object> {
     of_instance(instance, &CONTROLLERS)
 }
 
-/// The Deployment of kustomize-controller as the kustomization of a folder patches it, which installs Flux from a file
-/// that is not there.
+/// The Deployment of kustomize-controller with the patches of a directory's kustomization, whose file of manifests is
+/// missing.
 pub(super) fn controller_in(builder: &Builder, folder: &str) -> Option<Object> {
     in_folder(builder, folder, SUBSTITUTING).into_iter().next()
 }
 
-/// The Deployments of all controllers as the kustomization of a folder patches them.
+/// The Deployments of all controllers with the patches of a directory's kustomization.
 pub(super) fn controllers_in(builder: &Builder, folder: &str) -> Vec<Object> {
     in_folder(builder, folder, &CONTROLLERS)
 }
 
-/// Objects as the kustomization of a folder changes them, in their order; as they are where the folder has none.
+/// Transforms objects by the kustomization of a directory, and keeps their order; unchanged if the directory has none.
 pub(super) fn patched_by(builder: &Builder, folder: &str, objects: Vec<Object>) -> Vec<Object> {
     let Some(node) = transformations(builder, folder) else { return objects };
     let mut built = builder.build_over(objects.clone(), folder, &node).objects;
     let place = |object: &Object| objects.iter().position(|other| other.kind() == object.kind());
     built.sort_by_key(place);
-    // A patch may delete what it is laid over, and it is applied by hand all the same.
+    // A patch may delete its object, which the bootstrap applies nevertheless.
     if built.len() == objects.len() { built } else { objects }
 }
 
@@ -64,7 +64,7 @@ fn in_folder(builder: &Builder, folder: &str, names: &[&str]) -> Vec<Object> {
     builder.build_over(controllers, folder, &node).objects
 }
 
-/// What the kustomization of a folder does to objects.
+/// The transformations of a directory's kustomization.
 fn transformations(builder: &Builder, folder: &str) -> Option<Node> {
     let path = file_in(builder.files(), folder).into_iter().next()?;
     let parsed = builder.files().get(&path)?;
@@ -72,14 +72,14 @@ fn transformations(builder: &Builder, folder: &str) -> Option<Node> {
     Some(BRINGING.iter().fold(node, |node, field| node.without(field)))
 }
 
-/// As much of a controller's Deployment as patches of it need.
+/// The parts of a controller's Deployment that patches usually refer to.
 fn controller(name: &str, namespace: &Node) -> Object {
     let place = namespace.span();
-    let at = |said: &str| text(said, place);
+    let at = |value: &str| text(value, place);
     let volumes = || list(["data", "temp"].map(|name| map(vec![("name", at(name))], place)).to_vec(), place);
     let amounts = |cpu: &str, memory: &str| map(vec![("cpu", at(cpu)), ("memory", at(memory))], place);
     let resources = map(vec![("limits", amounts("1000m", "1Gi")), ("requests", amounts("100m", "64Mi"))], place);
-    // The operator's own patches replace the first ones of these, and users do what works with them.
+    // Patches of the operator replace the first arguments by position, so the user's patches rely on them.
     let arguments = ["--events-addr=", "--watch-all-namespaces=true", "--log-level=info", "--log-encoding=json"];
     let container = map(
         vec![

@@ -1,4 +1,4 @@
-//! Which kustomizations include what.
+//! The graph of kustomizations that include paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,17 +6,17 @@ use super::installation::{COMPONENTS_FILE, SYNC_FILE};
 use super::kustomizations::KustomizationFile;
 use crate::text::{Span, Tree};
 
-/// The folders that include a path, by that path.
+/// The directories that include each path.
 pub(super) struct Includers {
     by_path: BTreeMap<String, Vec<String>>,
-    /// The `gotk-sync.yaml` that kustomizations name and that are not there, with the place that names them.
+    /// Missing `gotk-sync.yaml` files, with the places of the kustomizations that list them.
     pub(super) absent: BTreeMap<String, Span>,
-    /// The folders of those that name a `gotk-components.yaml` which is not there.
+    /// The directories of kustomizations that list a missing `gotk-components.yaml`.
     pub(super) without_components: BTreeSet<String>,
 }
 
 impl Includers {
-    pub(crate) fn of(tree: &Tree, kustomizations: &[KustomizationFile]) -> Self {
+    pub(crate) fn new(tree: &Tree, kustomizations: &[KustomizationFile]) -> Self {
         let mut includers =
             Self { by_path: BTreeMap::new(), absent: BTreeMap::new(), without_components: BTreeSet::new() };
         for KustomizationFile { folder, file, references, .. } in kustomizations {
@@ -38,7 +38,7 @@ impl Includers {
         includers
     }
 
-    /// The outermost folders that a file is built into.
+    /// The outermost directories whose builds include a file.
     pub(crate) fn tops(&self, path: &str) -> BTreeSet<String> {
         let mut tops = BTreeSet::new();
         let mut seen: BTreeSet<&str> = BTreeSet::new();

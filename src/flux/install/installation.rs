@@ -1,8 +1,8 @@
-//! What Flux's own installation brings to a cluster, whoever made it: `flux bootstrap`, `flux install`, the operator.
+//! The objects of an installation of Flux by `flux bootstrap`, `flux install` or Flux Operator.
 
 use crate::kube::groups;
 
-/// The controllers, which have a ServiceAccount and a Deployment each.
+/// The controllers. Each has a ServiceAccount and a Deployment.
 pub const CONTROLLERS: [&str; 7] = [
     "source-controller",
     "kustomize-controller",
@@ -13,11 +13,11 @@ pub const CONTROLLERS: [&str; 7] = [
     "source-watcher",
 ];
 
-/// The controllers that are installed where nothing lists them.
+/// The controllers that are installed by default.
 pub const DEFAULT_CONTROLLERS: [&str; 4] =
     ["source-controller", "kustomize-controller", "helm-controller", "notification-controller"];
 
-/// The groups of Flux's and its operator's kinds.
+/// The API groups of Flux and Flux Operator.
 const GROUPS: [&str; 7] = [
     groups::SOURCE,
     groups::KUSTOMIZE,
@@ -28,7 +28,7 @@ const GROUPS: [&str; 7] = [
     groups::FLUX_OPERATOR,
 ];
 
-/// Tells whether an object comes with an installation of Flux in a namespace.
+/// Whether an object is part of an installation of Flux in a namespace.
 ///
 /// Source: the manifests of Flux 2.7 to 2.9 and of Flux Operator's chart; cluster-scoped names end with the namespace.
 pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str) -> bool {
@@ -55,8 +55,8 @@ pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str
     }
 }
 
-/// The file that `flux bootstrap` writes.
+/// The file in which `flux bootstrap` writes the sync.
 pub(super) const SYNC_FILE: &str = "gotk-sync.yaml";
 
-/// The file that it writes Flux's own manifests into.
+/// The file in which `flux bootstrap` writes the manifests of Flux.
 pub(super) const COMPONENTS_FILE: &str = "gotk-components.yaml";

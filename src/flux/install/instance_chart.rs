@@ -1,4 +1,4 @@
-//! The chart `flux-instance`, which makes a FluxInstance of its values.
+//! The chart `flux-instance`, which creates a FluxInstance from its values.
 
 use crate::flux::object::synthetic_node::{map, text};
 use crate::kube::Object;
@@ -6,12 +6,12 @@ use crate::kube::groups;
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The `sync` in the values of a release; `None` where the chart would make no root.
+/// The `sync` in the values of a release; `None` if the chart creates no root.
 pub(super) fn sync_of(release: &Object) -> Option<&Node> {
     release.node.at_keys(&["spec", "values", "instance", "sync"]).filter(|sync| sync.get("path").is_some())
 }
 
-/// The FluxInstance that the chart makes of a release's values.
+/// The FluxInstance that the chart creates from the values of a release.
 pub(super) fn instance_of(release: &Object) -> Option<Object> {
     let spec = release.node.at_keys(&["spec", "values", "instance"])?;
     let namespace = release.node.at_keys(&["spec", "targetNamespace"]);
@@ -19,7 +19,7 @@ pub(super) fn instance_of(release: &Object) -> Option<Object> {
     Some(instance(spec, namespace.cloned()))
 }
 
-/// The FluxInstance that it makes of the `instance` in its values.
+/// The FluxInstance that the chart creates from the value `instance`.
 pub(crate) fn instance(spec: &Node, namespace: Option<Node>) -> Object {
     let place = spec.span();
     let namespace = namespace.unwrap_or_else(|| text(groups::FLUX_NAMESPACE, place));
@@ -30,7 +30,7 @@ pub(crate) fn instance(spec: &Node, namespace: Option<Node>) -> Object {
     Object { node: map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], place) }
 }
 
-/// The spec of an instance with the version that the chart gives it when its values say none.
+/// The spec of a FluxInstance with the chart's default version, if its values set none.
 fn with_version(spec: &Node, place: &Span) -> Node {
     let known = spec.get("distribution").filter(|distribution| distribution.is_map());
     if known.is_some_and(|distribution| distribution.get("version").is_some()) {

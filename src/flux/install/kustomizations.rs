@@ -1,4 +1,4 @@
-//! The kustomization files of a repository, and what each of them names.
+//! The kustomization files of a repository, and their references.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use crate::yaml::Parsed;
 
 /// A kustomization file.
 pub(crate) struct KustomizationFile {
-    /// The folder that it is of.
+    /// The directory of the file.
     pub(crate) folder: String,
     pub(crate) file: File,
     pub(crate) is_component: bool,
     pub(crate) references: References,
 }
 
-/// Those of a repository, by folder.
+/// The kustomization files of a repository, by directory.
 pub(crate) fn kustomizations(files: &Files) -> Vec<KustomizationFile> {
     let named = files.parsed().map(|(path, _)| path).filter(|path| is_kustomization_name(path));
     let folders: BTreeSet<&str> = named.map(folder_of).collect();
@@ -33,7 +33,7 @@ pub(crate) fn kustomizations(files: &Files) -> Vec<KustomizationFile> {
     folders.par_iter().flat_map_iter(of_folder).collect()
 }
 
-/// Tells whether a path has one of the names of kustomization files.
+/// Whether a path has one of the names of kustomization files.
 pub(crate) fn is_kustomization_name(path: &str) -> bool {
     FILE_NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
 }
@@ -43,7 +43,7 @@ fn kind_of(parsed: &Parsed) -> Option<&str> {
 }
 
 impl KustomizationFile {
-    /// What its lines such as `# - ./web` name.
+    /// The paths in lines that are commented out, such as `# - ./web`.
     pub(crate) fn parked(&self) -> impl Iterator<Item = String> {
         let comments = self.file.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
         let items = comments.filter_map(|comment| comment.trim_start_matches(['#', ' ']).strip_prefix("- "));

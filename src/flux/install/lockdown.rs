@@ -1,55 +1,54 @@
-//! How Flux is locked down: what the arguments of its controllers refuse to tenants.
+//! The multi-tenancy lockdown of controllers, set by their arguments.
 
 use std::collections::BTreeMap;
 
 use super::deployments::{controllers_in, controllers_of};
-use super::installation::CONTROLLERS;
-use super::installation::{COMPONENTS_FILE, SYNC_FILE};
+use super::installation::{COMPONENTS_FILE, CONTROLLERS, SYNC_FILE};
 use super::kustomizations::KustomizationFile;
 use crate::kube::Object;
 use crate::kustomize::{Builder, file_in, references_of};
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The flags, as they are written.
+/// The flags.
 const CROSS_NAMESPACE: &str = "--no-cross-namespace-refs";
 const REMOTE_BASES: &str = "--no-remote-bases";
 const DEFAULT_ACCOUNT: &str = "--default-service-account";
 
-/// What one controller refuses to tenants.
+/// The lockdown of one controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Locks {
-    /// Whether it refuses references into other namespaces.
+    /// Whether it refuses references to other namespaces.
     pub cross_namespace: bool,
-    /// Whether it refuses to clone what kustomizations name by a URL.
+    /// Whether it refuses remote bases of kustomizations.
     pub remote_bases: bool,
-    /// The account that it acts as where an object names none.
+    /// The service account that it impersonates by default.
     pub default_account: Option<String>,
 }
 
-/// A kustomization that brings Flux's own installation.
+/// A kustomization that contains the installation of Flux.
 #[derive(Debug, Clone)]
 pub struct Installation {
-    /// Its folder.
+    /// The directory of the kustomization.
     pub folder: String,
-    /// Where it names what it brings.
+    /// The place where it lists the manifests.
     pub place: Span,
-    /// Whether it brings the controllers, rather than what they synchronise alone.
+    /// Whether it contains the controllers, and not only the sync.
     pub brings_controllers: bool,
-    /// What its patches make the controllers refuse.
+    /// The lockdown that its patches set, by controller.
     pub(crate) locks: BTreeMap<String, Locks>,
 }
 
 impl Locks {
-    /// Reads them from the arguments of a controller's Deployment.
-    pub fn of(deployment: &Object) -> Self {
+    /// Reads the lockdown from the arguments of a controller's Deployment.
+    pub fn read(deployment: &Object) -> Self {
         let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]);
         let lists = containers.map_or(&[][..], Node::items).iter().map(|container| container.get("args"));
         let arguments = lists.flat_map(|arguments| arguments.map_or(&[][..], Node::items)).filter_map(Node::text);
         let mut locks = Self::default();
         let mut before = "";
         for argument in arguments {
-            // The last one counts, and a value may be an argument of its own where the flag is no switch.
+            // The last argument counts. The value of a flag with a value may be a separate argument.
             let (flag, value) = argument.split_once('=').map_or((argument, None), |(flag, value)| (flag, Some(value)));
             match flag {
                 CROSS_NAMESPACE => locks.cross_namespace = value.is_none_or(is_true),
@@ -63,9 +62,9 @@ impl Locks {
         locks
     }
 
-    /// The flags that a controller of a name needs to keep tenants apart, and does not have.
+    /// The flags for multi-tenancy that a controller lacks.
     ///
-    /// Source: what `multitenant: true` of a FluxInstance adds to which controller.
+    /// Source: the flags that `multitenant: true` of a FluxInstance adds to each controller.
     pub fn lacking(&self, controller: &str) -> Vec<&'static str> {
         let applies = matches!(controller, "kustomize-controller" | "helm-controller");
         let needed = [
@@ -83,7 +82,7 @@ impl Locks {
     }
 }
 
-/// What a FluxInstance makes its controllers refuse: by `multitenant`, or by patches.
+/// The lockdown of controllers that a FluxInstance sets by `multitenant` or by patches.
 pub fn locks_of_instance(instance: &Object) -> BTreeMap<String, Locks> {
     let mut found: BTreeMap<String, Locks> = BTreeMap::new();
     if instance.text_at(&["spec", "cluster", "multitenant"]) == Some("true") {
@@ -102,14 +101,14 @@ pub fn locks_of_instance(instance: &Object) -> BTreeMap<String, Locks> {
     let patches = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
     if patches.iter().any(|patch| patch.get("patch").and_then(Node::text).is_some_and(mentions_flags)) {
         for deployment in controllers_of(instance) {
-            found.entry(deployment.name().to_string()).or_default().add(Locks::of(&deployment));
+            found.entry(deployment.name().to_string()).or_default().add(Locks::read(&deployment));
         }
     }
     found
 }
 
 impl Installation {
-    /// Those of a repository, and those that lay something over another one's: each folder once.
+    /// The installations of a repository, including kustomizations that patch another one; one per directory.
     pub(crate) fn all(builder: &Builder, kustomizations: &[KustomizationFile]) -> Vec<Self> {
         let mut found: BTreeMap<&str, Self> = BTreeMap::new();
         let mut includers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -152,7 +151,7 @@ impl Installation {
         Some(installation)
     }
 
-    /// What its patches make a controller refuse.
+    /// The lockdown that its patches set for a controller.
     pub fn locks(&self, controller: &str) -> Locks {
         self.locks.get(controller).cloned().unwrap_or_default()
     }
@@ -162,12 +161,12 @@ impl Installation {
             return;
         }
         for deployment in controllers_in(builder, &self.folder) {
-            self.locks.entry(deployment.name().to_string()).or_default().add(Locks::of(&deployment));
+            self.locks.entry(deployment.name().to_string()).or_default().add(Locks::read(&deployment));
         }
     }
 }
 
-/// The text of the patches of a folder's kustomization.
+/// The text of the patches of a directory's kustomization.
 fn patches(builder: &Builder, folder: &str) -> Vec<String> {
     let files = builder.files();
     let mut texts = Vec::new();
@@ -189,7 +188,7 @@ fn mentions_flags(text: &str) -> bool {
     [CROSS_NAMESPACE, REMOTE_BASES, DEFAULT_ACCOUNT].iter().any(|flag| text.contains(flag))
 }
 
-/// Tells whether Go takes a text for true.
+/// Whether a text is a true boolean in Go.
 ///
 /// Source: `strconv.ParseBool`.
 fn is_true(text: &str) -> bool {

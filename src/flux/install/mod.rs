@@ -1,4 +1,4 @@
-//! How Flux is installed: roots, FluxInstances, versions and the lockdown.
+//! The installation of Flux: roots, `FluxInstance`s, versions and lockdown.
 
 pub(super) mod installation;
 pub(super) mod instance_chart;

@@ -1,15 +1,15 @@
-//! The roots of a repository: what somebody installs on a cluster by hand, from which Flux finds the rest.
+//! Roots: the objects with which a user bootstraps a cluster, and from which Flux reaches all others.
 //!
-//! A FluxInstance says so, the chart that makes one, or the `gotk-sync.yaml` of `flux bootstrap`. Each is taken as its
-//! folder builds, since clusters often patch a shared one. Where a repository has none of them, a source beside a
-//! Kustomization that applies the very file they stand in was applied by hand too.
+//! A root is a FluxInstance, the release of a chart that creates one, or the `gotk-sync.yaml` of `flux bootstrap`. It
+//! is read from the build of its directory, since clusters often patch a shared one. A repository without these may
+//! have a source and a Kustomization that applies the directory of its own file: a user applied them as well.
 
-use super::installation::SYNC_FILE;
 use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deployments::{controller_in, patched_by};
 use super::includers::Includers;
+use super::installation::SYNC_FILE;
 use super::instance_chart::{instance, instance_of, sync_of};
 use super::kustomizations::KustomizationFile;
 use crate::base::finding::Finding;
@@ -23,46 +23,47 @@ use crate::kustomize::Builder;
 use crate::text::{File, Tree, folder_of, is_inside};
 use crate::yaml::{Name, Node};
 
-/// What a cluster is bootstrapped with.
+/// The bootstrap of a cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
-    /// The cluster's name.
+    /// The name of the cluster.
     pub(crate) name: Name,
-    /// What is applied by hand: a FluxInstance, or a source and a Kustomization.
+    /// The objects of the bootstrap: a FluxInstance, or a source and a Kustomization. That which makes the root is the
+    /// last one.
     pub(crate) objects: Vec<Object>,
-    /// What is wrong with the build that they are from.
+    /// The findings of the build that contains them.
     pub(crate) findings: Vec<Finding>,
-    /// The folder of the tree that is the root of the source which it syncs; `None` when that is not in the tree.
+    /// The directory of the tree that is the root of the synced source; `None` if it is not in the tree.
     pub(crate) prefix: Option<String>,
-    /// The Deployment of kustomize-controller, where Flux is installed from a file that is not there.
+    /// The Deployment of kustomize-controller, if the file that installs Flux is missing.
     pub(crate) controller: Option<Object>,
-    /// Whether the path that it syncs is there.
-    pub(crate) there: bool,
+    /// Whether the synced path exists.
+    pub(crate) path_exists: bool,
 }
 
 impl Root {
-    /// The source that it syncs, when that is the repository.
+    /// The source that it syncs, if that is the repository itself.
     pub(crate) fn own_source(&self) -> Option<SourceRef> {
-        let last = self.objects.last().filter(|_| self.there)?;
+        let last = self.objects.last().filter(|_| self.path_exists)?;
         if !last.is(groups::FLUX_OPERATOR, "FluxInstance") {
             return SourceRef::of_kustomization(last);
         }
         let namespace = last.namespace().unwrap_or(groups::FLUX_NAMESPACE);
-        let said = |key: &str| last.text_at(&["spec", "sync", key]).filter(|text| !text.is_empty());
-        let (kind, name) = (said("kind").unwrap_or("GitRepository"), said("name").unwrap_or(namespace));
+        let sync_field = |key: &str| last.text_at(&["spec", "sync", key]).filter(|text| !text.is_empty());
+        let (kind, name) = (sync_field("kind").unwrap_or("GitRepository"), sync_field("name").unwrap_or(namespace));
         Some(SourceRef { kind: kind.into(), namespace: namespace.into(), name: name.into() })
     }
 
-    /// The source that its Kustomization names, when it is applied by hand.
+    /// The source of its Kustomization, if it is part of the bootstrap.
     pub(crate) fn source(&self) -> Option<&Object> {
         let sync = self.objects.last().filter(|object| is_kustomization(object))?;
         self.objects.iter().find(|source| is_source(source) && is_of(sync, source))
     }
 }
 
-/// Where something that makes a root is written, the surest first.
+/// The kind of a candidate, the most reliable one first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum CandidateKind {
     Instance,
     Sync,
     Chart,
@@ -70,18 +71,18 @@ enum Kind {
     ToCome,
 }
 
-struct Candidate {
-    kind: Kind,
+struct RootCandidate {
+    kind: CandidateKind,
     file: File,
-    /// What is applied by hand; what makes the root comes last.
+    /// The objects of the bootstrap; that which makes the root is the last one.
     objects: Vec<Object>,
     findings: Vec<Finding>,
     controller: Option<Object>,
     path: String,
 }
 
-impl Candidate {
-    fn new(kind: Kind, file: &File, objects: Vec<Object>, path: &str) -> Self {
+impl RootCandidate {
+    fn new(kind: CandidateKind, file: &File, objects: Vec<Object>, path: &str) -> Self {
         Self { kind, file: file.clone(), objects, findings: Vec::new(), controller: None, path: path.to_string() }
     }
 }
@@ -90,7 +91,7 @@ impl Candidate {
 pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile]) -> Vec<Root> {
     let files = builder.files();
     let mut candidates = Vec::new();
-    let includers = Includers::of(files.tree(), kustomizations);
+    let includers = Includers::new(files.tree(), kustomizations);
     let mut tops: BTreeSet<String> = BTreeSet::new();
     for (path, parsed) in files.parsed() {
         let is_sync = path.rsplit('/').next() == Some(SYNC_FILE);
@@ -118,37 +119,39 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile]) -> 
     candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
     for candidate in &mut candidates {
         let folder = folder_of(candidate.file.path());
-        if candidate.kind == Kind::ToCome {
-            // The kustomization beside it is there already, with the patches that will be laid over it.
+        if candidate.kind == CandidateKind::ToCome {
+            // The kustomization with the patches of the future file exists already.
             candidate.objects = patched_by(builder, folder, std::mem::take(&mut candidate.objects));
         }
-        if matches!(candidate.kind, Kind::Sync | Kind::ToCome) && includers.without_components.contains(folder) {
+        if matches!(candidate.kind, CandidateKind::Sync | CandidateKind::ToCome)
+            && includers.without_components.contains(folder)
+        {
             candidate.controller = controller_in(builder, folder);
         }
     }
     settle(files.tree(), candidates)
 }
 
-/// Tells whether an object is a FluxInstance, or the release of the chart that makes one.
+/// Whether an object is a FluxInstance, or the release of a chart that creates one.
 fn makes_instance(object: &Object) -> bool {
     object.is(groups::FLUX_OPERATOR, "FluxInstance")
         || (object.is(groups::HELM, "HelmRelease") && sync_of(object).is_some())
 }
 
-/// Tells whether an object was written by `flux bootstrap`, which its file tells.
+/// Whether an object was written by `flux bootstrap`, according to the name of its file.
 fn stands_in_sync(object: &Object) -> bool {
     object.node.origin.written().file().path().rsplit('/').next() == Some(SYNC_FILE)
 }
 
-/// Tells whether a Kustomization applies a part of its repository in which it stands itself. One that applies the whole
-/// of a repository says nothing: that of a tenant does so with another repository.
+/// Whether a Kustomization applies the part of the repository that contains its own file. A Kustomization of the
+/// repository root does not count: a tenant's may do so with another repository.
 fn applies_itself(object: &Object) -> bool {
     let path = object.text_at(&["spec", "path"]).map(clamp).unwrap_or_default();
     is_kustomization(object) && !path.is_empty() && is_inside(object.node.origin.written().file().path(), &path)
 }
 
-/// The roots that somebody wrote without any of Flux's tools: a source and a Kustomization in one file.
-fn by_hand(builder: &Builder, includers: &Includers) -> Vec<Candidate> {
+/// Roots that were written without the tools of Flux: a source and a Kustomization in one file.
+fn by_hand(builder: &Builder, includers: &Includers) -> Vec<RootCandidate> {
     let makes_root = |objects: &[Object]| {
         let mut syncs = objects.iter().filter(|object| applies_itself(object));
         syncs.any(|sync| objects.iter().any(|source| is_source(source) && is_of(sync, source)))
@@ -174,26 +177,26 @@ fn by_hand(builder: &Builder, includers: &Includers) -> Vec<Candidate> {
     candidates
 }
 
-/// Takes what makes roots out of the objects of one build or file. `is_sync` tells those that are applied by hand.
-fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) -> bool) -> Vec<Candidate> {
+/// The candidates among the objects of one build or file. `is_sync` selects the objects of the bootstrap.
+fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) -> bool) -> Vec<RootCandidate> {
     let mut candidates = Vec::new();
     for object in &objects {
         let file = object.node.origin.written().file();
         if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
             if let Some(path) = object.text_at(&["spec", "sync", "path"]) {
-                candidates.push(Candidate::new(Kind::Instance, file, vec![object.clone()], path));
+                candidates.push(RootCandidate::new(CandidateKind::Instance, file, vec![object.clone()], path));
             }
         } else if let Some(instance) = sync_of(object).and_then(|_| instance_of(object)) {
             let path = instance.text_at(&["spec", "sync", "path"]).unwrap_or_default().to_string();
-            candidates.push(Candidate::new(Kind::Chart, file, vec![instance], &path));
+            candidates.push(RootCandidate::new(CandidateKind::Chart, file, vec![instance], &path));
         } else if is_kustomization(object) && is_sync(object) {
             let sources = objects.iter().filter(|source| is_source(source) && is_sync(source) && is_of(object, source));
             let path = object.text_at(&["spec", "path"]).unwrap_or("./");
             let objects = sources.chain([object]).cloned().collect();
-            candidates.push(Candidate::new(Kind::Sync, file, objects, path));
+            candidates.push(RootCandidate::new(CandidateKind::Sync, file, objects, path));
         }
     }
-    // What is installed for one cluster is applied together; what lies there for several is not.
+    // The objects beside a single root are applied together with it. Those beside several roots are not.
     if let [one] = candidates.as_mut_slice() {
         let own = std::mem::take(&mut one.objects);
         let known: Vec<ObjectId<'_>> = own.iter().map(|object| ObjectId::of(object).settled()).collect();
@@ -206,27 +209,29 @@ fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) 
     candidates
 }
 
-/// Tells whether a source is the one that a Kustomization of the same namespace names.
+/// Whether a source is the one that a Kustomization of the same namespace references.
 fn is_of(kustomization: &Object, source: &Object) -> bool {
-    let says = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
-    says("name") == Some(source.name()) && says("kind") == Some(source.kind())
+    let source_field = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
+    source_field("name") == Some(source.name()) && source_field("kind") == Some(source.kind())
 }
 
-/// The roots in files of values for that chart, which nothing but their form tells.
-fn values<'a>(documents: impl Iterator<Item = &'a Node>) -> Vec<Candidate> {
+/// Candidates in files of values for the chart `flux-instance`, recognized by their structure.
+fn values<'a>(documents: impl Iterator<Item = &'a Node>) -> Vec<RootCandidate> {
     let mut found = Vec::new();
     for document in documents {
         let Some(spec) = document.get("instance").filter(|_| document.get("kind").is_none()) else { continue };
-        let said = |key: &str| spec.at_keys(&["sync", key]).and_then(Node::text);
-        let (Some(path), Some(_), Some(_)) = (said("path"), said("kind"), said("url")) else { continue };
-        found.push(Candidate::new(Kind::Values, spec.span().file(), vec![instance(spec, None)], path));
+        let sync_field = |key: &str| spec.at_keys(&["sync", key]).and_then(Node::text);
+        let (Some(path), Some(_), Some(_)) = (sync_field("path"), sync_field("kind"), sync_field("url")) else {
+            continue;
+        };
+        found.push(RootCandidate::new(CandidateKind::Values, spec.span().file(), vec![instance(spec, None)], path));
     }
     found
 }
 
-/// What `flux bootstrap` will write into a file that is empty or not there yet: the folder of the file is named after
-/// Flux's namespace and lies in the folder that is synced.
-fn to_come(file: &File, path: &str) -> Option<Candidate> {
+/// The root that `flux bootstrap` will write into a file that is empty or missing. The file's directory has the name of
+/// Flux's namespace and is in the synced directory.
+fn to_come(file: &File, path: &str) -> Option<RootCandidate> {
     let folder = folder_of(path);
     let namespace = folder.rsplit('/').next().filter(|name| !name.is_empty())?;
     let place = file.first_line();
@@ -249,28 +254,28 @@ fn to_come(file: &File, path: &str) -> Option<Candidate> {
         object("source.toolkit.fluxcd.io/v1", "GitRepository", source),
         object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", map(spec, &place)),
     ];
-    Some(Candidate::new(Kind::ToCome, file, objects, synced))
+    Some(RootCandidate::new(CandidateKind::ToCome, file, objects, synced))
 }
 
-/// Finds the folders that the candidates sync, leaves one for each of these, and names them.
-fn settle(tree: &Tree, mut candidates: Vec<Candidate>) -> Vec<Root> {
+/// Resolves the synced directories of candidates, keeps one candidate for each, and names the roots.
+fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
     candidates.sort_by(|a, b| (a.kind, a.file.path()).cmp(&(b.kind, b.file.path())));
-    let mut found: BTreeMap<(Option<String>, String), Candidate> = BTreeMap::new();
+    let mut found: BTreeMap<(Option<String>, String), RootCandidate> = BTreeMap::new();
     for candidate in candidates {
         let path = clamp(&candidate.path);
         let prefix = prefix(tree, candidate.file.path(), &path);
-        // `flux bootstrap` writes its file into the repository that it syncs: there, the path is missing.
-        let prefix = prefix.or_else(|| (candidate.kind == Kind::Sync).then(String::new));
-        // What is synced from elsewhere is told apart by who syncs it.
-        let there = is_there(tree, prefix.as_deref(), &path);
-        let of = if there { path } else { below(&path, candidate.file.path()) };
+        // `flux bootstrap` writes its file into the synced repository, so the path is missing there.
+        let prefix = prefix.or_else(|| (candidate.kind == CandidateKind::Sync).then(String::new));
+        // Roots that sync another repository differ by their own files.
+        let exists = path_exists(tree, prefix.as_deref(), &path);
+        let of = if exists { path } else { below(&path, candidate.file.path()) };
         found.entry((prefix, of)).or_insert(candidate);
     }
     let folders = found.iter().map(|((prefix, _), root)| named_after(tree, prefix.as_deref(), root));
     let folders: Vec<String> = folders.collect();
     let names = shortest(&folders);
     let roots = found.into_iter().zip(names).map(|(((prefix, _), candidate), name)| Root {
-        there: is_there(tree, prefix.as_deref(), &candidate.path),
+        path_exists: path_exists(tree, prefix.as_deref(), &candidate.path),
         name: name.into(),
         objects: candidate.objects,
         findings: candidate.findings,
@@ -282,8 +287,8 @@ fn settle(tree: &Tree, mut candidates: Vec<Candidate>) -> Vec<Root> {
     roots
 }
 
-/// The folder of the tree below which a path of a source leads somewhere: the tree itself, or a part of it that an
-/// artifact is made of, or that is a repository of its own once it is copied out.
+/// The directory of the tree below which the path of a source exists: the tree itself, or a part that is an artifact or
+/// a separate repository.
 fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
     let mut folders: Vec<&str> = Vec::new();
     let mut folder = folder_of(file);
@@ -295,26 +300,26 @@ fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
         folder = folder_of(folder);
     }
     folders.reverse();
-    // Flux is nearly always brought by the folder that it syncs; where it is not, the outermost folder will do.
+    // The synced directory nearly always contains the bootstrap itself; if not, the outermost directory counts.
     let own = folders.iter().find(|prefix| is_inside(file, &below(prefix, path)));
     let own = own.or_else(|| folders.iter().find(|prefix| tree.has_folder(&below(prefix, path))));
     own.map(ToString::to_string)
 }
 
-fn is_there(tree: &Tree, prefix: Option<&str>, path: &str) -> bool {
+fn path_exists(tree: &Tree, prefix: Option<&str>, path: &str) -> bool {
     prefix.is_some_and(|prefix| tree.has_folder(&below(prefix, &clamp(path))))
 }
 
-fn named_after(tree: &Tree, prefix: Option<&str>, root: &Candidate) -> String {
+fn named_after(tree: &Tree, prefix: Option<&str>, root: &RootCandidate) -> String {
     let path = below(prefix.unwrap_or_default(), &clamp(&root.path));
-    let from_file = matches!(root.kind, Kind::Sync | Kind::ToCome) && !tree.has_folder(&path);
+    let from_file = matches!(root.kind, CandidateKind::Sync | CandidateKind::ToCome) && !tree.has_folder(&path);
     let whole = if from_file { folder_of(root.file.path()).to_string() } else { path };
-    // The folder of Flux's own namespace says nothing about the cluster.
+    // The directory of Flux's namespace does not name the cluster.
     let trimmed = whole.strip_suffix("/flux-system").map_or(whole.clone(), ToString::to_string);
     if trimmed.is_empty() { "cluster".to_string() } else { trimmed }
 }
 
-/// The shortest ends of paths that tell them apart.
+/// The shortest unique suffixes of paths.
 fn shortest(paths: &[String]) -> Vec<String> {
     let end = |path: &str, count: usize| {
         let segments: Vec<&str> = path.split('/').collect();
@@ -345,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_the_shortest_ends_that_differ() {
+    fn names_are_the_shortest_unique_suffixes() {
         let paths = ["clusters/eu/prod", "clusters/us/prod", "clusters/staging", "prod"].map(ToString::to_string);
         assert_eq!(shortest(&paths), ["eu/prod", "us/prod", "staging", "prod"]);
     }

@@ -1,17 +1,16 @@
-//! What a FluxInstance makes: the source and the Kustomization of its `sync`, as Flux Operator writes them.
+//! The objects of a FluxInstance's `sync`: the source and the Kustomization that Flux Operator generates.
 
 use crate::base::finding::Finding;
 use crate::flux::object::common_metadata::set_common_metadata;
 use crate::flux::object::synthetic_node::{list, map, text};
-use crate::kube::Object;
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The objects of a FluxInstance's sync, its patches laid over them, and what is wrong with these.
+/// Generates the patched objects of a FluxInstance's `sync`, with the findings of the patches.
 ///
-/// Without a `sync` there are none.
+/// Without `sync` there are none.
 pub(crate) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, Vec<Finding>) {
     let Some(sync) = instance.node.at_keys(&["spec", "sync"]).filter(|sync| sync.is_map()) else {
         return (Vec::new(), Vec::new());
@@ -19,13 +18,13 @@ pub(crate) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
     let made = vec![source(instance, sync), kustomization(instance, sync)];
     let objects: Vec<Object> = made.into_iter().map(|node| Object { node }).collect();
     let place = sync.span();
-    let at = |said: &str| text(said, place);
+    let at = |value: &str| text(value, place);
     let labels = [
         ("app.kubernetes.io/managed-by", at("flux-operator")),
         ("app.kubernetes.io/instance", namespace(instance)),
         ("app.kubernetes.io/part-of", at("flux")),
     ];
-    // So that kustomize-controller leaves them alone where they are in the repository, too.
+    // These keep kustomize-controller from changing the objects if they are also in the repository.
     let annotations =
         [("kustomize.toolkit.fluxcd.io/ssa", at("Ignore")), ("kustomize.toolkit.fluxcd.io/prune", at("Disabled"))];
     let transformed = map(
@@ -43,16 +42,16 @@ pub(crate) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
     (build.objects, build.findings)
 }
 
-/// The name that the objects have: `sync.name`, else that of the namespace.
+/// The name of the objects: `sync.name`, or the namespace.
 fn name(instance: &Object, sync: &Node) -> Node {
-    let said = sync.get("name").filter(|name| name.text().is_some_and(|text| !text.is_empty()));
-    said.cloned().unwrap_or_else(|| namespace(instance))
+    let own_name = sync.get("name").filter(|name| name.text().is_some_and(|text| !text.is_empty()));
+    own_name.cloned().unwrap_or_else(|| namespace(instance))
 }
 
-/// The namespace that a FluxInstance installs Flux in.
+/// The namespace in which a FluxInstance installs Flux.
 pub(crate) fn namespace(instance: &Object) -> Node {
-    let said = instance.node.at_keys(&["metadata", "namespace"]).filter(|node| node.text().is_some());
-    said.cloned().unwrap_or_else(|| text(groups::FLUX_NAMESPACE, instance.span()))
+    let own_namespace = instance.node.at_keys(&["metadata", "namespace"]).filter(|node| node.text().is_some());
+    own_namespace.cloned().unwrap_or_else(|| text(groups::FLUX_NAMESPACE, instance.span()))
 }
 
 fn source(instance: &Object, sync: &Node) -> Node {
@@ -96,19 +95,20 @@ fn object(instance: &Object, sync: &Node, version: &str, kind: Node, spec: Node)
     map(vec![("apiVersion", text(version, place)), ("kind", kind), ("metadata", metadata), ("spec", spec)], place)
 }
 
-/// The patches over what the operator installs: its own for `multitenant`, then the user's.
+/// The patches of the installation: those of the operator for `multitenant`, then the user's.
 pub(crate) fn patches(instance: &Object) -> Vec<Node> {
     let mut patches = Vec::new();
     let multitenant = instance.node.at_keys(&["spec", "cluster", "multitenant"]);
-    if let Some(said) = multitenant.filter(|said| said.text() == Some("true")) {
-        patches.push(lockdown(said.span()));
+    if let Some(field) = multitenant.filter(|field| field.text() == Some("true")) {
+        patches.push(lockdown(field.span()));
     }
-    let said = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
-    patches.extend(said.iter().cloned());
+    let own = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
+    patches.extend(own.iter().cloned());
     patches
 }
 
-/// What `multitenant: true` does to the sync: it runs with the controller's own account, which tenants do not get.
+/// The operator's patch for `multitenant: true`: the sync uses the controller's own service account, which tenants must
+/// not use.
 fn lockdown(place: &Span) -> Node {
     let target = map(vec![("kind", text("Kustomization", place))], place);
     let patch = r#"[{"op": "add", "path": "/spec/serviceAccountName", "value": "kustomize-controller"}]"#;

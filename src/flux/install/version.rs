@@ -1,4 +1,4 @@
-//! Which Flux runs on a cluster, as far as builds depend on it.
+//! The version of Flux on a cluster, as far as it affects builds.
 
 use crate::flux::settings::Settings;
 use crate::kube::Object;
@@ -6,11 +6,11 @@ use crate::kube::semver_range::Range;
 use crate::kube::version::Version;
 use crate::yaml::Node;
 
-/// The newest release of Flux that is known here.
+/// The newest known release of Flux.
 const NEWEST: (u64, u64, u64) = (2, 9, 4);
-/// The first release that refuses undefined variables unless it is told not to.
+/// The first release that refuses undefined variables by default.
 const STRICT_SINCE: (u64, u64, u64) = (2, 9, 0);
-/// The feature gate of kustomize-controller that decides it.
+/// The feature gate of kustomize-controller for undefined variables.
 const GATE: &str = "StrictPostBuildSubstitutions";
 
 /// The newest release in a version or a range of versions: `2.9.4`, `v2.9`, `2.x`, `>=2.7 <2.9`.
@@ -21,20 +21,20 @@ fn newest(text: &str) -> Option<Version> {
     known.or_else(|| range.bounds().filter(|version| range.contains(version)).max().cloned())
 }
 
-/// Tells whether a range has releases that are not strict.
-fn reaches_lax(text: &str) -> bool {
+/// Whether a range contains releases that accept undefined variables.
+fn includes_lenient_release(text: &str) -> bool {
     let strict = Version::release(STRICT_SINCE.0, STRICT_SINCE.1, STRICT_SINCE.2);
     Range::parse(text).is_some_and(|range| releases().any(|version| version < strict && range.contains(&version)))
 }
 
-/// Tells whether a FluxInstance takes the manifests of Flux from an artifact of a certain day.
+/// Whether a FluxInstance installs manifests from a pinned artifact.
 fn is_pinned(instance: &Object) -> bool {
     let artifact = instance.text_at(&["spec", "distribution", "artifact"]).unwrap_or_default();
     let name = artifact.rsplit('/').next().unwrap_or_default();
     name.contains('@') || name.split_once(':').is_some_and(|(_, tag)| tag != "latest")
 }
 
-/// Known releases, the newest first. A minor release has had fewer than ten patches.
+/// The known releases, newest first. No minor release has ten patch releases.
 fn releases() -> impl Iterator<Item = Version> {
     let minors = (0..=NEWEST.1).rev();
     let all = minors.flat_map(|minor| (0..10).rev().map(move |patch| (NEWEST.0, minor, patch)));
@@ -44,27 +44,27 @@ fn releases() -> impl Iterator<Item = Version> {
 /// Whether an undefined variable fails a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
-    /// It does.
+    /// An undefined variable fails the build.
     Strict,
-    /// It counts as empty.
-    Lax,
-    /// Nothing says which Flux runs; the newest one is strict.
+    /// An undefined variable counts as empty.
+    Lenient,
+    /// The version of Flux is unknown; the newest one is strict.
     #[default]
     Assumed,
 }
 
 impl Strictness {
-    /// Whether builds are done as a strict Flux does them.
+    /// Whether builds assume that undefined variables fail.
     pub fn is_strict(self) -> bool {
-        self != Self::Lax
+        self != Self::Lenient
     }
 
-    /// Reads it from the arguments of kustomize-controller, else from the version. `controllers` are the Deployments of
-    /// kustomize-controller, the last one deciding; `instances` are the FluxInstances.
-    pub(crate) fn of(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Self {
+    /// Detects the strictness from the arguments of kustomize-controller, or from the version. `controllers` are the
+    /// Deployments of kustomize-controller, of which the last one counts; `instances` are the `FluxInstance`s.
+    pub(crate) fn detect(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Self {
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
         if let Some(on) = gate {
-            return if on { Self::Strict } else { Self::Lax };
+            return if on { Self::Strict } else { Self::Lenient };
         }
         let forced = settings.flux_version.as_deref();
         let configured = settings.config.clusters.get(cluster).and_then(|cluster| cluster.flux_version.as_ref());
@@ -75,10 +75,12 @@ impl Strictness {
         let version = version.or_else(|| settings.config.flux_version(cluster));
         let is_of_instance = version.is_some() && version == instance() && forced.or(configured).is_none();
         match version.and_then(newest) {
-            Some(version) if (version.major, version.minor, version.patch) < STRICT_SINCE => Self::Lax,
-            // Manifests that are pinned end with the release of their day.
+            Some(version) if (version.major, version.minor, version.patch) < STRICT_SINCE => Self::Lenient,
+            // A pinned artifact contains the release of its date.
             Some(_)
-                if is_of_instance && instances.iter().any(|one| is_pinned(one)) && version.is_some_and(reaches_lax) =>
+                if is_of_instance
+                    && instances.iter().any(|one| is_pinned(one))
+                    && version.is_some_and(includes_lenient_release) =>
             {
                 Self::Assumed
             }
@@ -93,17 +95,17 @@ pub(crate) fn is_controller(object: &Object) -> bool {
     object.is("apps", "Deployment") && object.name() == "kustomize-controller"
 }
 
-/// What the arguments of a controller say of the gate; the last one counts.
+/// The feature gate in the arguments of a controller; the last one counts.
 fn gate(deployment: &Object) -> Option<bool> {
     let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
     let arguments = containers.iter().flat_map(|one| one.get("args").map_or(&[][..], Node::items));
     let arguments: Vec<&str> = arguments.filter_map(Node::text).collect();
-    // The value may be an argument of its own.
+    // The value may be a separate argument.
     let after = |at: usize| arguments.get(at + 1).copied().filter(|_| arguments[at] == "--feature-gates");
     let gates =
         arguments.iter().enumerate().filter_map(|(at, text)| text.strip_prefix("--feature-gates=").or(after(at)));
-    let said = gates.flat_map(|gates| gates.split(',')).filter_map(|one| one.split_once('='));
-    said.filter(|(name, _)| name.trim() == GATE).filter_map(|(_, value)| value.trim().parse().ok()).next_back()
+    let values = gates.flat_map(|gates| gates.split(',')).filter_map(|one| one.split_once('='));
+    values.filter(|(name, _)| name.trim() == GATE).filter_map(|(_, value)| value.trim().parse().ok()).next_back()
 }
 
 #[cfg(test)]
@@ -111,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_mean_the_newest_release_that_they_allow() {
+    fn a_range_selects_its_newest_release() {
         let newest = |text: &str| newest(text).map(|version| (version.major, version.minor, version.patch));
         assert_eq!(newest("2.x"), Some(NEWEST));
         assert_eq!(newest("*"), Some(NEWEST));
@@ -131,6 +133,11 @@ mod tests {
         assert_eq!(newest("2.7.x || 2.9.x"), Some(NEWEST));
         assert_eq!(newest("newest"), None);
         assert_eq!(newest("2.8.x || newest"), None);
-        assert!(reaches_lax("2.x") && reaches_lax(">=2.5") && reaches_lax("*") && !reaches_lax("2.9.x"));
+        assert!(
+            includes_lenient_release("2.x")
+                && includes_lenient_release(">=2.5")
+                && includes_lenient_release("*")
+                && !includes_lenient_release("2.9.x")
+        );
     }
 }

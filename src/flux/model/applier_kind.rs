@@ -1,29 +1,29 @@
 //! The kinds of appliers, and the states of their builds.
 
-use std::sync::Arc;
+use super::not_built::NotBuiltReason;
 
-/// What an applier is.
+/// The kind of an applier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ApplierKind {
-    /// What somebody installed: `kubectl apply` of a FluxInstance, `flux bootstrap`.
+    /// The bootstrap by a user: `kubectl apply` of a FluxInstance, or `flux bootstrap`.
     Bootstrap,
     /// A Kustomization.
     Kustomization,
-    /// A FluxInstance, which makes the objects of its sync.
+    /// A FluxInstance, which generates the objects of its `sync`.
     FluxInstance,
     /// A ResourceSet.
     ResourceSet,
-    /// A folder of a repository without a root.
+    /// A directory of a repository without a root.
     Folder,
 }
 
-/// How an applier's build went.
+/// The state of an applier's build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// It built.
+    /// The build succeeded.
     Built,
-    /// It does not build; the findings say why.
+    /// The build failed; the findings contain the reasons.
     Failed,
-    /// It was not built, for a reason that is no fault: a source without a copy, a live input provider.
-    NotBuilt(Arc<str>),
+    /// There was no build, for a reason that is not a fault, such as a source without a copy.
+    NotBuilt(NotBuiltReason),
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use super::completion::Completion;
 use crate::kube::Object;
 
-/// An object and how it came to be.
+/// An object with its origin.
 #[derive(Debug, Clone)]
 pub struct Built {
     /// The object.
     pub object: Object,
-    /// The folder that it is applied from: the kustomization's, or the file's.
+    /// The directory of the kustomization that builds it, or of its file.
     pub folder: Arc<str>,
-    /// What Flux adds to it, as far as this repository says.
+    /// The changes by Kustomizations of this repository.
     pub completion: Completion,
-    /// Whether a transformer that was not run may have set any field of it.
-    pub settled: bool,
+    /// Whether no unsupported transformer may have changed it.
+    pub is_final: bool,
 }

@@ -1,56 +1,55 @@
-//! What Flux adds to objects on their way to the cluster, as far as the Kustomizations that apply a folder say it.
+//! Changes that Flux makes to the objects of a directory, according to the Kustomizations that apply it.
 //!
-//! An object may lack a field that its applier patches in, or a namespace that its applier gives it. Judged as written
-//! it would be accused of what it need not have.
+//! A Kustomization may patch a missing field into an object or set its namespace. Rules that check the object as it is
+//! written would report such fields.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::flux::object::kinds::is_kustomization;
 use crate::kube::Object;
 use crate::text::{Index, normalize};
 use crate::yaml::Node;
 
-use crate::flux::object::kinds::is_kustomization;
-
-/// What one Flux Kustomization does to what it applies.
+/// The changes that a Kustomization, as it is written, makes to the objects that it applies.
 #[derive(Debug, Clone)]
-pub(crate) struct Applier {
-    /// The folder it applies, up to the first variable.
+pub(crate) struct WrittenKustomization {
+    /// The directory that it applies, up to the first variable.
     folder: String,
-    /// Whether that is all of its path.
+    /// Whether the path has no variable.
     exact: bool,
     /// Its `targetNamespace`.
     target_namespace: Option<Arc<str>>,
-    /// Its patches as text; empty when it has none.
+    /// Its patches as text; empty without patches.
     patches: Arc<str>,
 }
 
-/// What is done to an object before it reaches the cluster. Cheap to clone: every object of a folder has it.
+/// The changes of an object before it is applied. Cheap to clone, since every object of a directory has a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Completion {
-    /// The namespace that an applier puts it into.
+    /// The namespace that an applier sets.
     pub target_namespace: Option<Arc<str>>,
-    /// The different texts of the patches that are laid over it.
+    /// The distinct texts of the patches.
     patches: Arc<[Arc<str>]>,
-    /// Whether a transformer that was not run may set any field of it.
+    /// Whether a transformer that is not supported may have set any field.
     pub(crate) open: bool,
 }
 
 impl Completion {
-    /// Tells whether a patch on the way mentions a field: what the object says of it is then not the last word.
+    /// Whether a patch mentions a field, so that the object's own value may not be the final one.
     pub fn mentions(&self, field: &str) -> bool {
         self.open || self.patches.iter().any(|patch| patch.contains(field))
     }
 }
 
-impl Applier {
-    /// The applier that an object is, if it is one.
-    pub(crate) fn of(object: &Object) -> Option<Self> {
+impl WrittenKustomization {
+    /// Reads a Kustomization; `None` for other objects.
+    pub(crate) fn read(object: &Object) -> Option<Self> {
         if !is_kustomization(object) {
             return None;
         }
         let path = object.text_at(&["spec", "path"]).unwrap_or_default();
-        // A variable may stand for anything: the folder before it is what is known.
+        // A variable may have any value: only the directory before it is known.
         let known =
             path.split_once('$').map_or(path, |(before, _)| before.rsplit_once('/').map_or("", |(folder, _)| folder));
         let mut patches = String::new();
@@ -64,35 +63,35 @@ impl Applier {
         Some(Self { folder: normalize(known)?, exact: !path.contains('$'), target_namespace, patches: patches.into() })
     }
 
-    /// The folder that it applies.
+    /// The directory that it applies.
     pub(crate) fn folder(&self) -> &str {
         &self.folder
     }
 }
 
-/// Appliers by the folder that they apply: a fleet has one for each tenant of each cluster, so that asking all of them
-/// for every folder would cost the square of its clusters.
+/// Kustomizations by the directory that they apply. A fleet has one for each tenant of each cluster, so checking all of
+/// them for every directory would take quadratic time.
 #[derive(Default)]
-pub(crate) struct Appliers {
-    by_folder: Index<String, Together>,
-    /// How many segments the longest of these folders has.
+pub(crate) struct WrittenKustomizations {
+    by_folder: Index<String, CombinedEffects>,
+    /// The number of segments of the longest directory.
     longest: usize,
 }
 
-/// What the appliers of one folder do, taken together.
+/// The combined changes of the Kustomizations of one directory.
 #[derive(Default)]
-struct Together {
-    /// The `targetNamespace` of the last one that has any, and how manieth it is.
+struct CombinedEffects {
+    /// The `targetNamespace` of the last one that sets it, with its position.
     target_namespace: Option<(usize, Arc<str>)>,
     patches: BTreeSet<Arc<str>>,
 }
 
-impl FromIterator<Applier> for Appliers {
-    fn from_iter<I: IntoIterator<Item = Applier>>(all: I) -> Self {
+impl FromIterator<WrittenKustomization> for WrittenKustomizations {
+    fn from_iter<I: IntoIterator<Item = WrittenKustomization>>(all: I) -> Self {
         let mut appliers = Self::default();
         for (number, applier) in all.into_iter().enumerate() {
             appliers.longest = appliers.longest.max(applier.folder.split('/').count());
-            // The root of a source is a folder of every repository: it says too little about which one.
+            // Every repository has a root directory, so the root does not identify the repository.
             let known = applier.exact && !applier.folder.is_empty();
             let together = appliers.by_folder.entry(applier.folder);
             if let Some(namespace) = applier.target_namespace.filter(|_| known) {
@@ -106,11 +105,11 @@ impl FromIterator<Applier> for Appliers {
     }
 }
 
-impl Appliers {
-    /// What the appliers that may apply a folder do, taken together.
+impl WrittenKustomizations {
+    /// The combined changes of the Kustomizations that may apply a directory.
     ///
-    /// The path of an applier is relative to its source, which may be any folder of the tree: several repositories side
-    /// by side, or an artifact made of a part of one. So it may be any run of the folder's segments.
+    /// The path of a Kustomization is relative to its source, which may be any directory of the tree: one of several
+    /// repositories, or an artifact generated from a part. So any contiguous run of the directory's segments may match.
     pub(crate) fn completion(&self, folder: &str) -> Completion {
         let starts = std::iter::once(0).chain(folder.match_indices('/').map(|(at, _)| at + 1));
         let runs = starts.filter_map(|start| folder.get(start..)).flat_map(|rest| {
@@ -132,7 +131,7 @@ impl Appliers {
     }
 }
 
-/// The keys and scalars of a node, one a line.
+/// Writes the keys and scalars of a node, one per line.
 fn write_text(node: &Node, out: &mut String) {
     if let Some(text) = node.text() {
         out.push_str(text);
@@ -150,14 +149,14 @@ fn write_text(node: &Node, out: &mut String) {
 mod tests {
     use super::*;
 
-    fn applier(folder: &str, namespace: Option<&str>, patches: &str) -> Applier {
+    fn applier(folder: &str, namespace: Option<&str>, patches: &str) -> WrittenKustomization {
         let target_namespace = namespace.map(Arc::from);
-        Applier { folder: folder.into(), exact: true, target_namespace, patches: patches.into() }
+        WrittenKustomization { folder: folder.into(), exact: true, target_namespace, patches: patches.into() }
     }
 
     #[test]
-    fn an_applier_reaches_the_runs_of_segments_that_are_its_path_and_no_others() {
-        let appliers = |folder| Appliers::from_iter([applier(folder, Some("x"), "patch")]);
+    fn a_path_matches_contiguous_runs_of_segments_only() {
+        let appliers = |folder| WrittenKustomizations::from_iter([applier(folder, Some("x"), "patch")]);
         for folder in ["a", "b", "c", "a/b", "b/c", "a/b/c"] {
             let completion = appliers(folder).completion("a/b/c");
             assert!(completion.target_namespace.is_some() && completion.mentions("patch"), "{folder}");
@@ -171,9 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn the_last_applier_decides_and_equal_patches_are_kept_once() {
+    fn the_last_namespace_counts_and_equal_patches_are_kept_once() {
         let many = (0..1000).map(|number| applier("a", Some(&format!("n{number}")), "the same"));
-        let appliers: Appliers = many.chain([applier("b", None, "")]).collect();
+        let appliers: WrittenKustomizations = many.chain([applier("b", None, "")]).collect();
         let completion = appliers.completion("a/b");
         assert_eq!(completion.target_namespace.as_deref(), Some("n999"));
         assert_eq!(completion.patches.len(), 1);

@@ -1,79 +1,78 @@
-//! The objects that one applier brings.
+//! The objects of one applier.
 
 use std::sync::Arc;
 
 use crate::kube::Object;
 
-/// The objects that one applier brings: a list that all share whose builds differ in the values of variables alone, and the
-/// few objects that are others because of these.
+/// The objects of one applier: a list that is shared by builds that differ in the values of variables only, and the few
+/// objects that differ because of these.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
     shared: Arc<[Object]>,
-    /// By position, in order.
+    /// The objects that differ, by position, in order.
     own: Arc<[(usize, Object)]>,
 }
 
 impl Objects {
-    /// The same with others at some positions, in their order.
+    /// The list with other objects at some positions, in order.
     pub(crate) fn with(&self, changed: Vec<(usize, Object)>) -> Self {
         if self.own.is_empty() {
             return Self { shared: self.shared.clone(), own: changed.into() };
         }
         let mut all: Vec<Object> = self.iter().cloned().collect();
-        for (at, object) in changed {
-            all[at] = object;
+        for (index, object) in changed {
+            all[index] = object;
         }
         all.into()
     }
 
-    /// How many there are.
+    /// The number of objects.
     pub fn len(&self) -> usize {
         self.shared.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.shared.is_empty()
     }
 
     /// The object at a position.
-    pub fn get(&self, at: usize) -> Option<&Object> {
-        let shared = self.shared.get(at)?;
-        Some(self.own_at(at).unwrap_or(shared))
+    pub fn get(&self, index: usize) -> Option<&Object> {
+        let shared = self.shared.get(index)?;
+        Some(self.own_object(index).unwrap_or(shared))
     }
 
-    /// All, in the order in which they are applied.
+    /// The objects, in the order in which Flux applies them.
     pub fn iter(&self) -> impl Iterator<Item = &Object> {
         let mut own = self.own.iter().peekable();
-        self.shared
-            .iter()
-            .enumerate()
-            .map(move |(at, shared)| own.next_if(|(position, _)| *position == at).map_or(shared, |(_, object)| object))
+        self.shared.iter().enumerate().map(move |(index, shared)| {
+            own.next_if(|(position, _)| *position == index).map_or(shared, |(_, object)| object)
+        })
     }
 
-    /// The list that others may share, in which objects of this one alone may look otherwise.
+    /// The shared list, without regard to the objects that differ.
     pub fn shared(&self) -> &Arc<[Object]> {
         &self.shared
     }
 
-    /// The list that others may share, without what is this one's own.
+    /// The list without the objects that differ.
     #[must_use]
     pub fn alike(&self) -> Self {
         Self { shared: self.shared.clone(), own: Arc::default() }
     }
 
-    /// Those that stand in the place of shared ones, by position.
+    /// The objects that differ from the shared list, by position.
     pub fn own(&self) -> &Arc<[(usize, Object)]> {
         &self.own
     }
 
-    /// Whether the one at a position is its own.
-    pub fn is_own(&self, at: usize) -> bool {
-        self.own_at(at).is_some()
+    /// Whether the object at a position differs from the shared list.
+    pub fn is_own(&self, index: usize) -> bool {
+        self.own_object(index).is_some()
     }
 
-    fn own_at(&self, at: usize) -> Option<&Object> {
-        let position = self.own.binary_search_by_key(&at, |(position, _)| *position).ok()?;
+    fn own_object(&self, index: usize) -> Option<&Object> {
+        let position = self.own.binary_search_by_key(&index, |(position, _)| *position).ok()?;
         self.own.get(position).map(|(_, object)| object)
     }
 }
@@ -81,8 +80,8 @@ impl Objects {
 impl std::ops::Index<usize> for Objects {
     type Output = Object;
 
-    fn index(&self, at: usize) -> &Object {
-        self.own_at(at).unwrap_or(&self.shared[at])
+    fn index(&self, index: usize) -> &Object {
+        self.own_object(index).unwrap_or(&self.shared[index])
     }
 }
 

@@ -7,35 +7,35 @@ use crate::base::finding::ObjectRef;
 use crate::text::Span;
 use crate::yaml::Name;
 
-/// The variables of one applier, merged as Flux merges them.
+/// The variables of one applier, merged in the order of Flux.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Variables {
-    /// By name.
+    /// The variables by name.
     pub values: BTreeMap<Name, Variable>,
-    /// Whether something that may define any name is not known: then no name is undefined.
+    /// Whether a source with unknown content may define any name, so that no name is certainly undefined.
     pub open: bool,
-    /// What `substituteFrom` names, in its order.
+    /// The references of `substituteFrom`, in order.
     pub sources: Vec<VariableSource>,
 }
 
-/// An object that variables are taken from.
+/// A ConfigMap or Secret with variables.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VariableSource {
     /// `ConfigMap` or `Secret`.
     pub kind: Name,
-    /// Its name.
+    /// The name of the object.
     pub name: Name,
-    /// Where it is written; `None` when the cluster does not receive it, as far as that is known.
+    /// The place of the object; `None` if the cluster does not receive it, as far as is known.
     pub place: Option<Span>,
 }
 
-/// A variable's value and where it stands.
+/// The value of a variable, and its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// The value as Flux substitutes it; `None` when nobody can know it, as a Secret's.
+    /// The value that Flux substitutes; `None` if it is unknown, as that of a Secret.
     pub value: Option<Arc<str>>,
-    /// Where it is written: in `postBuild.substitute`, or in the ConfigMap.
+    /// The place of the value: in `postBuild.substitute`, or in the ConfigMap.
     pub place: Span,
-    /// The object that it comes from, when that is not the Kustomization itself.
+    /// The object that defines it; `None` for the Kustomization itself.
     pub from: Option<ObjectRef>,
 }

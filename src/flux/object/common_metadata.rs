@@ -1,4 +1,4 @@
-//! `commonMetadata`: labels and annotations that Flux sets on everything it applies, last of all.
+//! `commonMetadata`: labels and annotations that Flux sets on all objects of an applier, after all other changes.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::synthetic_node::{entry, map};
 use crate::kube::Object;
 use crate::yaml::{ChangedBy, Entry, Node, Origin, ValueChange};
 
-/// Sets the labels and annotations that an applier's `commonMetadata` says.
+/// Sets the labels and annotations of an applier's `commonMetadata`.
 pub(crate) fn set_common_metadata(object: &mut Object, applier: &Object) {
     let Some(said) = applier.node.at_keys(&["spec", "commonMetadata"]) else { return };
     for field in ["labels", "annotations"] {
@@ -26,7 +26,7 @@ fn set(object: &Node, field: &str, wanted: &Entry) -> Node {
     } else {
         let step = ValueChange::new(ChangedBy::Applier(place.clone()), None, Box::default());
         let node = Node { value: wanted.node.value.clone(), origin: Origin::Via(Arc::new(step)) };
-        // A key's file is that of its value, which may be another one than the key was written in.
+        // The place of a key must be in the file of its value.
         let key = Some(wanted.key_span()).filter(|key| key.file() == place.file());
         Entry::new(wanted.key.clone(), key.as_ref().unwrap_or(place), node)
     };

@@ -1,7 +1,6 @@
-//! Paths of Flux objects: where in a source they lead.
+//! Paths in sources.
 
-/// The folder that a `spec.path` means. Flux joins it below the root of the source: what would lead out of it stops
-/// at the root.
+/// The directory of a `spec.path`. Flux joins it to the root of the source: `..` does not lead out of the root.
 pub(crate) fn clamp(path: &str) -> String {
     let mut segments: Vec<&str> = Vec::new();
     for segment in path.split('/') {
@@ -16,7 +15,7 @@ pub(crate) fn clamp(path: &str) -> String {
     segments.join("/")
 }
 
-/// A folder below another one.
+/// Joins the paths of two directories.
 pub(crate) fn below(folder: &str, path: &str) -> String {
     match (folder, path) {
         ("", path) => path.to_string(),

@@ -1,6 +1,6 @@
 //! Objects from which an operator creates a Secret or a ConfigMap: external secrets, sealed secrets, certificates.
 
-use super::produced::{Known, Produced, shell, unknown};
+use super::produced::{ObjectLookup, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
 use crate::kube::selector::Selector;
 use crate::kube::{Object, ObjectId};
@@ -43,7 +43,7 @@ pub(super) struct Everywhere {
 }
 
 impl Everywhere {
-    pub(super) fn makes(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>) -> bool {
+    pub(super) fn makes(&self, kind: &str, namespace: &str, name: &str, known: ObjectLookup<'_>) -> bool {
         if self.kind != kind || *self.name != *name {
             return false;
         }

@@ -1,6 +1,6 @@
 //! Objects that Kyverno's policies generate: copies, or objects defined in the policy, mostly one for each namespace.
 
-use super::produced::{Known, Produced, shell, unknown};
+use super::produced::{ObjectLookup, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
 use crate::kube::Object;
 use crate::kube::selector::Selector;
@@ -66,7 +66,7 @@ pub(super) fn rules(policy: &Object) -> Vec<Rule> {
 
 impl Rule {
     /// The source of an object that the rule generates; `None` if it does not generate the object.
-    pub(super) fn makes(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>) -> Option<Made> {
+    pub(super) fn makes(&self, kind: &str, namespace: &str, name: &str, known: ObjectLookup<'_>) -> Option<Made> {
         if self.namespace.as_deref().is_some_and(|own| own != namespace) {
             return None;
         }
@@ -121,7 +121,7 @@ impl Rule {
 
 impl Trigger {
     /// Returns whether an object in a namespace, mostly the Namespace itself, triggers the rule.
-    fn takes(&self, namespace: &str, known: Known<'_>) -> bool {
+    fn takes(&self, namespace: &str, known: ObjectLookup<'_>) -> bool {
         let found = known("Namespace", "", namespace);
         let matched = filters(&self.matched);
         let any = matched.iter().any(|filter| fits_filter(filter, namespace, found.as_ref(), true));

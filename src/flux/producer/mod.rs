@@ -16,7 +16,7 @@ use crate::flux::object::synthetic_node::entry;
 use crate::kube::Object;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node, Value};
-use produced::{Known, Produced, unknown};
+use produced::{ObjectLookup, Produced, unknown};
 
 /// The maximum length of a chain of copies.
 const MAX_COPIES: usize = 8;
@@ -27,7 +27,7 @@ const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
 const CONVERT_FROM: &str = "fluxcd.controlplane.io/convertKubeConfigFrom";
 
 /// Returns whether an object produces others, so that [`Producers::take`] must process it.
-pub(super) fn makes_others(object: &Object) -> bool {
+pub(super) fn is_producer(object: &Object) -> bool {
     match object.group() {
         "" => matches!(object.kind(), "ConfigMap" | "Secret") && is_annotated(object),
         "kyverno.io" | "policies.kyverno.io" => true,
@@ -90,7 +90,7 @@ impl Producers {
     }
 
     /// Finds a ConfigMap or Secret of the cluster, applied or produced; `None` if no known producer creates it.
-    pub fn find(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>) -> Option<Produced> {
+    pub fn find(&self, kind: &str, namespace: &str, name: &str, known: ObjectLookup<'_>) -> Option<Produced> {
         self.follow(kind, namespace, name, known, 0)
     }
 
@@ -107,7 +107,14 @@ impl Producers {
         self.filled.insert(key(object), filling);
     }
 
-    fn follow(&self, kind: &str, namespace: &str, name: &str, known: Known<'_>, depth: usize) -> Option<Produced> {
+    fn follow(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        known: ObjectLookup<'_>,
+        depth: usize,
+    ) -> Option<Produced> {
         if depth == MAX_COPIES {
             return None;
         }
@@ -131,10 +138,10 @@ impl Producers {
                     Some((from_namespace, from_name)) => {
                         let by = object.reference();
                         // An unknown producer may create the source.
-                        let open = || Produced { open: true, ..Produced::brought(object.clone()) };
+                        let open = || Produced { open: true, ..Produced::applied(object.clone()) };
                         copy(&from_namespace, &from_name, &by, &place).or_else(|| Some(open()))
                     }
-                    None => Some(Produced::brought(object)),
+                    None => Some(Produced::applied(object)),
                 },
             };
         }
@@ -192,5 +199,5 @@ fn with_kubeconfig(object: &Object) -> Produced {
         }
     }
     let object = Object { node: object.node.with(entry("data", data)) };
-    Produced::brought(object)
+    Produced::applied(object)
 }

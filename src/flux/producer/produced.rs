@@ -19,10 +19,10 @@ pub struct Produced {
 
 /// What the objects of a cluster are looked up in: kind, namespace and name of the core group; Namespaces have the
 /// empty namespace.
-pub type Known<'a> = &'a dyn Fn(&str, &str, &str) -> Option<Object>;
+pub type ObjectLookup<'a> = &'a dyn Fn(&str, &str, &str) -> Option<Object>;
 
 impl Produced {
-    pub(super) fn brought(object: Object) -> Self {
+    pub(super) fn applied(object: Object) -> Self {
         Self { object, open: false, by: None }
     }
 

@@ -1,4 +1,4 @@
-//! Paths of fields as a person types them: `spec.values.image.tag`, `/spec/containers/0`, `containers[name=web].image`.
+//! Paths of fields as users type them: `spec.values.image.tag`, `/spec/containers/0`, `containers[name=web].image`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -6,26 +6,26 @@ use std::sync::Arc;
 use crate::base::finding::did_you_mean;
 use crate::yaml::{Key, Node, Path, Value};
 
-/// The keys by which a person names an item of a list.
+/// The keys that identify an item of a list.
 const NAMES: [&str; 5] = ["name", "key", "mountPath", "containerPort", "id"];
 
-/// A typed path that leads nowhere.
+/// A typed path without a match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoField {
-    /// How far it leads.
+    /// The path up to the last match.
     pub known: Path,
-    /// What follows there and is not.
+    /// The rest, which does not match.
     pub missing: String,
-    /// What was probably meant, as a whole path.
+    /// The suggested path.
     pub meant: Option<Path>,
-    /// Whether there is a value at all that could have fields: a scalar has none.
+    /// Whether the last match can have fields; a scalar cannot.
     pub has_fields: bool,
 }
 
-/// Finds the field that a typed path names.
+/// Finds the field at a typed path.
 ///
-/// A key may hold dots, as those of labels do: the longest key that is there wins. A quoted key in brackets, a backslash
-/// before a dot and a JSON pointer say it exactly. An item of a list is an index, or the name that it has.
+/// A key may contain dots, as those of labels do: the longest existing key wins. Quoted keys in brackets, a backslash
+/// before a dot, and JSON pointers are unambiguous. An item of a list is selected by its index or name.
 pub fn find<'a>(root: &'a Node, typed: &str) -> Result<(Path, &'a Node), NoField> {
     let mut search = Search { furthest: (root, Path::default(), typed.to_owned()) };
     let typed = typed.strip_prefix("$.").unwrap_or(typed);
@@ -36,7 +36,7 @@ pub fn find<'a>(root: &'a Node, typed: &str) -> Result<(Path, &'a Node), NoField
     found.ok_or_else(|| search.failure())
 }
 
-/// A search, and the furthest place that it came to.
+/// A search, with the furthest match.
 struct Search<'a> {
     furthest: (&'a Node, Path, String),
 }
@@ -101,7 +101,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A path as a JSON pointer.
+/// Formats a path as a JSON pointer.
 pub fn pointer(path: &Path) -> String {
     let segment = |key: &Key| match key {
         Key::Name(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
@@ -110,7 +110,7 @@ pub fn pointer(path: &Path) -> String {
     path.0.iter().map(segment).collect()
 }
 
-/// A path as a person reads it and may type it again: a key that holds dots or brackets is quoted.
+/// Formats a path as users type it: keys with dots or brackets are quoted.
 pub fn shown(path: &Path) -> String {
     let mut text = String::new();
     for key in &path.0 {
@@ -127,7 +127,7 @@ pub fn shown(path: &Path) -> String {
     text
 }
 
-/// What stands at the start of a path, up to the next dot or bracket.
+/// The first segment of a path, up to the next dot or bracket.
 fn first_segment(rest: &str) -> String {
     match rest.strip_prefix('[').and_then(bracket) {
         Some((segment, _)) => segment,
@@ -135,7 +135,7 @@ fn first_segment(rest: &str) -> String {
     }
 }
 
-/// Reads up to the closing bracket; what is quoted may hold brackets.
+/// Parses up to the closing bracket; quoted text may contain brackets.
 fn bracket(inside: &str) -> Option<(String, &str)> {
     for quote in ['"', '\''] {
         if let Some(quoted) = inside.strip_prefix(quote) {
@@ -147,7 +147,7 @@ fn bracket(inside: &str) -> Option<(String, &str)> {
     Some((text.to_owned(), rest))
 }
 
-/// The child that one segment names: a key, an index, `key=value`, or the name of an item.
+/// The child that a segment selects: by key, index, `key=value`, or the name of an item.
 fn child<'a>(node: &'a Node, segment: &str) -> Option<(Key, &'a Node)> {
     match &node.value {
         Value::Map(_) => node.entry(segment).map(|entry| (Key::Name(entry.key.clone()), &entry.node)),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_found_however_it_is_spelled() {
+    fn a_field_is_found_in_every_notation() {
         let cases = [
             ("metadata.labels.app", "a"),
             (".metadata.labels.app.kubernetes.io/name", "b"),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_says_how_far_it_leads_and_what_was_meant() {
+    fn a_missing_field_reports_the_last_match_and_a_suggestion() {
         let object = object();
         let miss = |typed: &str| {
             let NoField { known, missing, meant, .. } = find(&object, typed).unwrap_err();

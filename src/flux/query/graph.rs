@@ -1,75 +1,74 @@
-//! The graph of a cluster's Flux: who creates whom, who builds from what, who waits for whom.
+//! The graph of a cluster's Flux objects: creation, sources and dependencies.
 
 use crate::base::finding::ObjectRef;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::model::applier_kind::{ApplierKind, State};
-use crate::kube::groups;
-use crate::kube::{Object, ObjectId, ObjectKey};
+use crate::kube::{Object, ObjectId, ObjectKey, groups};
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 
 /// The graph of one cluster.
 #[derive(Debug, Clone)]
 pub struct Graph {
-    /// The cluster's name; empty in a repository without a root.
+    /// The name of the cluster; empty in a repository without a root.
     pub cluster: Name,
-    /// What there is: each after the one that creates it.
+    /// The nodes, each after the one that creates it.
     pub nodes: Vec<GraphNode>,
-    /// What holds between them.
+    /// The edges.
     pub edges: Vec<Edge>,
 }
 
-/// Something of Flux.
+/// An object of Flux.
 #[derive(Debug, Clone)]
 pub struct GraphNode {
-    /// What it is to the others.
+    /// The role of the node.
     pub role: Role,
-    /// Its identity.
+    /// The identity of the object.
     pub reference: ObjectRef,
-    /// The folder that it applies, the URL of a source, or the chart of a release.
+    /// The directory of an applier, the URL of a source, or the chart of a release.
     pub detail: Option<String>,
-    /// The cluster that it applies to when that is another one.
+    /// The other cluster that it applies to.
     pub target: Option<Name>,
-    /// How its build went, if it builds.
+    /// The state of its build, if there is one.
     pub state: Option<State>,
 }
 
-/// What a node is to the others.
+/// The role of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// What somebody installed by hand, with which the cluster begins.
+    /// The bootstrap by a user, which is the start of the cluster.
     Bootstrap,
-    /// A folder of a repository without a root.
+    /// A directory of a repository without a root.
     Folder,
-    /// A source: where manifests and charts come from.
+    /// A source of manifests or charts.
     Source,
-    /// What brings objects: a Kustomization, a ResourceSet, a FluxInstance.
+    /// A Kustomization, a ResourceSet or a FluxInstance.
     Applier,
     /// A HelmRelease.
     Release,
-    /// What is named and not received; somebody else may make it.
+    /// A referenced object that no manifest defines.
     Missing,
 }
 
-/// What holds between two nodes, by their positions.
+/// An edge between two nodes, by position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
-    /// The one that does it.
+    /// The start of the edge.
     pub from: usize,
-    /// The one that it is done to.
+    /// The end of the edge.
     pub to: usize,
-    /// What is done.
+    /// The relation.
     pub kind: EdgeKind,
 }
 
-/// What holds between two nodes.
+/// A relation between two nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EdgeKind {
     /// `from` creates `to`.
     Creates,
     /// `from` is built from `to`.
     BuildsFrom,
-    /// `from` waits for `to`.
+    /// `from` depends on `to`.
     DependsOn,
 }
 
@@ -79,7 +78,7 @@ struct Draft {
 }
 
 impl Graph {
-    /// The graph of a cluster.
+    /// Builds the graph of a cluster.
     pub fn of(cluster: &Cluster) -> Self {
         let graph = Self { cluster: cluster.name.clone(), nodes: Vec::new(), edges: Vec::new() };
         let mut draft = Draft { graph, known: Index::default() };
@@ -94,14 +93,14 @@ impl Graph {
         draft.graph
     }
 
-    /// The nodes that a node has an edge of a kind to, in their order.
+    /// The ends of a node's edges of one kind, in order.
     pub fn targets(&self, from: usize, kind: EdgeKind) -> impl Iterator<Item = usize> {
         let first = self.edges.partition_point(|edge| edge.from < from);
         let edges = self.edges.iter().skip(first).take_while(move |edge| edge.from == from);
         edges.filter(move |edge| edge.kind == kind).map(|edge| edge.to)
     }
 
-    /// The nodes that nobody creates, in their order.
+    /// The nodes that no other node creates, in order.
     pub fn tops(&self) -> Vec<usize> {
         let mut created = vec![false; self.nodes.len()];
         for edge in self.edges.iter().filter(|edge| edge.kind == EdgeKind::Creates) {
@@ -115,7 +114,7 @@ impl Graph {
 }
 
 impl Draft {
-    /// Adds the appliers; answers where each of the cluster's stands.
+    /// Adds the appliers, and returns the position of each.
     fn appliers<'a>(&mut self, cluster: &'a Cluster, objects: &mut Vec<(usize, &'a Object)>) -> Vec<usize> {
         let mut places = Vec::with_capacity(cluster.appliers.len());
         for applier in &cluster.appliers {
@@ -158,7 +157,7 @@ impl Draft {
         places
     }
 
-    /// Adds sources and releases; what is applied to other clusters is no part of this one's Flux.
+    /// Adds sources and releases. Objects that are applied to other clusters are not part of this cluster's Flux.
     fn others<'a>(&mut self, cluster: &'a Cluster, places: &[usize], objects: &mut Vec<(usize, &'a Object)>) {
         for applied in cluster.objects().filter(|applied| applied.by.target.is_none()) {
             let object = applied.object;
@@ -167,11 +166,12 @@ impl Draft {
             let node = GraphNode { role, reference, detail, target: None, state: None };
             let key = ObjectKey::from(ObjectId::from(&node.reference));
             if role == Role::Applier && self.known.contains(&key) {
-                // Who brings it is said already; that it is also among what it applies itself says nothing.
+                // The node has an edge from its creator already; an applier that also applies itself needs no second
+                // one.
                 continue;
             }
             let at = if let Some(at) = self.known.get(&key).copied() {
-                // A source that was named before it came by.
+                // An earlier object referenced this source.
                 if let Some(known) = self.graph.nodes.get_mut(at).filter(|known| known.role == Role::Missing) {
                     *known = node;
                 }
@@ -188,7 +188,7 @@ impl Draft {
         }
     }
 
-    /// Adds what an object says of others.
+    /// Adds the edges of an object's references.
     fn references(&mut self, at: usize, object: &Object) {
         let namespace = object.namespace().unwrap_or_default();
         let group = object.group().to_owned();
@@ -225,7 +225,7 @@ impl Draft {
         self.named(reference.into(), &reference.api_version)
     }
 
-    /// The node of a name; one that nothing was known of is missing, until it comes by.
+    /// The node of a referenced object, which is missing unless a manifest defines it.
     fn named(&mut self, id: ObjectId<'_>, version: &str) -> usize {
         let key = ObjectKey::from(id);
         if let Some(at) = self.known.get(&key) {
@@ -244,7 +244,7 @@ impl Draft {
     }
 }
 
-/// What an object is to the graph, with what is worth saying of it.
+/// The role of an object in the graph, with a detail to show.
 fn role(object: &Object) -> Option<(Role, Option<String>)> {
     let text = |keys: &[&str]| object.text_at(keys).map(str::to_owned);
     match (object.group(), object.kind()) {

@@ -1,29 +1,29 @@
-//! The comments by which image automation knows which policy decides a value.
+//! Markers of image automation: comments that select the policy of a value.
 
 use crate::kustomize::Files;
 use crate::text::{File, Span};
 use crate::yaml::{Node, Parsed, Style, Value};
 
-/// What such a comment says, as in `# {"$imagepolicy": "flux-system:web:tag"}`.
+/// The key in a marker such as `# {"$imagepolicy": "flux-system:web:tag"}`.
 const KEY: &str = "\"$imagepolicy\"";
 
-/// What may come after the name, for a part of the image.
+/// The parts of an image that may follow the name.
 const PARTS: [&str; 3] = ["tag", "name", "digest"];
 
-/// A comment that names an `ImagePolicy`.
+/// A comment that references an `ImagePolicy`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker {
     /// The place of the name.
     pub place: Span,
-    /// The policy's namespace; empty where the comment gives none, and names no policy by that.
+    /// The namespace of the policy; empty if the comment has none, and therefore references no policy.
     pub namespace: String,
-    /// The policy's name.
+    /// The name of the policy.
     pub name: String,
-    /// What comes after the name and is no part of an image.
+    /// The text after the name, if it is not a part of an image.
     pub unknown_part: Option<String>,
 }
 
-/// The markers of all files, in their order.
+/// The markers of all files, in order.
 pub(crate) fn markers(files: &Files) -> Vec<Marker> {
     files.parsed().flat_map(|(_, parsed)| of_file(parsed)).collect()
 }
@@ -35,7 +35,7 @@ fn of_file(parsed: &Parsed) -> Vec<Marker> {
     found.filter(|(at, _)| !is_text(*at)).map(|(_, marker)| marker).collect()
 }
 
-/// Whether an offset lies in a text of several lines, where nothing is a comment.
+/// Whether an offset is in a block scalar, which has no comments.
 fn is_in_block(node: &Node, at: usize) -> bool {
     match &node.value {
         Value::Scalar(_, Style::Literal | Style::Folded) => node.span().range().contains(&at),
@@ -45,7 +45,7 @@ fn is_in_block(node: &Node, at: usize) -> bool {
     }
 }
 
-/// The marker whose key stands at an offset, if a comment is nothing else.
+/// The marker whose key is at an offset, if the comment contains nothing else.
 fn marker(file: &File, at: usize) -> Option<Marker> {
     let text = file.text();
     let before = text.get(..at)?.rsplit('\n').next().unwrap_or_default();
@@ -57,7 +57,7 @@ fn marker(file: &File, at: usize) -> Option<Marker> {
     let start = at + KEY.len() + (rest.len() - value.len());
     let value = value.split('"').next()?;
     let place = file.span(start..start + value.len());
-    // Templates have placeholders there.
+    // The values of templates are placeholders.
     let is_name = |text: &str| {
         !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.'))
     };
@@ -69,14 +69,14 @@ fn marker(file: &File, at: usize) -> Option<Marker> {
     is_plain.then(|| Marker { place, namespace: namespace.to_owned(), name: name.to_owned(), unknown_part })
 }
 
-/// What stands behind the sign that begins the comment of a line.
+/// The text after the `#` that starts a comment.
 fn comment_of(line: &str) -> Option<&str> {
     let (mut quote, mut last) = (None, ' ');
     for (at, c) in line.char_indices() {
         match (quote, c) {
             (Some(open), _) if open == c => quote = None,
             (None, '#') if last.is_whitespace() => return line.get(at + 1..),
-            // Within a plain text they are letters.
+            // Quotes within a plain scalar are ordinary characters.
             (None, '"' | '\'') if last.is_whitespace() || matches!(last, '[' | '{' | ',') => quote = Some(c),
             (Some(_) | None, _) => {}
         }

@@ -1,4 +1,4 @@
-//! How Flux is locked down on a cluster.
+//! The multi-tenancy lockdown of a cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use crate::flux::install::installation::CONTROLLERS;
 use crate::flux::install::lockdown::{Installation, Locks, locks_of_instance};
 use crate::kube::groups;
 
-/// How Flux is locked down.
+/// The multi-tenancy lockdown of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lockdown {
-    /// The account that Flux impersonates where an object names none.
+    /// The service account that Flux impersonates by default.
     pub default_account: Option<String>,
     controllers: BTreeMap<String, Locks>,
 }
 
 impl Lockdown {
-    /// Reads it from what a cluster receives, and from the kustomizations that bring its Flux from files that are not
-    /// there yet. `homes` are the namespaces that Flux is installed in.
-    pub(crate) fn of(
+    /// Detects the lockdown from the objects of a cluster, and from the kustomizations that install Flux from missing
+    /// files. `homes` are the namespaces of Flux.
+    pub(crate) fn detect(
         received: &[Applied<'_>],
         installations: &[&Installation],
         homes: &BTreeSet<String>,
@@ -39,7 +39,7 @@ impl Lockdown {
             }
             let is_home = applied.namespace().is_none_or(|namespace| homes.contains(namespace));
             if is_home && object.is("apps", "Deployment") && CONTROLLERS.contains(&object.name()) {
-                take(object.name(), Locks::of(object));
+                take(object.name(), Locks::read(object));
             }
         }
         controllers.retain(|_, locks| *locks != Locks::default());
@@ -47,7 +47,7 @@ impl Lockdown {
         (!controllers.is_empty()).then_some(Self { default_account, controllers })
     }
 
-    /// What a controller refuses, if anything.
+    /// The lockdown of a controller, if it has one.
     pub fn locks(&self, controller: &str) -> Option<&Locks> {
         self.controllers.get(controller)
     }

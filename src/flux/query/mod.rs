@@ -1,4 +1,4 @@
-//! Questions about built clusters: graphs, provenance, traces, tenants.
+//! Queries on built clusters: graphs, provenance, traces and tenancy.
 
 pub mod field;
 pub mod graph;

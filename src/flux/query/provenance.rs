@@ -1,4 +1,5 @@
-//! Where each field of an applied object comes from: the chain of places from the base to the variable.
+//! The provenance of the fields of an applied object: the places that determine each value, from the base to the
+//! variable.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,19 +12,19 @@ use crate::flux::cluster::desired_state::Cluster;
 use crate::text::{File, Span};
 use crate::yaml::{ChangedBy, Key, Name, Node, Origin, Path, Value, ValueChange};
 
-/// A place that had a say in a value.
+/// A place that determines a value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cause {
-    /// What stands there.
+    /// The kind of the place.
     pub by: Agent,
-    /// Where.
+    /// The place.
     pub place: Span,
 }
 
-/// What had a say in a value, in the order in which they act.
+/// The kinds of places that determine a value, in the order of the build.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Agent {
-    /// The manifest that the object was first written in.
+    /// The manifest of the object.
     Base,
     /// An entry of a generator.
     Generator,
@@ -31,55 +32,55 @@ pub enum Agent {
     Field,
     /// A patch of a kustomization.
     Patch,
-    /// A patch of the Flux object that applies it.
+    /// A patch of the applier.
     FluxPatch,
-    /// Another field of the Flux object that applies it, such as `targetNamespace`.
+    /// Another field of the applier, such as `targetNamespace`.
     FluxField,
     /// A variable that Flux substitutes.
     Variable {
-        /// Its name.
+        /// The name of the variable.
         name: Name,
-        /// What it stands for; `None` when nobody can know.
+        /// The value; `None` if it is unknown.
         value: Option<Arc<str>>,
-        /// The object that defines it, when that is not the applier itself.
+        /// The object that defines it; `None` for the applier itself.
         from: Option<ObjectRef>,
     },
 }
 
-/// What tells the places of one object's fields apart.
+/// The provenance of the fields of one object.
 #[derive(Debug)]
 pub struct Provenance<'a> {
     cluster: &'a Cluster,
     applier: &'a Applier,
-    /// The file that the object was first written in; `None` for one that a generator made.
+    /// The file of the object's manifest; `None` for a generated object.
     base: Option<File>,
-    /// The applier's fields, by the file that they stand in.
-    fields: BTreeMap<Place, Vec<Said<'a>>>,
+    /// The fields of the applier, by their files.
+    fields: BTreeMap<FilePath, Vec<ApplierNode<'a>>>,
 }
 
 /// The root and the path of a file.
-type Place = (Option<Arc<str>>, String);
+type FilePath = (Option<Arc<str>>, String);
 
-/// A node of the applier's.
+/// A node of the applier.
 #[derive(Debug)]
-struct Said<'a> {
+struct ApplierNode<'a> {
     at: Range<usize>,
     node: &'a Node,
     is_patch: bool,
 }
 
-/// The fields of an applier that patches stand in, and those that give objects other values.
+/// The fields of an applier with patches, and those that set values of objects.
 const PATCHES: [&[&str]; 4] =
     [&["patches"], &["patchesStrategicMerge"], &["patchesJson6902"], &["kustomize", "patches"]];
 const FIELDS: [&[&str]; 6] =
     [&["targetNamespace"], &["namePrefix"], &["nameSuffix"], &["images"], &["commonMetadata"], &["buildMetadata"]];
 
-fn place_of(file: &File) -> Place {
+fn file_path_of(file: &File) -> FilePath {
     (file.root().cloned(), file.path().to_owned())
 }
 
 impl<'a> Provenance<'a> {
-    /// Looks at an object and at who applies it: one of the cluster's.
+    /// Prepares the provenance of an object of a cluster.
     pub fn of(cluster: &'a Cluster, applied: Applied<'a>) -> Self {
         let identity = applied.object.node.get("kind").unwrap_or(&applied.object.node);
         let mut fields = BTreeMap::new();
@@ -91,7 +92,7 @@ impl<'a> Provenance<'a> {
         Self { cluster, applier: applied.by, base, fields }
     }
 
-    /// The places that had a say in a node's value, the first one first.
+    /// The places that determine the value of a node, the first one first.
     pub fn causes(&self, node: &Node) -> Vec<Cause> {
         let mut causes = Vec::new();
         for origin in steps_of(&node.origin) {
@@ -108,18 +109,18 @@ impl<'a> Provenance<'a> {
                     }
                 },
             };
-            // Clusters share builds, and with them the places of the first; here each has its own.
+            // Clusters share builds with the places of one of them; this is the place on this cluster.
             let own = self.applier.own_place(shown);
-            let said = self.said(&own);
-            let is_patch = said.is_some_and(|said| said.is_patch);
-            let said = said.filter(|said| !said.is_patch);
+            let applier_node = self.applier_node(&own);
+            let is_patch = applier_node.is_some_and(|applier_node| applier_node.is_patch);
+            let applier_node = applier_node.filter(|applier_node| !applier_node.is_patch);
             let by = match origin {
                 Origin::At(_) => self.written(&own),
                 Origin::Via(step) => match &step.by {
                     ChangedBy::Patch(_) if is_patch => Agent::FluxPatch,
                     ChangedBy::Patch(_) => Agent::Patch,
                     ChangedBy::Generator(_) => Agent::Generator,
-                    ChangedBy::Field(_) if said.is_none() => Agent::Field,
+                    ChangedBy::Field(_) if applier_node.is_none() => Agent::Field,
                     _ => Agent::FluxField,
                 },
             };
@@ -128,23 +129,26 @@ impl<'a> Provenance<'a> {
                 && let (Origin::Via(step), [first]) = (origin, causes.as_mut_slice())
                 && matches!(step.previous, Some(Origin::At(_)))
             {
-                // The generator's entry names a file, which has the value.
+                // The generator's entry references the file with the value.
                 first.by = Agent::Generator;
             }
             let is_field = matches!(by, Agent::Field | Agent::FluxField);
-            causes.push(Cause { by, place: self.applier.settled_place(&own) });
+            causes.push(Cause { by, place: self.applier.place_in_parent(&own) });
             if is_field {
-                causes.extend(said.into_iter().flat_map(|said| self.inherited(&said.node.origin, 1)));
+                causes.extend(
+                    applier_node.into_iter().flat_map(|applier_node| self.inherited(&applier_node.node.origin, 1)),
+                );
             }
         }
         causes
     }
 
-    /// What a place is that nothing moved or changed: a patch that adds a field leaves it where the patch says it.
+    /// The kind of a place that nothing has moved or changed. A patch that adds a field leaves it at the place in the
+    /// patch.
     fn written(&self, span: &Span) -> Agent {
         if self.is_flux_patch(span) {
             Agent::FluxPatch
-        } else if self.base.as_ref().is_some_and(|base| place_of(span.file()) == place_of(base)) {
+        } else if self.base.as_ref().is_some_and(|base| file_path_of(span.file()) == file_path_of(base)) {
             Agent::Base
         } else {
             Agent::Patch
@@ -152,17 +156,17 @@ impl<'a> Provenance<'a> {
     }
 
     fn is_flux_patch(&self, span: &Span) -> bool {
-        self.said(span).is_some_and(|said| said.is_patch)
+        self.applier_node(span).is_some_and(|applier_node| applier_node.is_patch)
     }
 
-    /// The innermost node of the applier's that a place lies in.
-    fn said(&self, span: &Span) -> Option<&Said<'a>> {
+    /// The innermost node of the applier that contains a place.
+    fn applier_node(&self, span: &Span) -> Option<&ApplierNode<'a>> {
         let range = span.range();
-        let places = self.fields.get(&place_of(span.file()))?;
-        places.iter().find(|said| said.at.start <= range.start && range.end <= said.at.end)
+        let places = self.fields.get(&file_path_of(span.file()))?;
+        places.iter().find(|applier_node| applier_node.at.start <= range.start && range.end <= applier_node.at.end)
     }
 
-    /// The variables that a value went through, as seen from so many appliers further up.
+    /// The variables of a value, as seen from an ancestor that is `up` levels higher.
     fn inherited(&self, origin: &Origin, up: usize) -> Vec<Cause> {
         let steps = steps_of(origin).into_iter().filter_map(|origin| match origin {
             Origin::Via(step) if matches!(step.by, ChangedBy::Variable(_) | ChangedBy::Inherited(..)) => Some(step),
@@ -171,7 +175,7 @@ impl<'a> Provenance<'a> {
         steps.flat_map(|step| self.variables(step, up)).collect()
     }
 
-    /// The variables of a step, each once, in the order of the text.
+    /// The distinct variables of a step, in the order of the text.
     fn variables(&self, step: &ValueChange, up: usize) -> Vec<Cause> {
         let (first, up) = match &step.by {
             ChangedBy::Variable(name) => (name, up),
@@ -187,13 +191,13 @@ impl<'a> Provenance<'a> {
         names.into_iter().flat_map(|name| self.variable(name, up)).collect()
     }
 
-    /// The place of a variable, and what its own value was made of by whoever brings the applier that defines it; none
-    /// for one that is not defined, whose default stands in the base.
+    /// The place of a variable, and the provenance of its own value in the parent of the applier that defines it; empty
+    /// for an undefined variable, whose default is in the base.
     fn variable(&self, name: &Name, up: usize) -> Vec<Cause> {
         let Some(applier) = self.above(up) else { return Vec::new() };
         let Some(variable) = applier.variables.values.get(name) else { return Vec::new() };
         let (value, from) = (variable.value.clone(), variable.from.clone());
-        let place = if from.is_none() { applier.settled_place(&variable.place) } else { variable.place.clone() };
+        let place = if from.is_none() { applier.place_in_parent(&variable.place) } else { variable.place.clone() };
         let own = applier.object.as_ref().filter(|_| from.is_none());
         let own = own.and_then(|object| object.node.at_keys(&["spec", "postBuild", "substitute", name]));
         let mut causes = vec![Cause { by: Agent::Variable { name: name.clone(), value, from }, place }];
@@ -201,7 +205,7 @@ impl<'a> Provenance<'a> {
         causes
     }
 
-    /// The applier, or the one so many steps above it.
+    /// The applier, or its ancestor `up` levels higher.
     fn above(&self, up: usize) -> Option<&Applier> {
         (0..up).try_fold(self.applier, |at, _| {
             let parent = at.parent.filter(|parent| *parent < at.at)?;
@@ -210,7 +214,7 @@ impl<'a> Provenance<'a> {
     }
 }
 
-/// An origin and all before it, the first one first.
+/// An origin and its predecessors, the first one first.
 fn steps_of(origin: &Origin) -> Vec<&Origin> {
     let mut steps = vec![origin];
     let mut at = origin;
@@ -230,18 +234,18 @@ fn is_generated(origin: &Origin) -> bool {
         .any(|origin| matches!(origin, Origin::Via(step) if matches!(step.by, ChangedBy::Generator(_))))
 }
 
-/// Notes a node of the applier's and all below it, the innermost first: a patch may be written as a mapping.
-fn take<'a>(node: &'a Node, is_patch: bool, fields: &mut BTreeMap<Place, Vec<Said<'a>>>) {
+/// Records a node of the applier and all nodes below it, the innermost first: a patch may be written as a mapping.
+fn take<'a>(node: &'a Node, is_patch: bool, fields: &mut BTreeMap<FilePath, Vec<ApplierNode<'a>>>) {
     match &node.value {
         Value::Scalar(..) => {}
         Value::Seq(items) => items.iter().for_each(|item| take(item, is_patch, fields)),
         Value::Map(entries) => entries.iter().for_each(|entry| take(&entry.node, is_patch, fields)),
     }
     let span = node.span();
-    fields.entry(place_of(span.file())).or_default().push(Said { at: span.range(), node, is_patch });
+    fields.entry(file_path_of(span.file())).or_default().push(ApplierNode { at: span.range(), node, is_patch });
 }
 
-/// The fields of an object that hold a value: its scalars and empty collections, in the order of the object.
+/// The leaves of an object: its scalars and empty collections, in order.
 pub fn leaves<'a>(root: &'a Node, at: &Path) -> Vec<(Path, &'a Node)> {
     fn walk<'a>(node: &'a Node, path: &Path, out: &mut Vec<(Path, &'a Node)>) {
         match &node.value {
@@ -287,7 +291,7 @@ mod tests {
             object: Some(applier),
             at: 0,
             parent: None,
-            brought_by: None,
+            parent_applier: None,
             shares_with: Vec::new(),
             source: None,
             folder: String::new(),
@@ -322,9 +326,9 @@ mod tests {
         let (object, by, completion) =
             (Object { node: base.clone() }, self::applier(&applier, variables), Completion::default());
         let lookups = crate::flux::cluster::lookups::Lookups::default();
-        let cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups };
+        let cluster = Cluster { name: "".into(), appliers: Vec::new(), applied_sets: Vec::new(), lookups };
         let provenance = Provenance::of(&cluster, Applied { object: &object, by: &by, completion: &completion });
-        let said: Vec<String> = provenance
+        let chain: Vec<String> = provenance
             .causes(&done)
             .iter()
             .map(|cause| {
@@ -342,7 +346,7 @@ mod tests {
             "variable X vars.yaml:1",
             "variable Y vars.yaml:2",
         ];
-        assert_eq!(said, expected);
+        assert_eq!(chain, expected);
         let added = provenance.causes(patch.at_keys(&["data", "added"]).unwrap());
         assert_eq!(added.iter().map(|cause| &cause.by).collect::<Vec<_>>(), [&Agent::Patch]);
     }

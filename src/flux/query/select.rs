@@ -1,4 +1,4 @@
-//! Objects as a person names them: `Kind/namespace/name`, `Kind/name`.
+//! Selectors of objects as users type them: `Kind/namespace/name`, `Kind/name`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,28 +7,29 @@ use crate::base::finding::{ObjectRef, did_you_mean};
 use crate::flux::cluster::applied_set::Applied;
 use crate::flux::cluster::desired_state::Cluster;
 
-/// A typed name of an object.
+/// A typed selector of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selector {
-    /// The kind, in lower case; a plural will do.
+    /// The kind in lower case, possibly plural.
     kind: String,
-    /// The group, where `Kind.group` says it, in lower case.
+    /// The group of `Kind.group`, in lower case.
     group: Option<String>,
     namespace: Option<String>,
     name: String,
 }
 
-/// A selector that selects nothing, or not one thing.
+/// A selector that matches no object, or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Miss {
-    /// No object is called so; what was probably meant.
+    /// No object matches; the suggested one.
     Unknown(Option<String>),
-    /// Several objects are, in different namespaces or groups: their names.
+    /// Several objects match, in different namespaces or groups.
     Several(Vec<String>),
 }
 
 impl Selector {
-    /// Reads `Kind/namespace/name` or `Kind/name`; the kind may carry its group, as in `Kustomization.kustomize.toolkit.fluxcd.io`.
+    /// Parses `Kind/namespace/name` or `Kind/name`. The kind may include its group, as in
+    /// `Kustomization.kustomize.toolkit.fluxcd.io`.
     pub fn parse(typed: &str) -> Option<Self> {
         let segments: Vec<&str> = typed.split('/').collect();
         let (kind, namespace, name) = match segments.as_slice() {
@@ -53,7 +54,7 @@ impl Selector {
         self.group.as_ref().is_none_or(|wanted| wanted == group) && (self.kind == kind || plural())
     }
 
-    /// Tells whether an object is meant; what names no namespace lands in `default`.
+    /// Whether the selector matches an object. An object without a namespace is in `default`.
     fn matches(&self, reference: &ObjectRef) -> bool {
         let namespace = self.namespace.as_deref().is_none_or(|namespace| {
             reference.namespace.as_deref().map_or(namespace == "default", |own| own == namespace)
@@ -61,7 +62,7 @@ impl Selector {
         *self.name == *reference.name && namespace && self.is_kind_of(reference)
     }
 
-    /// The objects that are meant, of all of these clusters: one identity, however many clusters receive it.
+    /// Finds the object in all clusters that receive it.
     pub fn find<'a>(&self, clusters: &[&'a Cluster]) -> Result<Vec<(&'a Cluster, Applied<'a>)>, Miss> {
         let mut found = Vec::new();
         let mut identities: BTreeSet<(Option<Arc<str>>, Arc<str>, String)> = BTreeSet::new();
@@ -77,7 +78,7 @@ impl Selector {
             }
         }
         if self.namespace.is_none() && identities.iter().any(|(namespace, ..)| namespace.is_none()) {
-            // `Kind/name` means what has no namespace, wherever there is such an object.
+            // `Kind/name` prefers an object without a namespace.
             identities.retain(|(namespace, ..)| namespace.is_none());
             found.retain(|(_, applied)| applied.object.namespace().is_none());
         }
@@ -100,7 +101,8 @@ impl Selector {
         Err(Miss::Unknown(self.meant(&all)))
     }
 
-    /// What was probably meant: the same name in another namespace or of another kind before a name that is like it.
+    /// The suggested object: one with the same name in another namespace or of another kind, before one with a similar
+    /// name.
     fn meant(&self, all: &BTreeSet<String>) -> Option<String> {
         let kind_of = |typed: &str| typed.split('/').next().unwrap_or_default().to_ascii_lowercase();
         let name_of = |typed: &str| typed.rsplit('/').next().unwrap_or_default().to_owned();
@@ -135,7 +137,7 @@ impl Selector {
     }
 }
 
-/// An object's name as it is typed.
+/// The selector of an object.
 pub fn typed(reference: &ObjectRef) -> String {
     match &reference.namespace {
         Some(namespace) => format!("{}/{namespace}/{}", reference.kind, reference.name),

@@ -1,4 +1,4 @@
-//! Who the tenants of a cluster are, and what they rely on.
+//! The tenants of a cluster, and the lockdown that isolates them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,37 +12,37 @@ use crate::kube::Object;
 use crate::kube::groups;
 use crate::yaml::Node;
 
-/// The label that says whose a namespace or a Flux object is.
+/// The label with the tenant of a namespace or of a Flux object.
 const TENANT_LABEL: &str = "toolkit.fluxcd.io/tenant";
-/// What stands for the name of an account where all of a namespace are bound.
+/// The name that stands for all service accounts of a namespace.
 const ANY: &str = "";
-/// What is said about the tenants of a cluster.
+/// The tenancy of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tenancy {
-    /// Whether tenants share it.
+    /// Whether tenants share the cluster.
     pub multi_tenant: bool,
-    /// How Flux is locked down, if it is.
+    /// The lockdown of Flux, if any.
     pub lockdown: Option<Lockdown>,
-    /// Why it need not be, where the configuration says so.
+    /// The configured reason why there is no lockdown.
     pub unlocked: Option<String>,
-    /// The namespaces that Flux is installed in.
+    /// The namespaces of Flux.
     pub flux_namespaces: BTreeSet<String>,
-    /// The tenants' namespaces and whose they are, where that is said.
+    /// The namespaces of tenants, with the tenant if it is known.
     pub tenants: BTreeMap<String, Option<String>>,
-    /// Accounts that act for tenants outside their namespaces, as `namespace/name`, and for which.
+    /// Service accounts outside of tenants' namespaces, as `namespace/name`, with their tenant.
     pub accounts: BTreeMap<String, String>,
     /// Namespaces from which a hub reconciles other clusters.
     pub hubs: BTreeSet<String>,
-    /// Who is bound to roles in which namespace: namespace of the binding, namespace and name of the account.
+    /// Subjects of `RoleBinding`s: the namespace of the binding, and the namespace and name of the service account.
     bound: BTreeSet<(String, String, String)>,
-    /// Accounts that a ClusterRoleBinding serves: namespace and name.
+    /// Subjects of `ClusterRoleBinding`s: the namespace and name of the service account.
     bound_everywhere: BTreeSet<(String, String)>,
 }
 
-/// What governs a repository beside itself.
+/// The files that govern a repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Governance {
-    /// Nothing.
+    /// None.
     #[default]
     None,
     /// A fleet.yaml.
@@ -50,18 +50,18 @@ pub enum Governance {
 }
 
 impl Tenancy {
-    /// Reads the facts from what a cluster receives, and from the kustomizations that bring its Flux.
+    /// Detects the tenancy from the objects of a cluster, and from the kustomizations that install Flux.
     ///
-    /// Only what [`Brought::telling`](super::Brought::telling) gives counts. `declared` are the namespaces of which a
-    /// fleet.yaml says whose they are; others are inferred, such as those that a layout adds.
-    pub fn of(
+    /// Only objects of [`AppliedSet::tenancy_objects`](super::AppliedSet::tenancy_objects) are relevant. `declared` are
+    /// the namespaces with the tenant of a fleet.yaml; others are inferred, such as those that a layout adds.
+    pub fn detect(
         received: &[Applied<'_>],
         installations: &[&Installation],
         declared: Option<&BTreeMap<String, String>>,
         governance: Governance,
     ) -> Self {
         let flux_namespaces = flux_namespaces(received);
-        let lockdown = Lockdown::of(received, installations, &flux_namespaces);
+        let lockdown = Lockdown::detect(received, installations, &flux_namespaces);
         let mut tenancy = Self { lockdown, flux_namespaces, ..Self::default() };
         for applied in received {
             tenancy.take_binding(applied.object, applied.namespace());
@@ -79,44 +79,43 @@ impl Tenancy {
         tenancy
     }
 
-    /// Lays over it what the configuration says: whose namespaces are whose, and whether tenants share the cluster.
-    pub fn apply(&mut self, said: &config::Tenancy) {
-        let declared = said.namespaces();
+    /// Applies the configuration: the tenants of namespaces, and whether tenants share the cluster.
+    pub fn apply(&mut self, configured: &config::Tenancy) {
+        let declared = configured.namespaces();
         self.tenants.extend(declared.map(|(namespace, tenant)| (namespace.to_string(), Some(tenant.to_string()))));
-        self.accounts.extend(said.accounts().map(|(account, tenant)| (account.to_string(), tenant.to_string())));
-        self.multi_tenant = match said.mode {
+        self.accounts.extend(configured.accounts().map(|(account, tenant)| (account.to_string(), tenant.to_string())));
+        self.multi_tenant = match configured.mode {
             Some(mode) => mode == TenancyMode::Multi,
             None => self.multi_tenant || !self.tenants.is_empty(),
         };
-        self.unlocked = said.lockdown.as_ref().map(|lockdown| lockdown.reason.clone());
+        self.unlocked = configured.lockdown.as_ref().map(|lockdown| lockdown.reason.clone());
     }
 
-    /// The account that a controller falls back on, where it is told one.
+    /// The service account that a controller impersonates by default.
     pub fn default_account(&self, controller: &str) -> Option<&str> {
         self.lockdown.as_ref()?.locks(controller)?.default_account.as_deref()
     }
 
-    /// Tells whether the account that a controller falls back on can do something in a namespace: every namespace has
-    /// an account `default`, and another one must be made; either must be bound.
+    /// Whether the default service account of a controller has a binding in a namespace. Without one, it has no rights.
     pub fn default_account_works(&self, controller: &str, namespace: &str) -> bool {
         self.default_account(controller)
             .is_some_and(|account| self.is_bound(namespace, account) || self.is_bound_everywhere(namespace, account))
     }
 
-    /// Tells whether a RoleBinding in a namespace serves an account of that namespace.
+    /// Whether a RoleBinding in a namespace has a service account of that namespace as subject.
     fn is_bound(&self, namespace: &str, account: &str) -> bool {
         let has =
             |account: &str| self.bound.contains(&(namespace.to_string(), namespace.to_string(), account.to_string()));
         has(account) || has(ANY)
     }
 
-    /// Tells whether a RoleBinding in a namespace serves any account of it.
+    /// Whether a RoleBinding in a namespace has any service account of that namespace as subject.
     fn has_bound_account(&self, namespace: &str) -> bool {
         let from = (namespace.to_string(), namespace.to_string(), String::new());
         self.bound.range(from..).next().is_some_and(|(of, account, _)| of == namespace && account == namespace)
     }
 
-    /// Tells whether a Kustomization builds from a source of Flux's own namespace, which the platform writes.
+    /// Whether the source of a Kustomization is in a namespace of Flux, which belongs to the platform.
     fn is_of_platform(&self, kustomization: &Object) -> bool {
         let source = kustomization.text_at(&["spec", "sourceRef", "namespace"]);
         source.is_some_and(|namespace| self.flux_namespaces.contains(namespace))
@@ -140,7 +139,7 @@ impl Tenancy {
             let text = |key: &str| subject.get(key).and_then(Node::text).filter(|text| !text.is_empty());
             let (Some(kind), Some(name)) = (text("kind"), text("name")) else { continue };
             let found = match kind {
-                // Without a namespace, the account is taken for one of the binding's namespace; kustomize writes it so.
+                // A subject without a namespace counts as one of the binding's namespace, as in kustomize.
                 "ServiceAccount" => text("namespace").or(namespace).map(|of| (of, name)),
                 "User" => name.strip_prefix("system:serviceaccount:").and_then(|account| account.split_once(':')),
                 "Group" => name.strip_prefix("system:serviceaccounts:").map(|of| (of, ANY)),
@@ -155,14 +154,14 @@ impl Tenancy {
         }
     }
 
-    /// The namespaces that look like a tenant's: they hold Flux objects whose account has a RoleBinding there, or are
-    /// labelled. Accounts that only a ClusterRoleBinding serves are the platform's.
+    /// Infers the namespaces of tenants: those with Flux objects whose service account has a RoleBinding there, or that
+    /// are labelled. Service accounts of `ClusterRoleBinding`s belong to the platform.
     ///
-    /// A label alone is a name: it makes a tenant where something else does, too, since a namespace that only holds
-    /// releases of the platform's is often labelled with the team that looks after them. That is Flux's lockdown, an
-    /// account that is confined to a namespace, or a Kustomization that hands the namespace to a repository of its own.
+    /// A label alone does not make a tenant, since the namespace of a platform's releases often has the label of the
+    /// responsible team. It counts together with a lockdown, a service account that is confined to a namespace, or a
+    /// Kustomization that delegates the namespace to another repository.
     fn infer(&self, received: &[Applied<'_>]) -> BTreeMap<String, Option<String>> {
-        let mut found: BTreeMap<String, Candidate> = BTreeMap::new();
+        let mut found: BTreeMap<String, TenantCandidate> = BTreeMap::new();
         for applied in received {
             let object = applied.object;
             let namespace = if object.is("", "Namespace") { Some(object.name()) } else { applied.namespace() };
@@ -180,30 +179,30 @@ impl Tenancy {
                 candidate.accounts.insert(account.to_string());
             }
         }
-        let is_bound = |namespace: &str, candidate: &Candidate| {
+        let is_bound = |namespace: &str, candidate: &TenantCandidate| {
             candidate.holds_flux && candidate.accounts.iter().any(|account| self.is_bound(namespace, account))
         };
         let confines = self.lockdown.is_some() || found.iter().any(|(namespace, one)| is_bound(namespace, one));
         let tenants = found.into_iter().filter(|(namespace, candidate)| {
             let platform = candidate.accounts.iter().any(|account| self.is_bound_everywhere(namespace, account));
-            let is_meant = confines || candidate.is_handed_over || self.has_bound_account(namespace);
-            let is_called = candidate.label.is_some() && !platform && is_meant;
-            is_bound(namespace, candidate) || (candidate.holds_flux && is_called)
+            let counts = confines || candidate.is_handed_over || self.has_bound_account(namespace);
+            let is_labelled = candidate.label.is_some() && !platform && counts;
+            is_bound(namespace, candidate) || (candidate.holds_flux && is_labelled)
         });
         tenants.map(|(namespace, candidate)| (namespace, candidate.label)).collect()
     }
 }
 
-/// What is known of a namespace that may be a tenant's.
+/// A namespace that may be a tenant's.
 #[derive(Default)]
-struct Candidate {
+struct TenantCandidate {
     holds_flux: bool,
     is_handed_over: bool,
     label: Option<String>,
     accounts: BTreeSet<String>,
 }
 
-/// Tells whether `flux bootstrap` wrote an object: it writes the file again at each upgrade.
+/// Whether `flux bootstrap` wrote an object. It overwrites the file at each upgrade.
 pub fn is_of_bootstrap(object: &Object) -> bool {
     let path = object.node.origin.written().file().path();
     path.rsplit('/').next() == Some("gotk-sync.yaml") && is_flux(object)
@@ -223,11 +222,11 @@ mod tests {
     use super::*;
     use crate::text::File;
 
-    fn applied(said: &str) -> Tenancy {
-        let text = format!("apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nlint: {{tenancy: {said}}}\n");
+    fn applied(yaml: &str) -> Tenancy {
+        let text = format!("apiVersion: fleetwright.dev/v1alpha1\nkind: Config\nlint: {{tenancy: {yaml}}}\n");
         let (settings, findings) = config::read(&File::new(config::PATH, text));
         assert_eq!(findings, []);
-        let mut tenancy = Tenancy::of(&[], &[], None, Governance::None);
+        let mut tenancy = Tenancy::detect(&[], &[], None, Governance::None);
         tenancy.apply(&settings.lint.tenancy);
         tenancy
     }
@@ -244,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_lockdown_may_have_its_reason() {
+    fn a_missing_lockdown_may_have_a_reason() {
         let tenancy = applied("{lockdown: {mode: none, reason: central sources}}");
         assert_eq!((tenancy.unlocked.as_deref(), tenancy.lockdown), (Some("central sources"), None));
     }

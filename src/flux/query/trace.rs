@@ -1,4 +1,4 @@
-//! An object on its way to clusters: who applies it where, and which places gave each field its value.
+//! The trace of an object: its appliers on each cluster, and the provenance of its fields.
 
 use super::field::find;
 use super::provenance::{Cause, Provenance, leaves};
@@ -10,42 +10,42 @@ use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::text::Span;
 use crate::yaml::{Name, Node, Path, parse};
 
-/// What is said of an object on the clusters that receive it in one and the same way.
+/// The trace of an object on the clusters that receive it in the same way.
 #[derive(Debug, Clone)]
 pub struct Trace {
     /// The object.
     pub object: ObjectRef,
-    /// The first place of the object.
+    /// The place of the object.
     pub place: Span,
-    /// Who applies it.
+    /// The applier.
     pub by: ObjectRef,
-    /// How the build of that went.
+    /// The state of the applier's build.
     pub state: State,
     /// The clusters whose Flux applies it, in the order of the repository; empty in a repository without a root.
     pub clusters: Vec<Name>,
     /// The other cluster that it is applied to.
     pub target: Option<Name>,
-    /// Who brings whom, from the root to the one that applies it.
+    /// The appliers from the root to the one that applies it.
     pub path: Vec<ObjectRef>,
-    /// The object as it reaches the API server.
+    /// The object as the API server receives it.
     pub node: Node,
-    /// The fields that were asked for, in the order of the object.
+    /// The requested fields, in the order of the object.
     pub fields: Vec<Field>,
 }
 
-/// A field and the places that gave it its value.
+/// A field with its provenance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// Where it stands in the object.
+    /// The path in the object.
     pub path: Path,
-    /// Its value: a scalar or an empty collection.
+    /// The value: a scalar or an empty collection.
     pub node: Node,
-    /// The places, the deciding one last.
+    /// The places that determine the value, the decisive one last.
     pub causes: Vec<Cause>,
 }
 
-/// Traces an object that several clusters may receive; `at` narrows the fields to those of a part of it, and a cluster
-/// whose object has no such part is left out.
+/// Traces an object that several clusters may receive. `at` selects a part of it; clusters whose object does not have
+/// this part are omitted.
 pub fn trace(found: &[(&Cluster, Applied<'_>)], at: &Path) -> Vec<Trace> {
     let mut traces: Vec<Trace> = Vec::new();
     for (cluster, applied) in found {
@@ -75,12 +75,12 @@ pub fn trace(found: &[(&Cluster, Applied<'_>)], at: &Path) -> Vec<Trace> {
     traces
 }
 
-/// The place of a field that an object had where it was first written: what is not there any more was taken out.
+/// The place of a field in the manifest, for a field that the build has removed.
 pub fn written_field(applied: Applied<'_>, typed: &str) -> Option<Span> {
     let kind = applied.object.node.get("kind")?;
     let place = kind.origin.written();
     let parsed = parse(place.file());
-    let holds = |node: &Node| node.get("kind").is_some_and(|said| said.span() == place && said.text() == kind.text());
+    let holds = |node: &Node| node.get("kind").is_some_and(|node| node.span() == place && node.text() == kind.text());
     let written = parsed.documents.iter().find(|document| holds(&document.node))?;
     let (path, node) = find(&written.node, typed).ok()?;
     (!path.0.is_empty()).then(|| node.span().clone())
@@ -96,11 +96,11 @@ impl Trace {
     }
 }
 
-/// Who brings whom, from the root to an applier.
+/// The appliers from the root to an applier.
 fn path_to(cluster: &Cluster, applier: &Applier) -> Vec<ObjectRef> {
     let mut path = vec![applier.reference.clone()];
     let mut at = applier;
-    // What somebody installed by hand is where it begins, and mostly goes by the name of what follows.
+    // The bootstrap is the start, and often has the same name as its child.
     let parent_of = |at: &Applier| {
         let parent = at.parent.filter(|parent| *parent < at.at).and_then(|parent| cluster.appliers.get(parent));
         parent.filter(|parent| parent.kind != ApplierKind::Bootstrap)

@@ -8,7 +8,6 @@ mod template;
 mod inputs;
 mod place;
 
-use inputs::RECONCILE;
 use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, ObjectRef};
@@ -16,7 +15,7 @@ use crate::kube::{Object, groups};
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{ChangedBy, DUPLICATE_KEY, Entry, Name, Node, Style, Value as Yaml, parse};
-use inputs::{InputSet, Missing, inputs};
+use inputs::{InputSet, Missing, RECONCILE, inputs};
 use place::{Ground, Places, file};
 use template::Template;
 use template::budget::Budget;

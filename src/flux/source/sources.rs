@@ -1,11 +1,11 @@
 //! The sources of the clusters, and the copies of their content.
 
-use super::digest::digest;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::artifact::{Artifact, Resolution};
+use super::digest::digest;
 use super::generator::{Generated, Names};
 use super::origin::Origin;
 use crate::address::{Address, Location};

@@ -1,26 +1,26 @@
-//! What a Kustomization substitutes: `substituteFrom` in order, and `substitute` over it.
+//! The variables of a Kustomization: those of `substituteFrom` in order, then `substitute`.
 
-use super::variable_name::is_name;
 use std::sync::Arc;
 
+use super::variable_name::is_name;
 use crate::base::finding::{Finding, ObjectRef};
 use crate::flux::model::variables::{Variable, VariableSource, Variables};
 use crate::flux::producer::produced::Produced;
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// The rule of values that are referred to and not there.
+/// The rule of missing `ConfigMap`s with variables.
 const DANGLING_VALUES: &str = "dangling-values";
-/// The rule of keys that are no names of variables.
+/// The rule of keys that are not valid names of variables.
 const INVALID_VARIABLE_NAME: &str = "invalid-variable-name";
 
-/// The variables of a Kustomization, and what keeps Flux from substituting them.
+/// The variables of a Kustomization, with the findings that prevent substitution.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedVariables {
     pub(crate) variables: Arc<Variables>,
-    /// What fails the build as soon as an object is substituted.
+    /// Findings that fail the build when Flux substitutes the first object.
     pub(crate) findings: Vec<Finding>,
-    /// Whether something is missing that an applier which was not built yet may bring.
+    /// Whether an object is missing that an applier may still provide.
     pub(crate) missing: bool,
 }
 
@@ -33,22 +33,22 @@ pub(crate) trait ValuesLookup {
     fn may_bring(&self, namespace: &str) -> bool;
 }
 
-/// Whether it substitutes even without any variable.
+/// Whether Flux substitutes even without variables.
 pub(crate) fn always(kustomization: &Object) -> bool {
     kustomization.text_at(&["spec", "postBuild", "substituteStrategy"]) == Some("Always")
 }
 
-/// Loads the variables of a Kustomization from what the cluster has.
-pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded {
-    let mut loaded = Loaded::default();
+/// Loads the variables of a Kustomization from the objects of a cluster.
+pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> LoadedVariables {
+    let mut loaded = LoadedVariables::default();
     let mut variables = Variables::default();
     let mut invalid = Vec::new();
     let namespace = kustomization.namespace().unwrap_or_default();
     let post_build = kustomization.node.at_keys(&["spec", "postBuild"]);
     let sources = post_build.and_then(|node| node.get("substituteFrom")).map_or(&[][..], Node::items);
     for source in sources {
-        let said = |key: &str| source.get(key).and_then(Node::text).unwrap_or_default();
-        let (kind, name, optional) = (said("kind"), said("name"), said("optional") == "true");
+        let text_of = |key: &str| source.get(key).and_then(Node::text).unwrap_or_default();
+        let (kind, name, optional) = (text_of("kind"), text_of("name"), text_of("optional") == "true");
         let found = cluster.find(kind, namespace, name);
         variables.open |= found.as_ref().is_some_and(|found| found.open);
         let place = found.as_ref().map(|found| found.object.span().clone());
@@ -59,7 +59,7 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
                 invalid.extend(take(&mut variables, &found.object, "data", |_| None));
                 invalid.extend(take(&mut variables, &found.object, "stringData", |_| None));
             }
-            // Most repositories keep no Secrets: that one is made otherwise says nothing about its keys.
+            // Most repositories contain no Secrets, so the keys of a missing one are unknown.
             ("Secret", None) => {
                 variables.open = true;
                 loaded.missing = true;
@@ -87,15 +87,15 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
 }
 
 fn missing(kustomization: &Object, source: &Node, namespace: &str, name: &str) -> Finding {
-    let message = format!("no ConfigMap `{namespace}/{name}` reaches the cluster");
-    let help = "bring it in that namespace, or set `optional: true`; if it is made elsewhere, name it below `external` in \
+    let message = format!("the cluster does not receive ConfigMap `{namespace}/{name}`");
+    let help = "add it to that namespace, or set `optional: true`; if it is created elsewhere, declare it below `external` in \
                 `.fleetwright.yaml`";
     let place = source.get("name").unwrap_or(source).span().clone();
     let finding = Finding::error(DANGLING_VALUES, place, message).help(help);
-    finding.related(kustomization.span().clone(), "for this Kustomization").about(kustomization.reference())
+    finding.related(kustomization.span().clone(), "referenced by this Kustomization").about(kustomization.reference())
 }
 
-/// Takes what an object has in a field, and says which of it is no variable.
+/// Adds the variables of a field of an object, and returns findings of invalid names.
 fn take(variables: &mut Variables, object: &Object, field: &str, value: fn(&Node) -> Option<Arc<str>>) -> Vec<Finding> {
     let reference = object.reference();
     let entries = object.node.get(field).map_or(&[][..], Node::entries);
@@ -109,19 +109,19 @@ fn variable(entry: &Entry, from: Option<&ObjectRef>, value: fn(&Node) -> Option<
     Variable { value: value(&entry.node), place: entry.node.span().clone(), from: from.cloned() }
 }
 
-/// A value as Flux takes it: without its line breaks.
+/// The value that Flux substitutes: without line breaks.
 fn known(node: &Node) -> Option<Arc<str>> {
     let Value::Scalar(text, style) = &node.value else { return None };
     let one_line = || if text.contains('\n') { text.replace('\n', "").into() } else { text.clone() };
     (*style != Style::Unknown).then(one_line)
 }
 
-/// Flux substitutes nothing when one name among the variables is none.
+/// Flux fails all substitutions if the name of one variable is invalid.
 fn invalid_name(entry: &Entry, object: &Object) -> Option<Finding> {
     if is_name(&entry.key) {
         return None;
     }
-    let message = format!("`{}` is no name of a variable, so Flux fails to substitute any", entry.key);
-    let help = "use letters, digits and `_`, and no digit first";
+    let message = format!("`{}` is not a valid variable name, so Flux fails to substitute any variable", entry.key);
+    let help = "use letters, digits and `_`, and do not start with a digit";
     Some(Finding::error(INVALID_VARIABLE_NAME, entry.key_span(), message).help(help).about(object.reference()))
 }

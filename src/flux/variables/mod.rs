@@ -1,4 +1,4 @@
-//! Variables: where they come from, and how they are substituted.
+//! Variables: their sources and their substitution.
 
 pub mod envsubst;
 pub(super) mod substitution;

@@ -1,62 +1,60 @@
-//! Substitution of variables in built objects, shared by appliers that give an object the same values.
+//! The cache of substituted objects, which appliers share if an object reads the same values.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::substitute::substitute;
-use super::substitution::ReadValues;
-use super::substitution::Substitution;
+use super::substitution::{ReadValues, Substitution};
 use crate::base::finding::Finding;
-use crate::flux::variables::substitute::unset::Unset;
-use crate::flux::variables::substitute::unset::unset;
+use crate::flux::variables::substitute::undefined::{UndefinedVariable, undefined_variables};
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::{Name, Value};
 
-/// The label and the annotation that switch substitution off.
+/// The label and the annotation that disable substitution.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
-/// What was substituted already: by the object and the values of what it reads. The object is kept, so that nothing else
-/// comes to lie at its place in memory.
+/// Results by the address of the object and the values that it reads. The cache keeps the object, so that its address
+/// is not used again.
 #[derive(Debug, Default)]
-pub(crate) struct Shared(Mutex<Index<(usize, ReadValues), Arc<Substituted>>>);
+pub(crate) struct SubstitutionCache(Mutex<Index<(usize, ReadValues), Arc<Substituted>>>);
 
 #[derive(Debug)]
 struct Substituted {
     _original: Object,
     result: Result<Object, Vec<Finding>>,
-    unset: Arc<[Unset]>,
+    undefined: Arc<[UndefinedVariable]>,
 }
 
 impl Substituted {
-    fn both(&self) -> (Result<Object, Vec<Finding>>, Arc<[Unset]>) {
-        (self.result.clone(), self.unset.clone())
+    fn both(&self) -> (Result<Object, Vec<Finding>>, Arc<[UndefinedVariable]>) {
+        (self.result.clone(), self.undefined.clone())
     }
 }
 
-impl Shared {
-    /// The object with the values of the variables that it reads, and those that nothing defines. Clusters share objects,
-    /// so that their place in memory tells them.
+impl SubstitutionCache {
+    /// Substitutes variables in an object, and returns the undefined ones. Clusters share objects, so the address
+    /// identifies an object.
     pub(crate) fn substitute(
         &self,
         object: &Object,
         names: &[Name],
         substitution: &Substitution<'_>,
-    ) -> (Result<Object, Vec<Finding>>, Arc<[Unset]>) {
-        let key = (address(object), ReadValues::of(names, substitution));
-        // A panic elsewhere leaves whole entries: each is inserted in one step.
+    ) -> (Result<Object, Vec<Finding>>, Arc<[UndefinedVariable]>) {
+        let key = (address(object), ReadValues::new(names, substitution));
+        // A panic in another thread leaves complete entries, since each is inserted in one step.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
             return known.both();
         }
         let result = substitute(object, substitution.variables, substitution.strict);
-        let unset = unset(object, names, substitution.variables).into();
-        let made = Arc::new(Substituted { _original: object.clone(), result, unset });
-        // Another thread may have made it meanwhile: all share the first one.
+        let undefined = undefined_variables(object, names, substitution.variables).into();
+        let made = Arc::new(Substituted { _original: object.clone(), result, undefined });
+        // Another thread may have inserted the entry: the first one counts.
         lock().entry_or(key, || made).both()
     }
 }
 
-/// The place of an object in memory.
+/// The address of an object in memory.
 fn address(object: &Object) -> usize {
     match &object.node.value {
         Value::Map(entries) => Arc::as_ptr(entries).cast::<()>().addr(),
@@ -64,7 +62,7 @@ fn address(object: &Object) -> usize {
     }
 }
 
-/// Tells whether Flux substitutes in an object.
+/// Whether Flux substitutes in an object.
 pub(crate) fn is_enabled(object: &Object) -> bool {
     let off = |field: &str| object.text_at(&["metadata", field, SWITCH]) == Some("disabled");
     !off("labels") && !off("annotations")

@@ -1,4 +1,4 @@
-//! The input of a substitution, and the part of it that decides its result.
+//! The input of a substitution, and its memo key.
 
 use std::sync::Arc;
 
@@ -6,40 +6,40 @@ use crate::base::finding::Finding;
 use crate::flux::model::variables::Variables;
 use crate::yaml::Name;
 
-/// How variables are substituted.
+/// The input of a substitution.
 pub(crate) struct Substitution<'a> {
     /// The variables.
     pub(crate) variables: &'a Variables,
-    /// What is wrong with them.
+    /// The findings of the variables.
     pub(crate) findings: &'a [Finding],
     /// Whether an undefined variable fails the build.
     pub(crate) strict: bool,
-    /// How much more memory they may take than what they stand in, in bytes.
+    /// The limit of the additional memory, in bytes.
     pub(crate) limit: usize,
 }
 
-/// The values of the variables that are read.
+/// The part of a substitution's input that an object depends on: the values of the variables that it reads.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ReadValues {
     strict: bool,
     open: bool,
-    known: Vec<Known>,
+    known: Vec<ReadValue>,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum Known {
+enum ReadValue {
     Value(Arc<str>),
     Unknown,
     Missing,
 }
 
 impl ReadValues {
-    /// The values of some names.
-    pub(crate) fn of(names: &[Name], substitution: &Substitution<'_>) -> Self {
+    /// Reads the values of some names.
+    pub(crate) fn new(names: &[Name], substitution: &Substitution<'_>) -> Self {
         let value = |name: &Name| match substitution.variables.values.get(name).map(|variable| &variable.value) {
-            Some(Some(value)) => Known::Value(value.clone()),
-            Some(None) => Known::Unknown,
-            None => Known::Missing,
+            Some(Some(value)) => ReadValue::Value(value.clone()),
+            Some(None) => ReadValue::Unknown,
+            None => ReadValue::Missing,
         };
         let known = names.iter().map(value).collect();
         Self { strict: substitution.strict, open: substitution.variables.open, known }

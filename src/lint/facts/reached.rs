@@ -27,8 +27,8 @@ pub(crate) struct ReachedFiles<'a> {
 impl<'a> ReachedFiles<'a> {
     /// The files that all clusters of a repository reach.
     pub(crate) fn in_repository(repo: &'a Repo) -> Self {
-        let brought = repo.clusters.iter().flat_map(|cluster| &cluster.brought);
-        let received: Vec<&Object> = distinct(brought.map(|brought| -> &Objects { &brought.objects }));
+        let applied_sets = repo.clusters.iter().flat_map(|cluster| &cluster.applied_sets);
+        let received: Vec<&Object> = distinct(applied_sets.map(|set| -> &Objects { &set.objects }));
         // An object that was applied by hand is reached, even if another file has replaced it since.
         let appliers = || repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
         let own = appliers().filter_map(|applier| applier.object.as_ref());

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, Applier, State};
+use crate::flux::{Applied, Applier, NotBuiltReason, State};
 use crate::kube::Object;
 
 /// Why it is unknown whether a cluster has an object.
@@ -16,7 +16,7 @@ pub enum UnknownSource {
     /// The repository has no root, so that other appliers may exist.
     NoRoot,
     /// An applier is not built, for a reason that is not a fault.
-    NotBuilt(ObjectRef, Arc<str>),
+    NotBuilt(ObjectRef, NotBuiltReason),
     /// The build of an applier fails.
     FailedBuild(ObjectRef),
     /// The chart of a release may contain it.

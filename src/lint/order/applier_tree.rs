@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applier, ApplierKind, Brought};
+use crate::flux::{AppliedSet, Applier, ApplierKind};
 use crate::kube::Object;
 use crate::lint::view::View;
 use crate::text::Index;
@@ -44,9 +44,9 @@ impl ApplierTree {
             names.insert(&applier.reference.name, ());
         }
         let mut adopters: Index<ObjectRef, usize> = Index::default();
-        let lists = cluster.brought.iter();
+        let lists = cluster.applied_sets.iter();
         for brought in lists.filter(|brought| !is_bootstrap(brought.by.at) && brought.by.target.is_none()) {
-            let objects = brought.telling().map(|applied| applied.object);
+            let objects = brought.tenancy_objects().map(|applied| applied.object);
             for object in objects.filter(|object| names.contains(object.name())).map(Object::reference) {
                 if by_hand.contains(&object) && !adopters.contains(&object) {
                     adopters.insert(object, brought.by.at);
@@ -77,7 +77,7 @@ impl ApplierTree {
     }
 
     /// Whether an applier applies a list, or is an ancestor of the applier that does.
-    pub(crate) fn applies(&self, applier: usize, brought: &Brought) -> bool {
+    pub(crate) fn applies(&self, applier: usize, brought: &AppliedSet) -> bool {
         self.lineage(brought.by.at).any(|at| at == applier)
     }
 }

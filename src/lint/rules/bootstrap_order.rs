@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_CONTROLLERS, Handling};
+use crate::flux::{Applied, AppliedSet, Applier, ApplierKind, ApplyMode, CONTROLLERS, DEFAULT_CONTROLLERS};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
@@ -216,7 +216,7 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -
             if provider != by.at && waits_for(by, user) {
                 order.add_need(ready(by.at), provider, by.place(node.span()), what());
             }
-        } else if by.brought_by.as_ref().is_none_or(|parent| makes_roots(parent)) {
+        } else if by.parent_applier.as_ref().is_none_or(|parent| makes_roots(parent)) {
             // The user that applies a root by hand also applies its inputs.
         } else if provider == by.at {
             findings.push(own_input(by, node, thing));
@@ -256,7 +256,7 @@ fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
     }
     let mut found = Vec::new();
     for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
-        let brought: &'a Brought = brought;
+        let brought: &'a AppliedSet = brought;
         let is_above = |provider: &usize| tree.applies(*provider, brought);
         let mut add = |at: usize,
                        providers: &[usize],
@@ -266,7 +266,9 @@ fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
             if providers.is_empty() || providers.iter().any(is_above) {
                 return;
             }
-            let Some(object) = brought.at(at).filter(|object| object.handling() != Handling::Ignored) else { return };
+            let Some(object) = brought.at(at).filter(|object| object.apply_mode() != ApplyMode::Ignored) else {
+                return;
+            };
             let span = node(object.object).map_or_else(|| object.object.span(), Node::span);
             let (place, providers) = (object.by.place(span), providers.to_vec());
             found.push(Need { object, place, what: what(), refused, providers });

@@ -180,7 +180,7 @@ fn update_path(automation: &Applied<'_>) -> Option<(Span, String)> {
 fn syncs_here(view: &View<'_>, automation: &Applied<'_>) -> bool {
     let text = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
     let namespace = text("namespace").or(automation.object.namespace());
-    view.receiver.cluster.brought.iter().any(|brought| {
+    view.receiver.cluster.applied_sets.iter().any(|brought| {
         let Some(source) = brought.by.source.as_ref().filter(|_| brought.by.state == State::Built) else {
             return false;
         };

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, Brought, Cluster, State, is_flux};
+use crate::flux::{Applied, AppliedSet, Cluster, State, is_flux};
 use crate::kube::{Object, groups};
 use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
@@ -127,7 +127,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 
 /// Each HelmRelease of a cluster that installs Flux on a remote cluster.
 fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
-    let releases = cluster.brought.iter().flat_map(Brought::telling).map(|applied| applied.object);
+    let releases = cluster.applied_sets.iter().flat_map(AppliedSet::tenancy_objects).map(|applied| applied.object);
     let releases = releases.filter(|object| object.is(groups::HELM, "HelmRelease"));
     let installs_flux = |object: &&Object| {
         let text = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
@@ -155,8 +155,10 @@ fn leads_to(target: &str, cluster: &str) -> bool {
 
 fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() -> bool, found: &mut Findings) {
     let lists = view.by_flux().map(|(brought, _)| *brought);
-    let with_flux: Vec<(&Brought, Vec<Applied<'_>>)> = lists
-        .map(|brought| (brought, brought.telling().filter(|applied| is_flux(applied.object)).collect::<Vec<_>>()))
+    let with_flux: Vec<(&AppliedSet, Vec<Applied<'_>>)> = lists
+        .map(|brought| {
+            (brought, brought.tenancy_objects().filter(|applied| is_flux(applied.object)).collect::<Vec<_>>())
+        })
         .filter(|(_, objects)| !objects.is_empty())
         .collect();
     if with_flux.is_empty() {
@@ -185,11 +187,11 @@ fn receives_flux(view: &View<'_>) -> bool {
     if controllers.any(|applied| matches!(applied.object.name(), "kustomize-controller" | "flux-operator")) {
         return true;
     }
-    let mut telling = view.by_flux().flat_map(|(brought, _)| brought.telling());
+    let mut telling = view.by_flux().flat_map(|(brought, _)| brought.tenancy_objects());
     telling.any(|applied| applied.object.node.origin.written().file().path().ends_with("gotk-sync.yaml"))
 }
 
-fn finding(brought: &Brought, objects: &[Applied<'_>]) -> Option<Finding> {
+fn finding(brought: &AppliedSet, objects: &[Applied<'_>]) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let applier = brought.by.object.as_ref()?;
     let config = applier.node.get("spec").and_then(|spec| spec.entry("kubeConfig"));

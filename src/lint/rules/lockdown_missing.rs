@@ -143,7 +143,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let deployments = deployments(view);
     let brought = view.installations.iter().find(|installation| installation.brings_controllers);
     let lacking = if let Some(first) = deployments.first() {
-        let lacking = deployments.iter().map(|applied| (applied.object.name(), Locks::of(applied.object)));
+        let lacking = deployments.iter().map(|applied| (applied.object.name(), Locks::read(applied.object)));
         let place = brought.map(|installation| installation.place.clone());
         Some((lacking_of(lacking), place.unwrap_or_else(|| arguments(first))))
     } else {

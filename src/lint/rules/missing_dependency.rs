@@ -263,7 +263,7 @@ impl<'a> Uses<'_, 'a> {
                     && !tree.is_ancestor(at, provider)
                     && !order.is_before(at, provider)
             };
-            let lineage = std::iter::successors(by.brought_by.as_ref(), |above| above.brought_by.as_ref());
+            let lineage = std::iter::successors(by.parent_applier.as_ref(), |above| above.parent_applier.as_ref());
             let above = lineage.take_while(could_wait).last();
             let at = by.place(node.span());
             self.pairs.insert((consumer, provider), Use { by, thing, at, count: 1, above, is_late });
@@ -273,7 +273,8 @@ impl<'a> Uses<'_, 'a> {
 
 /// Whether one applier applies another one, directly or not.
 fn is_ancestor(one: &Applier, other: &Applier) -> bool {
-    std::iter::successors(other.brought_by.as_ref(), |above| above.brought_by.as_ref()).any(|above| above.at == one.at)
+    std::iter::successors(other.parent_applier.as_ref(), |above| above.parent_applier.as_ref())
+        .any(|above| above.at == one.at)
 }
 
 /// Whether one applier can depend on another one. A Kustomization can depend only on Kustomizations.

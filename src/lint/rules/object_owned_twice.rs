@@ -211,7 +211,7 @@ fn finding(owners: &[Applied<'_>], pruned: bool, differ: bool) -> Finding {
         }
         if let Some(applier) = &owner.by.object {
             let span =
-                owner.by.brought_by.as_ref().map_or_else(|| applier.span().clone(), |by| by.place(applier.span()));
+                owner.by.parent_applier.as_ref().map_or_else(|| applier.span().clone(), |by| by.place(applier.span()));
             finding = finding.related(span, format!("{} applies it", owner.by.reference));
         }
     }

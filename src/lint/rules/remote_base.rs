@@ -86,7 +86,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if view.receiver.target.is_some() {
         return;
     }
-    for brought in &view.receiver.cluster.brought {
+    for brought in &view.receiver.cluster.applied_sets {
         for remote in brought.remote() {
             let message = format!("Flux loads `{}` from its URL at every build", remote.url);
             let help = if locked {

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use std::ptr;
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, Applier, Handling};
+use crate::flux::{Applied, Applier, ApplyMode};
 use crate::kube::Object;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
@@ -171,7 +171,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for (brought, _) in &view.lists {
         let Some(account) = account(view, &brought.by) else { continue };
         let Some(tenant) = tenants.of_account(&account) else { continue };
-        for applied in brought.applied().filter(|applied| applied.handling() != Handling::Ignored) {
+        for applied in brought.applied().filter(|applied| applied.apply_mode() != ApplyMode::Ignored) {
             let exists = || is_home(&applied) || shared.get_or_init(|| Shared::of(view)).has(applied.object);
             judge(view, &Actor { account: &account, tenant }, &applied, exists, found);
         }
@@ -221,7 +221,7 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl
         found.unchecked("objects of tenants whose kind is unknown");
         return;
     };
-    if applied.handling() == Handling::Created && exists() {
+    if applied.apply_mode() == ApplyMode::Created && exists() {
         return;
     }
     let namespace = if kind.is_namespaced() { applied.namespace().unwrap_or("default") } else { "" };
@@ -304,7 +304,7 @@ fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str,
     finding = finding.help(help);
     let kustomization = applied.by.object.as_ref();
     if let Some(node) = kustomization.and_then(|object| object.node.at_keys(&["spec", "serviceAccountName"])) {
-        let at = applied.by.brought_by.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));
+        let at = applied.by.parent_applier.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));
         finding = finding.related(at, format!("{} applies as this account", applied.by.reference));
     }
     finding.about(object.reference())

@@ -160,7 +160,7 @@ impl<'a> Makers<'a> {
             let text = |field: &str| applier.object.as_ref().and_then(|object| object.text_at(&["spec", field]));
             let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
             let (account, target) = (text("serviceAccountName"), text("targetNamespace"));
-            Maker { namespace, account, target, by: applier.brought_by.as_ref() }
+            Maker { namespace, account, target, by: applier.parent_applier.as_ref() }
         });
         let releases = view.of_kind(groups::HELM, "HelmRelease");
         let releases = releases.filter(|applied| applied.object.node.at_keys(&["spec", "kubeConfig"]).is_none());
@@ -189,7 +189,7 @@ impl<'a> Makers<'a> {
 impl Maker<'_> {
     /// Whether the chart or input needs an account: Flux uses the account for it, or for one of the appliers above it.
     fn needs(&self, namespace: &str, account: &str) -> bool {
-        let above = std::iter::successors(self.by, |applier| applier.brought_by.as_ref());
+        let above = std::iter::successors(self.by, |applier| applier.parent_applier.as_ref());
         let acts = |applier: &Arc<Applier>| {
             let object = applier.object.as_ref();
             applier.reference.namespace.as_deref() == Some(namespace)

@@ -7,7 +7,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::options::Options;
 use crate::base::finding::Finding;
-use crate::flux::{Applied, Brought, Completion};
+use crate::flux::{Applied, AppliedSet, Completion};
 use crate::kube::Object;
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{DistinctObjects, memory_address};
@@ -24,10 +24,10 @@ type ListKey = (usize, usize, usize);
 
 /// A list of objects to check, and the clusters that receive it.
 struct CheckedList<'a> {
-    brought: &'a Brought,
+    brought: &'a AppliedSet,
     context: Context<'a>,
     context_number: usize,
-    clusters: Vec<(Arc<str>, &'a Brought)>,
+    clusters: Vec<(Arc<str>, &'a AppliedSet)>,
 }
 
 /// Checks the objects of all clusters. The time is linear in the number of distinct objects and of lists.
@@ -129,7 +129,7 @@ fn check(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Findin
 }
 
 /// Adds a finding for its clusters: clusters with the same positions share one finding.
-fn add(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Findings) {
+fn add(finding: &Finding, clusters: &[(Arc<str>, &AppliedSet)], all: &mut Findings) {
     let mut shared: Option<usize> = None;
     for (cluster, brought) in clusters {
         let is_shared = brought.by.shares_with.is_empty() && !cluster.is_empty();
@@ -145,7 +145,7 @@ fn add(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Findings)
 }
 
 /// The finding of one cluster: an applier that shares its build with others has its own positions.
-fn on_cluster(finding: &Finding, cluster: &Arc<str>, brought: &Brought) -> Finding {
+fn on_cluster(finding: &Finding, cluster: &Arc<str>, brought: &AppliedSet) -> Finding {
     let mut finding = finding.clone();
     if !brought.by.shares_with.is_empty() {
         for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {

@@ -12,7 +12,7 @@ use super::settings::apply_levels;
 use super::suppress::Exceptions;
 use crate::base::finding::{Finding, Severity, sort};
 use crate::config::Exception;
-use crate::flux::{Applied, Brought, Receiver, Repo, Skipped, State, Tenancy};
+use crate::flux::{Applied, AppliedSet, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
 use crate::lint::context::Context;
 use crate::lint::facts::distinct::{distinct, written_position};
 use crate::lint::facts::installation::Installations;
@@ -42,7 +42,7 @@ pub struct Outcome {
     /// The number of fields in kustomizations that have no effect here, by field.
     pub not_done: BTreeMap<String, usize>,
     /// The number of appliers that were not built, by reason. The reason is not a fault: a source without a copy, for example.
-    pub not_built: BTreeMap<Arc<str>, usize>,
+    pub not_built: BTreeMap<NotBuiltReason, usize>,
     /// The number of objects that no cluster receives; zero in a repository without a root.
     pub unreached: usize,
     /// The number of distinct objects that were checked.
@@ -56,7 +56,7 @@ pub fn run(tree: &Tree, options: &Options) -> Outcome {
 
 /// Checks a repository.
 pub fn judge(repo: &Repo, options: &Options) -> Outcome {
-    let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::of).collect();
+    let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::all).collect();
     let is_selected =
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
     let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(is_selected).collect();
@@ -110,7 +110,7 @@ fn views<'a>(
     let mut own: Index<usize, Arc<Listing>> = Index::default();
     let mut views = Vec::with_capacity(receivers.len());
     for (receiver, tenancy) in receivers.iter().zip(tenancies) {
-        let lists = receiver.brought().map(|brought| {
+        let lists = receiver.applied_sets().map(|brought| {
             let objects = &brought.objects;
             let listing = || Arc::new(Listing::index(objects));
             if objects.own().is_empty() {
@@ -187,16 +187,16 @@ fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<
 }
 
 fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: &Options) -> Tenancy {
-    let telling: Vec<Applied<'_>> = receiver.brought().flat_map(Brought::telling).collect();
+    let telling: Vec<Applied<'_>> = receiver.applied_sets().flat_map(AppliedSet::tenancy_objects).collect();
     let installation = installations.of_receiver(receiver);
-    let mut tenancy = Tenancy::of(&telling, &installation, options.tenants.as_ref(), options.governance);
+    let mut tenancy = Tenancy::detect(&telling, &installation, options.tenants.as_ref(), options.governance);
     tenancy.apply(&options.lint.tenancy);
     tenancy
 }
 
 /// Counts the distinct objects by position and identity, as clusters share objects.
 fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
-    let clusters = receivers.iter().flat_map(|receiver| &receiver.cluster.brought);
+    let clusters = receivers.iter().flat_map(|receiver| &receiver.cluster.applied_sets);
     let objects = distinct(clusters.map(|brought| &brought.objects));
     let identities =
         objects.into_iter().map(|object| (written_position(object), object.kind(), object.namespace(), object.name()));
@@ -205,8 +205,8 @@ fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
 }
 
 /// Counts the distinct appliers that were not built, by reason.
-fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<Arc<str>, usize> {
-    let mut names: BTreeMap<Arc<str>, BTreeSet<String>> = BTreeMap::new();
+fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<NotBuiltReason, usize> {
+    let mut names: BTreeMap<NotBuiltReason, BTreeSet<String>> = BTreeMap::new();
     for applier in receivers.iter().flat_map(|receiver| &receiver.cluster.appliers) {
         if let State::NotBuilt(why) = &applier.state {
             names.entry(why.clone()).or_default().insert(applier.reference.to_string());

@@ -18,7 +18,7 @@ impl Rbac {
         rbac.add_shipped(Product::Kubernetes, "");
         let mut relevant: Vec<Applied<'_>> = Vec::new();
         let (mut has_operator, mut patches_flux) = (false, false);
-        for applied in receiver.brought().flat_map(crate::flux::Brought::applied) {
+        for applied in receiver.applied_sets().flat_map(crate::flux::AppliedSet::applied) {
             has_operator |= applied.object.group() == groups::FLUX_OPERATOR;
             patches_flux |= patches_flux_roles(applied.object);
             rbac.add_namespace_of(&applied);

@@ -4,11 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
 
 use super::flux_identity::acts_as;
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, Applier, Receiver, State, Tenancy};
+use crate::flux::{Applied, Applier, NotBuiltReason, Receiver, State, Tenancy};
 use crate::rbac::model::subject::Account;
 use crate::yaml::Name;
 
@@ -20,7 +19,7 @@ pub(crate) enum UnknownRights {
     /// An applier whose build fails.
     FailedBuild(ObjectRef),
     /// An applier that is not built, with the reason.
-    NotBuilt(ObjectRef, Arc<str>),
+    NotBuilt(ObjectRef, NotBuiltReason),
     /// The chart of a release.
     Chart(ObjectRef),
 }

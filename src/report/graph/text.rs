@@ -7,8 +7,8 @@ use anstyle::Style;
 
 use super::labels::{cluster, name, one_line};
 use crate::base::finding::ObjectRef;
-use crate::flux::State;
 use crate::flux::query::graph::{EdgeKind, Graph, GraphNode, Role};
+use crate::flux::{NotBuiltReason, State};
 
 /// The maximal width of a line, unless its names are longer.
 const WIDTH: usize = 100;
@@ -90,13 +90,15 @@ fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes each reason why objects were not built once, with a count.
 fn reasons(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut reasons: BTreeMap<&NotBuiltReason, usize> = BTreeMap::new();
     for node in &graph.nodes {
         if let Some(State::NotBuilt(why)) = &node.state {
             *reasons.entry(why).or_default() += 1;
         }
     }
-    reasons.into_iter().try_for_each(|(why, count)| writeln!(out, "not built ({count}): {}", one_line(why)))
+    reasons
+        .into_iter()
+        .try_for_each(|(why, count)| writeln!(out, "not built ({count}): {}", one_line(&why.to_string())))
 }
 
 fn push(waiting: &mut Vec<Line>, nodes: &[usize], before: &str) {

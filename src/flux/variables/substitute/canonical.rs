@@ -1,16 +1,16 @@
-//! What a scalar is after it was read from the expanded text.
+//! Scalars as Flux parses them from the expanded text.
 
 use std::sync::Arc;
 
 use crate::text::Span;
 use crate::yaml::{Node, Reader, Scalar, Style, to_json};
 
-/// Whole numbers beyond this are rounded, since they pass through floating point.
+/// Larger integers are rounded, since Flux converts them to floating point.
 const EXACT: i128 = 1 << 53;
 
-/// A scalar that every later reader takes for what Flux has read; `None` for a number that JSON has not.
+/// The scalar that readers resolve to the value that Flux has parsed; `None` for a number without JSON notation.
 ///
-/// Flux reads as Kubernetes does, where `yes` is a boolean and a date is a string.
+/// Flux parses like Kubernetes: `yes` is a boolean, and a date is a string.
 pub(super) fn canonical(text: &str, style: Style, at: &Span) -> Option<(Arc<str>, Style)> {
     if style != Style::Plain {
         return Some((text.into(), style));
@@ -25,25 +25,25 @@ pub(super) fn canonical(text: &str, style: Style, at: &Span) -> Option<(Arc<str>
     })
 }
 
-/// Tells whether kustomize would make something else of a plain string: a time of a date.
+/// Whether kustomize changes a plain string, such as a date to a time.
 fn is_changed(node: &Node, text: &str) -> bool {
     let dated = text.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
     dated && to_json(node, Reader::Kustomize).as_str() != Some(text)
 }
 
-/// A whole number that is too long for floating point, as it comes out of it.
+/// The rounded form of an integer that floating point cannot represent.
 pub(super) fn rounded(value: i128) -> Option<String> {
     if (-EXACT..=EXACT).contains(&value) {
         return None;
     }
-    #[expect(clippy::cast_precision_loss, reason = "this is what happens to it")]
+    #[expect(clippy::cast_precision_loss, reason = "Flux rounds the number in the same way")]
     let rounded = (value as f64).to_string();
     Some(rounded)
 }
 
-/// Tells whether a plain text is such a number.
+/// Whether a plain scalar is such an integer.
 pub(super) fn is_rounded(node: &Node) -> bool {
-    // Shorter ones fit.
+    // Shorter integers are exact.
     let long = node.text().is_some_and(|text| text.len() > 12);
     long && matches!(node.resolve(Reader::Kustomize), Some(Scalar::Int(value)) if rounded(value).is_some())
 }

@@ -1,4 +1,4 @@
-//! What is said of a `${…}` that Flux cannot expand.
+//! Findings of `${…}` expressions that Flux cannot expand.
 
 use super::owner;
 use super::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE};
@@ -9,23 +9,23 @@ use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{Node, Value};
 
-/// Why Flux fails to expand an object; `place` is the scalar with the fault, `text` what Flux expands.
+/// The finding of a fault. `place` is the scalar with the fault, `text` the text that Flux expands.
 pub(super) fn finding(fault: &Fault, text: &str, place: &Node, values: &Values<'_>) -> Finding {
-    let said = text.get(fault.range.clone()).unwrap_or_default();
-    let span = narrowed(place, said);
-    let shown = shorten(said);
+    let expression = text.get(fault.range.clone()).unwrap_or_default();
+    let span = narrowed(place, expression);
+    let shown = shorten(expression);
     let (message, help) = match fault.kind {
         FaultKind::NotSet => {
-            let name = name_of(said);
+            let name = name_of(expression);
             let names = values.variables.values.keys().map(|name| &**name);
             let help = match did_you_mean(name, names) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!(
-                    "set it in `postBuild`, give a default as `${{{name}:=…}}`, or write `$${{{name}}}` if it is meant for \
+                    "set it in `postBuild`, set a default with `${{{name}:=…}}`, or write `$${{{name}}}` if it belongs to \
                      another program"
                 ),
             };
-            return Finding::error(UNDEFINED_VARIABLE, span, format!("no variable is called `{name}`")).help(help);
+            return Finding::error(UNDEFINED_VARIABLE, span, format!("variable `{name}` is not defined")).help(help);
         }
         FaultKind::NoName => ("no name follows `${`", LITERALLY),
         FaultKind::NotClosed => {
@@ -35,25 +35,25 @@ pub(super) fn finding(fault: &Fault, text: &str, place: &Node, values: &Values<'
         FaultKind::Malformed => {
             ("Flux does not know this operator, or something follows that does not belong to it", LITERALLY)
         }
-        FaultKind::TooDeep => ("too many `${` stand in each other", "use fewer"),
+        FaultKind::TooDeep => ("too many nested `${`", "use fewer"),
         FaultKind::Backwards => {
-            ("the substring ends before it begins, which Flux cannot do", "use a length of 0 or more")
+            ("the substring ends before it begins, which Flux does not support", "use a length of 0 or more")
         }
-        FaultKind::CutCharacter => ("it cuts a character in two; Flux counts bytes", "cut between characters"),
-        FaultKind::TooLong => ("it would make a text of many megabytes", "replace less"),
-        FaultKind::TooSlow => ("its pattern would take too long to match", "use fewer stars, or a shorter value"),
+        FaultKind::CutCharacter => ("it splits a character; Flux counts bytes", "split between characters"),
+        FaultKind::TooLong => ("it would expand to a text of many megabytes", "replace less"),
+        FaultKind::TooSlow => ("its pattern takes too long to match", "use fewer stars, or a shorter value"),
     };
-    if let Some(owner) = string(place).and_then(|text| owner::of_malformed(&text, said)) {
-        let message = format!("`{shown}` is the {owner}'s own, and Flux fails to read it: {message}");
+    if let Some(owner) = string(place).and_then(|text| owner::of_malformed(&text, expression)) {
+        let message = format!("`{shown}` belongs to the {owner}, and Flux fails to parse it: {message}");
         let help = "set the label or annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` on the object, or \
                     write `$${` for each `${`";
         return Finding::error(SHELL_VARIABLE_SUBSTITUTED, span, message).help(help);
     }
     let help = if fault.kind == FaultKind::NotClosed { [help, LITERALLY].concat() } else { help.to_string() };
-    Finding::error(FAILED_BUILD, span, format!("`{shown}` is no substitution: {message}")).help(help)
+    Finding::error(FAILED_BUILD, span, format!("`{shown}` is not a valid substitution: {message}")).help(help)
 }
 
-const LITERALLY: &str = "write `$${` for a `${` that is meant for another program";
+const LITERALLY: &str = "write `$${` for a `${` that belongs to another program";
 
 fn name_of(call: &str) -> &str {
     let name = call.trim_start_matches(['$', '{', '#']);
@@ -61,7 +61,7 @@ fn name_of(call: &str) -> &str {
     name.get(..end).unwrap_or(name)
 }
 
-/// The place of a text in a scalar, or the scalar.
+/// The place of a text in a scalar, or that of the scalar.
 pub(super) fn narrowed(place: &Node, text: &str) -> Span {
     let span = place.span();
     let whole = matches!(&place.value, Value::Scalar(..));

@@ -1,8 +1,8 @@
-//! What Flux makes of an object's `${…}`.
+//! Substitution of `${…}` in an object.
 //!
-//! Flux prints the object, expands the text and reads it again. So quotes that stood in a file are gone, a value may
-//! change its type, and a value that looks like YAML becomes structure. Nearly always the text of each scalar can be
-//! expanded by itself, to the same result; `scalars` does that where it is certain, and `whole` does what Flux does.
+//! Flux prints the object, expands the text and parses it again. This drops quotes, may change the type of a value, and
+//! turns a value that looks like YAML into structure. In nearly all cases, expanding each scalar alone has the same
+//! result: `scalars` does so if that is certain, and `whole` does the same as Flux.
 
 mod canonical;
 mod owner;
@@ -11,24 +11,24 @@ mod values;
 mod fault;
 mod origin;
 mod scalars;
-pub(crate) mod unset;
+pub(crate) mod undefined;
 mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use values::Values;
 
 use crate::base::finding::Finding;
 use crate::flux::model::variables::Variables;
 use crate::flux::variables::envsubst::template::Template;
 use crate::kube::Object;
 use crate::yaml::{Name, go};
+use values::Values;
 
-/// Puts the values of variables into an object, or says why Flux fails to.
+/// Substitutes variables in an object, or returns the findings of a failure.
 ///
-/// The caller has decided that Flux substitutes in it at all. A value that nobody knows leaves `${NAME}` in a scalar,
-/// which is then of [`Style::Unknown`](crate::yaml::Style::Unknown). What changed knows the variable and the place that
-/// the variable was written in.
+/// The caller checks whether Flux substitutes in the object. An unknown value leaves `${NAME}` in a scalar of
+/// [`Style::Unknown`](crate::yaml::Style::Unknown). Changed nodes record the variable and the place where it is
+/// written.
 pub fn substitute(object: &Object, variables: &Variables, strict: bool) -> Result<Object, Vec<Finding>> {
     let values = Values { variables, strict };
     if let Some(node) = scalars::substitute(&object.node, &values) {
@@ -37,15 +37,15 @@ pub fn substitute(object: &Object, variables: &Variables, strict: bool) -> Resul
     whole::substitute(object, &values).map(|node| Object { node })
 }
 
-/// The names of the variables that the substitution in an object depends on, sorted; none when it changes nothing.
+/// The sorted names of the variables that an object depends on; empty if substitution changes nothing.
 ///
-/// What changes without any variable has the name that is empty: `$$` becomes `$`, and some numbers are rounded.
+/// The empty name stands for changes without a variable: `$$` becomes `$`, and long numbers are rounded.
 pub fn reads(object: &Object) -> Arc<[Name]> {
     let mut names = BTreeSet::new();
     if !scalars::reads(&object.node, &mut names) {
         names.insert(Name::from(""));
         let text = go::print(&object.node);
-        // What cannot be parsed fails whatever the variables are.
+        // A text that cannot be parsed fails with any variables.
         if let Ok(template) = Template::parse(&text) {
             names.extend(template.names().into_iter().map(Name::from));
         }
@@ -136,7 +136,7 @@ mod tests {
         let place = file.span(0..5);
         let at = place.clone();
         let leaf = (text(), prop::bool::ANY).prop_map(move |(text, plain)| {
-            // Plain texts of a file are words.
+            // Plain scalars of the test are single words.
             let word = plain && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"${}:=".contains(&byte));
             Node::scalar(text, if word { Style::Plain } else { Style::Double }, at.clone())
         });
@@ -153,7 +153,7 @@ mod tests {
         })
     }
 
-    /// All that a later reader can ask: values, and which ranges variables have made.
+    /// All that readers can observe: values, and the ranges that variables have changed.
     fn shown(node: &Node, out: &mut Vec<(String, Vec<Piece>)>) {
         match &node.value {
             Value::Scalar(text, _) => {
@@ -171,7 +171,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
         #[test]
-        fn scalars_by_themselves_become_what_the_whole_text_makes_of_them(
+        fn substitution_in_scalars_equals_substitution_in_the_whole_text(
             tree in tree(), a in prop::sample::select(&VALUES), b in prop::sample::select(&VALUES), known in 0..8
         ) {
             let place = tree.span().clone();

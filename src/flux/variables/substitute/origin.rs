@@ -1,4 +1,4 @@
-//! Where what a variable has changed comes from.
+//! Provenance of values that a variable has changed.
 
 use std::sync::Arc;
 
@@ -6,16 +6,15 @@ use super::values::Values;
 use crate::flux::variables::envsubst::expand::{Expansion, Piece as Expanded};
 use crate::yaml::{ChangedBy, Name, Origin, Piece, ValueChange};
 
-/// The origin of a scalar that variables have changed: the first of them, and all by their ranges.
+/// The origin of a scalar that variables have changed: the first variable, and the ranges of all.
 ///
-/// `pieces` may be those of one scalar's own text, or none where its text is not known by ranges.
+/// `pieces` is empty if the ranges are unknown.
 pub(super) fn by(was: &Origin, name: Name, pieces: Vec<Piece>) -> Origin {
     let pieces = pieces.into_boxed_slice();
     Origin::Via(Arc::new(ValueChange::new(ChangedBy::Variable(name), Some(was.clone()), pieces)))
 }
 
-/// The origin of a scalar whose own text was expanded, to a value that is then printed as `text`; the old one when it
-/// reads no variable.
+/// The origin of a scalar whose text was expanded to a value that prints as `text`; unchanged if it reads no variable.
 pub(super) fn of(was: &Origin, expansion: &Expansion, text: &str, values: &Values<'_>) -> Origin {
     let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     let made = |piece: &Expanded| {
@@ -25,7 +24,7 @@ pub(super) fn of(was: &Origin, expansion: &Expansion, text: &str, values: &Value
     let mut pieces: Vec<Piece> = expansion.pieces.iter().filter_map(made).collect();
     let Some((_, first)) = pieces.first().cloned() else { return was.clone() };
     if expansion.text != text {
-        // `yes` is `true` now, so its ranges are none of the text.
+        // `yes` has become `true`, so the ranges do not apply to the text.
         pieces = vec![(0..narrow(text.len()), first.clone())];
     }
     by(was, first, pieces)

@@ -1,10 +1,10 @@
-//! Whose a `${…}` is: Flux's, or that of the program that a text is written for. Shells, Grafana, web servers and others
-//! write variables as Flux does.
+//! The owner of a `${…}`: Flux, or the program that reads the text. Shells, Grafana, web servers and others use the
+//! same syntax.
 
 use crate::kube::Object;
 use crate::yaml::{Node, Value};
 
-/// Variables that a shell or Kubernetes itself gives programs.
+/// Variables that shells or Kubernetes define.
 const GIVEN: [&str; 28] = [
     "BASH_REMATCH",
     "BASH_SOURCE",
@@ -36,70 +36,70 @@ const GIVEN: [&str; 28] = [
     "TMPDIR",
 ];
 
-/// How sure it is that a variable is not meant for Flux.
+/// The certainty that a variable belongs to another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ownership {
-    /// It is not.
+    /// It belongs to another program.
     Sure,
-    /// It probably is not, where nothing defines it.
+    /// It probably does, if it is undefined.
     Likely,
-    /// Nothing says so.
+    /// It may belong to Flux.
     None,
 }
 
-/// A text and where it stands.
+/// A text with its context in the object.
 pub(super) struct Passage<'a> {
     object: &'a Object,
     text: &'a str,
-    place: Place,
+    place: TextContext,
     is_block: bool,
-    form: Form,
+    language: Language,
 }
 
-/// Where a text stands.
+/// The context of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// Among the words of a command.
+enum TextContext {
+    /// An argument of a command.
     Command,
-    /// Where it gives a container a variable.
+    /// The value of an environment variable of a container.
     Environment,
     Elsewhere,
 }
 
-/// What a text looks like.
+/// The language of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum Language {
     Dashboard,
     Script,
     Other,
 }
 
 impl<'a> Passage<'a> {
-    /// A text at a path of keys of an object.
+    /// A text at a path of keys in an object.
     pub(super) fn new(object: &'a Object, path: &[&str], text: &'a str) -> Self {
         let is_command = |key: &&str| {
             let key = key.to_ascii_lowercase();
             ["args", "command", "script", "entrypoint"].iter().any(|word| key.contains(word))
         };
         let place = if path.iter().any(|key| names_environment(key)) {
-            Place::Environment
+            TextContext::Environment
         } else if path.iter().any(is_command) {
-            Place::Command
+            TextContext::Command
         } else {
-            Place::Elsewhere
+            TextContext::Elsewhere
         };
-        Self { object, text, place, is_block: is_block(text), form: Form::of(text) }
+        Self { object, text, place, is_block: is_block(text), language: Language::of(text) }
     }
 
-    /// What the text is, in a word.
+    /// A noun for the text.
     pub(super) fn noun(&self) -> &'static str {
-        self.form.noun()
+        self.language.noun()
     }
 
-    /// Tells whether the text is a script that reads a variable only after it has given it a value of its own: then none
-    /// of Flux is meant, though Flux has one of that name.
+    /// Whether the text is a script that reads a variable only after assigning it. Such a variable is the script's own,
+    /// even if Flux has one with this name.
     pub(super) fn shadows(&self, name: &str) -> bool {
-        if self.form != Form::Script || !self.is_block || self.place == Place::Environment {
+        if self.language != Language::Script || !self.is_block || self.place == TextContext::Environment {
             return false;
         }
         let Some(at) = assignment(self.text, name) else { return false };
@@ -108,21 +108,21 @@ impl<'a> Passage<'a> {
         !before.contains(&*format!("${{{name}")) && !value.contains(&*format!("${{{name}"))
     }
 
-    /// How sure it is that a variable of the text is not meant for Flux.
+    /// The certainty that a variable of the text belongs to another program.
     pub(super) fn ownership(&self, name: &str) -> Ownership {
-        // Flux has no variables of such names; Grafana has the latter.
+        // Flux has no variables with such names; Grafana's start with `__`.
         if name.starts_with(|c: char| c.is_ascii_digit()) || name.starts_with("__") || !name.is_ascii() {
             return Ownership::Sure;
         }
-        let (is_script, in_command) = (self.form == Form::Script, self.place == Place::Command);
+        let (is_script, in_command) = (self.language == Language::Script, self.place == TextContext::Command);
         let is_program = self.is_block || (is_script && in_command) || self.text.starts_with("#!");
-        if self.form == Form::Dashboard || (is_program && is_assigned(self.text, name)) {
+        if self.language == Language::Dashboard || (is_program && is_assigned(self.text, name)) {
             return Ownership::Sure;
         }
         if in_command && is_given_by(&self.object.node, name) {
             return Ownership::Sure;
         }
-        if !is_program || self.place == Place::Environment {
+        if !is_program || self.place == TextContext::Environment {
             return Ownership::None;
         }
         let has_small = name.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -133,7 +133,7 @@ impl<'a> Passage<'a> {
     }
 }
 
-impl Form {
+impl Language {
     fn of(text: &str) -> Self {
         if is_dashboard(text) {
             Self::Dashboard
@@ -153,26 +153,27 @@ impl Form {
     }
 }
 
-/// What a text is, in a word, with a `${…}` that Flux cannot read, where that is another program's.
-pub(super) fn of_malformed(text: &str, said: &str) -> Option<&'static str> {
-    let form = Form::of(text);
-    // Forms that Flux does not know: indirection, all arguments, the last status of shells, and what other templates have.
-    let is_shell = ["${!", "${@", "${*", "${?", "${$", "${-", "${{"].iter().any(|start| said.starts_with(start));
-    let is_list = said.contains('[');
-    (form != Form::Other || is_shell || is_list || is_block(text)).then(|| form.noun())
+/// A noun for a text with a `${…}` that Flux cannot parse, if it belongs to another program.
+pub(super) fn of_malformed(text: &str, expression: &str) -> Option<&'static str> {
+    let form = Language::of(text);
+    // Syntax that Flux does not have: indirection, all arguments and the last status of shells, and that of other
+    // templates.
+    let is_shell = ["${!", "${@", "${*", "${?", "${$", "${-", "${{"].iter().any(|start| expression.starts_with(start));
+    let is_list = expression.contains('[');
+    (form != Language::Other || is_shell || is_list || is_block(text)).then(|| form.noun())
 }
 
 fn is_block(text: &str) -> bool {
     text.trim_end().contains('\n')
 }
 
-/// Tells whether a text is a dashboard of Grafana.
+/// Whether a text is a Grafana dashboard.
 fn is_dashboard(text: &str) -> bool {
     let has = |key: &str| text.contains(key);
     text.trim_start().starts_with('{') && (has("\"panels\"") || has("\"__inputs\"") || has("\"templating\""))
 }
 
-/// Tells whether a text looks like one for a shell.
+/// Whether a text looks like a shell script.
 fn is_script(text: &str) -> bool {
     let is_word = |line: &str| {
         let first = line.split_whitespace().next().unwrap_or_default();
@@ -183,12 +184,12 @@ fn is_script(text: &str) -> bool {
         || (is_block(text) && text.lines().any(is_word))
 }
 
-/// Tells whether a text itself gives a variable a value: `x=1`, `for x in`, `read x`, `let x =`.
+/// Whether a text assigns a variable: `x=1`, `for x in`, `read x`, `let x =`.
 fn is_assigned(text: &str, name: &str) -> bool {
     assignment(text, name).is_some()
 }
 
-/// Where a text first gives a variable a value.
+/// The offset of the first assignment of a variable in a text.
 fn assignment(text: &str, name: &str) -> Option<usize> {
     let mut found = text.match_indices(name).map(|(at, _)| at);
     found.find(|&at| {
@@ -212,7 +213,7 @@ fn assignment(text: &str, name: &str) -> Option<usize> {
     })
 }
 
-/// Tells whether what follows on the line is the beginning of a command.
+/// Whether a position in a line is the start of a command.
 fn begins_command(before: &str) -> bool {
     let before = before.trim_end();
     let last = before.split_whitespace().next_back().unwrap_or_default();
@@ -223,20 +224,20 @@ fn begins_command(before: &str) -> bool {
         || is_declared(before)
 }
 
-/// `local -r x=1` and its like.
+/// Whether a declaration precedes the name, such as `local -r x=1`.
 fn is_declared(before: &str) -> bool {
     let mut words = before.split_whitespace().rev().skip_while(|word| word.starts_with('-'));
     words.next().is_some_and(|word| matches!(word, "local" | "declare" | "readonly" | "typeset" | "export"))
 }
 
-/// `read -r x y`: names and options may stand between.
+/// Whether `read` precedes the name, as in `read -r x y`, possibly with names and options between them.
 fn is_read(before: &str) -> bool {
     let Some((start, between)) = before.rsplit_once("read ") else { return false };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ');
     between.chars().all(is_plain) && (begins_command(start) || start.trim_end().ends_with("while"))
 }
 
-/// Tells whether a value is the variable again: `X=${X}` and `X="$X"` hand on what comes from outside.
+/// Whether a value is the variable itself: `X=${X}` and `X="$X"` pass on a value from outside.
 fn is_itself(value: &str, name: &str) -> bool {
     let value = value.trim_start_matches(['"', '\'']);
     let inner = value.strip_prefix("${").or_else(|| value.strip_prefix('$'));
@@ -244,7 +245,7 @@ fn is_itself(value: &str, name: &str) -> bool {
     rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
 }
 
-/// Tells whether a text has the variable without braces too, which Flux would not touch.
+/// Whether a text also uses the variable without braces, which Flux would not substitute.
 fn is_used_bare(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text.get(..at).is_some_and(|before| before.ends_with('$') && !before.ends_with("$$"));
@@ -257,7 +258,7 @@ fn names_environment(key: &str) -> bool {
     key == "env" || key == "envVars" || key.ends_with("Env") || key.ends_with("EnvVars")
 }
 
-/// Tells whether an object gives one of its containers an environment variable, and not from a variable of Flux.
+/// Whether an object defines an environment variable of a container, with a value that does not depend on Flux.
 fn is_given_by(node: &Node, name: &str) -> bool {
     match &node.value {
         Value::Scalar(..) => false,
@@ -282,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_gives_a_variable_a_value_owns_it() {
+    fn a_text_owns_the_variables_that_it_assigns() {
         for text in [
             "x=1\necho ${x}",
             "if true; then x=$(date); fi\n",

@@ -1,7 +1,7 @@
-//! The rules of variables.
+//! The rule ids of variables.
 
-/// The rule of variables that nothing defines.
+/// The rule of undefined variables.
 pub const UNDEFINED_VARIABLE: &str = "undefined-variable";
 
-/// The rule of variables that a text means for another program.
+/// The rule of variables that belong to another program.
 pub const SHELL_VARIABLE_SUBSTITUTED: &str = "shell-variable-substituted";

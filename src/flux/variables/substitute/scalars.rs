@@ -1,4 +1,4 @@
-//! Substitution scalar by scalar, where that is sure to come to what Flux does.
+//! Substitution in single scalars, if the result is certainly that of Flux.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use crate::flux::variables::envsubst::template::Template;
 use crate::yaml::go::{PrintedStyle, is_lost_as_block};
 use crate::yaml::{Name, Node, Style, Value};
 
-/// Lines are folded past this column; a little is left for quotes.
+/// The printer folds lines longer than this column; a few columns are reserved for quotes.
 const NARROW: usize = 76;
 
-/// The way of a scalar into the text: this one cannot be taken by itself.
+/// The substitution depends on the whole text.
 struct Tangled;
 
-/// The object with values put in, `None` in it when nothing changes; `None` when only the whole text tells.
-#[expect(clippy::option_option, reason = "whether it is certain, and whether it changes")]
+/// Substitutes in a node; the inner `None` means no change, the outer one that the result depends on the whole text.
+#[expect(clippy::option_option, reason = "certainty and change are independent")]
 pub(super) fn substitute(node: &Node, values: &Values<'_>) -> Option<Option<Node>> {
     changed(node, 0, values).ok()
 }
 
-/// Collects the names that the object reads; `false` when only the whole text tells.
+/// Collects the names that an object reads; `false` if they depend on the whole text.
 pub(super) fn reads(node: &Node, names: &mut BTreeSet<Name>) -> bool {
     match &node.value {
         Value::Seq(items) => items.iter().all(|item| reads(item, names)),
@@ -45,7 +45,7 @@ fn is_simple(key: &str) -> bool {
     !key.contains('$') && key != "<<"
 }
 
-/// The node that takes the place of this one, if any; its text begins at a column.
+/// The node after substitution, if it changes; its text starts at a column.
 fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node>, Tangled> {
     match &node.value {
         Value::Scalar(text, _) if !text.contains('$') => {
@@ -72,7 +72,7 @@ fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Nod
                 if !is_simple(&entry.key) {
                     return Err(Tangled);
                 }
-                // A scalar stands after the key, anything else below it.
+                // The printer writes a scalar after the key, other nodes below it.
                 let below = if entry.node.text().is_some() { entry.key.len() + 4 } else { 2 };
                 if let Some(value) = changed(&entry.node, column + below, values)? {
                     let new = new.get_or_insert_with(|| entries.to_vec());
@@ -84,7 +84,8 @@ fn changed(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Nod
     }
 }
 
-/// The template of a text that is printed as it stands, quotes and indentation aside, and how it is; `None` for others.
+/// The template of a text that the printer writes unchanged except for quotes and indentation, and its form; `None` for
+/// other texts.
 fn alone(text: &str, column: usize) -> Option<(Template<'_>, PrintedStyle)> {
     let template = Template::parse(text).ok()?;
     let blank = |range| text.get(range).is_none_or(|call: &str| call.contains([' ', '\n', '\'']));
@@ -103,7 +104,7 @@ fn alone(text: &str, column: usize) -> Option<(Template<'_>, PrintedStyle)> {
 fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node>, Tangled> {
     let Some(text) = string(node) else { return Ok(None) };
     let (template, form) = alone(&text, column).ok_or(Tangled)?;
-    // What is wrong is said of the whole text.
+    // Faults are reported for the whole text.
     let expansion = template.expand(|name| values.lookup(name)).map_err(|_| Tangled)?;
     if !is_safe(&text, form, column, &expansion) {
         return Err(Tangled);
@@ -119,14 +120,14 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
     Ok(Some(Node { value: Value::Scalar(text, style), origin }))
 }
 
-/// Tells whether a text that was printed in a form is read in that form after its expansion.
+/// Whether an expanded text parses in the form in which its template was printed.
 fn is_safe(text: &str, form: PrintedStyle, column: usize, expansion: &Expansion) -> bool {
     let new = &*expansion.text;
     let values = expansion.pieces.iter().filter(|piece| piece.variable.is_some());
     let mut values = values.map(|piece| (piece.output.start, new.get(piece.output.clone()).unwrap_or_default()));
     match form {
         PrintedStyle::Plain | PrintedStyle::Single => {
-            // At a fold a blank more or less makes a difference.
+            // An additional or missing blank changes a fold.
             let folds = text.contains(' ') && column + text.len() > NARROW;
             if folds && values.any(|(_, value)| value.is_empty() || value.starts_with(' ') || value.ends_with(' ')) {
                 return false;
@@ -147,14 +148,14 @@ fn is_safe(text: &str, form: PrintedStyle, column: usize, expansion: &Expansion)
             let starts_line = |at: usize| at == 0 || new.as_bytes().get(at - 1) == Some(&b'\n');
             let moves =
                 |(at, value): (usize, &str)| starts_line(at) && (value.is_empty() || value.starts_with([' ', '\t']));
-            // A text that is no block any more is read as one nevertheless, as long as its characters are text.
+            // A text that no longer needs a block is still parsed as a block if its characters are printable.
             !values.any(moves) && printable(new) && !new.starts_with('\t')
         }
         PrintedStyle::Double => false,
     }
 }
 
-/// Tells whether all characters stand for themselves in every version of YAML.
+/// Whether all characters are printable in every version of YAML.
 fn printable(text: &str) -> bool {
     !text.contains(|c: char| {
         (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')

@@ -4,7 +4,7 @@ use crate::flux::model::variables::Variables;
 use crate::flux::variables::envsubst::expand::Lookup;
 use crate::yaml::{Name, Node, go};
 
-/// The variables, as a text looks them up.
+/// The variables of a substitution.
 pub(super) struct Values<'v> {
     pub(super) variables: &'v Variables,
     pub(super) strict: bool,
@@ -20,7 +20,7 @@ impl<'v> Values<'v> {
         }
     }
 
-    /// The shared name of a variable.
+    /// The name of a variable, shared with its definition.
     pub(super) fn name(&self, name: &str) -> Name {
         let known = self.variables.values.get_key_value(name).map(|(name, _)| name.clone());
         known.unwrap_or_else(|| name.into())

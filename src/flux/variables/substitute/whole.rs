@@ -1,4 +1,4 @@
-//! Substitution as Flux does it: the object's text is printed, expanded and read again.
+//! Substitution in the whole text, as in Flux: the object is printed, expanded and parsed again.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,16 +17,16 @@ use crate::text::{File, Span};
 use crate::yaml::go::{Part, Segment};
 use crate::yaml::{DUPLICATE_KEY, Entry, Name, Node, Origin, Style, Value, go, parse};
 
-/// What Flux cannot read is what it has written itself.
-const LOST: &str = "Flux writes a text of several lines in a way that it cannot read when it begins with a tab";
+/// The message of a text that Flux prints in a form that it cannot parse.
+const LOST: &str = "Flux prints a multi-line text that starts with a tab in a form that it cannot parse";
 
-/// An undefined variable each is said, up to this many.
+/// The maximum number of reported undefined variables.
 const MAX_FAULTS: usize = 20;
 
-/// The object after substitution, or why Flux fails.
+/// Returns the object after substitution, or the findings of a failure.
 pub(super) fn substitute(object: &Object, values: &Values<'_>) -> Result<Node, Vec<Finding>> {
     let (printed, segments) = go::print_mapped(&object.node);
-    let map = Map { segments: &segments, object: &object.node };
+    let map = PrintedMap { segments: &segments, object: &object.node };
     let fail = |fault: &Fault| fault::finding(fault, &printed, map.place(fault.range.start), values);
     let template = Template::parse(&printed).map_err(|fault| vec![fail(&fault)])?;
     let expansion = match template.expand(|name| values.lookup(name)) {
@@ -39,32 +39,32 @@ pub(super) fn substitute(object: &Object, values: &Values<'_>) -> Result<Node, V
     };
     let file = File::new(object.span().file().path(), &*expansion.text);
     let parsed = parse(&file);
-    let reading = Reading { map, expansion: &expansion, printed: &printed, values };
+    let reading = Reparse { map, expansion: &expansion, printed: &printed, values };
     if let Some(piece) = expansion.pieces.iter().find(broken) {
-        let message = "a line break that only YAML 1.1 knows";
+        let message = "a line break of YAML 1.1 only";
         return Err(vec![reading.broken(message, &file.span(piece.output.clone()))]);
     }
-    // Of two equal keys Flux takes the last, without a word.
+    // Flux silently uses the last of duplicate keys.
     let broken = parsed.findings.iter().find(|finding| finding.rule != DUPLICATE_KEY);
     if let Some(broken) = broken {
         return Err(vec![reading.broken(&broken.message, &broken.at.span)]);
     }
     match parsed.documents.first() {
         Some(document) if document.node.is_map() => reading.node(&document.node, Some(&object.node)),
-        _ => Err("nothing of the object is left".to_string()),
+        _ => Err("the object is empty".to_string()),
     }
     .map_err(|message| vec![reading.broken(&message, &file.span(0..0))])
 }
 
-/// The fault that Flux stops at, and the other variables that are not set.
+/// The fault that stops Flux, and the other undefined variables.
 fn all_faults(template: &Template<'_>, first: Fault, values: &Values<'_>) -> Vec<Fault> {
     let mut faults = vec![first];
-    let mut said: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     while let Some(last) = faults.last().filter(|fault| fault.kind == FaultKind::NotSet) {
         let Some(name) = template.name_at(last.range.start) else { break };
-        said.push(name.to_string());
+        reported.push(name.to_string());
         let lookup = |name: &str| match values.lookup(name) {
-            Lookup::NotSet if said.iter().any(|said| said == name) => Lookup::Known(""),
+            Lookup::NotSet if reported.iter().any(|other| other == name) => Lookup::Known(""),
             known => known,
         };
         match template.expand(lookup) {
@@ -75,21 +75,21 @@ fn all_faults(template: &Template<'_>, first: Fault, values: &Values<'_>) -> Vec
     faults
 }
 
-/// The printed text and what its ranges show.
+/// The printed text, with the nodes of its ranges.
 #[derive(Clone, Copy)]
-struct Map<'a> {
+struct PrintedMap<'a> {
     segments: &'a [Segment<'a>],
     object: &'a Node,
 }
 
-impl<'a> Map<'a> {
-    /// What shows at an offset of the printed text, or before it.
+impl<'a> PrintedMap<'a> {
+    /// The segment at an offset of the printed text, or the one before it.
     fn part(&self, at: usize) -> Option<&'a Segment<'a>> {
         let after = self.segments.partition_point(|segment| segment.range.start <= at);
         self.segments.get(after.checked_sub(1)?)
     }
 
-    /// The node to name for an offset.
+    /// The node that a finding at an offset refers to.
     fn place(&self, at: usize) -> &'a Node {
         match self.part(at).map(|segment| segment.part) {
             Some(Part::Leaf(node) | Part::Dash(node)) => node,
@@ -99,18 +99,18 @@ impl<'a> Map<'a> {
     }
 }
 
-/// Reads the expanded text back into nodes that know where they come from.
-struct Reading<'a> {
-    map: Map<'a>,
+/// The conversion of the expanded text to nodes with origins.
+struct Reparse<'a> {
+    map: PrintedMap<'a>,
     expansion: &'a Expansion,
     printed: &'a str,
     values: &'a Values<'a>,
 }
 
-impl<'a> Reading<'a> {
-    /// The node for one of the expanded text; `original` is the one that was printed there.
+impl<'a> Reparse<'a> {
+    /// The node of an expanded text; `original` is the one that was printed there.
     ///
-    /// A collection of which nothing has changed is the original one.
+    /// An unchanged collection is the original one.
     fn node(&self, parsed: &Node, original: Option<&'a Node>) -> Result<Node, String> {
         let range = parsed.span().range();
         let (value, same) = match &parsed.value {
@@ -145,10 +145,10 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// The entry for one of the expanded text, and the one that was printed there.
+    /// The entry of an expanded text, and the one that was printed there.
     fn entry(&self, parsed: &Entry) -> Result<(Entry, Option<&'a Entry>), String> {
         let Some(key) = self.key(&parsed.key_span().range()) else {
-            // A variable has made the entry.
+            // A variable has created the entry.
             let node = self.node(&parsed.node, None)?;
             let place = node.origin.written().clone();
             return Ok((Entry::new(parsed.json_key(), &place, node), None));
@@ -157,17 +157,17 @@ impl<'a> Reading<'a> {
         if !key.key.contains('$') || *parsed.key == *key.key {
             return Ok((key.with_node(node), Some(key)));
         }
-        // The file of a key is that of its value.
+        // The place of a key must be in the file of its value.
         let place = key.key_span();
         let place = if place.file() == node.origin.written().file() { place } else { node.origin.written().clone() };
-        // A key has no origin of its own: its variable had a say in where the value stands.
+        // A key has no origin of its own, so the variable in it is part of the value's origin.
         let variable = self.variables(&parsed.key_span().range()).next().filter(|_| node.text().is_some());
         let origin = variable.map(|variable| origin::by(&node.origin, self.name(variable), Vec::new()));
         let node = Node { origin: origin.unwrap_or_else(|| node.origin.clone()), value: node.value };
         Ok((Entry::new(parsed.json_key(), &place, node), Some(key)))
     }
 
-    /// The entry whose key was printed at a place.
+    /// The entry whose key was printed at a range.
     fn key(&self, range: &Range<usize>) -> Option<&'a Entry> {
         let (at, _) = self.source(range.start)?;
         let segment = self.map.part(at)?;
@@ -177,11 +177,11 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The item whose dash was printed right before a place.
+    /// The item whose dash was printed directly before an offset.
     fn item(&self, start: usize) -> Option<&'a Node> {
         let (at, _) = self.source(start)?;
         let mut before = self.map.segments.partition_point(|segment| segment.range.start < at);
-        // Of `$$` the second one is left, so the item's first token may begin before it.
+        // `$$` becomes the second `$`, so the item's first token may begin before it.
         let inside = |segment: &Segment<'_>| at < segment.range.end;
         if before.checked_sub(1).and_then(|last| self.map.segments.get(last)).is_some_and(inside) {
             before -= 1;
@@ -210,14 +210,14 @@ impl<'a> Reading<'a> {
         }
         let read = text;
         let (text, style) =
-            canonical(text, style, at).ok_or_else(|| format!("`{text}` is a number that JSON does not have"))?;
+            canonical(text, style, at).ok_or_else(|| format!("JSON cannot represent the number `{text}`"))?;
         let value = |style| Value::Scalar(text.clone(), style);
         let Some(original) = original else {
             let unknown = self.variables(&range).any(|piece| piece.unknown);
             let style = if unknown { Style::Unknown } else { style };
             return Ok(Node { value: value(style), origin: self.made(&range) });
         };
-        // The ranges are those of the scalar's own text, where that expands to the same.
+        // The ranges are those of the scalar's own text, if it expands to the same text.
         let own = own.and_then(|own| Template::parse(&own).ok()?.expand(|name| self.values.lookup(name)).ok());
         if let Some(own) = own.filter(|own| own.text == *read) {
             let style = if own.pieces.iter().any(|piece| piece.unknown) { Style::Unknown } else { style };
@@ -233,7 +233,7 @@ impl<'a> Reading<'a> {
         Ok(Node { value: value(style), origin })
     }
 
-    /// The origin of what a variable has made.
+    /// The origin of a value that a variable has created.
     fn made(&self, range: &Range<usize>) -> Origin {
         let place = self.source(range.start).map_or(self.map.object, |(at, _)| self.map.place(at));
         let covering =
@@ -246,7 +246,7 @@ impl<'a> Reading<'a> {
         self.values.name(piece.variable.as_deref().unwrap_or_default())
     }
 
-    /// The offset of the printed text that an offset of the expanded one comes from, and the variable, if it is one.
+    /// The offset of the printed text that corresponds to an offset of the expanded one, and the variable, if any.
     fn source(&self, at: usize) -> Option<(usize, Option<&'a Piece>)> {
         let pieces = &self.expansion.pieces;
         let piece = pieces.get(pieces.partition_point(|piece| piece.output.end <= at)).or_else(|| pieces.last())?;
@@ -256,7 +256,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The variables in a range of the expanded text, those without a value included.
+    /// The variables in a range of the expanded text, including those without a value.
     fn variables(&self, range: &Range<usize>) -> impl Iterator<Item = &'a Piece> {
         let (start, end) = (range.start, range.end);
         let pieces = &self.expansion.pieces;
@@ -270,7 +270,7 @@ impl<'a> Reading<'a> {
 
     fn broken(&self, message: &str, at: &Span) -> Finding {
         let start = at.range().start;
-        // The variable at fault stands on the line, or before it.
+        // The variable at fault is on the line, or before it.
         let after = self.expansion.pieces.partition_point(|piece| piece.output.start <= start);
         let end_of_line =
             at.file().text().get(start..).and_then(|rest| rest.find('\n')).map_or(start, |len| start + len);
@@ -280,14 +280,14 @@ impl<'a> Reading<'a> {
         let piece = before.clone().take(2).chain(on_line).chain(before).find(|piece| piece.variable.is_some());
         let Some(piece) = piece else {
             let place = self.map.object.span().clone();
-            let message = format!("Flux cannot read the object that it has printed: {message}");
+            let message = format!("Flux cannot parse the object that it has printed: {message}");
             return Finding::error(FAILED_BUILD, place, message);
         };
-        let said = self.printed.get(piece.source.clone()).unwrap_or_default();
-        let place = narrowed(self.map.place(piece.source.start), said);
+        let expression = self.printed.get(piece.source.clone()).unwrap_or_default();
+        let place = narrowed(self.map.place(piece.source.start), expression);
         let name = piece.variable.as_deref().unwrap_or_default();
-        let message = format!("with the value of `{name}` the object is no YAML: {message}");
-        let help = "Flux puts values into text: quote the value in a way that YAML reads, or change it";
+        let message = format!("with the value of `{name}` the object is not valid YAML: {message}");
+        let help = "Flux substitutes values in text: quote the value for YAML, or change it";
         let finding = Finding::error(FAILED_BUILD, place, message).help(help);
         match self.values.variables.values.get(name) {
             Some(variable) => finding.related(variable.place.clone(), "the value"),
@@ -296,7 +296,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Tells whether a node is the one that was there before, shared.
+/// Whether a node is the shared original.
 fn is_same(new: &Node, old: &Node) -> bool {
     match (&new.value, &old.value) {
         (Value::Scalar(a, style_a), Value::Scalar(b, style_b)) => Arc::ptr_eq(a, b) && style_a == style_b,

@@ -104,7 +104,7 @@ fn is_applied(view: &View<'_>, source: &Object, automation: &Automation<'_>) -> 
         })
     };
     let of_view = |by: &Applier| by.target == view.receiver.target && is_source(by);
-    view.receiver.cluster.brought.iter().filter(|brought| of_view(&brought.by)).any(|brought| {
+    view.receiver.cluster.applied_sets.iter().filter(|brought| of_view(&brought.by)).any(|brought| {
         let written = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
         overlaps(&brought.by.folder, &automation.folder)
             || brought.objects.iter().any(|object| overlaps(written(object).file().path(), &automation.folder))

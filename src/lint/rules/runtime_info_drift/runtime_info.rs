@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{Brought, State, Variable, Variables, reads};
+use crate::flux::{AppliedSet, State, Variable, Variables, reads};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::fields::mentions;
@@ -76,7 +76,7 @@ pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<I
 }
 
 fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), Info<'a>> {
-    let brought = &view.receiver.cluster.brought;
+    let brought = &view.receiver.cluster.applied_sets;
     let mut found: BTreeMap<(&str, &str), Info<'_>> = BTreeMap::new();
     for (namespace, name) in brought.iter().flat_map(|one| named_by(view, one)) {
         let Some(applied) = view.find("", "ConfigMap", namespace, name) else { continue };
@@ -115,7 +115,7 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
 }
 
 /// The `ConfigMap`s that an applier substitutes from, and the originals of copies.
-fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)> {
+fn named_by<'a>(view: &View<'a>, brought: &'a AppliedSet) -> Vec<(&'a str, &'a str)> {
     let Some(object) = &brought.by.object else { return Vec::new() };
     let Some(namespace) = object.namespace() else { return Vec::new() };
     let sources = object.node.at_keys(&["spec", "postBuild", "substituteFrom"]).map_or(&[][..], Node::items);
@@ -154,7 +154,7 @@ impl<'a> Origins<'a> {
 }
 
 /// Records the variables that the objects of an applier read in the `ConfigMap`s that it substitutes from.
-fn take_reads<'a>(brought: &'a Brought, origins: &Origins<'a>, found: &mut BTreeMap<Id<'a>, Info<'a>>) {
+fn take_reads<'a>(brought: &'a AppliedSet, origins: &Origins<'a>, found: &mut BTreeMap<Id<'a>, Info<'a>>) {
     for id in &origins.sources {
         let Some(info) = found.get_mut(id) else { continue };
         info.asked.extend(brought.reads());

@@ -1,4 +1,4 @@
-//! The variables that an object reads and nothing defines, and whose they are.
+//! Undefined variables of an object, and their owners.
 
 use super::owner::{Ownership, Passage};
 use super::values::string;
@@ -10,55 +10,54 @@ use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::{ChangedBy, Name, Node, Origin, Value};
 
-/// So many are told of one object.
-const MAX_UNSET: usize = 100;
+/// The maximum number of undefined variables of one object.
+const MAX_UNDEFINED: usize = 100;
 
-/// A variable that an object reads and nothing defines, or those that a text of it means for another program.
+/// An undefined variable that an object reads, or the variables of one text that belong to another program.
 #[derive(Debug, Clone)]
-pub(crate) struct Unset {
-    /// Who means it.
-    pub(crate) whose: Whose,
-    /// The variable with its place; several in a text that means another program.
+pub(crate) struct UndefinedVariable {
+    /// The owner.
+    pub(crate) owner: VariableOwner,
+    /// The variables with their places; several only in a text of another program.
     pub(crate) uses: Vec<(Name, Span)>,
     /// The object that reads it.
     pub(crate) object: ObjectRef,
-    /// The generator that makes this object.
+    /// The place of the generator that creates the object.
     pub(crate) generator: Option<Span>,
-    /// Whether a strict Flux fails: nothing defines it for certain, and no default is given.
+    /// Whether a strict Flux fails: the variable is certainly undefined, and has no default.
     pub(crate) fails: bool,
 }
 
-/// Who means a `${…}`.
+/// The owner of a `${…}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum VariableOwner {
     /// Flux.
     Flux,
-    /// Another program, for which the text is: what it is, in a word.
+    /// Another program; the text that it reads, as a noun.
     Other(&'static str),
 }
 
-/// The variables that an object reads, of those with these names, and that nothing defines or that the object means for
-/// another program.
-pub(crate) fn unset(object: &Object, names: &[Name], variables: &Variables) -> Vec<Unset> {
-    // The empty name stands for what is no variable.
+/// The variables with these names that an object reads and that are undefined or belong to another program.
+pub(crate) fn undefined_variables(object: &Object, names: &[Name], variables: &Variables) -> Vec<UndefinedVariable> {
+    // The empty name stands for changes without a variable.
     if names.iter().all(|name| name.is_empty()) {
         return Vec::new();
     }
     let misses = names.iter().any(|name| !name.is_empty() && !variables.values.contains_key(name));
     let mut search = Search { object, variables, misses, path: Vec::new(), found: Vec::new() };
     search.node(&object.node);
-    search.found.truncate(MAX_UNSET);
+    search.found.truncate(MAX_UNDEFINED);
     search.found
 }
 
 struct Search<'a> {
     object: &'a Object,
     variables: &'a Variables,
-    /// Whether it reads any that nothing defines.
+    /// Whether the object reads an undefined variable.
     misses: bool,
-    /// The keys that lead to what is looked at.
+    /// The keys that lead to the current node.
     path: Vec<&'a str>,
-    found: Vec<Unset>,
+    found: Vec<UndefinedVariable>,
 }
 
 impl<'a> Search<'a> {
@@ -77,7 +76,7 @@ impl<'a> Search<'a> {
             Value::Seq(items) => items.iter().for_each(|item| self.node(item)),
             Value::Scalar(text, _) if text.contains('$') => {
                 if let Some(text) = string(node) {
-                    self.text(&text, &|said| place(node, said));
+                    self.text(&text, &|expression| place(node, expression));
                 }
             }
             Value::Scalar(..) => {}
@@ -85,12 +84,12 @@ impl<'a> Search<'a> {
     }
 
     fn text(&mut self, text: &str, place: &dyn Fn(&str) -> Span) {
-        // One line sets nothing before it reads it.
+        // A single line cannot assign a variable before reading it.
         let may_set = text.contains('\n');
         if !self.misses && !may_set {
             return;
         }
-        // What cannot be read is told otherwise.
+        // Faults of the syntax are reported elsewhere.
         let Ok(template) = Template::parse(text) else { return };
         let mut uses = template.uses();
         let is_known = |name: &str| self.variables.values.contains_key(name);
@@ -129,24 +128,24 @@ impl<'a> Search<'a> {
                 _ if fails && certain => {
                     let first = uses.iter().find(|other| other.name == one.name && !other.has_default).unwrap_or(one);
                     let uses = vec![(Name::from(one.name), span(first))];
-                    self.push(Whose::Flux, uses, fails);
+                    self.push(VariableOwner::Flux, uses, fails);
                 }
                 _ => {}
             }
             seen.push(one.name);
         }
         if !own.is_empty() {
-            self.push(Whose::Other(passage.noun()), own, own_fails);
+            self.push(VariableOwner::Other(passage.noun()), own, own_fails);
         }
     }
 
-    fn push(&mut self, whose: Whose, uses: Vec<(Name, Span)>, fails: bool) {
+    fn push(&mut self, owner: VariableOwner, uses: Vec<(Name, Span)>, fails: bool) {
         let (object, generator) = (self.object.reference(), generator(self.object));
-        self.found.push(Unset { whose, uses, object, generator, fails });
+        self.found.push(UndefinedVariable { owner, uses, object, generator, fails });
     }
 
-    /// Tells whether a name is unlike those of the variables that there are: a near one is a slip of the pen, and who has
-    /// small letters in names of variables means them.
+    /// Whether a name is unlike those of the defined variables. A similar name is probably a typo; if defined names
+    /// have lower-case letters, so may those of Flux.
     fn looks_foreign(&self, name: &str) -> bool {
         let known = || self.variables.values.keys().map(|name| &**name);
         let has_small = |name: &str| name.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -155,7 +154,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The generator of a ConfigMap or Secret.
+/// The place of the generator of a ConfigMap or Secret.
 fn generator(object: &Object) -> Option<Span> {
     let mut origin = object.node.get("kind").map(|kind| &kind.origin);
     while let Some(Origin::Via(step)) = origin {
@@ -167,16 +166,17 @@ fn generator(object: &Object) -> Option<Span> {
     None
 }
 
-/// The place of a `${…}` of a scalar: in the last file that decided the value and has it, else that of the scalar.
-fn place(node: &Node, said: &str) -> Span {
+/// The place of a `${…}` in a scalar: in the last file that determines the value and contains the text, or that of the
+/// scalar.
+fn place(node: &Node, expression: &str) -> Span {
     let spans = [node.span(), node.origin.written()];
     let found = spans.into_iter().find_map(|span| {
         let text = span.text();
-        // Of `$${x}` nothing is read.
-        let mut starts = text.match_indices(said).map(|(start, _)| start);
+        // `$${x}` is an escape and reads nothing.
+        let mut starts = text.match_indices(expression).map(|(start, _)| start);
         let start = starts.find(|start| !text.get(..*start).is_some_and(|before| before.ends_with('$')))?;
         let start = span.range().start + start;
-        Some(span.file().span(start..start + said.len()))
+        Some(span.file().span(start..start + expression.len()))
     });
-    found.filter(|_| !said.is_empty()).unwrap_or_else(|| node.span().clone())
+    found.filter(|_| !expression.is_empty()).unwrap_or_else(|| node.span().clone())
 }

@@ -1,0 +1,41 @@
+//! The reasons why an applier is not built although nothing is wrong.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+/// The reason why an applier is not built although nothing is wrong. Reasons are ordered by their text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum NotBuiltReason {
+    /// No copy of the artifact of its source is known: the URL, with `#` and the reference if it has one.
+    NoCopy(Arc<str>),
+    /// The cluster does not receive the source: its `Kind/namespace/name`, or `its source`.
+    MissingSource(Arc<str>),
+    /// The inputs of its dependencies change with every build.
+    Unstable,
+    /// The content depends on something that only the cluster knows, or that is not supported.
+    Unknown(Arc<str>),
+}
+
+impl fmt::Display for NotBuiltReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoCopy(url) => write!(f, "no copy of `{url}`"),
+            Self::MissingSource(source) => write!(f, "the cluster does not receive {source}"),
+            Self::Unstable => f.write_str("its dependencies have no fixed point"),
+            Self::Unknown(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl PartialOrd for NotBuiltReason {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for NotBuiltReason {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.to_string().cmp(&other.to_string())
+    }
+}
