@@ -10,4 +10,4 @@ mod tree;
 pub use edit::{Edit, apply};
 pub use file::{DecodeError, File, Position, Span};
 pub use index::Index;
-pub use tree::{Entry, Load, LoadError, Stands, Tree, folder_of, is_inside, join, normalize};
+pub use tree::{Entry, Load, LoadError, Resolved, Tree, folder_of, is_inside, join, normalize};

@@ -57,8 +57,8 @@ pub trait Load: Send + Sync {
     }
 
     /// What stands at a path that the tree has no entry for: nothing, unless files are only looked at when asked for.
-    fn look(&self, _path: &str) -> Stands {
-        Stands::Nothing
+    fn resolve(&self, _path: &str) -> Resolved {
+        Resolved::Nothing
     }
 
     /// The names in a folder that the tree has no entry for.
@@ -74,7 +74,7 @@ pub trait Load: Send + Sync {
 
 /// What stands at a path, once links were followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stands {
+pub enum Resolved {
     /// Nothing, or nothing that may be looked at.
     Nothing,
     /// A file, and its own path.
@@ -90,14 +90,14 @@ impl Tree {
     }
 
     /// What stands at a path, and the path that links lead to.
-    pub fn look(&self, path: &str) -> Stands {
+    pub fn resolve(&self, path: &str) -> Resolved {
         if self.entries.contains_key(path) {
-            return Stands::File(path.to_owned());
+            return Resolved::File(path.to_owned());
         }
         if path.is_empty() || self.under(path).next().is_some() {
-            return Stands::Folder(path.to_owned());
+            return Resolved::Folder(path.to_owned());
         }
-        self.loader.as_ref().map_or(Stands::Nothing, |loader| loader.look(path))
+        self.loader.as_ref().map_or(Resolved::Nothing, |loader| loader.resolve(path))
     }
 
     /// How a person would call a path here.
@@ -152,7 +152,7 @@ impl Tree {
             (Some(Entry::Text(file)), _) => Ok(file.clone()),
             (Some(Entry::Opaque(error)), _) => Err(error.clone()),
             (Some(Entry::Deferred), Some(loader)) => loader.load(path),
-            (None, Some(loader)) if matches!(loader.look(path), Stands::File(_)) => loader.load(path),
+            (None, Some(loader)) if matches!(loader.resolve(path), Resolved::File(_)) => loader.load(path),
             (Some(Entry::Deferred) | None, _) => Err(LoadError::Missing),
         }
     }
@@ -173,12 +173,12 @@ impl Tree {
 
     /// Tells whether a file stands at a path.
     pub fn has_file(&self, path: &str) -> bool {
-        matches!(self.look(path), Stands::File(_))
+        matches!(self.resolve(path), Resolved::File(_))
     }
 
     /// Tells whether a folder stands at a path; the root, the empty path, always does.
     pub fn has_folder(&self, path: &str) -> bool {
-        matches!(self.look(path), Stands::Folder(_))
+        matches!(self.resolve(path), Resolved::Folder(_))
     }
 
     /// Every path with what is known of it, sorted by path.
@@ -246,15 +246,15 @@ impl Load for Mounted {
         }
     }
 
-    fn look(&self, path: &str) -> Stands {
+    fn resolve(&self, path: &str) -> Resolved {
         let outside = |own: String| {
             if own.is_empty() { self.path.clone() } else { format!("{}/{own}", self.path) }
         };
-        match (self.inside(path).map(|inside| self.other.look(inside)), &self.loader) {
-            (Some(Stands::File(own)), _) => Stands::File(outside(own)),
-            (Some(Stands::Folder(own)), _) => Stands::Folder(outside(own)),
-            (None, Some(loader)) => loader.look(path),
-            (Some(Stands::Nothing), _) | (None, None) => Stands::Nothing,
+        match (self.inside(path).map(|inside| self.other.resolve(inside)), &self.loader) {
+            (Some(Resolved::File(own)), _) => Resolved::File(outside(own)),
+            (Some(Resolved::Folder(own)), _) => Resolved::Folder(outside(own)),
+            (None, Some(loader)) => loader.resolve(path),
+            (Some(Resolved::Nothing), _) | (None, None) => Resolved::Nothing,
         }
     }
 

@@ -7,7 +7,7 @@ use super::files::{Files, Reading, copy_of, place_of_copy};
 use super::remote::Remote;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
-use crate::text::{Span, Stands, folder_of, is_inside, join};
+use crate::text::{Resolved, Span, folder_of, is_inside, join};
 use crate::yaml::{Node, Parsed};
 
 /// What a kustomization means by a path.
@@ -65,16 +65,16 @@ impl Files {
         }
         let inside = join(folder, text).filter(|path| copy_of(path) == copy_of(folder));
         let Some(path) = inside else { return Err(self.outside(folder, text, span)) };
-        match self.tree().look(&path) {
-            Stands::File(own) => {
+        match self.tree().resolve(&path) {
+            Resolved::File(own) => {
                 if self.is_restricted(folder) && !is_inside(folder_of(&own), folder) {
                     return Err(self.restricted(folder, text, span));
                 }
                 Ok(Located::File(path))
             }
-            Stands::Folder(own) if copy_of(&own) == copy_of(folder) => Ok(Located::Folder(own)),
-            Stands::Folder(_) => Err(self.outside(folder, text, span)),
-            Stands::Nothing => Err(self.missing(folder, text, &path, span)),
+            Resolved::Folder(own) if copy_of(&own) == copy_of(folder) => Ok(Located::Folder(own)),
+            Resolved::Folder(_) => Err(self.outside(folder, text, span)),
+            Resolved::Nothing => Err(self.missing(folder, text, &path, span)),
         }
     }
 
@@ -86,10 +86,10 @@ impl Files {
         };
         let place = place_of_copy(copy);
         let whole = if path.is_empty() { place.clone() } else { format!("{place}/{path}") };
-        match self.tree().look(&whole) {
-            Stands::File(_) => Ok(Located::File(whole)),
-            Stands::Folder(own) => Ok(Located::Folder(own)),
-            Stands::Nothing => {
+        match self.tree().resolve(&whole) {
+            Resolved::File(_) => Ok(Located::File(whole)),
+            Resolved::Folder(own) => Ok(Located::Folder(own)),
+            Resolved::Nothing => {
                 let copy = self.tree().called(&place);
                 let message = format!("the copy in `{copy}` has no `{path}`, which `{text}` names");
                 Err(Finding::error(MISSING_RESOURCE, span.clone(), message))
@@ -99,9 +99,9 @@ impl Files {
 
     /// Tells whether a file stands at a path that a kustomization in a folder may read.
     pub(crate) fn has(&self, folder: &str, path: &str) -> bool {
-        match self.tree().look(path) {
-            Stands::File(own) => !self.is_restricted(folder) || is_inside(folder_of(&own), folder),
-            Stands::Folder(_) | Stands::Nothing => false,
+        match self.tree().resolve(path) {
+            Resolved::File(own) => !self.is_restricted(folder) || is_inside(folder_of(&own), folder),
+            Resolved::Folder(_) | Resolved::Nothing => false,
         }
     }
 
@@ -145,7 +145,7 @@ impl Files {
         let meant = did_you_mean(wanted, names.iter().map(String::as_str)).map(|name| {
             let start = text.strip_suffix(rest).unwrap_or_default();
             let meant = if below.is_empty() { format!("{start}{name}") } else { format!("{start}{name}/{below}") };
-            (join(folder, &meant).is_some_and(|path| self.tree().look(&path) != Stands::Nothing), meant)
+            (join(folder, &meant).is_some_and(|path| self.tree().resolve(&path) != Resolved::Nothing), meant)
         });
         let help = match meant {
             Some((true, suggestion)) => {
