@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use super::error::Error;
 use super::exit::Exit;
-use super::judge;
-use super::lint::governing;
-use super::repository::{Options, listed};
+use super::lint::governing_fleet;
+use super::linter;
+use super::repository::{Options, join_names};
 use super::streams::Streams;
 use crate::base::finding::did_you_mean;
 use crate::disk;
 use crate::flux::{Receiver, Tenancy};
 use crate::rbac::Rbac;
-use crate::report::access::{AccessFormat, AccessOf, write};
+use crate::report::access::{AccessFormat, AccessReport, write};
 use crate::text::Index;
 use crate::yaml::Name;
 
@@ -55,7 +55,7 @@ enum Format {
 }
 
 /// A cluster with its tenants and its rights.
-struct Ground<'a> {
+struct ClusterRights<'a> {
     receiver: &'a Receiver<'a>,
     tenancy: &'a Tenancy,
     rbac: Rbac,
@@ -64,38 +64,38 @@ struct Ground<'a> {
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let repository = args.options.open(&args.dir, streams)?;
     let folder = if disk::is_file(&args.dir) { super::source::folder_of(&args.dir) } else { args.dir.clone() };
-    let source = governing(None, &args.dir, &repository.tree, &folder)?;
+    let source = governing_fleet(None, &args.dir, &repository.tree, &folder)?;
     let source = source.filter(|source| source.loaded.fleet.is_some());
     let repo = repository.load();
     let receivers = args.options.receivers(&repo.clusters)?;
     let receivers: Vec<&Receiver<'_>> = receivers.iter().collect();
-    let options = judge::options(repository.settings.clone(), source.as_ref(), streams)?;
+    let options = linter::options(repository.settings.clone(), source.as_ref(), streams)?;
     let tenancies = crate::lint::tenancies(&repo, &receivers, &options);
-    let grounds: Vec<Ground<'_>> = receivers
+    let clusters: Vec<ClusterRights<'_>> = receivers
         .iter()
         .zip(&tenancies)
-        .map(|(receiver, tenancy)| Ground { receiver, tenancy, rbac: Rbac::on_cluster(receiver, tenancy) })
+        .map(|(receiver, tenancy)| ClusterRights { receiver, tenancy, rbac: Rbac::on_cluster(receiver, tenancy) })
         .collect();
-    let (whose, account) = match args.who.split_once('/') {
+    let (name, account) = match args.who.split_once('/') {
         Some((namespace, account)) => (namespace, Some(account)),
         None => (args.who.as_str(), None),
     };
-    let found: Vec<AccessOf<'_>> = grounds.iter().filter_map(|ground| ground.access(whose, account)).collect();
+    let found: Vec<AccessReport<'_>> = clusters.iter().filter_map(|cluster| cluster.access(name, account)).collect();
     if found.is_empty() {
-        return Err(unknown(&args.who, whose, account, &grounds));
+        return Err(unknown_account(&args.who, name, account, &clusters));
     }
     let format = match args.format {
         Format::Table => AccessFormat::Table,
         Format::Json => AccessFormat::Json,
     };
-    let found = together(found, &repository.shown);
-    streams.write(|out| write(&found, format, &repository.shown, out))?;
+    let found = merge_equal(found, &repository.prefix);
+    streams.write(|out| write(&found, format, &repository.prefix, out))?;
     Ok(Exit::Clean)
 }
 
-impl Ground<'_> {
-    fn access(&self, whose: &str, account: Option<&str>) -> Option<AccessOf<'_>> {
-        let (tenant, namespaces) = self.namespaces(whose)?;
+impl ClusterRights<'_> {
+    fn access(&self, name: &str, account: Option<&str>) -> Option<AccessReport<'_>> {
+        let (tenant, namespaces) = self.namespaces(name)?;
         let mut accounts = Vec::new();
         for known in namespaces.iter().flat_map(|namespace| self.rbac.accounts(namespace)) {
             if account.is_none_or(|account| *known.name == *account) {
@@ -111,7 +111,7 @@ impl Ground<'_> {
         let starts = starts.into_iter().filter(|start| account.is_none_or(|account| *start.name == *account));
         let starts: Vec<_> = starts.filter(|_| is_tenants).collect();
         let escapes = self.rbac.escape_chains(&starts, &namespaces);
-        Some(AccessOf {
+        Some(AccessReport {
             clusters: vec![self.receiver.to_string().into()],
             tenant,
             unseen: self.rbac.unknown_grants(&namespaces),
@@ -122,27 +122,27 @@ impl Ground<'_> {
     }
 
     /// Returns the namespaces of the tenant of this name, else the namespace of this name.
-    fn namespaces(&self, whose: &str) -> Option<(Option<Name>, BTreeSet<Name>)> {
+    fn namespaces(&self, name: &str) -> Option<(Option<Name>, BTreeSet<Name>)> {
         let tenants = self.tenancy.tenants.iter();
         let own: BTreeSet<Name> = tenants
-            .filter(|(_, tenant)| tenant.as_deref() == Some(whose))
+            .filter(|(_, tenant)| tenant.as_deref() == Some(name))
             .map(|(name, _)| name.as_str().into())
             .collect();
         if !own.is_empty() {
-            return Some((Some(whose.into()), own));
+            return Some((Some(name.into()), own));
         }
-        let is_there = self.rbac.namespaces().any(|name| **name == *whose);
-        is_there.then(|| (None, BTreeSet::from([whose.into()])))
+        let is_there = self.rbac.namespaces().any(|known| **known == *name);
+        is_there.then(|| (None, BTreeSet::from([name.into()])))
     }
 }
 
 /// Merges clusters on which the accounts have equal rights: those with equal output.
-fn together<'a>(all: Vec<AccessOf<'a>>, root: &str) -> Vec<AccessOf<'a>> {
-    let mut kept: Vec<AccessOf<'a>> = Vec::new();
+fn merge_equal<'a>(all: Vec<AccessReport<'a>>, root: &str) -> Vec<AccessReport<'a>> {
+    let mut kept: Vec<AccessReport<'a>> = Vec::new();
     let mut known: Index<Vec<u8>, usize> = Index::default();
     for one in all {
         let mut print = Vec::new();
-        let nameless = AccessOf { clusters: Vec::new(), ..one.clone() };
+        let nameless = AccessReport { clusters: Vec::new(), ..one.clone() };
         if write(&[nameless], AccessFormat::Json, root, &mut print).is_err() {
             print.clear();
         }
@@ -155,26 +155,26 @@ fn together<'a>(all: Vec<AccessOf<'a>>, root: &str) -> Vec<AccessOf<'a>> {
     kept
 }
 
-fn unknown(typed: &str, whose: &str, account: Option<&str>, grounds: &[Ground<'_>]) -> Error {
+fn unknown_account(typed: &str, name: &str, account: Option<&str>, clusters: &[ClusterRights<'_>]) -> Error {
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut accounts: BTreeSet<String> = BTreeSet::new();
-    for ground in grounds {
-        names.extend(ground.rbac.namespaces().map(ToString::to_string));
-        names.extend(ground.tenancy.tenants.values().flatten().cloned());
-        if let Some((_, namespaces)) = ground.namespaces(whose) {
-            let known = namespaces.iter().flat_map(|namespace| ground.rbac.accounts(namespace));
+    for cluster in clusters {
+        names.extend(cluster.rbac.namespaces().map(ToString::to_string));
+        names.extend(cluster.tenancy.tenants.values().flatten().cloned());
+        if let Some((_, namespaces)) = cluster.namespaces(name) {
+            let known = namespaces.iter().flat_map(|namespace| cluster.rbac.accounts(namespace));
             accounts.extend(known.map(|account| account.name.to_string()));
         }
     }
     let (message, names, wanted) = match account.filter(|_| !accounts.is_empty()) {
         Some(account) => (format!("there is no account `{typed}`"), accounts, account),
-        None => (format!("there is no tenant or namespace `{whose}`"), names, whose),
+        None => (format!("there is no tenant or namespace `{name}`"), names, name),
     };
     let names: Vec<String> = names.into_iter().collect();
     let help = match did_you_mean(wanted, names.iter().map(String::as_str)) {
         _ if names.is_empty() => "no object in this directory has a namespace".to_owned(),
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("known names are {}", listed(&names)),
+        None => format!("known names are {}", join_names(&names)),
     };
-    Error::said(message, help)
+    Error::with_help(message, help)
 }

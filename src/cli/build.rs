@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::error::Error;
 use super::exit::Exit;
-use super::judge;
-use super::repository::{Options, listed};
+use super::linter;
+use super::repository::{Options, join_names};
 use super::streams::Streams;
 use crate::base::finding::{Finding, Severity, did_you_mean};
 use crate::flux::{
@@ -70,9 +70,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let mut deliveries: Vec<Delivery<'_>> =
         receivers.into_iter().map(|receiver| Delivery { groups: receiver.groups(), receiver }).collect();
     if let Some(name) = &args.kustomization {
-        narrow(&mut deliveries, name)?;
+        retain_kustomization(&mut deliveries, name)?;
     }
-    let ignored = leave_out_ignored(&mut deliveries);
+    let ignored = remove_ignored(&mut deliveries);
     let format = match args.format {
         Format::Yaml => BuildFormat::Yaml,
         Format::Json => BuildFormat::Json,
@@ -82,17 +82,17 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let scope = if args.kustomization.is_some() { Scope::Kustomization } else { Scope::Cluster };
     let findings = failures(&repo, &deliveries, scope);
     let failed = !findings.is_empty();
-    judge::show(findings, &repository.shown, streams)?;
-    say(&deliveries, secrets, streams);
+    linter::print_findings(findings, &repository.prefix, streams)?;
+    print_notes(&deliveries, secrets, streams);
     if ignored > 0 {
         let what = counted(ignored, "object");
-        streams.say(format_args!("omitted: {what} that Flux ignores because of annotations or labels"));
+        streams.message(format_args!("omitted: {what} that Flux ignores because of annotations or labels"));
     }
     Ok(if failed { Exit::Found } else { Exit::Clean })
 }
 
 /// Retains the objects of one Kustomization.
-fn narrow(deliveries: &mut Vec<Delivery<'_>>, name: &str) -> Result<(), Error> {
+fn retain_kustomization(deliveries: &mut Vec<Delivery<'_>>, name: &str) -> Result<(), Error> {
     let mut names: BTreeSet<String> = BTreeSet::new();
     for delivery in deliveries.iter_mut() {
         delivery.groups.retain(|group| {
@@ -114,13 +114,13 @@ fn narrow(deliveries: &mut Vec<Delivery<'_>>, name: &str) -> Result<(), Error> {
     let help = match did_you_mean(name, names.iter().map(String::as_str)) {
         _ if names.is_empty() => "no cluster of this directory has a Kustomization".to_owned(),
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("known Kustomizations are {}", listed(&names)),
+        None => format!("known Kustomizations are {}", join_names(&names)),
     };
-    Err(Error::said(format!("there is no Kustomization `{name}`"), help))
+    Err(Error::with_help(format!("there is no Kustomization `{name}`"), help))
 }
 
 /// Removes the objects that Flux ignores, and returns their number.
-fn leave_out_ignored(deliveries: &mut [Delivery<'_>]) -> usize {
+fn remove_ignored(deliveries: &mut [Delivery<'_>]) -> usize {
     let mut ignored = 0;
     for group in deliveries.iter_mut().flat_map(|delivery| &mut delivery.groups) {
         let all = group.objects.len();
@@ -159,7 +159,7 @@ fn failures(repo: &Repo, deliveries: &[Delivery<'_>], scope: Scope) -> Vec<Findi
         [] => !clusters.is_empty(),
         names => names.iter().any(|name| clusters.contains(&**name) || whole.contains(&**name)),
     };
-    // If the version of Flux is unknown, an undefined variable is a warning, but the build assumes a version that fails.
+    // If the version of Flux is unknown, an undefined variable is a warning, but the build assumes a Flux that fails.
     let is_failure = |finding: &&Finding| {
         finding.severity == Severity::Error || [UNDEFINED_VARIABLE, SHELL_VARIABLE_SUBSTITUTED].contains(&finding.rule)
     };
@@ -168,11 +168,12 @@ fn failures(repo: &Repo, deliveries: &[Delivery<'_>], scope: Scope) -> Vec<Findi
 }
 
 /// Prints notes on the result: several clusters, appliers that were not built, masked and unknown values.
-fn say(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
+fn print_notes(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
     let receivers: Vec<String> = deliveries.iter().map(|delivery| delivery.receiver.to_string()).collect();
     if receivers.len() > 1 {
-        let message = format!("the output contains {} clusters: {}", receivers.len(), printable(&listed(&receivers)));
-        streams.say(format_args!("{message}; use `--cluster NAME` for one of them"));
+        let message =
+            format!("the output contains {} clusters: {}", receivers.len(), printable(&join_names(&receivers)));
+        streams.message(format_args!("{message}; use `--cluster NAME` for one of them"));
     }
     let mut reasons: BTreeMap<&NotBuiltReason, BTreeSet<String>> = BTreeMap::new();
     let (mut masked, mut unknown) = (0, 0);
@@ -191,15 +192,15 @@ fn say(deliveries: &[Delivery<'_>], secrets: Secrets, streams: &mut Streams) {
         };
         let help =
             if matches!(why, NotBuiltReason::NoCopy(_)) { "; pass a local copy with `--source URL=DIR`" } else { "" };
-        streams.say(printable(&format!("not built: {what}: {why}{help}")));
+        streams.message(printable(&format!("not built: {what}: {why}{help}")));
     }
     if masked > 0 && secrets == Secrets::Masked {
         let what = counted(masked, "Secret");
-        streams.say(format_args!("the values of {what} are masked; use `--show-secrets` to print them"));
+        streams.message(format_args!("the values of {what} are masked; use `--show-secrets` to print them"));
     }
     if unknown > 0 {
         let what = counted(unknown, "object");
-        streams.say(format_args!("{what} with unknown values, shown as `${{NAME}}` or `ENC[…]`"));
+        streams.message(format_args!("{what} with unknown values, shown as `${{NAME}}` or `ENC[…]`"));
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) enum Error {
     Disk(#[from] DiskError),
     /// Any other error, with advice.
     #[error("{message}")]
-    Said {
+    WithHelp {
         /// The problem and its location.
         message: String,
         /// The advice.
@@ -30,13 +30,13 @@ pub(super) enum Error {
     },
     /// A summary of findings that were already printed.
     #[error("{0}")]
-    Shown(String),
+    Printed(String),
 }
 
 impl Error {
     /// Creates an error with advice.
-    pub(super) fn said(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Said { message: message.into(), help: help.into() }
+    pub(super) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::WithHelp { message: message.into(), help: help.into() }
     }
 
     /// Prints the error. A closed pipe is not an error: the reader has read enough.
@@ -46,9 +46,9 @@ impl Error {
         {
             return Exit::Clean;
         }
-        streams.say(format_args!("{ERROR}error{ERROR:#}: {self}"));
-        if let Self::Said { help, .. } = self {
-            streams.say(format_args!("{HELP}help{HELP:#}: {help}"));
+        streams.message(format_args!("{ERROR}error{ERROR:#}: {self}"));
+        if let Self::WithHelp { help, .. } = self {
+            streams.message(format_args!("{HELP}help{HELP:#}: {help}"));
         }
         Exit::Failed
     }

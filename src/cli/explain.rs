@@ -37,9 +37,9 @@ fn row(value: &Explained, source: &Source, masks: &mut BTreeMap<String, Mask>) -
     let (shown, from) = match &value.from {
         Provenance::Derived(_) => (value.value.clone(), value.from.to_string()),
         Provenance::At(span) => {
-            let mask = masks.entry(span.file().path().to_owned()).or_insert_with(|| Mask::of(span.file()));
+            let mask = masks.entry(span.file().path().to_owned()).or_insert_with(|| Mask::new(span.file()));
             let hidden = mask.hides(span.range());
-            (if hidden { "***".to_owned() } else { value.value.clone() }, source.shown(&value.from.to_string()))
+            (if hidden { "***".to_owned() } else { value.value.clone() }, source.display_place(&value.from.to_string()))
         }
     };
     [value.field.as_str(), shown.as_str(), from.as_str()].map(|cell| printable(cell).replace('\n', " "))

@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     };
     streams.write(|out| write(&graphs, format, out))?;
     if repo.clusters.iter().all(|cluster| cluster.name.is_empty()) {
-        streams.say(
+        streams.message(
             "this directory bootstraps no cluster; the graph shows its directories as if one cluster received them",
         );
     }

@@ -32,15 +32,15 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let file = args.dir.join(FLEET);
     if !disk::read_some(&args.dir, [FLEET])?.is_empty() {
         let help = "edit it, or pass another directory: `fleetwright init DIR`";
-        return Err(Error::said(format!("`{}` exists already", file.display()), help));
+        return Err(Error::with_help(format!("`{}` exists already", file.display()), help));
     }
     disk::create(&file, TEMPLATE)?;
     if disk::read_some(&args.dir, [SCHEMA])?.is_empty() {
         disk::create(&args.dir.join(SCHEMA), &format!("{:#}\n", crate::lint::with_rules(crate::fleet::schema())))?;
     }
-    streams.say(format_args!("wrote `{}` and its schema for editors", file.display()));
+    streams.message(format_args!("wrote `{}` and its schema for editors", file.display()));
     let folder = args.dir.display().to_string();
     let go = if folder == "." { String::new() } else { format!("cd {folder} && ") };
-    streams.say(format_args!("next: edit it, then `{go}fleetwright render`"));
+    streams.message(format_args!("next: edit it, then `{go}fleetwright render`"));
     Ok(Exit::Clean)
 }

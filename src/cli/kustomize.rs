@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::exit::Exit;
-use super::judge;
+use super::linter;
 use super::streams::Streams;
 use crate::address::{Location, LocationError};
 use crate::disk;
@@ -51,11 +51,11 @@ fn location(text: &str) -> Result<Location, LocationError> {
 }
 
 fn copy(location: &Location) -> Result<kustomize::Copy, Error> {
-    Ok(kustomize::Copy::new(location, disk::open_alone(Path::new(&location.folder))?))
+    Ok(kustomize::Copy::new(location, disk::open_copy(Path::new(&location.folder))?))
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
-    let opened = disk::open(&args.dir)?;
+    let opened = disk::open_lazy(&args.dir)?;
     let reading = match args.load_restrictor {
         Restrictor::RootOnly => Reading::Kustomize,
         Restrictor::None => Reading::Unrestricted,
@@ -64,14 +64,14 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let files = Files::read(&opened.tree, |_| false).read_as(reading).with_copies(copies);
     if file_in(&files, &opened.folder).is_empty() {
         let message = format!("there is no {} in `{}`", FILE_NAMES[0], args.dir.display());
-        return Err(Error::said(message, "pass a directory that contains one"));
+        return Err(Error::with_help(message, "pass a directory that contains one"));
     }
     let build = Builder::new(files).build(&opened.folder);
     let mut findings = build.findings;
     findings.extend(build.empty);
     findings.extend(build.left_out);
     if !findings.is_empty() {
-        judge::show(findings, "", streams)?;
+        linter::print_findings(findings, "", streams)?;
         return Ok(Exit::Found);
     }
     streams.write(|out| {

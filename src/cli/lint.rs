@@ -6,9 +6,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::error::Error;
 use super::exit::Exit;
-use super::judge;
+use super::linter;
 use super::repository::Options;
-use super::source::{self, FLEET, Source, folder_of, or_here};
+use super::source::{self, FLEET, Source, folder_of, or_current};
 use super::streams::Streams;
 use crate::base::finding::{Severity, did_you_mean};
 use crate::disk;
@@ -83,51 +83,51 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     check_rules(&args.only)?;
     let mut tree = disk::read(&args.dir)?;
     let folder = if disk::is_file(&args.dir) { folder_of(&args.dir) } else { args.dir.clone() };
-    let shown = shown(&folder, args.format);
-    let source = governing(args.fleet.as_deref(), &args.dir, &tree, &folder)?;
+    let prefix = display_prefix(&folder, args.format);
+    let source = governing_fleet(args.fleet.as_deref(), &args.dir, &tree, &folder)?;
     if let Some(source) = &source {
         if source.loaded.fleet.is_none() {
-            judge::show(source.loaded.findings.clone(), &source.folder, streams)?;
+            linter::print_findings(source.loaded.findings.clone(), &source.folder, streams)?;
             let message = format!("nothing was linted: the `{FLEET}` of the repository is invalid");
-            return Err(Error::Shown(message));
+            return Err(Error::Printed(message));
         }
-        leave_templates_out(&mut tree, source);
+        remove_templates(&mut tree, source);
     }
-    let settings = args.options.settings(&tree, &folder, &shown, streams)?;
+    let settings = args.options.settings(&tree, &folder, &prefix, streams)?;
     let repo = Repo::load(&tree, &settings);
-    let mut options = judge::options(settings, source.as_ref(), streams)?;
+    let mut options = linter::options(settings, source.as_ref(), streams)?;
     options.only.clone_from(&args.only);
     options.pedantic = args.pedantic || (options.pedantic && !args.no_pedantic);
-    if args.options.narrows() {
+    if args.options.selects_clusters() {
         options.clusters = args.options.receivers(&repo.clusters)?.iter().map(ToString::to_string).collect();
     }
     let outcome = lint::judge(&repo, &options);
     let clusters: Vec<String> = repo.clusters.iter().flat_map(Receiver::all).map(|one| one.to_string()).collect();
     // The process ends soon, so freeing a million nodes would only cost time.
     std::mem::forget(repo);
-    say_unused_skips(&options, source.as_ref(), &tree, &shown, streams)?;
+    warn_unused_skips(&options, source.as_ref(), &tree, &prefix, streams)?;
     if !disk::is_file(&args.dir) {
-        say_unknown_clusters(&options, source.as_ref(), &clusters, &shown, streams)?;
+        warn_unknown_clusters(&options, source.as_ref(), &clusters, &prefix, streams)?;
     }
-    judge::say_unused(&outcome.unused, streams);
+    linter::warn_unused_exceptions(&outcome.unused, streams);
     let not_built = outcome.not_built.clone();
-    let report = judge::report(outcome, &tree, &shown);
+    let report = linter::report(outcome, &tree, &prefix);
     let is_read = streams.write(|out| {
         (args.format.write)(&report, out)?;
         match args.format.summary {
-            SummaryLine::Result => writeln!(out, "{}", report.summary),
-            SummaryLine::Talk => Ok(()),
+            SummaryLine::Stdout => writeln!(out, "{}", report.summary),
+            SummaryLine::Stderr => Ok(()),
         }
     })?;
-    if is_read && matches!(args.format.summary, SummaryLine::Talk) {
-        streams.say(&report.summary);
+    if is_read && matches!(args.format.summary, SummaryLine::Stderr) {
+        streams.message(&report.summary);
     }
-    judge::say_not_built(&not_built, streams);
+    linter::warn_not_built(&not_built, streams);
     if args.verbose {
-        judge::say_left_out(&report.summary.judged, streams);
+        linter::print_skipped(&report.summary.coverage, streams);
     }
-    say_nothing_to_judge(&report, &tree, &args.dir, streams);
-    say_part_of_a_repository(&report, &args.dir, &folder, streams);
+    warn_nothing_to_lint(&report, &tree, &args.dir, streams);
+    warn_partial_repository(&report, &args.dir, &folder, streams);
     refuse_unreadable(&tree, &report)?;
     Ok(exit(&report, args.fail_on))
 }
@@ -147,22 +147,27 @@ pub(super) fn unknown_rule(id: &str) -> Error {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "run `fleetwright rules` for a list".to_owned(),
     };
-    Error::said(format!("there is no rule `{id}`"), help)
+    Error::with_help(format!("there is no rule `{id}`"), help)
 }
 
 /// Returns the prefix of displayed paths: the directory as it was typed, or relative to the checkout for GitHub.
-fn shown(folder: &Path, format: &Format) -> String {
+fn display_prefix(folder: &Path, format: &Format) -> String {
     if format.name == "github"
         && let Some(checkout) = std::env::var_os("GITHUB_WORKSPACE")
         && let Some(relative) = disk::relative(folder, Path::new(&checkout))
     {
         return relative;
     }
-    source::shown(folder)
+    source::display_prefix(folder)
 }
 
 /// Returns the fleet.yaml of the directory. Other tools use this name too, for example Rancher's Fleet.
-pub(super) fn governing(fleet: Option<&Path>, dir: &Path, tree: &Tree, folder: &Path) -> Result<Option<Source>, Error> {
+pub(super) fn governing_fleet(
+    fleet: Option<&Path>,
+    dir: &Path,
+    tree: &Tree,
+    folder: &Path,
+) -> Result<Option<Source>, Error> {
     if let Some(file) = fleet {
         return source::load(file).map(Some);
     }
@@ -174,7 +179,7 @@ pub(super) fn governing(fleet: Option<&Path>, dir: &Path, tree: &Tree, folder: &
 }
 
 /// Removes the templates of a layout in the repository, since they are not manifests.
-fn leave_templates_out(tree: &mut Tree, source: &Source) {
+fn remove_templates(tree: &mut Tree, source: &Source) {
     let Some(layout) = source.loaded.layout.as_ref().filter(|layout| layout.name.starts_with("./")) else { return };
     let Some(folder) = join("", &layout.name) else { return };
     let templates: Vec<String> = tree.under(&folder).map(str::to_owned).collect();
@@ -184,24 +189,24 @@ fn leave_templates_out(tree: &mut Tree, source: &Source) {
 }
 
 /// Reports each glob of skipped paths that matches no file.
-fn say_unused_skips(
+fn warn_unused_skips(
     options: &lint::Options,
     source: Option<&Source>,
     tree: &Tree,
-    shown: &str,
+    prefix: &str,
     streams: &mut Streams,
 ) -> Result<(), Error> {
-    judge::show(lint::unused_skips(&options.settings.config.lint, tree), shown, streams)?;
+    linter::print_findings(lint::unused_skips(&options.settings.config.lint, tree), prefix, streams)?;
     let Some(source) = source else { return Ok(()) };
-    judge::show(lint::unused_skips(&source.loaded.lint, tree), &source.folder, streams)
+    linter::print_findings(lint::unused_skips(&source.loaded.lint, tree), &source.folder, streams)
 }
 
 /// Reports each reference to an unknown cluster.
-fn say_unknown_clusters(
+fn warn_unknown_clusters(
     options: &lint::Options,
     source: Option<&Source>,
     clusters: &[String],
-    shown: &str,
+    prefix: &str,
     streams: &mut Streams,
 ) -> Result<(), Error> {
     let config = &options.settings.config;
@@ -209,50 +214,57 @@ fn say_unknown_clusters(
     let own = fleet.into_iter().flat_map(|fleet| &fleet.clusters).map(|cluster| cluster.name.clone());
     let clusters: Vec<String> = clusters.iter().cloned().chain(own).collect();
     let named = config.named_clusters.iter().chain(&config.lint.named_clusters);
-    judge::show(lint::unknown_clusters(named, &clusters), shown, streams)?;
+    linter::print_findings(lint::unknown_clusters(named, &clusters), prefix, streams)?;
     let Some(source) = source else { return Ok(()) };
-    judge::show(lint::unknown_clusters(&source.loaded.lint.named_clusters, &clusters), &source.folder, streams)
+    linter::print_findings(
+        lint::unknown_clusters(&source.loaded.lint.named_clusters, &clusters),
+        &source.folder,
+        streams,
+    )
 }
 
 /// Warns if the result is clean only because there was nothing to lint.
-fn say_nothing_to_judge(report: &Report, tree: &Tree, dir: &Path, streams: &mut Streams) {
+fn warn_nothing_to_lint(report: &Report, tree: &Tree, dir: &Path, streams: &mut Streams) {
     let is_file = disk::is_file(dir);
     let dir = dir.display();
     let names_flux = |text: &str| text.contains("fluxcd.io/") || text.contains("fluxcd.controlplane.io/");
     if tree.is_empty() {
-        streams.say(format_args!("nothing to lint: `{dir}` is empty"));
+        streams.message(format_args!("nothing to lint: `{dir}` is empty"));
     } else if is_file && tree.entries().all(|(path, _)| !is_yaml(path)) {
-        streams.say(format_args!("nothing to lint: `{dir}` is not a .yaml or .yml file, and Flux reads only these"));
-    } else if let Some((why, _)) = report.summary.judged.skipped.first_key_value().filter(|_| is_file) {
-        streams.say(format_args!("nothing to lint: `{dir}` was skipped, as are {why}"));
-    } else if report.summary.judged.objects == 0 {
-        streams.say(format_args!("nothing to lint: there is no Kubernetes object in `{dir}`"));
+        streams
+            .message(format_args!("nothing to lint: `{dir}` is not a .yaml or .yml file, and Flux reads only these"));
+    } else if let Some((why, _)) = report.summary.coverage.skipped.first_key_value().filter(|_| is_file) {
+        streams.message(format_args!("nothing to lint: `{dir}` was skipped, as are {why}"));
+    } else if report.summary.coverage.objects == 0 {
+        streams.message(format_args!("nothing to lint: there is no Kubernetes object in `{dir}`"));
     } else if !tree.files().any(|file| names_flux(file.text())) {
-        streams.say(format_args!("there is no Flux object in `{dir}`: most rules do not apply"));
+        streams.message(format_args!("there is no Flux object in `{dir}`: most rules do not apply"));
     }
 }
 
 /// Explains missing paths if only a part of a repository is linted.
-fn say_part_of_a_repository(report: &Report, dir: &Path, folder: &Path, streams: &mut Streams) {
+fn warn_partial_repository(report: &Report, dir: &Path, folder: &Path, streams: &mut Streams) {
     if !report.findings.iter().any(|finding| finding.rule == MISSING_PATH) {
         return;
     }
     if let Some(root) = disk::nearest(folder, ".git").filter(|root| !root.within.is_empty()) {
-        let (dir, root) = (dir.display(), or_here(&root.folder).display());
-        streams.say(format_args!("`{dir}` is a part of the repository `{root}`, and paths are relative to its root: lint the whole repository"));
+        let (dir, root) = (dir.display(), or_current(&root.folder).display());
+        streams.message(format_args!(
+            "`{dir}` is a part of the repository `{root}`, and paths are relative to its root: lint `{root}`"
+        ));
     }
 }
 
 /// Returns an error if a file cannot be read, since the result is then incomplete.
 fn refuse_unreadable(tree: &Tree, report: &Report) -> Result<(), Error> {
     let mut unreadable = tree.entries().filter_map(|(path, entry)| match entry {
-        Entry::Opaque(LoadError::Unreadable(why)) => Some(format!("`{}`: {why}", report.shown_path(path))),
+        Entry::Opaque(LoadError::Unreadable(why)) => Some(format!("`{}`: {why}", report.display_tree_path(path))),
         Entry::Opaque(_) | Entry::Text(_) | Entry::Deferred => None,
     });
     let Some(first) = unreadable.next() else { return Ok(()) };
     let more = unreadable.count();
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    Err(Error::said(
+    Err(Error::with_help(
         format!("cannot read {first}{more}"),
         "make it readable, or ignore it in .gitignore; all other files were linted",
     ))

@@ -9,7 +9,7 @@ mod schema;
 mod source;
 mod explain;
 mod init;
-mod judge;
+mod linter;
 mod kustomize;
 mod repository;
 mod build;
@@ -114,7 +114,7 @@ fn refuse(error: &clap::Error) -> Exit {
     let mut streams = Streams::standard(anstream::ColorChoice::Auto);
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
-        streams.say(text.trim_end());
+        streams.message(text.trim_end());
         return Exit::Failed;
     }
     let written = streams.out.write_all(text.as_bytes()).and_then(|()| streams.out.flush());

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use super::exit::Exit;
 use super::explain;
-use super::judge;
+use super::linter;
 use super::repository::{Options, Trust};
-use super::source::{self, FLEET, Source, or_here};
+use super::source::{self, FLEET, Source, or_current};
 use super::streams::Streams;
 use crate::disk;
 use crate::render::{self, Change, LOCK, Lock, Plan, Rendered};
@@ -58,19 +58,19 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
     let Some(rendered) = compile(&source, &folder, streams)? else {
-        return Err(Error::Shown(format!("nothing was rendered: `{}` is invalid", args.file.display())));
+        return Err(Error::Printed(format!("nothing was rendered: `{}` is invalid", args.file.display())));
     };
     if args.explain_values {
         return Ok(Exit::Clean);
     }
-    let waiting = || streams.say("waiting for another render of this directory");
-    let _turn = if args.check { disk::turn_to_read(&folder, waiting) } else { disk::turn_to_write(&folder, waiting) };
+    let waiting = || streams.message("waiting for another render of this directory");
+    let _lock = if args.check { disk::lock_shared(&folder, waiting) } else { disk::lock_exclusive(&folder, waiting) };
     let target = Target::read(&folder, &rendered, args.force, streams)?;
-    let shown = source::shown(&folder);
-    let settings = Options::trusting(args.trust).settings(&target.existing, &folder, &shown, streams)?;
-    let options = judge::options(settings, Some(&source), streams)?;
-    if judge::rendered(&rendered.tree, &options, &shown, streams)? {
-        streams.say("nothing was written: change fleet.yaml, or add an exception with a reason there");
+    let prefix = source::display_prefix(&folder);
+    let settings = Options::with_trust(args.trust).settings(&target.existing, &folder, &prefix, streams)?;
+    let options = linter::options(settings, Some(&source), streams)?;
+    if linter::lint_rendered(&rendered.tree, &options, &prefix, streams)? {
+        streams.message("nothing was written: change fleet.yaml, or add an exception with a reason there");
         return Ok(Exit::Found);
     }
     let plan = render::plan(&rendered, &target.existing, &target.lock);
@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     }
     let plan = if args.force { plan.forced() } else { plan };
     if plan.is_blocked() {
-        return blocked(&plan, streams);
+        return print_conflicts(&plan, streams);
     }
     write(&plan, &target, streams)
 }
@@ -92,7 +92,7 @@ fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Opti
     let mut findings = loaded.findings.clone();
     findings.extend(rendered.iter().flat_map(|rendered| rendered.findings.iter().cloned()));
     // Inputs outside of the output directory can be neither synced nor overwritten.
-    if let Some(folder) = disk::relative(or_here(Path::new(&source.folder)), or_here(output)) {
+    if let Some(folder) = disk::relative(or_current(Path::new(&source.folder)), or_current(output)) {
         findings.extend(loaded.synced_inputs(&folder));
         let is_rendered = |path: &str| rendered.as_ref().is_some_and(|rendered| rendered.tree.has_file(path));
         findings.extend(loaded.overwritten_inputs(&folder, is_rendered));
@@ -100,8 +100,8 @@ fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Opti
     if let Some((draft, layout)) = loaded.draft.as_ref().zip(loaded.layout.as_ref()) {
         findings.extend(render::conflicts(draft, layout, &findings));
     }
-    let failed = judge::has_errors(&findings);
-    judge::show(findings, &source.folder, streams)?;
+    let failed = linter::has_errors(&findings);
+    linter::print_findings(findings, &source.folder, streams)?;
     Ok(rendered.filter(|_| !failed))
 }
 
@@ -119,22 +119,22 @@ struct Target {
 
 impl Target {
     fn read(folder: &Path, rendered: &Rendered, force: bool, streams: &mut Streams) -> Result<Self, Error> {
-        let here = or_here(folder);
+        let here = or_current(folder);
         let lock_file = match disk::read_some(here, [LOCK])?.file(LOCK) {
             Ok(file) => Some(file),
             Err(LoadError::Missing) => None,
             Err(_) if force => None,
             Err(error) => {
                 let help = "repair the lock file, or overwrite all files with `--force`";
-                return Err(Error::said(format!("cannot read `{}`: {error}", folder.join(LOCK).display()), help));
+                return Err(Error::with_help(format!("cannot read `{}`: {error}", folder.join(LOCK).display()), help));
             }
         };
         let (lock, findings) = lock_file.as_ref().map(Lock::parse).unwrap_or_default();
         if !findings.is_empty() {
-            judge::show(findings, &source::shown(folder), streams)?;
+            linter::print_findings(findings, &source::display_prefix(folder), streams)?;
             if !force {
                 let help = "repair the lock file, or overwrite all files with `--force`";
-                return Err(Error::said("nothing was rendered: the lock file is invalid", help));
+                return Err(Error::with_help("nothing was rendered: the lock file is invalid", help));
             }
         }
         let rendered_paths = rendered.tree.entries().map(|(path, _)| path);
@@ -154,8 +154,8 @@ impl Target {
     }
 
     /// Returns the name of the directory for messages.
-    fn shown(&self) -> String {
-        if or_here(&self.folder) == Path::new(".") {
+    fn display_name(&self) -> String {
+        if or_current(&self.folder) == Path::new(".") {
             "this directory".to_owned()
         } else {
             format!("`{}`", self.folder.display())
@@ -171,7 +171,7 @@ fn refuse_unreadable(existing: &Tree, force: bool) -> Result<(), Error> {
         Entry::Opaque(_) | Entry::Text(_) | Entry::Deferred => None,
     });
     let help = "make it readable, or overwrite it with `--force`";
-    unreadable.map_or(Ok(()), |message| Err(Error::said(message, help)))
+    unreadable.map_or(Ok(()), |message| Err(Error::with_help(message, help)))
 }
 
 /// Prints the changes without writing them.
@@ -188,39 +188,39 @@ fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
         }
         Ok(())
     })?;
-    notes(plan, streams);
+    print_notes(plan, streams);
     if changes.is_empty() && !is_lock_stale {
-        streams.say(format_args!("{} is current: {}", target.shown(), counted(plan.unchanged.len())));
+        streams.message(format_args!("{} is current: {}", target.display_name(), counted(plan.unchanged.len())));
         return Ok(Exit::Clean);
     }
     let count = |wanted: fn(&Change) -> bool| changes.values().filter(|change| wanted(change)).count();
     let new = count(|change| change.old.is_none() && change.new.is_some());
     let other = count(|change| change.old.is_some() && change.new.is_some());
     let gone = count(|change| change.new.is_none());
-    streams.say(format_args!("{} to add, {other} to change, {gone} to remove", counted(new)));
+    streams.message(format_args!("{} to add, {other} to change, {gone} to remove", counted(new)));
     if changes.is_empty() {
-        streams.say(format_args!("the lock file `{LOCK}` to rewrite"));
+        streams.message(format_args!("the lock file `{LOCK}` to rewrite"));
     }
-    removals(plan, streams);
+    print_removals(plan, streams);
     Ok(Exit::Found)
 }
 
 /// Prints the files that need a decision of the user.
-fn blocked(plan: &Plan, streams: &mut Streams) -> Result<Exit, Error> {
+fn print_conflicts(plan: &Plan, streams: &mut Streams) -> Result<Exit, Error> {
     let mut changes = plan.edited.iter().chain(&plan.in_the_way);
     streams.write(|out| changes.try_for_each(|change| diff::write(out, change.old.as_ref(), change.new.as_ref())))?;
-    notes(plan, streams);
-    streams.say("nothing was written: the diff above shows what a render would change in these files");
-    streams.say("move your change into fleet.yaml, or overwrite the files with `--force`");
+    print_notes(plan, streams);
+    streams.message("nothing was written: the diff above shows what a render would change in these files");
+    streams.message("move your change into fleet.yaml, or overwrite the files with `--force`");
     Ok(Exit::Found)
 }
 
 fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Error> {
-    let folder = or_here(&target.folder);
-    notes(plan, streams);
+    let folder = or_current(&target.folder);
+    print_notes(plan, streams);
     if plan.is_current() && plan.is_lock_current() {
         disk::clean(folder)?;
-        streams.say(format_args!("no changes: {} in {}", counted(plan.unchanged.len()), target.shown()));
+        streams.message(format_args!("no changes: {} in {}", counted(plan.unchanged.len()), target.display_name()));
         return Ok(Exit::Clean);
     }
     let written = plan.add.iter().chain(&plan.change).filter_map(|change| {
@@ -233,24 +233,28 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
     let changes = disk::Changes {
         write: written.collect(),
         remove: plan.remove.iter().map(|change| change.path.clone()).chain(gone.map(str::to_owned)).collect(),
-        lock: disk::Lock {
+        lock: disk::LockFile {
             path: LOCK.to_owned(),
             during: plan.lock_before.to_string(),
             after: plan.lock_after.to_string(),
         },
     };
     disk::write(folder, &changes)?;
-    removals(plan, streams);
+    print_removals(plan, streams);
     if !plan.adopted.is_empty() {
-        streams.say(format_args!("added {} to the lock file that exist as rendered", counted(plan.adopted.len())));
+        streams.message(format_args!("added {} to the lock file that exist as rendered", counted(plan.adopted.len())));
     }
     let (new, other, gone) = (plan.add.len(), plan.change.len(), plan.remove.len());
     if plan.is_current() {
         let current = counted(plan.unchanged.len() + plan.adopted.len());
-        streams.say(format_args!("wrote the lock file; no other changes: {current} in {}", target.shown()));
+        streams.message(format_args!("wrote the lock file; no other changes: {current} in {}", target.display_name()));
         return Ok(Exit::Clean);
     }
-    streams.say(format_args!("{} added, {other} changed, {gone} removed in {}", counted(new), target.shown()));
+    streams.message(format_args!(
+        "{} added, {other} changed, {gone} removed in {}",
+        counted(new),
+        target.display_name()
+    ));
     Ok(Exit::Clean)
 }
 
@@ -259,24 +263,24 @@ fn counted(files: usize) -> String {
 }
 
 /// Prints notes on files that a diff does not show.
-fn notes(plan: &Plan, streams: &mut Streams) {
+fn print_notes(plan: &Plan, streams: &mut Streams) {
     for change in &plan.edited {
         let what = match &change.new {
             Some(_) => "was edited after it was rendered",
             None => "is no longer rendered, and was edited",
         };
-        streams.say(format_args!("`{}` {what}{}", printable(&change.path), note(change)));
+        streams.message(format_args!("`{}` {what}{}", printable(&change.path), note(change)));
     }
     for change in &plan.in_the_way {
         let path = printable(&change.path);
-        streams.say(format_args!(
+        streams.message(format_args!(
             "`{path}` is in the place of a rendered file, but is not in the lock file{}",
             note(change)
         ));
     }
     for path in &plan.orphans {
         let path = printable(path);
-        streams.say(format_args!("`{path}` was rendered earlier but is not any more; delete it if it is unused"));
+        streams.message(format_args!("`{path}` was rendered earlier but is not any more; delete it if it is unused"));
     }
 }
 
@@ -288,16 +292,16 @@ fn note(change: &Change) -> String {
 const OBJECTS_SHOWN: usize = 10;
 
 /// Prints the objects that clusters no longer receive.
-fn removals(plan: &Plan, streams: &mut Streams) {
+fn print_removals(plan: &Plan, streams: &mut Streams) {
     if plan.removed_objects.is_empty() {
         return;
     }
-    streams.say("removed from clusters; Flux deletes these objects where it prunes:");
+    streams.message("removed from clusters; Flux deletes these objects where it prunes:");
     for removed in &plan.removed_objects {
         let shown: Vec<String> = removed.objects.iter().take(OBJECTS_SHOWN).map(ToString::to_string).collect();
         let more = removed.objects.len().saturating_sub(OBJECTS_SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let folder = if removed.folder.is_empty() { "." } else { &removed.folder };
-        streams.say(format_args!("  {}: {}{more}", printable(folder), printable(&shown.join(", "))));
+        streams.message(format_args!("  {}: {}{more}", printable(folder), printable(&shown.join(", "))));
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::judge;
-use super::source::{folder_of, or_here, shown};
+use super::linter;
+use super::source::{display_prefix, folder_of, or_current};
 use super::streams::Streams;
 use crate::address::{Address, Location, LocationError, short_reference};
 use crate::base::finding::{Finding, did_you_mean};
@@ -63,14 +63,14 @@ pub(super) struct Repository {
     /// The files.
     pub tree: Tree,
     /// The prefix of displayed paths: the directory as it was typed; empty for the current directory.
-    pub shown: String,
+    pub prefix: String,
     /// The configuration, the copies of sources and the version of Flux.
     pub settings: Settings,
 }
 
 impl Options {
     /// Creates the options of a command that accepts only [`Trust`].
-    pub(super) fn trusting(trust: Trust) -> Self {
+    pub(super) fn with_trust(trust: Trust) -> Self {
         Self { trust, ..Self::default() }
     }
 
@@ -78,9 +78,9 @@ impl Options {
     pub(super) fn open(&self, dir: &Path, streams: &mut Streams) -> Result<Repository, Error> {
         let tree = disk::read(dir)?;
         let folder = if disk::is_file(dir) { folder_of(dir) } else { dir.to_owned() };
-        let shown = shown(&folder);
-        let settings = self.settings(&tree, &folder, &shown, streams)?;
-        Ok(Repository { tree, shown, settings })
+        let prefix = display_prefix(&folder);
+        let settings = self.settings(&tree, &folder, &prefix, streams)?;
+        Ok(Repository { tree, prefix, settings })
     }
 
     /// Reads the configuration of a repository and the copies of its sources.
@@ -88,16 +88,16 @@ impl Options {
         &self,
         tree: &Tree,
         folder: &Path,
-        shown: &str,
+        prefix: &str,
         streams: &mut Streams,
     ) -> Result<Settings, Error> {
-        let folder = or_here(folder);
-        let (mut config, from) = self.config(tree, folder, shown, streams)?;
+        let folder = or_current(folder);
+        let (mut config, from) = self.config(tree, folder, prefix, streams)?;
         let mut copies = Vec::new();
         let mut bearings = Bearings { folder: from.within.clone(), copies: BTreeMap::new() };
         let mut take = |place: &Path, copy: Copy| {
             // If the copy is outside of the directory, globs of the configuration may match paths in both.
-            if let Some(way) = disk::way(place, or_here(&from.base)) {
+            if let Some(way) = disk::path_between(place, or_current(&from.base)) {
                 bearings.copies.insert(place.display().to_string().into(), way);
             }
             copies.push(copy);
@@ -106,10 +106,10 @@ impl Options {
             let place = Path::new(&location.folder);
             take(place, copy(location, place, folder, tree)?);
         }
-        let named = self.named_copies(&config, &from, folder, shown, streams)?;
+        let named = self.declared_copies(&config, &from, folder, prefix, streams)?;
         for (location, named) in named {
             let place = named.typed().to_owned();
-            let copy = match inside(named.path(), folder, tree) {
+            let copy = match path_inside(named.path(), folder, tree) {
                 Some(inside) => Copy::inside(&location, &inside),
                 None => Copy::new(&location, named.read()?),
             };
@@ -126,20 +126,19 @@ impl Options {
 
     /// Returns the copies that the configuration references and the command line does not.
     ///
-    /// A configuration in the repository may only reference directories of the repository, since a pull request may change
-    /// it.
-    fn named_copies(
+    /// A configuration in the repository may only reference directories of the repository: a pull request may change it.
+    fn declared_copies(
         &self,
         config: &config::Settings,
-        from: &From,
+        from: &ConfigLocation,
         folder: &Path,
-        shown: &str,
+        prefix: &str,
         streams: &mut Streams,
-    ) -> Result<Vec<(Location, Named)>, Error> {
+    ) -> Result<Vec<(Location, CopyDirectory)>, Error> {
         let bounds = if self.trust.trust_config || config.sources.is_empty() {
             None
         } else {
-            disk::Copies::of(&from.file, or_here(&from.folder), folder)?
+            disk::Copies::for_config(&from.file, or_current(&from.folder), folder)?
         };
         let (mut named, mut findings) = (Vec::new(), Vec::new());
         for DeclaredCopy { copy, at } in &config.sources {
@@ -153,18 +152,18 @@ impl Options {
                 continue;
             }
             match &bounds {
-                None => named.push((location, Named::Trusted(from.folder.join(&copy.path)))),
+                None => named.push((location, CopyDirectory::Trusted(from.folder.join(&copy.path)))),
                 Some(bounds) => match bounds.find(&copy.path) {
-                    Ok(own) => named.push((location, Named::Own(own))),
-                    Err(fault) => findings.push(refused(copy, at, &fault)),
+                    Ok(own) => named.push((location, CopyDirectory::Own(own))),
+                    Err(fault) => findings.push(refused_copy(copy, at, &fault)),
                 },
             }
         }
         if findings.is_empty() {
             return Ok(named);
         }
-        judge::show(findings, shown, streams)?;
-        Err(Error::Shown(format!("`{}` is invalid", from.file.display())))
+        linter::print_findings(findings, prefix, streams)?;
+        Err(Error::Printed(format!("`{}` is invalid", from.file.display())))
     }
 
     /// Reads the configuration, and returns it with its location.
@@ -172,48 +171,54 @@ impl Options {
         &self,
         tree: &Tree,
         folder: &Path,
-        shown: &str,
+        prefix: &str,
         streams: &mut Streams,
-    ) -> Result<(config::Settings, From), Error> {
+    ) -> Result<(config::Settings, ConfigLocation), Error> {
         let (name, from, file) = match &self.config {
             None => {
                 let Some(found) = disk::nearest(folder, config::PATH) else {
-                    return Ok((config::Settings::default(), From::beside(folder)));
+                    return Ok((config::Settings::default(), ConfigLocation::default_for(folder)));
                 };
                 let file = if found.within.is_empty() && tree.has_file(config::PATH) {
                     tree.file(config::PATH)
                 } else {
-                    let alone = disk::read_some(or_here(&found.folder), [config::PATH])?;
-                    alone.file(config::PATH).map(|file| file.in_root(super::source::shown(&found.folder).into()))
+                    let alone = disk::read_some(or_current(&found.folder), [config::PATH])?;
+                    alone
+                        .file(config::PATH)
+                        .map(|file| file.in_root(super::source::display_prefix(&found.folder).into()))
                 };
-                let name = Path::new(&super::source::shown(&found.folder)).join(config::PATH);
-                let from =
-                    From { file: name.clone(), base: found.folder.clone(), folder: found.folder, within: found.within };
+                let name = Path::new(&super::source::display_prefix(&found.folder)).join(config::PATH);
+                let from = ConfigLocation {
+                    file: name.clone(),
+                    base: found.folder.clone(),
+                    folder: found.folder,
+                    within: found.within,
+                };
                 (name, from, file)
             }
             Some(path) => {
                 let own = folder_of(path);
                 let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-                let alone = disk::read_some(or_here(&own), [name.as_str()])?;
-                let file = alone.file(&name).map(|file| file.in_root(super::source::shown(&own).into()));
-                let from = match disk::relative(folder, or_here(&own)) {
-                    Some(within) => From { file: path.clone(), base: own.clone(), folder: own, within },
-                    None => From { file: path.clone(), folder: own, ..From::beside(folder) },
+                let alone = disk::read_some(or_current(&own), [name.as_str()])?;
+                let file = alone.file(&name).map(|file| file.in_root(super::source::display_prefix(&own).into()));
+                let from = match disk::relative(folder, or_current(&own)) {
+                    Some(within) => ConfigLocation { file: path.clone(), base: own.clone(), folder: own, within },
+                    None => ConfigLocation { file: path.clone(), folder: own, ..ConfigLocation::default_for(folder) },
                 };
                 (path.clone(), from, file)
             }
         };
         let file = file.map_err(|error| {
             let help = "pass a configuration with `--config FILE`; `fleetwright schema config` prints its schema";
-            Error::said(format!("cannot read `{}`: {error}", name.display()), help)
+            Error::with_help(format!("cannot read `{}`: {error}", name.display()), help)
         })?;
         let (settings, mut findings) = config::read(&file);
         findings.extend(crate::lint::unknown_rules(&settings.lint, config::INVALID_CONFIG));
         crate::base::finding::sort(&mut findings);
-        let failed = judge::has_errors(&findings);
-        judge::show(findings, shown, streams)?;
+        let failed = linter::has_errors(&findings);
+        linter::print_findings(findings, prefix, streams)?;
         if failed {
-            return Err(Error::Shown(format!("`{}` is invalid", name.display())));
+            return Err(Error::Printed(format!("`{}` is invalid", name.display())));
         }
         Ok((settings, from))
     }
@@ -234,27 +239,26 @@ impl Options {
     }
 
     /// Returns whether `--cluster` is set.
-    pub(super) fn narrows(&self) -> bool {
+    pub(super) fn selects_clusters(&self) -> bool {
         !self.clusters.is_empty()
     }
 }
 
 /// The location of a configuration.
-struct From {
+struct ConfigLocation {
     /// The path of the file.
     file: PathBuf,
     /// The directory of the file, as a user would type it.
     folder: PathBuf,
-    /// The directory that globs are relative to: the directory of the file if it contains the linted directory, else the
-    /// linted directory.
+    /// The directory that globs are relative to: `folder` if it contains the linted directory, else the linted directory.
     base: PathBuf,
     /// The path of the linted directory relative to `base`.
     within: String,
 }
 
-impl From {
+impl ConfigLocation {
     /// Creates the location of a configuration in the linted directory.
-    fn beside(folder: &Path) -> Self {
+    fn default_for(folder: &Path) -> Self {
         Self {
             file: folder.join(config::PATH),
             folder: folder.to_owned(),
@@ -272,7 +276,7 @@ impl Repository {
 }
 
 fn copy(location: &Location, place: &Path, folder: &Path, tree: &Tree) -> Result<Copy, Error> {
-    Ok(match inside(place, folder, tree) {
+    Ok(match path_inside(place, folder, tree) {
         Some(inside) => Copy::inside(location, &inside),
         None => Copy::new(location, disk::read_copy(place)?),
     })
@@ -280,19 +284,19 @@ fn copy(location: &Location, place: &Path, folder: &Path, tree: &Tree) -> Result
 
 /// Returns the path of a copy inside the linted directory. Such a copy is linted as a part of it, unless Git ignores
 /// it.
-fn inside(place: &Path, folder: &Path, tree: &Tree) -> Option<String> {
+fn path_inside(place: &Path, folder: &Path, tree: &Tree) -> Option<String> {
     disk::relative(place, folder).filter(|inside| tree.has_folder(inside))
 }
 
 /// The directory of a copy that a configuration references.
-enum Named {
+enum CopyDirectory {
     /// A directory anywhere, since the configuration is trusted.
     Trusted(PathBuf),
     /// A directory in the repository.
     Own(disk::NamedCopy),
 }
 
-impl Named {
+impl CopyDirectory {
     /// Returns the directory as a user would type it.
     fn typed(&self) -> &Path {
         match self {
@@ -318,7 +322,7 @@ impl Named {
 }
 
 /// Creates a finding about the path of a copy that is not read.
-fn refused(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
+fn refused_copy(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
     let SourceCopy { url, path, .. } = copy;
     let source = format!("`--source {url}=DIR`");
     let (message, help) = match fault {
@@ -342,7 +346,7 @@ fn refused(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
             format!("there is no directory `{path}` in the repository"),
             format!("correct the path, or pass the directory with {source}"),
         ),
-        CopyFault::Hidden(why) => (
+        CopyFault::Unreadable(why) => (
             format!("copy `{path}` cannot be read: {why}"),
             format!("make it readable, or pass another directory with {source}"),
         ),
@@ -355,17 +359,17 @@ fn unknown_cluster(wanted: &str, names: &[String]) -> Error {
     if names.is_empty() {
         let help =
             "this directory bootstraps no cluster: it has no FluxInstance with `spec.sync` and no `gotk-sync.yaml`";
-        return Error::said(message, help);
+        return Error::with_help(message, help);
     }
     let help = match did_you_mean(wanted, names.iter().map(String::as_str)) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("known clusters are {}", listed(names)),
+        None => format!("known clusters are {}", join_names(names)),
     };
-    Error::said(message, help)
+    Error::with_help(message, help)
 }
 
 /// Joins names for a message; counts those after the twelfth.
-pub(super) fn listed(names: &[String]) -> String {
+pub(super) fn join_names(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     let more = names.len().saturating_sub(SHOWN);

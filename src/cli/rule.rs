@@ -44,14 +44,14 @@ enum Format {
 
 /// The JSON form of a rule.
 #[derive(Serialize)]
-struct Described {
+struct JsonRule {
     id: &'static str,
     severity: Severity,
     summary: &'static str,
     page: String,
 }
 
-impl From<&Rule> for Described {
+impl From<&Rule> for JsonRule {
     fn from(rule: &Rule) -> Self {
         Self { id: rule.id, severity: rule.severity, summary: rule.summary, page: rule.page() }
     }
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
                 }
             }
             Format::Json => {
-                let all: Vec<Described> = RULES.iter().map(Described::from).collect();
+                let all: Vec<JsonRule> = RULES.iter().map(JsonRule::from).collect();
                 writeln!(out, "{}", json(&all)?)?;
             }
             Format::Markdown => {
@@ -81,8 +81,8 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         Some(id) => {
             let rule = rule(id).ok_or_else(|| unknown_rule(id))?;
             match args.format {
-                Format::Text => write!(out, "{}", plain(rule))?,
-                Format::Json => writeln!(out, "{}", json(&Described::from(rule))?)?,
+                Format::Text => write!(out, "{}", terminal_page(rule))?,
+                Format::Json => writeln!(out, "{}", json(&JsonRule::from(rule))?)?,
                 Format::Markdown => write!(out, "# {}\n\n{}", rule.id, rule.page())?,
             }
         }
@@ -102,7 +102,7 @@ static LINK: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\[(?<text>[^\]]+)\]\((?<target>[^)\s]+)\)").expect("the expression is constant"));
 
 /// Formats the page of a rule for a terminal: bold headings, indented code, and links as `text: target`.
-fn plain(rule: &Rule) -> String {
+fn terminal_page(rule: &Rule) -> String {
     let mut text = format!("{HEADING}{}{HEADING:#} ({})\n\n", rule.id, rule.severity);
     let mut in_code = false;
     for line in rule.page().lines() {

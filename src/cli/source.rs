@@ -21,7 +21,7 @@ pub(super) struct Source {
 
 impl Source {
     /// Returns a place in a file of the fleet as the user would type it. Files of a built-in layout have no directory.
-    pub(super) fn shown(&self, place: &str) -> String {
+    pub(super) fn display_place(&self, place: &str) -> String {
         let built_in = self.loaded.layout.as_ref().is_none_or(|layout| !layout.name.starts_with("./"));
         let is_input =
             self.loaded.inputs.iter().any(|input| place.strip_prefix(input).is_some_and(|rest| rest.starts_with(':')));
@@ -36,26 +36,26 @@ impl Source {
 pub(super) fn load(path: &Path) -> Result<Source, Error> {
     if path == Path::new(FLEET) && disk::read_some(Path::new("."), [FLEET])?.is_empty() {
         let help = "create one with `fleetwright init`, or pass another file with `-f FILE`";
-        return Err(Error::said(format!("there is no `{FLEET}` in this directory"), help));
+        return Err(Error::with_help(format!("there is no `{FLEET}` in this directory"), help));
     }
     if !disk::is_file(path) {
         let (what, help) = match disk::read_some(path, [FLEET]) {
             Ok(inside) if !inside.is_empty() => ("is a directory", format!("pass `{}`", path.join(FLEET).display())),
             _ => ("is not a file", "create a fleet.yaml with `fleetwright init DIR`".to_owned()),
         };
-        return Err(Error::said(format!("`{}` {what}", path.display()), help));
+        return Err(Error::with_help(format!("`{}` {what}", path.display()), help));
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     // A pull request may replace the file with a link. `read_some` does not follow a link out of the directory.
-    let alone = disk::read_some(or_here(&folder_of(path)), [name.as_str()])?;
+    let alone = disk::read_some(or_current(&folder_of(path)), [name.as_str()])?;
     let file = alone.file(&name).map_err(|error| {
-        Error::said(format!("cannot read `{}`: {error}", path.display()), "pass a fleet.yaml with `-f FILE`")
+        Error::with_help(format!("cannot read `{}`: {error}", path.display()), "pass a fleet.yaml with `-f FILE`")
     })?;
     let folder = folder_of(path);
-    let mut tree = if names_other_files(&file) { disk::list(or_here(&folder))? } else { Tree::default() };
+    let mut tree = if names_other_files(&file) { disk::list(or_current(&folder))? } else { Tree::default() };
     // The user requested this file, so it is read even if a .gitignore matches it.
     tree.insert(file);
-    Ok(Source { folder: shown(&folder), loaded: fleet::load(&tree, &name) })
+    Ok(Source { folder: display_prefix(&folder), loaded: fleet::load(&tree, &name) })
 }
 
 /// Returns whether a fleet.yaml references other files. Otherwise its directory, which may be large, is not listed.
@@ -73,13 +73,13 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
 }
 
 /// Returns a directory as the prefix of displayed paths: as it was typed, or empty for the current directory.
-pub(super) fn shown(folder: &Path) -> String {
+pub(super) fn display_prefix(folder: &Path) -> String {
     let typed = folder.to_string_lossy();
     let typed = typed.strip_prefix("./").unwrap_or(&typed);
     if typed == "." { String::new() } else { typed.to_owned() }
 }
 
 /// Returns a directory for file system calls: replaces the empty path with `.`.
-pub(super) fn or_here(folder: &Path) -> &Path {
+pub(super) fn or_current(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }

@@ -34,7 +34,7 @@ impl Streams {
     }
 
     /// Prints a message to standard error, after the results so far.
-    pub(super) fn say(&mut self, text: impl Display) {
+    pub(super) fn message(&mut self, text: impl Display) {
         let _ = self.out.flush();
         let _ = writeln!(self.err, "{text}");
         let _ = self.err.flush();

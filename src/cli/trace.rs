@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::build::clusters_of;
 use super::error::Error;
 use super::exit::Exit;
-use super::repository::{Options, listed};
+use super::repository::{Options, join_names};
 use super::streams::Streams;
 use crate::flux::query::field::{self, NoField};
 use crate::flux::query::select::{Miss, Selector};
@@ -55,13 +55,13 @@ enum Format {
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let Some(selector) = Selector::parse(&args.object) else {
         let help = "pass for example `Deployment/apps/web` or `Namespace/apps`";
-        return Err(Error::said(format!("`{}` is not a `Kind/namespace/name`", args.object), help));
+        return Err(Error::with_help(format!("`{}` is not a `Kind/namespace/name`", args.object), help));
     };
     let repository = args.options.open(&args.dir, streams)?;
     let repo = repository.load();
     let receivers = args.options.receivers(&repo.clusters)?;
     let clusters = clusters_of(&receivers);
-    let mut found = selector.find(&clusters).map_err(|miss| refuse(&args.object, miss, &clusters))?;
+    let mut found = selector.find(&clusters).map_err(|miss| unknown_object(&args.object, miss, &clusters))?;
     found.retain(|(cluster, applied)| {
         let is_for = |target: &Option<_>| *target == applied.by.target;
         receivers.iter().any(|receiver| receiver.cluster.name == cluster.name && is_for(&receiver.target))
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
         traces.extend(trace(&found, &path));
     }
     streams.write(|out| match args.format {
-        Format::Text => report::text(&traces, &repository.shown, out),
+        Format::Text => report::text(&traces, &repository.prefix, out),
         Format::Json => report::json(&traces, out),
     })?;
     Ok(Exit::Clean)
@@ -90,12 +90,12 @@ fn paths(typed: &str, found: &[(&Cluster, Applied<'_>)]) -> Result<Vec<Path>, Er
         }
     }
     match miss.filter(|_| paths.is_empty()) {
-        Some(no_field) => Err(refuse_field(typed, &no_field, found)),
+        Some(no_field) => Err(unknown_field(typed, &no_field, found)),
         None => Ok(paths),
     }
 }
 
-fn refuse_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_>)]) -> Error {
+fn unknown_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_>)]) -> Error {
     let NoField { known, missing, meant, has_fields } = no_field;
     let known = field::shown(known);
     let place = if known.is_empty() { "the object".to_owned() } else { format!("`{known}`") };
@@ -113,13 +113,13 @@ fn refuse_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_>
         (None, Some(meant)) => format!("did you mean `{}`?", field::shown(meant)),
         (None, None) => "omit the field to see all fields".to_owned(),
     };
-    Error::said(printable(&message), help)
+    Error::with_help(printable(&message), help)
 }
 
-fn refuse(typed: &str, miss: Miss, clusters: &[&Cluster]) -> Error {
+fn unknown_object(typed: &str, miss: Miss, clusters: &[&Cluster]) -> Error {
     match miss {
-        Miss::Several(names) => Error::said(
-            format!("`{typed}` is ambiguous: {}", listed(&names)),
+        Miss::Several(names) => Error::with_help(
+            format!("`{typed}` is ambiguous: {}", join_names(&names)),
             "pass one of them as `Kind/namespace/name`",
         ),
         Miss::Unknown(meant) => {
@@ -139,7 +139,7 @@ fn refuse(typed: &str, miss: Miss, clusters: &[&Cluster]) -> Error {
                 }
                 None => "run `fleetwright build` to see all objects".to_owned(),
             };
-            Error::said(message, help)
+            Error::with_help(message, help)
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::missing;
-use super::error::{DiskError, shown};
+use super::error::{DiskError, display};
 use super::place::repository_of;
 use super::read::read_root;
 use super::root::{Place, Refusal, Root};
@@ -36,7 +36,7 @@ pub enum CopyFault {
     /// The path is not a directory.
     Missing,
     /// The path cannot be read, for this reason.
-    Hidden(String),
+    Unreadable(String),
 }
 
 /// Returns whether a file belongs to the linted directory or to its repository.
@@ -52,7 +52,7 @@ impl Copies {
     ///
     /// Returns `None` if the file is outside of the linted repository: its author is then not the author of the
     /// repository.
-    pub fn of(file: &Path, typed: &Path, judged: &Path) -> Result<Option<Self>, DiskError> {
+    pub fn for_config(file: &Path, typed: &Path, judged: &Path) -> Result<Option<Self>, DiskError> {
         if !belongs_to(file, judged) {
             return Ok(None);
         }
@@ -68,13 +68,13 @@ impl Copies {
         match self.root.find_from(&self.within, path) {
             Place::Folder(real) => {
                 let root = self.root.enter(&real).map_err(|error| match error {
-                    LoadError::Unreadable(why) => CopyFault::Hidden(why),
+                    LoadError::Unreadable(why) => CopyFault::Unreadable(why),
                     _ => CopyFault::Refused(Refusal::Link),
                 })?;
                 Ok(NamedCopy { root, typed: self.typed.join(path) })
             }
             Place::Refused(refusal) => Err(CopyFault::Refused(refusal)),
-            Place::Hidden(why) => Err(CopyFault::Hidden(why)),
+            Place::Unreadable(why) => Err(CopyFault::Unreadable(why)),
             Place::File(_) | Place::Special | Place::Nothing => Err(CopyFault::Missing),
         }
     }
@@ -93,7 +93,7 @@ impl NamedCopy {
 
     /// Reads the copy as [`read_copy`](super::read_copy) does.
     pub fn read(self) -> Result<Tree, DiskError> {
-        let typed = shown(&self.typed);
+        let typed = display(&self.typed);
         read_root(self.root, Some(typed.into()))
     }
 }

@@ -14,7 +14,7 @@ pub enum DiskError {
     Special(String),
     /// The path is not a directory, but a directory is required.
     #[error("`{0}` is not a directory")]
-    NoFolder(String),
+    NotADirectory(String),
     /// The operating system refused an operation.
     #[error("cannot {action} `{path}`: {}", reason(source))]
     Refused {
@@ -27,10 +27,10 @@ pub enum DiskError {
     },
     /// A symbolic link in the path of a file to write leads out of the root.
     #[error(
-        "cannot write `{path}`: `{link}` is a symbolic link that leads out of the directory or into `.git`; remove it or \
-        render to another directory"
+        "cannot write `{path}`: `{link}` is a symbolic link that leads out of the directory or into `.git`; \
+        remove it or render to another directory"
     )]
-    LeadsOut {
+    LinkLeavesRoot {
         /// The file to write.
         path: String,
         /// The link in its path.
@@ -41,7 +41,7 @@ pub enum DiskError {
         "cannot use `{path}`: `{link}` is a symbolic link that leads out of its repository; if you trust its target, \
             pass the path of the target"
     )]
-    Strays {
+    LinkLeavesRepository {
         /// The path as it was typed.
         path: String,
         /// The link in the path.
@@ -68,13 +68,13 @@ pub enum DiskError {
 impl DiskError {
     /// Converts an I/O error of an operation on a path.
     pub(super) fn refused(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
-        let path = shown(path);
+        let path = display(path);
         move |source| Self::Refused { action, path: path.clone(), source }
     }
 }
 
 /// Formats a path for messages.
-pub(super) fn shown(path: &Path) -> String {
+pub(super) fn display(path: &Path) -> String {
     path.display().to_string()
 }
 
@@ -92,7 +92,7 @@ pub(super) fn reason(error: &io::Error) -> String {
 
 pub(super) fn missing(path: &Path, error: std::io::Error) -> DiskError {
     match error.kind() {
-        std::io::ErrorKind::NotFound => DiskError::Missing(shown(path)),
+        std::io::ErrorKind::NotFound => DiskError::Missing(display(path)),
         _ => DiskError::refused("read", path)(error),
     }
 }

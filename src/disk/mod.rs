@@ -8,22 +8,22 @@ mod git;
 mod place;
 mod nearest;
 mod root;
-mod turn;
+mod lock;
 mod walk;
 mod read;
 mod copy;
-mod open;
+mod lazy_tree;
 mod write;
 
 pub use copy::{Copies, CopyFault, NamedCopy};
 pub use error::DiskError;
-pub use nearest::{Nearest, nearest, way};
-pub use open::{Opened, open, open_alone};
+pub use lazy_tree::{LazyTree, open_copy, open_lazy};
+pub use lock::{DirectoryLock, lock_exclusive, lock_shared};
+pub use nearest::{Nearest, nearest, path_between};
 pub use place::{is_file, relative};
 pub use read::{list, read, read_copy, read_some};
 pub use root::Refusal;
-pub use turn::{Turn, turn_to_read, turn_to_write};
-pub use write::{Changes, Lock, clean, create, write};
+pub use write::{Changes, LockFile, clean, create, write};
 
 /// The directory of files before they are renamed to their targets. It is in the root, since a rename does not cross
 /// file systems.

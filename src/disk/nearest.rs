@@ -42,7 +42,7 @@ pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
 }
 
 /// Returns the path of a directory relative to another one, with `..` where it leads up.
-pub fn way(to: &Path, from: &Path) -> Option<String> {
+pub fn path_between(to: &Path, from: &Path) -> Option<String> {
     let (to, from) = (fs::canonicalize(to).ok()?, fs::canonicalize(from).ok()?);
     let shared = to.components().zip(from.components()).take_while(|(to, from)| to == from).count();
     let up = from.components().skip(shared).map(|_| Component::ParentDir);
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_relative_path_leads_up_and_down() {
         let folder = repository(&["a/b/y", "c/y"]);
-        let way = |to: &str, from: &str| way(&folder.path().join(to), &folder.path().join(from)).unwrap();
+        let way = |to: &str, from: &str| path_between(&folder.path().join(to), &folder.path().join(from)).unwrap();
         assert_eq!([way("c", "a/b"), way("a/b", "a"), way("a", "a")], ["../../c", "b", ""]);
     }
 }

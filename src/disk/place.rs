@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::error::{DiskError, shown};
+use super::error::{DiskError, display};
 
 /// Returns whether the path is a file.
 pub fn is_file(path: &Path) -> bool {
@@ -28,7 +28,7 @@ pub(super) fn repository_of(folder: &Path) -> Option<&Path> {
 /// Rejects a path that a user typed if a symbolic link of a repository in it leads out of that repository.
 ///
 /// The user expects a directory there, but the author of the repository may have replaced it with a link.
-pub(super) fn refuse_stray(typed: &Path) -> Result<(), DiskError> {
+pub(super) fn refuse_leaving_link(typed: &Path) -> Result<(), DiskError> {
     let Ok(mut here) = fs::canonicalize(".") else { return Ok(()) };
     for component in typed.components() {
         match component {
@@ -47,7 +47,7 @@ pub(super) fn refuse_stray(typed: &Path) -> Result<(), DiskError> {
                 if let Some(repository) = repository_of(&here)
                     && !target.as_ref().is_some_and(|target| is_within(target, repository))
                 {
-                    return Err(DiskError::Strays { path: shown(typed), link: shown(&next) });
+                    return Err(DiskError::LinkLeavesRepository { path: display(typed), link: display(&next) });
                 }
                 let Some(target) = target else { return Ok(()) };
                 here = target;
@@ -92,17 +92,17 @@ pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Res
         let folder = root.join(relative);
         let Ok(metadata) = fs::symlink_metadata(&folder) else { break };
         if metadata.is_symlink() && !fs::canonicalize(&folder).is_ok_and(|target| is_within(&target, root)) {
-            return Err(DiskError::LeadsOut { path: path.to_owned(), link: shown(&folder) });
+            return Err(DiskError::LinkLeavesRoot { path: path.to_owned(), link: display(&folder) });
         }
         if !fs::metadata(&folder).is_ok_and(|metadata| metadata.is_dir()) {
             if removed.contains(relative) {
                 break;
             }
-            return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a file", at: shown(&folder) });
+            return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a file", at: display(&folder) });
         }
     }
     if fs::symlink_metadata(&full).is_ok_and(|metadata| metadata.is_dir()) && !is_emptied(&full, path, removed) {
-        return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a directory", at: shown(&full) });
+        return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a directory", at: display(&full) });
     }
     Ok(full)
 }
@@ -111,7 +111,9 @@ pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Res
 pub(super) fn confirm(root: &Path, target: &Path) -> Result<(), DiskError> {
     let folder = target.parent().unwrap_or(root);
     match fs::canonicalize(folder) {
-        Ok(real) if !is_within(&real, root) => Err(DiskError::LeadsOut { path: shown(target), link: shown(folder) }),
+        Ok(real) if !is_within(&real, root) => {
+            Err(DiskError::LinkLeavesRoot { path: display(target), link: display(folder) })
+        }
         // A file to remove may be missing already, together with its directory.
         Ok(_) | Err(_) => Ok(()),
     }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::error::{DiskError, missing, reason, shown};
-use super::place::{is_git, refuse_stray};
+use super::error::{DiskError, display, missing, reason};
+use super::place::{is_git, refuse_leaving_link};
 use super::root::{Place, Refusal, Root};
-use super::walk::{self, Found};
+use super::walk;
+use super::walk::FoundFile;
 use crate::text::{DecodeError, Entry, File, LoadError, Loader, Tree, folder_of};
 
 /// Reads the YAML files of a directory. Other files are read on first access.
@@ -24,18 +25,18 @@ pub fn read(path: &Path) -> Result<Tree, DiskError> {
 /// Reads a copy of another repository as [`read`] does. Its files remember the directory as it was typed.
 pub fn read_copy(path: &Path) -> Result<Tree, DiskError> {
     refuse_git(path)?;
-    let typed = shown(path);
+    let typed = display(path);
     read_in(path, Some(typed.into()))
 }
 
 fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
-    refuse_stray(path)?;
+    refuse_leaving_link(path)?;
     let metadata = fs::metadata(path).map_err(|error| missing(path, error))?;
     if metadata.is_file() {
         return read_alone(path, called.as_ref());
     }
     if !metadata.is_dir() {
-        return Err(DiskError::Special(shown(path)));
+        return Err(DiskError::Special(display(path)));
     }
     read_root(Root::open(path)?, called)
 }
@@ -44,10 +45,10 @@ fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
 pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
     let files = walk::files(&root)?;
     let links: Vec<String> =
-        files.iter().filter(|(_, found)| matches!(found, Found::Linked)).map(|(path, _)| path.clone()).collect();
-    let read = |(path, found): (String, Found)| read_found(&root, path, found, called.as_ref());
+        files.iter().filter(|(_, found)| matches!(found, FoundFile::Linked)).map(|(path, _)| path.clone()).collect();
+    let read = |(path, found): (String, FoundFile)| read_found(&root, path, found, called.as_ref());
     let entries: Vec<(String, Entry)> = files.into_par_iter().map(read).collect();
-    let mut tree = Tree::with_loader(Arc::new(Folder { root, called }));
+    let mut tree = Tree::with_loader(Arc::new(DirectoryLoader { root, called }));
     for (path, entry) in entries {
         tree.insert_entry(&path, entry);
     }
@@ -61,7 +62,7 @@ pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, Di
 pub fn list(folder: &Path) -> Result<Tree, DiskError> {
     let root = Root::open(folder)?;
     let files = walk::files(&root)?;
-    let mut tree = Tree::with_loader(Arc::new(Folder { root, called: None }));
+    let mut tree = Tree::with_loader(Arc::new(DirectoryLoader { root, called: None }));
     for (path, found) in files {
         tree.insert_entry(&path, unread(found));
     }
@@ -75,7 +76,7 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
     let mut tree = Tree::default();
     let Ok(metadata) = fs::metadata(root) else { return Ok(tree) };
     if !metadata.is_dir() {
-        return Err(DiskError::Blocked { path: shown(root), obstacle: "a file", at: shown(root) });
+        return Err(DiskError::Blocked { path: display(root), obstacle: "a file", at: display(root) });
     }
     let root = Root::open(root)?;
     // The rendered files and the files in the lock are mostly the same.
@@ -96,14 +97,14 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
 /// Rejects a copy in a `.git` directory.
 pub(super) fn refuse_git(path: &Path) -> Result<(), DiskError> {
     let in_git = fs::canonicalize(path).is_ok_and(|path| path.iter().any(is_git));
-    if in_git { Err(DiskError::Git(shown(path))) } else { Ok(()) }
+    if in_git { Err(DiskError::Git(display(path))) } else { Ok(()) }
 }
 
 /// Reads a single file. A user who passes a link means its target.
 fn read_alone(path: &Path, called: Option<&Arc<str>>) -> Result<Tree, DiskError> {
     let target = fs::canonicalize(path).map_err(DiskError::refused("read", path))?;
     let (Some(folder), Some(file)) = (target.parent(), target.file_name()) else {
-        return Err(DiskError::Special(shown(path)));
+        return Err(DiskError::Special(display(path)));
     };
     let name = path.file_name().unwrap_or(file).to_string_lossy().into_owned();
     let mut tree = Tree::default();
@@ -122,22 +123,22 @@ fn in_root(file: File, called: Option<&Arc<str>>) -> File {
     }
 }
 
-fn read_found(root: &Root, path: String, found: Found, called: Option<&Arc<str>>) -> (String, Entry) {
+fn read_found(root: &Root, path: String, found: FoundFile, called: Option<&Arc<str>>) -> (String, Entry) {
     let entry = match found {
-        Found::File if is_yaml(&path) => read_text(&path, root, Path::new(&path)),
-        Found::Linked if is_yaml(&path) => read_place(root, &path).unwrap_or(Entry::Opaque(LoadError::Missing)),
+        FoundFile::File if is_yaml(&path) => read_text(&path, root, Path::new(&path)),
+        FoundFile::Linked if is_yaml(&path) => read_place(root, &path).unwrap_or(Entry::Opaque(LoadError::Missing)),
         other => unread(other),
     };
     let entry = if let Entry::Text(file) = entry { Entry::Text(in_root(file, called)) } else { entry };
     (path, entry)
 }
 
-fn unread(found: Found) -> Entry {
+fn unread(found: FoundFile) -> Entry {
     match found {
-        Found::File | Found::Linked => Entry::Deferred,
-        Found::Link => Entry::Opaque(LoadError::Linked),
-        Found::NoFile => Entry::Opaque(LoadError::Decode(DecodeError::NotText)),
-        Found::Unreadable(why) => Entry::Opaque(LoadError::Unreadable(why)),
+        FoundFile::File | FoundFile::Linked => Entry::Deferred,
+        FoundFile::Link => Entry::Opaque(LoadError::Linked),
+        FoundFile::Special => Entry::Opaque(LoadError::Decode(DecodeError::NotText)),
+        FoundFile::Unreadable(why) => Entry::Opaque(LoadError::Unreadable(why)),
     }
 }
 
@@ -148,7 +149,7 @@ fn read_or_obstacle(root: &Root, path: &str) -> Option<(String, Entry)> {
         return None;
     }
     match root.find(path) {
-        Place::File(_) | Place::Hidden(_) | Place::Special => Some((path.to_owned(), read_place(root, path)?)),
+        Place::File(_) | Place::Unreadable(_) | Place::Special => Some((path.to_owned(), read_place(root, path)?)),
         // Nothing is read behind a link that leads out.
         Place::Refused(Refusal::Link) if matches!(root.find(folder_of(path)), Place::Folder(_)) => {
             Some((path.to_owned(), Entry::Opaque(LoadError::Linked)))
@@ -174,7 +175,7 @@ fn read_place(root: &Root, path: &str) -> Option<Entry> {
     match root.find(path) {
         Place::File(real) => Some(read_text(path, root, &real)),
         Place::Refused(_) => Some(Entry::Opaque(LoadError::Linked)),
-        Place::Hidden(why) => Some(Entry::Opaque(LoadError::Unreadable(why))),
+        Place::Unreadable(why) => Some(Entry::Opaque(LoadError::Unreadable(why))),
         Place::Special => Some(Entry::Opaque(LoadError::Decode(DecodeError::NotText))),
         Place::Folder(_) | Place::Nothing => None,
     }
@@ -209,25 +210,25 @@ fn is_yaml(path: &str) -> bool {
 }
 
 /// A loader for the files of a directory that are read on first access.
-struct Folder {
+struct DirectoryLoader {
     root: Root,
     /// The directory as it was typed, if it is a copy of another repository.
     called: Option<Arc<str>>,
 }
 
-impl Folder {
+impl DirectoryLoader {
     fn find(&self, path: &str) -> Result<PathBuf, LoadError> {
         match self.root.find(path) {
             Place::File(real) => Ok(real),
             Place::Refused(_) => Err(LoadError::Linked),
             Place::Folder(real) if real != Path::new(path) => Err(LoadError::Linked),
-            Place::Hidden(why) => Err(LoadError::Unreadable(why)),
+            Place::Unreadable(why) => Err(LoadError::Unreadable(why)),
             Place::Folder(_) | Place::Special | Place::Nothing => Err(LoadError::Missing),
         }
     }
 }
 
-impl Loader for Folder {
+impl Loader for DirectoryLoader {
     fn load(&self, path: &str) -> Result<File, LoadError> {
         Ok(in_root(read_file(path, &self.root, &self.find(path)?)?, self.called.as_ref()))
     }

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{DiskError, missing, reason};
-use super::place::{is_git, is_plain, refuse_stray};
+use super::place::{is_git, is_plain, refuse_leaving_link};
 use crate::text::LoadError;
 
 /// The maximal number of links in one path, as in Linux.
@@ -32,7 +32,7 @@ pub(super) enum Place {
     /// The path does not exist.
     Nothing,
     /// The operating system denies access, for this reason.
-    Hidden(String),
+    Unreadable(String),
     /// A file.
     File(PathBuf),
     /// A directory.
@@ -55,9 +55,9 @@ pub enum Refusal {
 }
 
 impl Root {
-    /// Opens a directory by the path that a user typed, unless a symbolic link in it leads out of the link's repository.
+    /// Opens a directory by the path that a user typed, unless a symbolic link in it leads out of its repository.
     pub(super) fn open(typed: &Path) -> Result<Self, DiskError> {
-        refuse_stray(typed)?;
+        refuse_leaving_link(typed)?;
         let path = fs::canonicalize(typed).map_err(|error| missing(typed, error))?;
         Self::at(path).map_err(DiskError::refused("read", typed))
     }
@@ -117,7 +117,7 @@ impl Root {
                 Ok(metadata) => metadata,
                 Err(error) if is_missing(&error) && links > 0 => return Place::Refused(Refusal::Link),
                 Err(error) if is_missing(&error) => return Place::Nothing,
-                Err(error) => return Place::Hidden(reason(&error)),
+                Err(error) => return Place::Unreadable(reason(&error)),
             };
             if metadata.is_symlink() {
                 links += 1;
@@ -201,7 +201,8 @@ mod unix {
     use crate::text::LoadError;
 
     pub(super) const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-    /// `NONBLOCK`: a pipe in the place of a file does not block. `NOCTTY`: a terminal does not become the controlling one.
+    /// `NONBLOCK`: a pipe in the place of a file does not block. `NOCTTY`: a terminal does not become the controlling
+    /// one.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
     impl Root {

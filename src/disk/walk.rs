@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ignore::{DirEntry, WalkBuilder};
 
 use super::STAGE;
-use super::error::{DiskError, reason, shown};
+use super::error::{DiskError, display, reason};
 use super::git;
 use super::place;
 use super::root::{Place, Root};
 
 /// The kind of a file below the root.
-pub(super) enum Found {
+pub(super) enum FoundFile {
     /// A file at its own path.
     File,
     /// A readable file behind symbolic links.
@@ -22,7 +22,7 @@ pub(super) enum Found {
     /// A symbolic link that is not followed.
     Link,
     /// A pipe, a socket, a device, or a file whose name is not valid UTF-8.
-    NoFile,
+    Special,
     /// A path that cannot be examined, with the reason.
     Unreadable(String),
 }
@@ -31,12 +31,12 @@ pub(super) enum Found {
 ///
 /// Includes hidden files except `.git`. Excludes files that a .gitignore below the root matches, unless Git tracks
 /// them. Ignores all other ignore files, so that the result is the same on each machine.
-pub(super) fn files(root: &Root) -> Result<Vec<(String, Found)>, DiskError> {
+pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> {
     let (opened, root) = (root, root.path());
     // The walker opens any .gitignore, also a symbolic link, which a pull request may point anywhere.
-    let strange: Arc<Mutex<BTreeSet<PathBuf>>> = Arc::default();
-    strange.lock().unwrap_or_else(PoisonError::into_inner).extend(strange_ignore_file(root));
-    let seen = strange.clone();
+    let special: Arc<Mutex<BTreeSet<PathBuf>>> = Arc::default();
+    special.lock().unwrap_or_else(PoisonError::into_inner).extend(special_ignore_file(root));
+    let seen = special.clone();
     let mut walk = WalkBuilder::new(root);
     walk.hidden(false)
         .parents(false)
@@ -48,16 +48,16 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, Found)>, DiskError> {
         .follow_links(false)
         .filter_entry(move |entry| {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            let ignore_file = if is_folder { strange_ignore_file(entry.path()) } else { None };
+            let ignore_file = if is_folder { special_ignore_file(entry.path()) } else { None };
             let is_usual = ignore_file.is_none();
             seen.lock().unwrap_or_else(PoisonError::into_inner).extend(ignore_file);
             is_usual && is_wanted(entry)
         });
     let mut found = Vec::new();
     let mut ignores = false;
-    let first_strange = || strange.lock().unwrap_or_else(PoisonError::into_inner).first().cloned();
-    if let Some(path) = first_strange() {
-        return Err(refuse_strange(&path));
+    let first_special = || special.lock().unwrap_or_else(PoisonError::into_inner).first().cloned();
+    if let Some(path) = first_special() {
+        return Err(refuse_ignore_file(&path));
     }
     for entry in walk.build() {
         match entry {
@@ -68,26 +68,26 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, Found)>, DiskError> {
             Err(error) => match path_of(&error).and_then(|path| path.strip_prefix(root).ok()) {
                 Some(path) if !path.as_os_str().is_empty() => {
                     let why = error.io_error().map_or_else(|| error.to_string(), reason);
-                    found.extend(place::slashed(path).map(|path| (path, Found::Unreadable(why))));
+                    found.extend(place::slashed(path).map(|path| (path, FoundFile::Unreadable(why))));
                 }
                 _ => {
                     let source = error.into_io_error().unwrap_or_else(|| std::io::Error::other("it cannot be listed"));
-                    return Err(DiskError::Refused { action: "read", path: shown(root), source });
+                    return Err(DiskError::Refused { action: "read", path: display(root), source });
                 }
             },
         }
     }
-    if let Some(path) = first_strange() {
-        return Err(refuse_strange(&path));
+    if let Some(path) = first_special() {
+        return Err(refuse_ignore_file(&path));
     }
     if ignores {
         let tracked = git::tracked_but_ignored(root);
         found.extend(tracked.into_iter().filter_map(|path| match opened.find(&path) {
-            Place::File(real) if real == Path::new(&path) => Some((path, Found::File)),
-            Place::File(_) => Some((path, Found::Linked)),
-            Place::Refused(_) => Some((path, Found::Link)),
-            Place::Hidden(why) => Some((path, Found::Unreadable(why))),
-            Place::Special => Some((path, Found::NoFile)),
+            Place::File(real) if real == Path::new(&path) => Some((path, FoundFile::File)),
+            Place::File(_) => Some((path, FoundFile::Linked)),
+            Place::Refused(_) => Some((path, FoundFile::Link)),
+            Place::Unreadable(why) => Some((path, FoundFile::Unreadable(why))),
+            Place::Special => Some((path, FoundFile::Special)),
             Place::Nothing | Place::Folder(_) => None,
         }));
     }
@@ -95,13 +95,13 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, Found)>, DiskError> {
 }
 
 /// Returns the path of the directory's .gitignore if it is a link, a pipe or a device.
-fn strange_ignore_file(folder: &Path) -> Option<PathBuf> {
+fn special_ignore_file(folder: &Path) -> Option<PathBuf> {
     let path = folder.join(".gitignore");
     let kind = fs::symlink_metadata(&path).ok()?.file_type();
     (!kind.is_file() && !kind.is_dir()).then_some(path)
 }
 
-fn refuse_strange(path: &Path) -> DiskError {
+fn refuse_ignore_file(path: &Path) -> DiskError {
     let why = "it is a link or a special file, which Git does not follow either; replace it with a regular file";
     DiskError::refused("read", path)(std::io::Error::other(why))
 }
@@ -111,7 +111,7 @@ fn is_wanted(entry: &DirEntry) -> bool {
     !is_stage && !place::is_git(entry.file_name())
 }
 
-fn look(root: &Root, entry: &DirEntry) -> Option<(String, Found)> {
+fn look(root: &Root, entry: &DirEntry) -> Option<(String, FoundFile)> {
     let relative = entry.path().strip_prefix(root.path()).ok()?;
     let kind = entry.file_type()?;
     if relative.as_os_str().is_empty() || kind.is_dir() {
@@ -119,15 +119,15 @@ fn look(root: &Root, entry: &DirEntry) -> Option<(String, Found)> {
     }
     let Some(path) = place::slashed(relative) else {
         let path = relative.to_string_lossy().replace('\\', "/");
-        return Some((path, Found::NoFile));
+        return Some((path, FoundFile::Special));
     };
     if kind.is_file() {
-        return Some((path, Found::File));
+        return Some((path, FoundFile::File));
     }
     if !kind.is_symlink() {
-        return Some((path, Found::NoFile));
+        return Some((path, FoundFile::Special));
     }
-    let found = if matches!(root.find(&path), Place::File(_)) { Found::Linked } else { Found::Link };
+    let found = if matches!(root.find(&path), Place::File(_)) { FoundFile::Linked } else { FoundFile::Link };
     Some((path, found))
 }
 

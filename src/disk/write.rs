@@ -17,12 +17,12 @@ pub struct Changes {
     /// The files to remove. If a file is missing already, only its empty directories are removed.
     pub remove: BTreeSet<String>,
     /// The lock: the file that lists the generated files.
-    pub lock: Lock,
+    pub lock: LockFile,
 }
 
 /// The file that lists the generated files, and its contents.
 #[derive(Debug, Clone, Default)]
-pub struct Lock {
+pub struct LockFile {
     /// The path.
     pub path: String,
     /// The text while files change: it lists the old and the new files.
@@ -46,7 +46,7 @@ impl Changes {
 ///
 /// Checks all permissions before the first file changes.
 pub fn write(root: &Path, changes: &Changes) -> Result<(), DiskError> {
-    place::refuse_stray(root)?;
+    place::refuse_leaving_link(root)?;
     fs::create_dir_all(root).map_err(DiskError::refused("create the directory", root))?;
     let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
     let written = write_in_steps(&root, changes, &mut |_| Ok(()));
@@ -56,7 +56,7 @@ pub fn write(root: &Path, changes: &Changes) -> Result<(), DiskError> {
 
 /// Removes the temporary files of an interrupted run.
 pub fn clean(root: &Path) -> Result<(), DiskError> {
-    place::refuse_stray(root)?;
+    place::refuse_leaving_link(root)?;
     let stage = root.join(STAGE);
     match fs::symlink_metadata(&stage) {
         Err(_) => Ok(()),
@@ -67,7 +67,7 @@ pub fn clean(root: &Path) -> Result<(), DiskError> {
 
 /// Writes a new file and its directories. Fails if the file exists.
 pub fn create(path: &Path, text: &str) -> Result<(), DiskError> {
-    place::refuse_stray(path)?;
+    place::refuse_leaving_link(path)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(DiskError::refused("create the directory", folder))?;
     }
@@ -88,9 +88,9 @@ enum Step {
 }
 
 /// A function that is called before each step. If it returns an error, the work ends there, as after a kill.
-type Before<'a> = &'a mut dyn FnMut(Step) -> Result<(), DiskError>;
+type BeforeStep<'a> = &'a mut dyn FnMut(Step) -> Result<(), DiskError>;
 
-fn write_in_steps(root: &Path, changes: &Changes, before: Before<'_>) -> Result<(), DiskError> {
+fn write_in_steps(root: &Path, changes: &Changes, before: BeforeStep<'_>) -> Result<(), DiskError> {
     let mut targets = BTreeMap::new();
     for path in changes.write.keys().chain(&changes.remove).chain([&changes.lock.path]) {
         targets.insert(path.as_str(), place::target(root, path, &changes.remove)?);
@@ -177,7 +177,7 @@ fn rename(from: &Path, to: &Path) -> Result<(), DiskError> {
 }
 
 /// Removes a file and the directories that become empty.
-fn remove(root: &Path, target: &Path, before: Before<'_>) -> Result<(), DiskError> {
+fn remove(root: &Path, target: &Path, before: BeforeStep<'_>) -> Result<(), DiskError> {
     place::confirm(root, target)?;
     match fs::remove_file(target) {
         Err(error) if !matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
@@ -212,7 +212,7 @@ mod tests {
         Changes {
             write: [file("a.yaml", "new"), file("new/deep/b.yaml", "new")].into(),
             remove: ["old/deep/c.yaml".to_owned()].into(),
-            lock: Lock { path: LOCK.into(), during: "both".into(), after: "new".into() },
+            lock: LockFile { path: LOCK.into(), during: "both".into(), after: "new".into() },
         }
     }
 
@@ -281,7 +281,7 @@ mod tests {
         let folder = before();
         std::os::unix::fs::symlink(outside.path(), folder.path().join("new")).unwrap();
         let error = write(folder.path(), &changes()).unwrap_err();
-        assert!(matches!(&error, DiskError::LeadsOut { link, .. } if link.ends_with("new")), "{error}");
+        assert!(matches!(&error, DiskError::LinkLeavesRoot { link, .. } if link.ends_with("new")), "{error}");
         assert_eq!(text(folder.path(), "a.yaml").as_deref(), Some("old"));
         assert!(fs::read_dir(outside.path()).unwrap().next().is_none());
     }

@@ -30,7 +30,7 @@ pub fn write(out: &mut dyn Write, old: Option<&File>, new: Option<&File>) -> io:
     };
     writeln!(out, "{HEADER}--- {}{HEADER:#}", name('a', old))?;
     writeln!(out, "{HEADER}+++ {}{HEADER:#}", name('b', new))?;
-    let sides = Sides { old: Side::of(old), new: Side::of(new) };
+    let sides = Sides { old: Side::new(old), new: Side::new(new) };
     let diff = TextDiff::from_lines(&old_text, &new_text);
     for hunk in diff.grouped_ops(CONTEXT) {
         sides.write_hunk(out, &hunk)?;
@@ -76,8 +76,8 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(file: Option<&'a File>) -> Self {
-        Self { file, mask: file.map_or_else(Mask::default, Mask::of) }
+    fn new(file: Option<&'a File>) -> Self {
+        Self { file, mask: file.map_or_else(Mask::default, Mask::new) }
     }
 
     fn write_lines(&self, out: &mut dyn Write, sign: char, style: Style, lines: Range<usize>) -> io::Result<()> {

@@ -24,14 +24,18 @@ fn command(report: &Report, finding: &Finding) -> String {
     let (start, end) = (finding.at.span.position(), finding.at.span.end_position());
     let mut message = finding.message.clone();
     for related in &finding.related {
-        let path = report.shown(related.span.file());
+        let path = report.display_path(related.span.file());
         let _ = write!(message, "\n{path}:{}: {}", related.span.position().line, related.message);
     }
     if let Some(help) = &finding.help {
         let _ = write!(message, "\nhelp: {help}");
     }
-    let mut properties =
-        format!("file={},line={},endLine={}", property(&report.shown(finding.at.span.file())), start.line, end.line);
+    let mut properties = format!(
+        "file={},line={},endLine={}",
+        property(&report.display_path(finding.at.span.file())),
+        start.line,
+        end.line
+    );
     // GitHub accepts columns only if the annotation has a single line.
     if start.line == end.line {
         let _ = write!(properties, ",col={},endColumn={}", start.column, end.column.max(start.column));
@@ -52,14 +56,14 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::summary::Judged;
+    use crate::report::summary::Coverage;
     use crate::text::File;
 
     #[test]
     fn separators_in_values_are_escaped() {
         let file = File::new("a,b.yaml", "kind: x\n");
         let finding = Finding::error("some-rule", file.span(6..7), "100% wrong\n::error::no").help("fix, it");
-        let report = Report::new(vec![finding], Judged::default(), "");
+        let report = Report::new(vec![finding], Coverage::default(), "");
         assert_eq!(
             command(&report, &report.findings[0]),
             "::error file=a%2Cb.yaml,line=1,endLine=1,col=7,endColumn=8,title=some-rule::100%25 wrong%0A::error::no%0Ahelp: fix, it"

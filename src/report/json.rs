@@ -34,8 +34,8 @@ struct JsonFinding {
     severity: Severity,
     /// The description of the fault.
     message: String,
-    /// The directory of another repository that `path` is relative to, as set by `--source` or the configuration; null for
-    /// the linted directory.
+    /// The directory of another repository that `path` is relative to, as set by `--source` or the configuration; null
+    /// for the linted directory.
     root: Option<String>,
     /// The path of the file relative to `root` or to the linted directory, with `/` between segments.
     path: String,
@@ -122,8 +122,8 @@ pub fn schema() -> serde_json::Value {
 
 impl From<&super::result::Report> for Report {
     fn from(report: &super::result::Report) -> Self {
-        let super::summary::Summary { errors, warnings, pedantic, judged } = report.summary.clone();
-        let super::summary::Judged { files, objects, excepted, skipped, not_done } = judged;
+        let super::summary::Summary { errors, warnings, pedantic, coverage: judged } = report.summary.clone();
+        let super::summary::Coverage { files, objects, excepted, skipped, not_done } = judged;
         Self {
             version: VERSION,
             findings: report.findings.iter().map(JsonFinding::from).collect(),

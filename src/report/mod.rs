@@ -17,8 +17,8 @@ pub mod trace;
 use std::io::{self, Write};
 
 pub use printable::printable;
-pub use result::{Report, shown_path};
-pub use summary::{Judged, Summary, counted};
+pub use result::{Report, display_path};
+pub use summary::{Coverage, Summary, counted};
 
 /// An output format of reports.
 #[derive(Debug)]
@@ -37,14 +37,14 @@ pub struct Format {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryLine {
     /// Standard output, after the findings.
-    Result,
+    Stdout,
     /// Standard error, since a program reads standard output.
-    Talk,
+    Stderr,
 }
 
 /// All formats; the first is the default, for terminals.
 pub const FORMATS: &[Format] = &[
-    Format { name: "text", about: "source lines for terminals", write: text::write, summary: SummaryLine::Result },
-    Format { name: "json", about: "JSON for programs", write: json::write, summary: SummaryLine::Talk },
-    Format { name: "github", about: "annotations on GitHub", write: github::write, summary: SummaryLine::Talk },
+    Format { name: "text", about: "source lines for terminals", write: text::write, summary: SummaryLine::Stdout },
+    Format { name: "json", about: "JSON for programs", write: json::write, summary: SummaryLine::Stderr },
+    Format { name: "github", about: "annotations on GitHub", write: github::write, summary: SummaryLine::Stderr },
 ];

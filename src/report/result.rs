@@ -1,7 +1,7 @@
 //! The report of a linter run: findings, counts, and displayed paths.
 
 use super::printable::printable;
-use super::summary::{Judged, Summary};
+use super::summary::{Coverage, Summary};
 use crate::base::finding::Finding;
 use crate::text::File;
 
@@ -18,24 +18,24 @@ pub struct Report {
 
 impl Report {
     /// Creates a report: sorts and counts the findings.
-    pub fn new(mut findings: Vec<Finding>, judged: Judged, root: impl Into<String>) -> Self {
+    pub fn new(mut findings: Vec<Finding>, judged: Coverage, root: impl Into<String>) -> Self {
         crate::base::finding::sort(&mut findings);
-        let summary = Summary::of(&findings, judged);
+        let summary = Summary::new(&findings, judged);
         Self { findings, summary, root: root.into() }
     }
 
     /// Returns the path of a file relative to the current directory.
-    pub fn shown(&self, file: &File) -> String {
-        shown_path(&self.root, file)
+    pub fn display_path(&self, file: &File) -> String {
+        display_path(&self.root, file)
     }
 
     /// Returns a path of the linted tree relative to the current directory.
-    pub fn shown_path(&self, path: &str) -> String {
-        shown_below(&self.root, path)
+    pub fn display_tree_path(&self, path: &str) -> String {
+        join_root(&self.root, path)
     }
 }
 
-fn shown_below(root: &str, path: &str) -> String {
+fn join_root(root: &str, path: &str) -> String {
     let shown = match root.trim_end_matches('/') {
         "" if root.is_empty() => path.to_owned(),
         folder => format!("{folder}/{path}"),
@@ -44,6 +44,6 @@ fn shown_below(root: &str, path: &str) -> String {
 }
 
 /// Returns the path of a file relative to the current directory, where `root` is the directory of the tree.
-pub fn shown_path(root: &str, file: &File) -> String {
-    shown_below(file.root().map_or(root, |root| root), file.path())
+pub fn display_path(root: &str, file: &File) -> String {
+    join_root(file.root().map_or(root, |root| root), file.path())
 }

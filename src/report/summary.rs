@@ -7,7 +7,7 @@ use crate::base::finding::{Finding, Severity};
 
 /// The extent of a linter run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Judged {
+pub struct Coverage {
     /// The number of files that were parsed as YAML.
     pub files: usize,
     /// The number of distinct objects that were linted.
@@ -30,15 +30,15 @@ pub struct Summary {
     /// The number of findings with severity `pedantic`.
     pub pedantic: usize,
     /// The extent of the linter run.
-    pub judged: Judged,
+    pub coverage: Coverage,
 }
 
 impl Summary {
     /// Counts findings by severity.
-    pub fn of(findings: &[Finding], judged: Judged) -> Self {
+    pub fn new(findings: &[Finding], judged: Coverage) -> Self {
         let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-        Self { errors, warnings, pedantic: count(Severity::Pedantic), judged }
+        Self { errors, warnings, pedantic: count(Severity::Pedantic), coverage: judged }
     }
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for Summary {
         ];
         let found: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
         let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
-        let Judged { files, objects, excepted, .. } = &self.judged;
+        let Coverage { files, objects, excepted, .. } = &self.coverage;
         write!(f, "{found} in {} of {}", counted(*objects, "object"), counted(*files, "file"))?;
         if *excepted > 0 {
             write!(f, "; {} excepted", counted(*excepted, "finding"))?;
@@ -72,11 +72,11 @@ mod tests {
 
     #[test]
     fn the_summary_omits_zero_counts() {
-        let judged = Judged { files: 1, objects: 3, ..Judged::default() };
-        let clean = Summary { judged: judged.clone(), ..Summary::default() };
+        let judged = Coverage { files: 1, objects: 3, ..Coverage::default() };
+        let clean = Summary { coverage: judged.clone(), ..Summary::default() };
         assert_eq!(clean.to_string(), "no findings in 3 objects of 1 file");
-        let excepted = Judged { excepted: 1, ..judged };
-        let found = Summary { errors: 2, warnings: 1, pedantic: 0, judged: excepted };
+        let excepted = Coverage { excepted: 1, ..judged };
+        let found = Summary { errors: 2, warnings: 1, pedantic: 0, coverage: excepted };
         assert_eq!(found.to_string(), "2 errors, 1 warning in 3 objects of 1 file; 1 finding excepted");
     }
 }

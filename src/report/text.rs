@@ -87,11 +87,11 @@ fn pieces(finding: &Finding) -> Vec<Piece<'_>> {
 
 fn element<'a>(report: &Report, piece: &Piece<'_>, masks: &mut Masks) -> Element<'a> {
     // A line break in a file name must not start a line of output.
-    let path = report.shown(piece.file).replace('\n', "\u{FFFD}");
+    let path = report.display_path(piece.file).replace('\n', "\u{FFFD}");
     if piece.file.text().is_empty() {
         return Origin::path(path).into();
     }
-    let mask = masks.of(piece.file);
+    let mask = masks.get(piece.file);
     let mut source = String::new();
     let mut starts = BTreeMap::new();
     for line in piece.first..=piece.last {
@@ -115,8 +115,9 @@ fn element<'a>(report: &Report, piece: &Piece<'_>, masks: &mut Masks) -> Element
     Snippet::source(source).path(path).line_start(piece.first as usize).annotations(annotations).into()
 }
 
-/// Returns the offset in `source` of a position in the file. `starts` are the offsets of lines in `source`. Masking changes
-/// bytes but not columns.
+/// Returns the offset in `source` of a position in the file, where `starts` are the offsets of lines in `source`.
+///
+/// Masking changes bytes but not columns.
 fn offset(source: &str, starts: &BTreeMap<u32, usize>, place: Position) -> usize {
     let start = starts.get(&place.line).copied().unwrap_or_default();
     let line = source.get(start..line_end(source, start)).unwrap_or_default();

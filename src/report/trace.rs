@@ -6,10 +6,10 @@ use anstyle::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::mask::{Masks, conceal};
+use super::mask::{Masks, mask_object};
 use super::printable::printable;
 use super::provenance::{JsonField, JsonReference, schema_of};
-use super::result::shown_path;
+use super::result::display_path;
 use crate::base::finding::ObjectRef;
 use crate::flux::query::field::shown;
 use crate::flux::query::trace::{Field, Trace};
@@ -36,7 +36,7 @@ pub fn text(traces: &[Trace], root: &str, out: &mut dyn Write) -> io::Result<()>
             writeln!(out)?;
         }
         head(trace, root, out)?;
-        let masked = conceal(&trace.node, &mut masks);
+        let masked = mask_object(&trace.node, &mut masks);
         for field in &trace.fields {
             let value = field.path.find(&masked).unwrap_or(&field.node);
             let path = printable(&shown(&field.path)).replace('\n', " ");
@@ -100,7 +100,7 @@ fn agent(by: &Agent) -> String {
 }
 
 fn place(span: &crate::text::Span, root: &str) -> String {
-    format!("{}:{}", shown_path(root, span.file()).replace('\n', "\u{FFFD}"), span.position().line)
+    format!("{}:{}", display_path(root, span.file()).replace('\n', "\u{FFFD}"), span.position().line)
 }
 
 /// Formats a value as YAML in one line.
@@ -186,7 +186,7 @@ struct JsonValue {
 pub fn json(traces: &[Trace], out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
     let traces = traces.iter().map(|trace| {
-        let masked = conceal(&trace.node, &mut masks);
+        let masked = mask_object(&trace.node, &mut masks);
         let fields = trace.fields.iter().map(|field| JsonValue {
             field: JsonField::new(&field.path, &field.node, &field.causes),
             value: to_json(field.path.find(&masked).unwrap_or(&field.node), Reader::Kustomize),

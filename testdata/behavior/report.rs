@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a case that cannot be read has failed")]
 
 use fleetwright::base::finding::{Finding, ObjectRef, Severity};
-use fleetwright::report::{FORMATS, Judged, Report, SummaryLine, access, build, graph, json, trace};
+use fleetwright::report::{Coverage, FORMATS, Report, SummaryLine, access, build, graph, json, trace};
 use fleetwright::text::{File, Span};
 use snapbox::data::DataFormat;
 use snapbox::{Data, IntoData, assert_data_eq};
@@ -53,7 +53,7 @@ fn report() -> Report {
     let elsewhere = file("sync.yaml").in_root("../tenant=1/".into());
     let elsewhere = Finding::warning("missing-prune", place(&elsewhere, "flux-backend"), "it stands elsewhere")
         .related(place(&sync, "flux-backend"), "and here");
-    let judged = Judged {
+    let judged = Coverage {
         files: 3,
         objects: 2,
         excepted: 1,
@@ -73,7 +73,7 @@ fn written(format: &str) -> String {
     let mut out = Vec::new();
     (format.write)(&report(), &mut out).unwrap();
     let mut written = String::from_utf8(out).unwrap();
-    if format.summary == SummaryLine::Result {
+    if format.summary == SummaryLine::Stdout {
         written.push_str(&report().summary.to_string());
         written.push('\n');
     }

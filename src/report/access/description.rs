@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// The accounts of a tenant or a namespace, on clusters where they have equal rights.
 #[derive(Debug, Clone)]
-pub struct AccessOf<'a> {
+pub struct AccessReport<'a> {
     /// The clusters; an empty name is a repository without a root.
     pub clusters: Vec<Arc<str>>,
     /// The tenant, if the namespaces belong to one.
@@ -22,7 +22,7 @@ pub struct AccessOf<'a> {
 }
 
 /// Describes the means of acting as another account.
-pub fn means(means: Method) -> String {
+pub fn describe_means(means: Method) -> String {
     match means {
         Method::ServiceAccountName(kind) => format!("a {kind} that references it, which Flux then impersonates"),
         Method::Controller(kind) => {
@@ -38,7 +38,7 @@ pub fn means(means: Method) -> String {
 }
 
 /// Describes the rights at the end of a chain.
-pub(super) fn reach(reach: &ChainEnd<'_>) -> String {
+pub(super) fn describe_reach(reach: &ChainEnd<'_>) -> String {
     match reach {
         ChainEnd::Everything => "everything on the cluster".to_owned(),
         ChainEnd::Namespace(namespace) => format!("everything in namespace `{namespace}`"),

@@ -61,9 +61,9 @@ pub(super) struct JsonGiven {
     /// The subject of the binding that matches the account.
     pub(super) subject: JsonSubject,
     /// The binding.
-    pub(super) binding: Thing,
+    pub(super) binding: JsonObject,
     /// The role; `place` is null if the role is not defined here.
-    pub(super) role: Thing,
+    pub(super) role: JsonObject,
     /// The rules of the role.
     pub(super) rules: Vec<JsonRow>,
 }
@@ -101,7 +101,7 @@ pub(super) struct JsonSubject {
 /// A role, a binding or a policy with its position.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Thing", deny_unknown_fields)]
-pub(super) struct Thing {
+pub(super) struct JsonObject {
     /// The kind of the object.
     pub(super) kind: String,
     /// The namespace; null if the object has none.
@@ -144,7 +144,7 @@ pub(super) struct Way {
     /// The grants that permit the means.
     pub(super) allowed_by: Vec<JsonGrant>,
     /// A policy that may deny the means; null if there is none.
-    pub(super) forbidden_by: Option<Thing>,
+    pub(super) forbidden_by: Option<JsonObject>,
 }
 
 /// An account, a set of accounts, or a user that another account may act as.
@@ -203,11 +203,11 @@ pub(super) enum JsonMeans {
 #[schemars(rename = "Grant", deny_unknown_fields)]
 pub(super) struct JsonGrant {
     /// The binding.
-    pub(super) binding: Thing,
+    pub(super) binding: JsonObject,
     /// The role of the binding.
-    pub(super) role: Thing,
+    pub(super) role: JsonObject,
     /// The role that contains the matching rule: `role`, or a role that it aggregates.
-    pub(super) rule: Thing,
+    pub(super) rule: JsonObject,
 }
 
 /// A chain that leads out of a tenant's namespaces.
@@ -220,7 +220,7 @@ pub(super) struct Chain {
     /// A description of the rights at the end of the chain.
     pub(super) reach: String,
     /// The bindings that grant these rights; empty if the chain ends with all rights.
-    pub(super) bindings: Vec<Thing>,
+    pub(super) bindings: Vec<JsonObject>,
     /// `true` if a policy may deny one of the steps.
     pub(super) may_be_forbidden: bool,
 }

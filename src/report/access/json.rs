@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::description::{AccessOf, means};
+use super::description::{AccessReport, describe_means};
 use super::document::{
-    Account, ActorKind, Chain, Document, Entry, JsonActor, JsonGiven, JsonGrant, JsonMeans, JsonPlace, JsonRow,
-    JsonStep, JsonSubject, Thing, VERSION, Way,
+    Account, ActorKind, Chain, Document, Entry, JsonActor, JsonGiven, JsonGrant, JsonMeans, JsonObject, JsonPlace,
+    JsonRow, JsonStep, JsonSubject, VERSION, Way,
 };
 use crate::rbac::{
     self, Actor, Binding, ChainEnd, EscapeChain, Grant, GrantedRole, Impersonation, Method, PermissionRow, Role,
@@ -15,7 +15,7 @@ use crate::report::provenance::schema_of;
 use crate::text::Span;
 use crate::yaml::Name;
 
-pub(super) fn write(all: &[AccessOf<'_>], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(all: &[AccessReport<'_>], out: &mut dyn Write) -> io::Result<()> {
     let document = Document { version: VERSION, access: all.iter().map(entry).collect() };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
@@ -26,7 +26,7 @@ pub fn schema() -> serde_json::Value {
     schema_of::<Document>()
 }
 
-fn entry(one: &AccessOf<'_>) -> Entry {
+fn entry(one: &AccessReport<'_>) -> Entry {
     let accounts = one.accounts.iter().map(|access| Account {
         namespace: access.account.namespace.to_string(),
         name: access.account.name.to_string(),
@@ -36,7 +36,7 @@ fn entry(one: &AccessOf<'_>) -> Entry {
     Entry {
         clusters: one.clusters.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect(),
         tenant: one.tenant.as_ref().map(ToString::to_string),
-        namespaces: texts(&one.namespaces),
+        namespaces: strings(&one.namespaces),
         accounts: accounts.collect(),
         escapes: one.escapes.iter().map(chain).collect(),
         cannot_be_checked: one.unseen.clone(),
@@ -47,13 +47,17 @@ fn given(given: &GrantedRole<'_>) -> JsonGiven {
     let binding = given.binding;
     let of_role = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
     let kind = if binding.role.is_cluster_role { "ClusterRole" } else { "Role" };
-    let missing =
-        || Thing { kind: kind.into(), namespace: some(of_role), name: binding.role.name.to_string(), place: None };
+    let missing = || JsonObject {
+        kind: kind.into(),
+        namespace: non_empty(of_role),
+        name: binding.role.name.to_string(),
+        place: None,
+    };
     JsonGiven {
-        namespace: some(&binding.namespace),
+        namespace: non_empty(&binding.namespace),
         subject: subject(&given.subject),
-        binding: of_binding(binding),
-        role: given.role.map_or_else(missing, of_role_object),
+        binding: binding_object(binding),
+        role: given.role.map_or_else(missing, role_object),
         rules: given.rows.iter().map(row).collect(),
     }
 }
@@ -62,10 +66,10 @@ fn row(row: &PermissionRow) -> JsonRow {
     let is_path = row.group.is_none();
     JsonRow {
         api_group: row.group.as_ref().map(ToString::to_string),
-        resources: if is_path { Vec::new() } else { texts(&row.resources) },
-        resource_names: texts(&row.names),
-        non_resource_urls: if is_path { texts(&row.resources) } else { Vec::new() },
-        verbs: texts(&row.verbs),
+        resources: if is_path { Vec::new() } else { strings(&row.resources) },
+        resource_names: strings(&row.names),
+        non_resource_urls: if is_path { strings(&row.resources) } else { Vec::new() },
+        verbs: strings(&row.verbs),
     }
 }
 
@@ -92,17 +96,17 @@ fn way(way: &Impersonation<'_>, to: &Actor) -> Way {
         Method::Bind => (JsonMeans::Bind, None),
         Method::Escalate => (JsonMeans::Escalate, None),
     };
-    let forbidden_by = way.forbidden_by.map(|policy| Thing {
+    let forbidden_by = way.forbidden_by.map(|policy| JsonObject {
         kind: policy.reference.kind.to_string(),
         namespace: policy.reference.namespace.as_ref().map(ToString::to_string),
         name: policy.reference.name.to_string(),
-        place: Some(written(&policy.place)),
+        place: Some(file_place(&policy.place)),
     });
     Way {
         actor: actor(to),
         means: kind,
         object_kind,
-        description: means(way.method),
+        description: describe_means(way.method),
         allowed_by: way.grants.iter().map(grant).collect(),
         forbidden_by,
     }
@@ -111,7 +115,7 @@ fn way(way: &Impersonation<'_>, to: &Actor) -> Way {
 fn actor(actor: &Actor) -> JsonActor {
     let of = |kind, namespace: &str, name: Option<&Name>| JsonActor {
         kind,
-        namespace: some(namespace),
+        namespace: non_empty(namespace),
         name: name.map(ToString::to_string),
     };
     match actor {
@@ -124,11 +128,11 @@ fn actor(actor: &Actor) -> JsonActor {
 }
 
 fn grant(grant: &Grant<'_>) -> JsonGrant {
-    let mut rule = of_role_object(grant.from);
+    let mut rule = role_object(grant.from);
     if let Some(span) = &grant.rule.place {
-        rule.place = Some(written(span));
+        rule.place = Some(file_place(span));
     }
-    JsonGrant { binding: of_binding(grant.binding), role: of_role_object(grant.role), rule }
+    JsonGrant { binding: binding_object(grant.binding), role: role_object(grant.role), rule }
 }
 
 fn chain(escape: &EscapeChain<'_>) -> Chain {
@@ -137,37 +141,37 @@ fn chain(escape: &EscapeChain<'_>) -> Chain {
         .iter()
         .map(|step| JsonStep { who: actor(&Actor::Account(step.who.clone())), way: way(&step.by, &step.to) });
     let bindings = match &escape.end {
-        ChainEnd::Bindings(bindings) => bindings.iter().map(|binding| of_binding(binding)).collect(),
+        ChainEnd::Bindings(bindings) => bindings.iter().map(|binding| binding_object(binding)).collect(),
         ChainEnd::Everything | ChainEnd::Namespace(_) => Vec::new(),
     };
     Chain {
         steps: steps.collect(),
-        reach: super::description::reach(&escape.end),
+        reach: super::description::describe_reach(&escape.end),
         bindings,
         may_be_forbidden: escape.forbidden_by().is_some(),
     }
 }
 
-fn of_binding(binding: &Binding) -> Thing {
-    let (namespace, name) = (some(&binding.namespace), binding.name.to_string());
-    Thing { kind: binding.kind().to_owned(), namespace, name, place: Some(place(&binding.place)) }
+fn binding_object(binding: &Binding) -> JsonObject {
+    let (namespace, name) = (non_empty(&binding.namespace), binding.name.to_string());
+    JsonObject { kind: binding.kind().to_owned(), namespace, name, place: Some(place(&binding.place)) }
 }
 
-fn of_role_object(role: &Role) -> Thing {
-    let (namespace, name) = (some(&role.namespace), role.name.to_string());
-    Thing { kind: role.kind().to_owned(), namespace, name, place: Some(place(&role.place)) }
+fn role_object(role: &Role) -> JsonObject {
+    let (namespace, name) = (non_empty(&role.namespace), role.name.to_string());
+    JsonObject { kind: role.kind().to_owned(), namespace, name, place: Some(place(&role.place)) }
 }
 
 fn place(place: &rbac::DefinedIn) -> JsonPlace {
     match place {
-        rbac::DefinedIn::Written(span) => written(span),
+        rbac::DefinedIn::Written(span) => file_place(span),
         rbac::DefinedIn::Shipped(by) => {
             JsonPlace { shipped_by: Some(by.to_string()), root: None, path: None, line: None }
         }
     }
 }
 
-fn written(span: &Span) -> JsonPlace {
+fn file_place(span: &Span) -> JsonPlace {
     JsonPlace {
         shipped_by: None,
         root: span.file().root().map(ToString::to_string),
@@ -176,10 +180,10 @@ fn written(span: &Span) -> JsonPlace {
     }
 }
 
-fn some(text: &str) -> Option<String> {
+fn non_empty(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn texts(names: &[Name]) -> Vec<String> {
+fn strings(names: &[Name]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
 }

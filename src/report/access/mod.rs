@@ -7,7 +7,7 @@ mod text;
 
 use std::io::{self, Write};
 
-pub use description::{AccessOf, means};
+pub use description::{AccessReport, describe_means};
 pub use json::schema;
 
 /// The output format of rights.
@@ -20,7 +20,7 @@ pub enum AccessFormat {
 }
 
 /// Writes the rights of accounts; `root` is the input directory.
-pub fn write(all: &[AccessOf<'_>], format: AccessFormat, root: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(all: &[AccessReport<'_>], format: AccessFormat, root: &str, out: &mut dyn Write) -> io::Result<()> {
     match format {
         AccessFormat::Table => text::write(all, root, out),
         AccessFormat::Json => json::write(all, out),

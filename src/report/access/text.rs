@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::description::{AccessOf, means, reach};
+use super::description::{AccessReport, describe_means, describe_reach};
 use crate::rbac::{Access, Actor, DefinedIn, EscapeChain, Grant, GrantedRole, Impersonation, PermissionRow};
 use crate::report::printable::printable;
-use crate::report::result::shown_path;
+use crate::report::result::display_path;
 use crate::yaml::Name;
 
 const HEADING: Style = Style::new().bold();
@@ -26,7 +26,7 @@ const READ: [&str; 3] = ["get", "list", "watch"];
 /// The verbs that are abbreviated as `write`.
 const WRITE: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
-pub(super) fn write(all: &[AccessOf<'_>], root: &str, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(all: &[AccessReport<'_>], root: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut short = false;
     for (number, one) in all.iter().enumerate() {
         if number > 0 {
@@ -50,7 +50,7 @@ pub(super) fn write(all: &[AccessOf<'_>], root: &str, out: &mut dyn Write) -> io
     Ok(())
 }
 
-fn head(one: &AccessOf<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn head(one: &AccessReport<'_>, out: &mut dyn Write) -> io::Result<()> {
     let clusters: Vec<String> =
         one.clusters.iter().filter(|name| !name.is_empty()).take(CLUSTERS_SHOWN).map(ToString::to_string).collect();
     let more = one.clusters.len().saturating_sub(CLUSTERS_SHOWN);
@@ -91,7 +91,7 @@ fn account(access: &Access<'_>, root: &str, out: &mut dyn Write) -> io::Result<b
         if written.insert(who.clone()) {
             writeln!(out, "    {}", line(&who))?;
             for same in access.impersonations.iter().filter(|other| other.to == way.to) {
-                one_way(same, root, out)?;
+                write_way(same, root, out)?;
             }
         }
     }
@@ -176,22 +176,22 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-fn one_way(way: &Impersonation<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "      by {}", means(way.method))?;
-    let mut lines: Vec<String> = way.grants.iter().flat_map(|grant| by_what(grant, root)).collect();
+fn write_way(way: &Impersonation<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "      by {}", describe_means(way.method))?;
+    let mut lines: Vec<String> = way.grants.iter().flat_map(|grant| grant_lines(grant, root)).collect();
     lines.dedup();
     for line in lines {
         writeln!(out, "        {line}")?;
     }
     if let Some(policy) = way.forbidden_by {
-        let place = format!("{}:{}", shown_path(root, policy.place.file()), policy.place.position().line);
+        let place = format!("{}:{}", display_path(root, policy.place.file()), policy.place.position().line);
         writeln!(out, "        {} may forbid it  {QUIET}{place}{QUIET:#}", line(&policy.reference.to_string()))?;
     }
     Ok(())
 }
 
 /// Returns a line for the binding and a line for the role with the matching rule.
-fn by_what(grant: &Grant<'_>, root: &str) -> [String; 2] {
+fn grant_lines(grant: &Grant<'_>, root: &str) -> [String; 2] {
     let role = line(&grant.from.reference());
     let gathered = if std::ptr::eq(grant.role, grant.from) {
         String::new()
@@ -211,11 +211,11 @@ fn by_what(grant: &Grant<'_>, root: &str) -> [String; 2] {
 
 fn chain(escape: &EscapeChain<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
     let word = if escape.forbidden_by().is_some() { "may lead" } else { "leads" };
-    let to = line(&reach(&escape.end));
+    let to = line(&describe_reach(&escape.end));
     writeln!(out, "\n{HEADING}{} {word} out of the namespaces, to {to}{HEADING:#}", line(&escape.from.to_string()))?;
     for step in &escape.steps {
         writeln!(out, "  {} may act as {}", line(&step.who.to_string()), line(&step.to.to_string()))?;
-        one_way(&step.by, root, out)?;
+        write_way(&step.by, root, out)?;
     }
     if let crate::rbac::ChainEnd::Bindings(bindings) = &escape.end {
         for binding in bindings {
@@ -229,7 +229,7 @@ fn chain(escape: &EscapeChain<'_>, root: &str, out: &mut dyn Write) -> io::Resul
 fn place(place: &DefinedIn, root: &str) -> String {
     match place {
         DefinedIn::Written(span) => {
-            format!("{}:{}", shown_path(root, span.file()).replace('\n', "\u{FFFD}"), span.position().line)
+            format!("{}:{}", display_path(root, span.file()).replace('\n', "\u{FFFD}"), span.position().line)
         }
         DefinedIn::Shipped(by) => format!("shipped with {by}"),
     }

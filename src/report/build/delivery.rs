@@ -1,7 +1,7 @@
 //! The objects of a receiver, and the display of appliers and objects.
 
 use crate::flux::{Applier, ApplierKind, Group, Receiver, State};
-use crate::report::mask::{Masks, conceal};
+use crate::report::mask::{Masks, mask_object};
 use crate::report::printable::printable;
 use crate::yaml::Node;
 use std::fmt::Write as _;
@@ -24,9 +24,9 @@ pub enum Secrets {
     Shown,
 }
 
-pub(super) fn shown(node: &Node, secrets: Secrets, masks: &mut Masks) -> Node {
+pub(super) fn for_display(node: &Node, secrets: Secrets, masks: &mut Masks) -> Node {
     match secrets {
-        Secrets::Masked => conceal(node, masks),
+        Secrets::Masked => mask_object(node, masks),
         Secrets::Shown => node.clone(),
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::delivery::{Delivery, Secrets, shown};
+use super::delivery::{Delivery, Secrets, for_display};
 use crate::flux::{Applied, Cluster, Provenance, leaves};
 use crate::report::mask::Masks;
 use crate::report::provenance::{JsonApplier, JsonField, JsonReference, schema_of};
@@ -83,7 +83,7 @@ impl Objects<'_> {
         let fields = leaves(node, &Path::default());
         JsonObject {
             id: (&applied.object.reference()).into(),
-            object: to_json(&shown(node, self.secrets, &mut self.masks.borrow_mut()), Reader::Kustomize),
+            object: to_json(&for_display(node, self.secrets, &mut self.masks.borrow_mut()), Reader::Kustomize),
             fields: fields.iter().map(|(path, node)| JsonField::new(path, node, &provenance.causes(node))).collect(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::delivery::{Delivery, Secrets, describe, shown};
+use super::delivery::{Delivery, Secrets, describe, for_display};
 use crate::report::mask::Masks;
 use crate::report::printable::printable;
 use crate::yaml::go;
@@ -21,7 +21,7 @@ pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn
             for applied in &group.objects {
                 writeln!(out, "---")?;
                 flush(&mut comments, out)?;
-                let node = shown(&applied.object.node, secrets, &mut masks);
+                let node = for_display(&applied.object.node, secrets, &mut masks);
                 out.write_all(go::print(&node).as_bytes())?;
             }
         }

@@ -112,8 +112,8 @@ fn order(node: &GraphNode) -> (Role, String) {
     (node.role, name(&node.reference))
 }
 
-/// Returns the notes beside a name, as far as they fit in `room`: the state has priority, then the dependencies, then the
-/// source.
+/// Returns the notes beside a name, as far as they fit in `room`. The state has priority over dependencies, and these
+/// over the source.
 fn notes(graph: &Graph, at: usize, node: &GraphNode, room: usize) -> String {
     let state = match &node.state {
         Some(State::Failed) => Some("does not build".to_owned()),

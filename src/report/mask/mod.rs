@@ -1,11 +1,11 @@
 //! Masks secrets in files. Every printed source line and every diff passes through this module.
 
-mod worth_reading;
+mod quick_check;
 mod scan;
 mod nodes;
 mod object;
 
-pub use object::conceal;
+pub use object::mask_object;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,9 +22,9 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// Finds the secrets of a file: values of Secrets, of patches on Secrets, of secret generators, and chart values whose
-    /// key indicates a secret.
-    pub fn of(file: &File) -> Self {
+    /// Finds the secrets of a file: values of Secrets, of patches on Secrets and of secret generators, and chart values
+    /// whose key indicates a secret.
+    pub fn new(file: &File) -> Self {
         Self { ranges: merged(nodes::secrets(file, 0)) }
     }
 
@@ -72,18 +72,18 @@ pub struct Masks(BTreeMap<String, (File, Mask)>);
 
 impl Masks {
     /// Returns the mask of a file.
-    pub fn of(&mut self, file: &File) -> &Mask {
-        let (known, mask) = self.0.entry(file.path().to_owned()).or_insert_with(|| (file.clone(), Mask::of(file)));
+    pub fn get(&mut self, file: &File) -> &Mask {
+        let (known, mask) = self.0.entry(file.path().to_owned()).or_insert_with(|| (file.clone(), Mask::new(file)));
         // The file on disk and the rendered file have the same path.
         if known != file {
-            (*known, *mask) = (file.clone(), Mask::of(file));
+            (*known, *mask) = (file.clone(), Mask::new(file));
         }
         mask
     }
 
     /// Returns the first line of a span, trimmed, masked and escaped for terminals.
     pub fn source_line(&mut self, place: &Span) -> String {
-        let line = self.of(place.file()).line(place.file(), place.position().line).unwrap_or_default();
+        let line = self.get(place.file()).line(place.file(), place.position().line).unwrap_or_default();
         printable(line.trim_start_matches('\u{FEFF}').trim()).into_owned()
     }
 }
@@ -107,7 +107,7 @@ mod tests {
 
     fn masked(text: &str) -> String {
         let file = File::new("a.yaml", text);
-        let mask = Mask::of(&file);
+        let mask = Mask::new(&file);
         let lines: Vec<_> = (1..).map_while(|line| mask.line(&file, line)).collect();
         lines.join("\n")
     }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::quick_check::may_hold_secrets;
 use super::scan;
-use super::worth_reading::may_hold_secrets;
 use crate::lint::private_values;
 use crate::text::File;
 use crate::yaml::{Document, Entry, Node, Style, Value};
@@ -52,7 +52,7 @@ enum Target {
 
 impl Target {
     /// Reads the `kind` of a target. kustomize reads it as a regular expression, so only a plain word excludes Secrets.
-    fn of(target: Option<&Node>) -> Self {
+    fn from_node(target: Option<&Node>) -> Self {
         match target.and_then(|target| target.get("kind")).and_then(Node::text) {
             Some("Secret") => Self::Secret,
             Some(kind) if !kind.is_empty() && kind.chars().all(char::is_alphanumeric) => Self::Other,
@@ -83,7 +83,7 @@ impl Walk<'_> {
                 for entry in entries.iter() {
                     // A patch is read once, with its target.
                     if &*entry.key == "patch" {
-                        self.patch(&entry.node, Target::of(node.get("target")));
+                        self.patch(&entry.node, Target::from_node(node.get("target")));
                     } else {
                         self.visit(&entry.node);
                     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::nodes::secrets;
-use super::worth_reading::may_hold_secrets;
+use super::quick_check::may_hold_secrets;
 use super::{Masks, merged};
 use crate::text::File;
 use crate::yaml::{Node, Style, Value, parse, print};
@@ -14,8 +14,8 @@ const HIDDEN: &str = "***";
 /// Returns the object with each secret value replaced: values of Secrets, of patches on Secrets, and copies of these.
 ///
 /// The result is for display: its positions may differ from those in the files.
-pub fn conceal(object: &Node, masks: &mut Masks) -> Node {
-    let object = copied(object, masks);
+pub fn mask_object(object: &Node, masks: &mut Masks) -> Node {
+    let object = mask_copied(object, masks);
     let text = print(std::slice::from_ref(&object));
     if !may_hold_secrets(&text) {
         return object;
@@ -28,36 +28,37 @@ pub fn conceal(object: &Node, masks: &mut Masks) -> Node {
     let parsed = parse(&file);
     let mut tokens = Vec::new();
     parsed.documents.iter().for_each(|document| tokens_of(&document.node, &mut tokens));
-    let hidden = hide(file.text(), &tokens, &ranges);
+    let hidden = mask_ranges(file.text(), &tokens, &ranges);
     parse(&File::new("", hidden)).documents.into_iter().next().map_or(object, |document| document.node)
 }
 
 /// Masks values that were copied from a Secret, which have a secret position.
-fn copied(node: &Node, masks: &mut Masks) -> Node {
+fn mask_copied(node: &Node, masks: &mut Masks) -> Node {
     match &node.value {
         Value::Scalar(text, style) => {
             let places = [node.origin.span(), node.origin.written()];
             let known = *style != Style::Unknown && !text.is_empty();
             // A text that contains more than the secret is masked in parts by the caller.
-            let secret = known && places.into_iter().any(|place| masks.of(place.file()).covers(place));
+            let secret = known && places.into_iter().any(|place| masks.get(place.file()).covers(place));
             if !secret {
                 return node.clone();
             }
             Node { value: Value::Scalar(HIDDEN.into(), Style::Double), origin: node.origin.clone() }
         }
         Value::Seq(items) => {
-            let items: Vec<Node> = items.iter().map(|item| copied(item, masks)).collect();
+            let items: Vec<Node> = items.iter().map(|item| mask_copied(item, masks)).collect();
             Node { value: Value::Seq(items.into()), origin: node.origin.clone() }
         }
         Value::Map(entries) => {
-            let entries: Vec<_> = entries.iter().map(|entry| entry.with_node(copied(&entry.node, masks))).collect();
+            let entries: Vec<_> =
+                entries.iter().map(|entry| entry.with_node(mask_copied(&entry.node, masks))).collect();
             Node { value: Value::Map(entries.into()), origin: node.origin.clone() }
         }
     }
 }
 
 /// Masks the secret ranges of a text, which remains valid YAML. `tokens` are its scalars.
-fn hide(text: &str, tokens: &[(Range<usize>, Style)], ranges: &[Range<usize>]) -> String {
+fn mask_ranges(text: &str, tokens: &[(Range<usize>, Style)], ranges: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for (token, style) in tokens {
@@ -101,9 +102,9 @@ fn tokens_of(node: &Node, tokens: &mut Vec<(Range<usize>, Style)>) {
 mod tests {
     use super::*;
 
-    fn shown(text: &str) -> String {
+    fn masked(text: &str) -> String {
         let node = parse(&File::new("a.yaml", text)).documents.remove(0).node;
-        let shown = print(&[conceal(&node, &mut Masks::default())]);
+        let shown = print(&[mask_object(&node, &mut Masks::default())]);
         assert!(parse(&File::new("b.yaml", shown.as_str())).findings.is_empty(), "{shown}");
         shown
     }
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn a_masked_secret_is_valid_yaml() {
         let text = "kind: Secret\nmetadata: {name: a}\ndata: {a: aHVudGVy, b: 'x y'}\nstringData:\n  c: |\n    hunter\n    two\n  d: 12\n  e: ''\ntype: x\n";
-        let shown = shown(text);
+        let shown = masked(text);
         assert!(!shown.contains("hunter") && !shown.contains("aHVu") && !shown.contains("12"), "{shown}");
         assert!(shown.contains("name: a") && shown.contains("type: x") && shown.contains("a: \"***\""), "{shown}");
     }
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn patches_on_secrets_and_generators_are_masked() {
         let text = "kind: Kustomization\nspec:\n  patches:\n  - target: {kind: Secret}\n    patch: |\n      - op: add\n        path: /stringData/a\n        value: hunter2\n  - patch: '{\"kind\": \"Secret\", \"data\": {\"a\": \"hunter3\"}}'\nsecretGenerator:\n- name: a\n  literals: ['key=hunter4: x', other=hunter5]\n";
-        let shown = shown(text);
+        let shown = masked(text);
         assert!(!shown.contains("hunter"), "{shown}");
         assert!(shown.contains("path: /stringData/a") && shown.contains("key="), "{shown}");
     }
@@ -127,8 +128,8 @@ mod tests {
     #[test]
     fn other_objects_and_cipher_text_are_kept() {
         let text = "kind: Secret\nstringData:\n  a: ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]\n";
-        assert!(shown(text).contains("ENC[AES256_GCM"));
+        assert!(masked(text).contains("ENC[AES256_GCM"));
         let text = "kind: ConfigMap\ndata:\n  a: open\n";
-        assert!(shown(text).contains("a: open"));
+        assert!(masked(text).contains("a: open"));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It masks too much rather than too little, since the intent of an invalid file is unknown.
 
-use super::worth_reading::may_hold_secrets;
+use super::quick_check::may_hold_secrets;
 use std::ops::Range;
 use std::sync::LazyLock;
 

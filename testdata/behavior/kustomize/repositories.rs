@@ -28,7 +28,7 @@ fn compared(program: &str, folder: &Path, reading: Reading) -> &'static str {
     if reading == Reading::Unrestricted {
         real.args(["--load-restrictor", "LoadRestrictionsNone"]);
     }
-    let opened = disk::open(folder).unwrap();
+    let opened = disk::open_lazy(folder).unwrap();
     let ours = kustomize(&opened.tree, &opened.folder, reading);
     if !ours.not_done.is_empty() {
         return if ours.not_done.keys().any(|omission| omission.to_string().contains("<url>")) {

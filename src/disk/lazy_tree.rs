@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::{DiskError, shown};
+use super::error::{DiskError, display};
 use super::place;
 use super::read::{read_bytes, read_file, refuse_git};
 use super::root::{Place, Root};
@@ -13,7 +13,7 @@ use crate::text::{File, LoadError, Loader, PathKind, Tree};
 
 /// A directory and the tree that contains it.
 #[derive(Debug)]
-pub struct Opened {
+pub struct LazyTree {
     /// The tree. It contains all files that the directory may reference.
     pub tree: Tree,
     /// The path of the directory in the tree.
@@ -25,29 +25,29 @@ pub struct Opened {
 /// Its files may reference files above it, so the root of the tree is the root of the Git repository. Without a
 /// repository it is the current directory if that contains `folder`, else `folder` itself. The paths of files are
 /// displayed relative to the current directory, as `folder` was typed.
-pub fn open(folder: &Path) -> Result<Opened, DiskError> {
+pub fn open_lazy(folder: &Path) -> Result<LazyTree, DiskError> {
     let base = directory(folder)?.path().to_owned();
     let root = Root::open(&root_of(&base))?;
     let folder_in_root = base.strip_prefix(root.path()).ok().and_then(place::slashed);
     let Some(path) = folder_in_root else {
         return Err(DiskError::refused("read", folder)(std::io::Error::other("its name is not valid UTF-8")));
     };
-    let loader = Open { root, base, typed: folder.to_owned() };
-    Ok(Opened { tree: Tree::with_loader(Arc::new(loader)), folder: path })
+    let loader = LazyLoader { root, base, typed: folder.to_owned() };
+    Ok(LazyTree { tree: Tree::with_loader(Arc::new(loader)), folder: path })
 }
 
 /// Opens a copy as a separate tree, without access to files outside of it.
-pub fn open_alone(folder: &Path) -> Result<Tree, DiskError> {
+pub fn open_copy(folder: &Path) -> Result<Tree, DiskError> {
     refuse_git(folder)?;
     let root = directory(folder)?;
     let base = root.path().to_owned();
-    Ok(Tree::with_loader(Arc::new(Open { root, base, typed: folder.to_owned() })))
+    Ok(Tree::with_loader(Arc::new(LazyLoader { root, base, typed: folder.to_owned() })))
 }
 
 fn directory(folder: &Path) -> Result<Root, DiskError> {
-    place::refuse_stray(folder)?;
+    place::refuse_leaving_link(folder)?;
     if fs::metadata(folder).is_ok_and(|metadata| !metadata.is_dir()) {
-        return Err(DiskError::NoFolder(shown(folder)));
+        return Err(DiskError::NotADirectory(display(folder)));
     }
     Root::open(folder)
 }
@@ -58,7 +58,7 @@ fn root_of(base: &Path) -> PathBuf {
 }
 
 /// A loader that reads files on first access.
-struct Open {
+struct LazyLoader {
     /// The directory that confines all paths.
     root: Root,
     /// The canonical path of the requested directory.
@@ -67,7 +67,7 @@ struct Open {
     typed: PathBuf,
 }
 
-impl Open {
+impl LazyLoader {
     /// Returns the path of a file after resolution of all links.
     fn file(&self, path: &str) -> Result<PathBuf, LoadError> {
         match self.root.find(path) {
@@ -77,7 +77,7 @@ impl Open {
     }
 
     /// Returns a path as a user would type it in the current directory.
-    fn shown(&self, full: &Path) -> String {
+    fn display(&self, full: &Path) -> String {
         let common = self.base.components().zip(full.components()).take_while(|(a, b)| a == b).count();
         let mut typed: PathBuf = self.typed.components().filter(|part| *part != Component::CurDir).collect();
         for _ in self.base.components().skip(common) {
@@ -89,11 +89,11 @@ impl Open {
             }
         }
         typed.extend(full.components().skip(common));
-        if typed.as_os_str().is_empty() { ".".to_owned() } else { shown(&typed) }
+        if typed.as_os_str().is_empty() { ".".to_owned() } else { display(&typed) }
     }
 }
 
-impl Loader for Open {
+impl Loader for LazyLoader {
     fn load(&self, path: &str) -> Result<File, LoadError> {
         // Messages show the requested path, not the target of a link.
         read_file(&self.display_path(path), &self.root, &self.file(path)?)
@@ -112,7 +112,7 @@ impl Loader for Open {
     }
 
     fn display_path(&self, path: &str) -> String {
-        self.shown(&self.root.path().join(path))
+        self.display(&self.root.path().join(path))
     }
 
     fn names(&self, folder: &str) -> BTreeSet<String> {
@@ -145,7 +145,7 @@ mod tests {
             ("git/base/a.yaml", "a: 1"),
             ("git/o/b.yaml", ""),
         ]);
-        let opened = open(&outer.path().join("git/o")).unwrap();
+        let opened = open_lazy(&outer.path().join("git/o")).unwrap();
         assert_eq!(opened.folder, "o");
         assert!(opened.tree.has_file("base/a.yaml") && opened.tree.has_folder("base"));
         assert!(!opened.tree.has_file("../secret.yaml") && !opened.tree.has_file(".git/config"));
@@ -165,8 +165,8 @@ mod tests {
         let base = fs::canonicalize(outer.path().join("overlays/prod")).unwrap();
         let root = fs::canonicalize(outer.path()).unwrap();
         let called = |typed: &str, path: &str| {
-            let open = Open { root: Root::open(&root).unwrap(), base: base.clone(), typed: typed.into() };
-            open.load(path).unwrap().path().to_owned()
+            let loader = LazyLoader { root: Root::open(&root).unwrap(), base: base.clone(), typed: typed.into() };
+            loader.load(path).unwrap().path().to_owned()
         };
         assert_eq!(called("overlays/prod", "overlays/prod/a.yaml"), "overlays/prod/a.yaml");
         assert_eq!(called("./overlays/prod/", "base/b.yaml"), "base/b.yaml");

@@ -10,27 +10,27 @@ use crate::config::Exception;
 use crate::fleet::INVALID_FLEET;
 use crate::flux::{Governance, NotBuiltReason, Settings};
 use crate::lint::{Options, Outcome, unknown_rules};
-use crate::report::{FORMATS, Judged, Report, printable};
+use crate::report::{Coverage, FORMATS, Report, printable};
 use crate::text::Tree;
 
 /// The reason why objects outside of all clusters are skipped.
 const UNREACHED: &str = "objects that no cluster receives";
 
 /// The reason why findings in skipped paths are omitted.
-const UNWANTED: &str = "findings in paths that the configuration skips";
+const IN_SKIPPED_PATHS: &str = "findings in paths that the configuration skips";
 
 /// Prints findings as text to standard error.
-pub(super) fn show(findings: Vec<Finding>, folder: &str, streams: &mut Streams) -> Result<(), Error> {
+pub(super) fn print_findings(findings: Vec<Finding>, folder: &str, streams: &mut Streams) -> Result<(), Error> {
     if findings.is_empty() {
         return Ok(());
     }
-    let report = Report::new(findings, Judged::default(), folder);
-    streams.say(text(&report)?);
+    let report = Report::new(findings, Coverage::default(), folder);
+    streams.message(format_findings(&report)?);
     Ok(())
 }
 
 /// Formats the findings of a report as text, with an empty line after each.
-fn text(report: &Report) -> Result<String, Error> {
+fn format_findings(report: &Report) -> Result<String, Error> {
     let mut text = Vec::new();
     if let Some(format) = FORMATS.first() {
         (format.write)(report, &mut text)?;
@@ -44,9 +44,9 @@ pub(super) fn options(settings: Settings, source: Option<&Source>, streams: &mut
     if let Some(source) = source {
         let unknown = unknown_rules(&source.loaded.lint, INVALID_FLEET);
         if !unknown.is_empty() {
-            show(unknown, &source.folder, streams)?;
+            print_findings(unknown, &source.folder, streams)?;
             let message = format!("nothing was linted: `{FLEET}` references unknown rules");
-            return Err(Error::Shown(message));
+            return Err(Error::Printed(message));
         }
     }
     let base = source.map(|source| source.loaded.lint.clone()).unwrap_or_default();
@@ -75,41 +75,46 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
         skipped.insert(UNREACHED.to_owned(), outcome.unreached);
     }
     if outcome.unwanted > 0 {
-        skipped.insert(UNWANTED.to_owned(), outcome.unwanted);
+        skipped.insert(IN_SKIPPED_PATHS.to_owned(), outcome.unwanted);
     }
     let mut not_done = outcome.not_done;
     not_done.extend(outcome.unchecked.into_iter().map(|(why, count)| (format!("cannot be checked: {why}"), count)));
     not_done.extend(outcome.not_built.iter().map(|(reason, count)| (format!("a build: {reason}"), *count)));
-    let judged =
-        Judged { files: tree.files().count(), objects: outcome.objects, excepted: outcome.excepted, skipped, not_done };
+    let judged = Coverage {
+        files: tree.files().count(),
+        objects: outcome.objects,
+        excepted: outcome.excepted,
+        skipped,
+        not_done,
+    };
     Report::new(outcome.findings, judged, folder)
 }
 
 /// Warns about exceptions that match no finding: the fault is fixed, or the exception never worked.
-pub(super) fn say_unused(exceptions: &[Exception], streams: &mut Streams) {
+pub(super) fn warn_unused_exceptions(exceptions: &[Exception], streams: &mut Streams) {
     for exception in exceptions {
         let id = printable(&exception.rule);
         let narrowed: Vec<String> =
             exception.objects.iter().chain(&exception.paths).map(|text| format!("`{}`", printable(text))).collect();
         let narrowed = if narrowed.is_empty() { String::new() } else { format!(" for {}", narrowed.join(", ")) };
-        streams.say(format_args!("warning: the exception of `{id}`{narrowed} matches no finding; remove it"));
+        streams.message(format_args!("warning: the exception of `{id}`{narrowed} matches no finding; remove it"));
     }
 }
 
 /// Warns about appliers that were not built: a clean result does not include their objects.
-pub(super) fn say_not_built(not_built: &BTreeMap<NotBuiltReason, usize>, streams: &mut Streams) {
+pub(super) fn warn_not_built(not_built: &BTreeMap<NotBuiltReason, usize>, streams: &mut Streams) {
     let (sources, others): (Vec<_>, Vec<_>) =
         not_built.iter().partition(|(reason, _)| matches!(reason, NotBuiltReason::NoCopy(_)));
     let count = |reasons: &[(&NotBuiltReason, &usize)]| reasons.iter().map(|(_, count)| **count).sum::<usize>();
     let appliers = |count| crate::report::counted(count, "applier");
     match sources.as_slice() {
         [] => {}
-        [(reason, count)] => streams.say(format_args!(
+        [(reason, count)] => streams.message(format_args!(
             "not linted: the objects of {}: {}; pass a local copy with `--source URL=DIR`",
             appliers(**count),
             printable(&reason.to_string())
         )),
-        many => streams.say(format_args!(
+        many => streams.message(format_args!(
             "not linted: the objects of {} from {} sources without a local copy; pass copies with `--source URL=DIR`, \
             and list the sources with `--verbose`",
             appliers(count(many)),
@@ -117,7 +122,7 @@ pub(super) fn say_not_built(not_built: &BTreeMap<NotBuiltReason, usize>, streams
         )),
     }
     for (reason, count) in others {
-        streams.say(format_args!(
+        streams.message(format_args!(
             "not linted: the objects of {}: {}",
             appliers(*count),
             printable(&reason.to_string())
@@ -126,32 +131,37 @@ pub(super) fn say_not_built(not_built: &BTreeMap<NotBuiltReason, usize>, streams
 }
 
 /// Lints a rendered tree, prints the errors and the number of warnings, and returns whether there are errors.
-pub(super) fn rendered(tree: &Tree, options: &Options, folder: &str, streams: &mut Streams) -> Result<bool, Error> {
+pub(super) fn lint_rendered(
+    tree: &Tree,
+    options: &Options,
+    folder: &str,
+    streams: &mut Streams,
+) -> Result<bool, Error> {
     let mut outcome = crate::lint::run(tree, options);
-    say_unused(&outcome.unused, streams);
+    warn_unused_exceptions(&outcome.unused, streams);
     let all = outcome.findings.len();
     outcome.findings.retain(|finding| finding.severity == Severity::Error);
     let warnings = all - outcome.findings.len();
     let report = report(outcome, tree, folder);
     if !report.findings.is_empty() {
-        streams.say(text(&report)?);
-        streams.say(&report.summary);
+        streams.message(format_findings(&report)?);
+        streams.message(&report.summary);
     }
     if warnings > 0 {
         let warnings = crate::report::counted(warnings, "warning");
-        streams.say(format_args!("{warnings} in the rendered files: run `fleetwright lint` to see them"));
+        streams.message(format_args!("{warnings} in the rendered files: run `fleetwright lint` to see them"));
     }
     Ok(!report.findings.is_empty())
 }
 
 /// Prints what was not linted, and the reasons.
-pub(super) fn say_left_out(judged: &Judged, streams: &mut Streams) {
+pub(super) fn print_skipped(judged: &Coverage, streams: &mut Streams) {
     if judged.skipped.is_empty() && judged.not_done.is_empty() {
-        streams.say("skipped: nothing");
+        streams.message("skipped: nothing");
     }
     let mut say = |what: &str, counts: &BTreeMap<String, usize>| {
         for (reason, count) in counts {
-            streams.say(format_args!("{what}: {} ({count})", printable(reason)));
+            streams.message(format_args!("{what}: {} ({count})", printable(reason)));
         }
     };
     say("skipped", &judged.skipped);
