@@ -11,7 +11,7 @@ pub mod text;
 /// What every check reports, a message at a place, and small algorithms.
 pub mod base;
 
-/// `templates/` and `schemas/` inside the binary, as trees.
+/// The directory `templates/`, compiled into the binary.
 pub mod assets;
 
 // languages

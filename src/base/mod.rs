@@ -1,3 +1,5 @@
 //! Findings, which every check reports, and small algorithms.
 
 pub mod finding;
+pub mod graph;
+pub mod set_aside;

@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let grounds: Vec<Ground<'_>> = receivers
         .iter()
         .zip(&tenancies)
-        .map(|(receiver, tenancy)| Ground { receiver, tenancy, rbac: Rbac::of(receiver, tenancy) })
+        .map(|(receiver, tenancy)| Ground { receiver, tenancy, rbac: Rbac::on_cluster(receiver, tenancy) })
         .collect();
     let (whose, account) = match args.who.split_once('/') {
         Some((namespace, account)) => (namespace, Some(account)),
@@ -105,14 +105,15 @@ impl Ground<'_> {
             return None;
         }
         let is_tenants = tenant.is_some() || namespaces.iter().all(|name| self.tenancy.tenants.contains_key(&**name));
-        let starts: Vec<_> = namespaces.iter().flat_map(|namespace| self.rbac.users(namespace)).collect();
+        let starts: Vec<_> =
+            namespaces.iter().flat_map(|namespace| self.rbac.impersonated_accounts(namespace)).collect();
         let starts = starts.into_iter().filter(|start| account.is_none_or(|account| *start.name == *account));
         let starts: Vec<_> = starts.filter(|_| is_tenants).collect();
-        let escapes = self.rbac.escapes(&starts, &namespaces);
+        let escapes = self.rbac.escape_chains(&starts, &namespaces);
         Some(AccessOf {
             clusters: vec![self.receiver.to_string().into()],
             tenant,
-            unseen: self.rbac.unseen(&namespaces),
+            unseen: self.rbac.unknown_grants(&namespaces),
             namespaces: namespaces.into_iter().collect(),
             accounts,
             escapes,

@@ -1,13 +1,12 @@
 //! What the patterns and formats of the configuration's schema mean, in words.
 
+use super::glob::GLOB;
 use crate::schema::{FormatError, TextFormat};
 
 /// The pattern of a rule's id.
 pub(super) const RULE_ID: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
 /// The pattern of a text that says something.
 pub(super) const SAID: &str = r"\S";
-/// The format of a glob.
-pub(super) const GLOB: &str = "glob";
 /// The pattern of a namespace's name.
 pub(super) const NAMESPACE: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 /// The pattern of a service account, as `namespace/name`.

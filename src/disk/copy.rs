@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::error::missing;
 use super::error::{DiskError, shown};
 use super::place::repository_of;
-use super::read::{missing, read_root};
+use super::read::read_root;
 use super::root::{Place, Refusal, Root};
 use crate::text::{LoadError, Tree};
 

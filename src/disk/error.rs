@@ -88,3 +88,10 @@ pub(super) fn reason(error: &io::Error) -> String {
         _ => error.to_string(),
     }
 }
+
+pub(super) fn missing(path: &Path, error: std::io::Error) -> DiskError {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => DiskError::Missing(shown(path)),
+        _ => DiskError::refused("read", path)(error),
+    }
+}

@@ -4,15 +4,15 @@
 
 mod error;
 mod git;
-mod turn;
-mod nearest;
 mod place;
-mod write;
+mod nearest;
 mod root;
+mod turn;
 mod walk;
 mod read;
 mod copy;
 mod open;
+mod write;
 
 pub use copy::{Copies, CopyFault, NamedCopy};
 pub use error::DiskError;

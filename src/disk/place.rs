@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{DiskError, shown};
-use super::root::is_plain;
 
 /// Tells whether a path names a file.
 pub fn is_file(path: &Path) -> bool {
@@ -140,4 +139,9 @@ fn is_emptied(folder: &Path, path: &str, removed: &BTreeSet<String>) -> bool {
 pub(super) fn slashed(path: &Path) -> Option<String> {
     let segments: Option<Vec<&str>> = path.components().map(|segment| segment.as_os_str().to_str()).collect();
     segments.map(|segments| segments.join("/"))
+}
+
+/// Tells whether a path consists of names alone, none of them Git's own.
+pub(super) fn is_plain(path: &Path) -> bool {
+    path.components().all(|component| matches!(component, Component::Normal(name) if !is_git(name)))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::error::{DiskError, reason, shown};
+use super::error::{DiskError, missing, reason, shown};
 use super::place::{is_git, refuse_stray};
 use super::root::{Place, Refusal, Root};
 use super::walk::{self, Found};
@@ -96,13 +96,6 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
 pub(super) fn refuse_git(path: &Path) -> Result<(), DiskError> {
     let in_git = fs::canonicalize(path).is_ok_and(|path| path.iter().any(is_git));
     if in_git { Err(DiskError::Git(shown(path))) } else { Ok(()) }
-}
-
-pub(super) fn missing(path: &Path, error: std::io::Error) -> DiskError {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => DiskError::Missing(shown(path)),
-        _ => DiskError::refused("read", path)(error),
-    }
 }
 
 /// A file that was named on its own; who names a link means what it leads to.

@@ -8,9 +8,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
-use super::error::{DiskError, reason};
-use super::place::{is_git, refuse_stray};
-use super::read::missing;
+use super::error::{DiskError, missing, reason};
+use super::place::{is_git, is_plain, refuse_stray};
 use crate::text::LoadError;
 
 /// The links that one path may lead through, as in Linux.
@@ -175,11 +174,6 @@ impl Root {
         let names = if is_plain(path) { self.list(path).unwrap_or_default() } else { Vec::new() };
         names.into_iter().filter(|name| !is_git(name.as_ref())).collect()
     }
-}
-
-/// Tells whether a path consists of names alone, none of them Git's own.
-pub(super) fn is_plain(path: &Path) -> bool {
-    path.components().all(|component| matches!(component, Component::Normal(name) if !is_git(name)))
 }
 
 fn reversed(path: &Path) -> Vec<PathBuf> {

@@ -1,7 +1,14 @@
-//! Kubernetes objects as written, and notations that several modules read.
+//! Kubernetes objects as written: identities, scopes of kinds, and notations that several modules read.
 
+pub mod groups;
 mod object;
+mod scope;
+mod id;
+pub mod selector;
+mod selector_text;
 pub mod version;
 pub mod semver_range;
 
+pub use id::{ObjectId, ObjectKey};
 pub use object::Object;
+pub use scope::{Scope, scope_of, settled_namespace};

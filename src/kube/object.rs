@@ -1,4 +1,4 @@
-//! One Kubernetes object: its identity fields, labels and position.
+//! An object as written.
 
 use crate::base::finding::ObjectRef;
 use crate::text::Span;

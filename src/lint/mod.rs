@@ -1,25 +1,28 @@
-//! One repository → findings.
+//! The linter: checks a repository and returns findings.
 
-mod found;
-mod scope;
+mod context;
+mod fields;
+mod findings;
 mod refs;
 mod facts;
-mod order;
-mod rule;
 mod view;
+mod fleet;
+mod order;
+mod presence;
+mod rule;
+mod tenants;
 mod rules;
 mod run;
 
+pub use context::Context;
 pub use facts::private_values::private_values;
-pub use found::Found;
-pub use refs::presence::Presence;
-pub use rule::{Check, Context, Fleet, Rule};
-pub use rules::RULES;
-pub use run::repository::{Options, Outcome, judge, run, tenancies};
+pub use facts::unknown_sources::UnknownSource;
+pub use findings::Findings;
+pub use fleet::Fleet;
+pub use presence::presence::Presence;
+pub use rule::{Check, Rule};
+pub use rules::{RULES, rule};
+pub use run::options::Options;
+pub use run::repository::{Outcome, judge, run, tenancies};
 pub use run::settings::{unknown_clusters, unknown_rules, unused_skips, with_rules};
 pub use view::View;
-
-/// The rule of an id.
-pub fn rule(id: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| rule.id == id)
-}

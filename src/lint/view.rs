@@ -1,48 +1,53 @@
-//! A cluster as rules ask it: what it receives, by identity and by kind, and what it may have from elsewhere.
+//! One cluster, as rules see it: the objects that it receives, by kind and identity, and facts derived from them.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use super::rule::Context;
-use super::scope::settled_namespace;
+use super::context::Context;
+use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{Applied, Applier, ApplierKind, Brought, Installation, Producers, Receiver, Tenancy};
-use crate::kube::Object;
-use crate::lint::facts::inputs::{Input, inputs};
-use crate::lint::facts::listing::{Listing, kind_print, print};
-use crate::lint::facts::unknown_sources::Makers;
+use crate::kube::{Object, ObjectId, groups};
+use crate::lint::facts::artifacts::may_be_generated;
+use crate::lint::facts::identity_hash::{identity_hash, kind_hash};
+use crate::lint::facts::inputs::{Input, Reader, inputs};
+use crate::lint::facts::listing::Listing;
+use crate::lint::facts::unknown_sources::UnknownSources;
+use crate::lint::refs::source_reference::BUILT_FROM_SOURCES;
 use crate::rbac::{Kinds, Rbac};
 use crate::text::Index;
 use crate::yaml::Name;
 
-/// A cluster as rules ask it. One that another cluster's Flux applies to by `kubeConfig` has a view of its own, in which
-/// that Flux and its objects are not.
+/// One cluster, as rules see it.
+///
+/// A cluster to which the Flux of another cluster applies objects by `kubeConfig` has a view of its own. That view does
+/// not contain the other cluster's Flux and its objects.
 pub struct View<'a> {
-    /// Who receives.
+    /// The cluster, or the target of a `kubeConfig`.
     pub receiver: Receiver<'a>,
-    /// What rules on single objects may ask too.
+    /// The context that rules on single objects may read too.
     pub context: Context<'a>,
     pub(super) lists: Vec<(&'a Brought, Arc<Listing>)>,
-    /// The kustomizations that bring its Flux.
+    /// The kustomizations that install its Flux.
     pub(super) installations: Vec<&'a Installation>,
     pub(super) external: &'a [config::Declared],
     by_id: OnceLock<ById>,
     producers: OnceLock<Producers>,
-    makers: OnceLock<Makers<'a>>,
+    unknown_sources: OnceLock<UnknownSources<'a>>,
     rbac: OnceLock<Rbac>,
     kinds: OnceLock<Kinds>,
     inputs: OnceLock<Vec<Input<'a>>>,
 }
 
-/// Where an object stands: the list, and the position in it.
-type Place = (usize, usize);
+/// The position of an object: the list, and the position in the list.
+type ListPosition = (usize, usize);
 
 /// The objects of a cluster by identity.
 #[derive(Default)]
 struct ById {
-    first: Index<u64, Place>,
-    /// The further ones of an identity, each with the first.
-    again: Vec<(Place, Place)>,
+    first: Index<u64, ListPosition>,
+    /// The further objects with an identity, each with the first one.
+    duplicates: Vec<(ListPosition, ListPosition)>,
 }
 
 impl<'a> View<'a> {
@@ -53,49 +58,58 @@ impl<'a> View<'a> {
         installations: Vec<&'a Installation>,
         external: &'a [config::Declared],
     ) -> Self {
-        let (by_id, producers, makers) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (rbac, kinds, inputs) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { receiver, context, lists, installations, external, by_id, producers, makers, rbac, kinds, inputs }
+        Self {
+            receiver,
+            context,
+            lists,
+            installations,
+            external,
+            by_id: OnceLock::new(),
+            producers: OnceLock::new(),
+            unknown_sources: OnceLock::new(),
+            rbac: OnceLock::new(),
+            kinds: OnceLock::new(),
+            inputs: OnceLock::new(),
+        }
     }
 
-    /// Its tenants, and what they rely on.
+    /// The tenants of the cluster, with their isolation settings.
     pub fn tenancy(&self) -> &'a Tenancy {
         self.context.tenancy
     }
 
-    /// Whether all that it receives is known to be described here: in a repository without a root, others may bring more.
+    /// Whether the repository describes the whole cluster: without a root, other appliers may exist.
     pub fn is_whole(&self) -> bool {
         !self.receiver.cluster.name.is_empty()
     }
 
-    /// Who applies objects to it.
+    /// The appliers that apply objects to the cluster.
     pub fn appliers(&self) -> impl Iterator<Item = &'a Arc<Applier>> {
         let target = self.receiver.target.clone();
         self.receiver.cluster.appliers.iter().filter(move |applier| applier.target == target)
     }
 
-    /// What it receives, in the order of the appliers.
+    /// The objects that the cluster receives, ordered by applier.
     pub fn objects(&self) -> impl Iterator<Item = Applied<'a>> {
         self.lists.iter().flat_map(|(brought, _)| brought.applied())
     }
 
-    /// What it is brought, by each applier in their order.
+    /// The lists of objects that the cluster receives, one for each applier.
     pub fn brought(&self) -> impl Iterator<Item = &'a Brought> {
         self.lists.iter().map(|(brought, _)| *brought)
     }
 
-    /// The objects of a group and kind, of whatever version, in the order of the appliers.
+    /// The objects of a group and kind in any version, ordered by applier.
     pub fn of_kind(&self, group: &str, kind: &str) -> impl Iterator<Item = Applied<'a>> {
-        let print = kind_print(group, kind);
-        let places = self.lists.iter().flat_map(move |(brought, listing)| {
+        let hash = kind_hash(group, kind);
+        let objects = self.lists.iter().flat_map(move |(brought, listing)| {
             let brought: &'a Brought = brought;
-            listing.of_kind(print).iter().filter_map(move |at| brought.at(*at))
+            listing.of_kind(hash).iter().filter_map(move |at| brought.at(*at))
         });
-        places.collect::<Vec<_>>().into_iter()
+        objects.collect::<Vec<_>>().into_iter()
     }
 
-    /// The namespaces that objects name, in the order of the appliers, each with the first object of each applier that
-    /// does; without what was applied by hand.
+    /// The namespaces of the objects that Flux applies, each with its first object of each applier.
     pub fn namespaces(&self) -> impl Iterator<Item = (&Name, Applied<'a>)> {
         self.by_flux().flat_map(|(brought, listing)| {
             let brought: &'a Brought = brought;
@@ -103,14 +117,14 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The objects of each applier that live in a namespace and name none; without what was applied by hand.
-    pub fn unplaced(&self) -> impl Iterator<Item = Vec<Applied<'a>>> {
+    /// The namespaced objects without a namespace that Flux applies, by applier.
+    pub fn without_namespace(&self) -> impl Iterator<Item = Vec<Applied<'a>>> {
         let mut namespaced: BTreeSet<(&str, &str)> = BTreeSet::new();
-        if self.by_flux().any(|(_, listing)| !listing.open.is_empty()) {
+        if self.by_flux().any(|(_, listing)| !listing.unknown_scope.is_empty()) {
             for definition in self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
-                let said = |keys: &[&str]| definition.object.text_at(keys);
+                let text = |keys: &[&str]| definition.object.text_at(keys);
                 if let (Some("Namespaced"), Some(group), Some(kind)) =
-                    (said(&["spec", "scope"]), said(&["spec", "group"]), said(&["spec", "names", "kind"]))
+                    (text(&["spec", "scope"]), text(&["spec", "group"]), text(&["spec", "names", "kind"]))
                 {
                     namespaced.insert((group, kind));
                 }
@@ -118,49 +132,52 @@ impl<'a> View<'a> {
         }
         let of_list = move |(brought, listing): &(&'a Brought, Arc<Listing>)| {
             let brought: &'a Brought = brought;
-            let needs_one = |object: &Object| namespaced.contains(&(object.group(), object.kind()));
-            let open =
-                listing.open.iter().filter(|_| !namespaced.is_empty()).filter_map(|at| Some((*at, brought.at(*at)?)));
-            let open = open.filter(|(_, applied)| needs_one(applied.object));
-            let known = listing.unplaced.iter().filter_map(|at| Some((*at, brought.at(*at)?)));
-            let mut all: Vec<(usize, Applied<'a>)> = known.chain(open).collect();
+            let is_namespaced = |object: &Object| namespaced.contains(&(object.group(), object.kind()));
+            let unknown = listing.unknown_scope.iter().filter(|_| !namespaced.is_empty());
+            let defined = unknown.filter_map(|at| Some((*at, brought.at(*at)?)));
+            let defined = defined.filter(|(_, applied)| is_namespaced(applied.object));
+            let known = listing.without_namespace.iter().filter_map(|at| Some((*at, brought.at(*at)?)));
+            let mut all: Vec<(usize, Applied<'a>)> = known.chain(defined).collect();
             all.sort_by_key(|(at, _)| *at);
             all.into_iter().map(|(_, applied)| applied).collect::<Vec<_>>()
         };
         self.by_flux().map(of_list).filter(|objects| !objects.is_empty())
     }
 
-    /// What Flux applies, by applier: nobody knows which namespace somebody names who applies by hand.
+    /// The lists that Flux applies. Users who apply objects by hand may choose any namespace, cluster and order.
     pub(super) fn by_flux(&self) -> impl Iterator<Item = &(&'a Brought, Arc<Listing>)> {
         self.lists.iter().filter(|(brought, _)| brought.by.kind != ApplierKind::Bootstrap)
     }
 
-    /// The object of an identity that it receives, of whatever version; of several the first one. Cluster-scoped objects
-    /// have the empty namespace.
+    /// The first object with an identity that the cluster receives, in any version.
+    ///
+    /// Cluster-scoped objects have the empty namespace.
     pub fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<Applied<'a>> {
-        let place = self.by_id().first.get(&print(group, kind, namespace, name))?;
-        let found = self.at(*place)?;
-        let object = found.object;
-        let settled = |namespace| settled_namespace(group, kind, namespace);
-        let own = object.namespace().unwrap_or_default();
-        let is_it =
-            object.name() == name && object.is(group, kind) && (own == namespace || settled(own) == settled(namespace));
-        is_it.then_some(found)
+        self.get(ObjectId { group, kind, namespace, name })
     }
 
-    /// The objects that come twice: the first one of each identity, and a further one.
-    pub fn twice(&self) -> impl Iterator<Item = (Applied<'a>, Applied<'a>)> {
-        let pairs = self.by_id().again.iter();
-        pairs.filter_map(|(first, again)| Some((self.at(*first)?, self.at(*again)?)))
+    /// The first object with an identity that the cluster receives, in any version.
+    pub fn get(&self, id: ObjectId<'_>) -> Option<Applied<'a>> {
+        let position = self.by_id().first.get(&identity_hash(id))?;
+        let found = self.at(*position)?;
+        let own = ObjectId::of(found.object);
+        // Identities that differ may have the same hash.
+        (own == id || own.settled() == id.settled()).then_some(found)
     }
 
-    /// The objects that SOPS encrypted and nobody decrypts.
+    /// The pairs of objects with the same identity: the first one, and each further one.
+    pub fn duplicates(&self) -> impl Iterator<Item = (Applied<'a>, Applied<'a>)> {
+        let pairs = self.by_id().duplicates.iter();
+        pairs.filter_map(|(first, further)| Some((self.at(*first)?, self.at(*further)?)))
+    }
+
+    /// The objects that SOPS encrypted and no applier decrypts.
     pub fn encrypted(&self) -> impl Iterator<Item = Applied<'a>> {
         let lists = self.lists.iter();
         lists.flat_map(|(brought, listing)| listing.encrypted.iter().filter_map(|at| brought.at(*at)))
     }
 
-    /// What makes `ConfigMap`s and `Secret`s on it without being applied.
+    /// The producers of `ConfigMap` and `Secret` objects on the cluster that no applier applies.
     pub fn producers(&self) -> &Producers {
         self.producers.get_or_init(|| {
             let name = if self.receiver.target.is_none() { &self.receiver.cluster.name } else { "" };
@@ -172,29 +189,58 @@ impl<'a> View<'a> {
         })
     }
 
-    /// What Kustomizations, releases and their like take on it.
+    /// The objects that Kustomizations, releases and other Flux objects read from on the cluster.
     pub(super) fn inputs(&self) -> &[Input<'a>] {
-        self.inputs.get_or_init(|| inputs(self))
-    }
-
-    /// Who may do what on it.
-    pub fn rbac(&self) -> &Rbac {
-        self.rbac.get_or_init(|| Rbac::of(&self.receiver, self.context.tenancy))
-    }
-
-    /// The kinds that it serves, as far as they are known.
-    pub fn kinds(&self) -> &Kinds {
-        self.kinds.get_or_init(|| {
-            let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
-            Kinds::of(definitions.map(|applied| applied.object))
+        self.inputs.get_or_init(|| {
+            let appliers = self.receiver.cluster.appliers.iter();
+            // Kustomizations are objects of the cluster with Flux, whatever cluster they apply to.
+            let kustomizations =
+                appliers.filter(|by| by.kind == ApplierKind::Kustomization && self.receiver.target.is_none());
+            let kustomizations = kustomizations.filter_map(|by| {
+                let object = by.object.as_ref()?;
+                Some(Reader { object, by, is_itself: true })
+            });
+            let others = BUILT_FROM_SOURCES.into_iter().filter(|kind| *kind != (groups::KUSTOMIZE, "Kustomization"));
+            let others = others.flat_map(|(group, kind)| self.of_kind(group, kind));
+            let others = others.map(|applied| Reader { object: applied.object, by: applied.by, is_itself: false });
+            inputs(kustomizations.chain(others), |id| self.get(id))
         })
     }
 
-    pub(super) fn makers(&self) -> &Makers<'a> {
-        self.makers.get_or_init(|| Makers::of(self))
+    /// The access rights on the cluster.
+    pub fn rbac(&self) -> &Rbac {
+        self.rbac.get_or_init(|| Rbac::on_cluster(&self.receiver, self.context.tenancy))
     }
 
-    fn at(&self, (list, at): Place) -> Option<Applied<'a>> {
+    /// The known kinds that the cluster serves.
+    pub fn kinds(&self) -> &Kinds {
+        self.kinds.get_or_init(|| {
+            let definitions = self.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
+            Kinds::with_definitions(definitions.map(|applied| applied.object))
+        })
+    }
+
+    /// The charts and unbuilt appliers that may bring unknown objects to the cluster.
+    pub(super) fn unknown_sources(&self) -> &UnknownSources<'a> {
+        self.unknown_sources.get_or_init(|| {
+            let lacks = |source: &ObjectRef| self.lacks(source);
+            UnknownSources::collect(self.of_kind(groups::HELM, "HelmRelease"), self.appliers(), lacks)
+        })
+    }
+
+    /// Whether the cluster has no such source object.
+    fn lacks(&self, source: &ObjectRef) -> bool {
+        let namespace = source.namespace.as_deref().unwrap_or_default();
+        let is_generated = &*source.kind == "ExternalArtifact" && self.may_generate_artifact(namespace, &source.name);
+        !is_generated && self.find(source.group(), &source.kind, namespace, &source.name).is_none()
+    }
+
+    /// Whether a controller on the cluster may generate an `ExternalArtifact`.
+    pub(super) fn may_generate_artifact(&self, namespace: &str, name: &str) -> bool {
+        may_be_generated(self.of_kind(groups::SOURCE_EXTENSIONS, "ArtifactGenerator"), namespace, name)
+    }
+
+    fn at(&self, (list, at): ListPosition) -> Option<Applied<'a>> {
         let (brought, _) = self.lists.get(list)?;
         let brought: &'a Brought = brought;
         brought.at(at)
@@ -204,10 +250,10 @@ impl<'a> View<'a> {
         self.by_id.get_or_init(|| {
             let mut by_id = ById::default();
             for (list, (_, listing)) in self.lists.iter().enumerate() {
-                for (at, print) in listing.prints.iter().enumerate() {
-                    let first = *by_id.first.entry_or(*print, || (list, at));
+                for (at, identity) in listing.identities.iter().enumerate() {
+                    let first = *by_id.first.entry_or(*identity, || (list, at));
                     if first != (list, at) {
-                        by_id.again.push((first, (list, at)));
+                        by_id.duplicates.push((first, (list, at)));
                     }
                 }
             }
@@ -215,8 +261,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// A ConfigMap or Secret, brought or made: what producers copy from is looked up here.
-    pub(super) fn known(&self, kind: &str, namespace: &str, name: &str) -> Option<Object> {
+    /// A ConfigMap or Secret that the cluster receives. Producers copy from these.
+    pub(super) fn config_object(&self, kind: &str, namespace: &str, name: &str) -> Option<Object> {
         self.find("", kind, namespace, name).map(|applied| applied.object.clone())
     }
 }

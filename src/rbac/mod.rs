@@ -1,22 +1,25 @@
-//! Who may do what on a cluster, as the API server and Flux's impersonation decide it.
+//! Access rights on a cluster, as the API server and Flux's impersonation decide them.
 
-mod access;
+mod model;
 mod admission;
+mod identity;
 mod authz;
 mod escalation;
+mod access;
 #[cfg(test)]
 mod oracle;
 
-pub use access::{Access, Given, Row};
+pub use access::{Access, GrantedRole, PermissionRow};
 pub use admission::policy::Policy;
 pub use authz::answer::{Answer, Grant};
 pub use authz::cluster::Rbac;
-pub use authz::kinds::{Kind, Kinds};
-pub use authz::request::{Request, Resource, Target};
-pub use authz::role::{Binding, Bound, Place, Role, RoleRef, Shipper};
-pub use authz::rule::{Rule, covers};
-pub use authz::subject::{Account, Subject};
-pub use escalation::escape_chain::{Escape, Reach, Step};
-pub use escalation::flux_identity::acts_as;
+pub use escalation::actor::Actor;
+pub use escalation::escape_chain::{ChainEnd, ChainStep, EscapeChain};
 pub use escalation::guard::Guard;
-pub use escalation::impersonation::{Actor, Become, Means};
+pub use escalation::impersonation::{Impersonation, Method};
+pub use identity::flux_identity::acts_as;
+pub use model::kinds::{Kind, Kinds};
+pub use model::request::{Request, Resource, Target};
+pub use model::role::{Binding, BoundSubject, DefinedIn, Product, Role, RoleRef};
+pub use model::rule::{Rule, covers};
+pub use model::subject::{Account, Subject};

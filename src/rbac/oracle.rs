@@ -1,4 +1,4 @@
-//! The model, against what Kubernetes' own code answered.
+//! Comparison of the model with the recorded answers of Kubernetes.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use serde::Deserialize;
 use crate::flux::{Applied, Brought, Governance, Receiver, Repo, Settings, Tenancy};
 use crate::kube::Object;
 use crate::rbac::authz::cluster::Rbac;
-use crate::rbac::authz::request::Request;
-use crate::rbac::authz::role::{Binding, Role};
-use crate::rbac::authz::rule::{Rule, covers};
-use crate::rbac::authz::subject::Account;
 use crate::rbac::escalation::guard::Guard;
+use crate::rbac::model::request::Request;
+use crate::rbac::model::role::{Binding, Role};
+use crate::rbac::model::rule::{Rule, covers};
+use crate::rbac::model::subject::Account;
 use crate::text::{File, Span, Tree};
 use crate::yaml::{Name, parse};
 
@@ -33,7 +33,7 @@ fn answers() -> Answers {
     serde_json::from_str(include_str!("../../testdata/oracles/rbac/answers.json")).unwrap()
 }
 
-/// The files of clusters/, by name.
+/// The files of `clusters/`, by name.
 const CLUSTERS: [(&str, &str); 5] = [
     ("aggregation", include_str!("../../testdata/oracles/rbac/clusters/aggregation.yaml")),
     ("escalation", include_str!("../../testdata/oracles/rbac/clusters/escalation.yaml")),
@@ -42,7 +42,7 @@ const CLUSTERS: [(&str, &str); 5] = [
     ("subjects", include_str!("../../testdata/oracles/rbac/clusters/subjects.yaml")),
 ];
 
-/// What a file of clusters/ asks in its first document, its objects, and those that accounts only try to make.
+/// The requests in the first document of a file, its objects, and the objects that accounts attempt to create.
 fn cluster(name: &str) -> (Vec<String>, Repo, Vec<Object>) {
     let (_, text) = CLUSTERS.iter().find(|(known, _)| *known == name).unwrap();
     let (questions, objects) = text.split_once("\n---\n").unwrap();
@@ -60,11 +60,11 @@ fn rbac(repo: &Repo) -> Rbac {
     let receiver = &Receiver::of(&repo.clusters[0])[0];
     let telling: Vec<Applied<'_>> = receiver.brought().flat_map(Brought::telling).collect();
     let tenancy = Tenancy::of(&telling, &[], None, Governance::None);
-    Rbac::of(receiver, &tenancy)
+    Rbac::on_cluster(receiver, &tenancy)
 }
 
-/// A request as it is asked: `get pods/log one -n x`, `create deployments.apps`, `get /healthz`.
-fn asked(text: &str) -> Request<'_> {
+/// A request in the syntax of the files: `get pods/log one -n x`, `create deployments.apps`, `get /healthz`.
+fn request(text: &str) -> Request<'_> {
     let mut words = text.split_whitespace();
     let (verb, what) = (words.next().unwrap(), words.next().unwrap());
     if what.starts_with('/') {
@@ -72,11 +72,11 @@ fn asked(text: &str) -> Request<'_> {
     }
     let (resource, subresource) = what.split_once('/').map_or((what, ""), |(resource, sub)| (resource, sub));
     let (resource, group) = resource.split_once('.').unwrap_or((resource, ""));
-    let mut request = Request::new(verb, group, resource).of(subresource);
+    let mut parsed = Request::new(verb, group, resource).subresource(subresource);
     while let Some(word) = words.next() {
-        request = if word == "-n" { request.in_namespace(words.next().unwrap()) } else { request.named(word) };
+        parsed = if word == "-n" { parsed.in_namespace(words.next().unwrap()) } else { parsed.named(word) };
     }
-    request
+    parsed
 }
 
 fn rules(text: &str) -> Vec<Rule> {
@@ -85,7 +85,7 @@ fn rules(text: &str) -> Vec<Rule> {
         let [verbs, groups, resources, names, urls] = lists.try_into().unwrap();
         let some = |list: Vec<Name>| if list == [Name::from("")] { Vec::new() } else { list };
         let (names, urls, resources) = (some(names), some(urls), some(resources));
-        // A rule about paths has no groups; one about resources may be about the core group alone.
+        // A rule for paths has no groups; a rule for resources may have the core group only.
         let groups = if resources.is_empty() { Vec::new() } else { groups };
         Rule { verbs, groups, resources, names, urls, place: None }
     };
@@ -100,7 +100,7 @@ fn accounts_may_do_what_the_authorizer_allows() {
         for (account, expected) in answered.requests {
             let (namespace, own) = account.split_once('/').unwrap();
             let account = Account::new(namespace, own);
-            let letter = |text: &String| if rbac.can(&account, &asked(text)).is_allowed() { 'x' } else { '.' };
+            let letter = |text: &String| if rbac.can(&account, &request(text)).is_allowed() { 'x' } else { '.' };
             let ours: String = requests.iter().map(letter).collect();
             let differing: Vec<&String> = requests
                 .iter()
@@ -115,7 +115,7 @@ fn accounts_may_do_what_the_authorizer_allows() {
 
 #[test]
 fn roles_and_bindings_may_be_written_where_the_guard_lets_them_through() {
-    let mut asked = 0;
+    let mut compared = 0;
     for (name, answered) in answers().clusters {
         let (_, repo, attempts) = cluster(&name);
         let rbac = rbac(&repo);
@@ -125,26 +125,26 @@ fn roles_and_bindings_may_be_written_where_the_guard_lets_them_through() {
             let letter = |object: &Object| {
                 let (namespace, span) = (object.namespace().unwrap_or_default(), |span: &Span| span.clone());
                 let guard = if object.kind().ends_with("Binding") {
-                    rbac.may_write_binding(&account, &Binding::of(object, namespace, span).unwrap())
+                    rbac.may_write_binding(&account, &Binding::read(object, namespace, span).unwrap())
                 } else {
-                    rbac.may_write_role(&account, &Role::of(object, namespace, span))
+                    rbac.may_write_role(&account, &Role::read(object, namespace, span))
                 };
                 if guard == Guard::Passed { 'x' } else { '.' }
             };
             let ours: String = attempts.iter().map(letter).collect();
             assert_eq!(ours, expected, "{name}: {account}");
-            asked += ours.len();
+            compared += ours.len();
         }
     }
-    assert!(asked > 100);
+    assert!(compared > 100);
 }
 
 #[test]
 fn rules_allow_what_those_of_kubernetes_allow() {
     for line in answers().allows {
         let (question, expected) = line.rsplit_once(": ").unwrap();
-        let (own, request) = question.split_once(" => ").unwrap();
-        let allowed = rules(own).iter().any(|rule| rule.allows(&asked(request)));
+        let (own, asked) = question.split_once(" => ").unwrap();
+        let allowed = rules(own).iter().any(|rule| rule.allows(&request(asked)));
         assert_eq!(allowed, expected == "x", "{line}");
     }
 }

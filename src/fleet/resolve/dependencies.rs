@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, did_you_mean};
+use crate::base::graph;
+use crate::base::graph::Step;
 use crate::fleet::formats::is_dns_label;
 use crate::fleet::merge::levels::Merged;
 use crate::text::{Index, Span};
@@ -52,26 +54,16 @@ pub(crate) fn name(node: &Node) -> Option<&str> {
     node.get("name").filter(|name| !name.is_null()).and_then(Node::text).filter(|name| !name.is_empty())
 }
 
-/// A vertex of the graph.
-struct Vertex {
-    /// How messages name it; the two of a tenant have one name.
-    label: String,
-    edges: Vec<Edge>,
-}
-
-struct Edge {
-    to: usize,
-    /// Where it is written; an edge that follows from something else has no place.
-    at: Option<Span>,
-}
-
 /// Where a `dependsOn` stands, as spans are ordered.
 type Place<'a> = (&'a str, u32, u32);
 
 /// What waits for what.
 #[derive(Default)]
 pub(crate) struct Graph<'a> {
-    vertices: Vec<Vertex>,
+    /// The names of the vertices in messages; the two vertices of a tenant have the same name.
+    labels: Vec<String>,
+    /// The edges, each with the position of its `dependsOn`; an implied edge has none.
+    edges: graph::Graph<Option<Span>>,
     tenants: Index<&'a str, Parts<'a>>,
     tenant_names: Vec<&'a str>,
 }
@@ -138,12 +130,12 @@ impl<'a> Graph<'a> {
     }
 
     fn vertex(&mut self, label: String) -> usize {
-        self.vertices.push(Vertex { label, edges: Vec::new() });
-        self.vertices.len() - 1
+        self.labels.push(label);
+        self.edges.add_node()
     }
 
     fn edge(&mut self, from: usize, to: usize, at: Option<Span>) {
-        self.vertices[from].edges.push(Edge { to, at });
+        self.edges.add_edge(from, to, at);
     }
 
     fn connect(&mut self, merged: &'a Merged, findings: &mut Vec<Finding>) {
@@ -263,82 +255,60 @@ impl<'a> Graph<'a> {
     }
 
     /// The places of the `dependsOn` that a circle is made of.
-    fn written(&self, circle: &[(usize, usize)]) -> BTreeSet<Place<'_>> {
+    fn written(&self, circle: &[Step]) -> BTreeSet<Place<'_>> {
         circle
             .iter()
-            .filter_map(|(vertex, edge)| Some(self.vertices[*vertex].edges[*edge].at.as_ref()?.order()))
+            .filter_map(|(vertex, edge)| Some(self.edges.edges(*vertex)[*edge].label.as_ref()?.order()))
             .collect()
     }
 
-    fn circles(&self) -> Vec<Vec<(usize, usize)>> {
-        let mut circles = Vec::new();
-        // A walk on a stack of its own: a chain of components may be longer than a thread's stack is deep.
-        let mut state = vec![State::New; self.vertices.len()];
-        for start in 0..self.vertices.len() {
-            let mut path: Vec<(usize, usize)> = vec![(start, 0)];
-            if state[start] != State::New {
-                continue;
-            }
-            state[start] = State::Open;
-            while let Some((vertex, next)) = path.last().copied() {
-                let Some(edge) = self.vertices[vertex].edges.get(next) else {
-                    state[vertex] = State::Done;
-                    path.pop();
-                    continue;
-                };
-                if let Some(last) = path.last_mut() {
-                    last.1 += 1;
-                }
-                match state[edge.to] {
-                    State::Done => {}
-                    State::New => {
-                        state[edge.to] = State::Open;
-                        path.push((edge.to, 0));
+    /// The shortest cycle through each `dependsOn` that is part of one.
+    fn circles(&self) -> Vec<Vec<Step>> {
+        let components = self.edges.cyclic_components(|_| true);
+        let mut cycles = Vec::new();
+        for component in components {
+            let members: Index<usize, ()> = component.iter().map(|vertex| (*vertex, ())).collect();
+            for from in component {
+                for (at, edge) in self.edges.edges(from).iter().enumerate() {
+                    if edge.label.is_none() || !members.contains(&edge.to) {
+                        continue;
                     }
-                    State::Open => {
-                        let from = path.iter().position(|(open, _)| *open == edge.to).unwrap_or(0);
-                        circles.push(path[from..].iter().map(|(vertex, taken)| (*vertex, *taken - 1)).collect());
-                    }
+                    let back = self.edges.shortest_path(edge.to, from, |edge| members.contains(&edge.to));
+                    let back = back.filter(|_| edge.to != from).unwrap_or_default();
+                    cycles.push(std::iter::once((from, at)).chain(back).collect());
                 }
             }
         }
-        circles
+        cycles
     }
 
     /// A circle as vertices with the edges that were taken from them.
-    fn circle(&self, mut circle: Vec<(usize, usize)>) -> Option<Finding> {
-        let edge = |(vertex, edge): (usize, usize)| &self.vertices[vertex].edges[edge];
-        let written = |step: &(usize, usize)| edge(*step).at.as_ref().map(Span::order);
+    fn circle(&self, mut circle: Vec<Step>) -> Option<Finding> {
+        let place = |(vertex, edge): Step| self.edges.edges(vertex)[edge].label.as_ref();
+        let written = |step: &Step| place(*step).map(Span::order);
         let first = (0..circle.len())
             .filter(|at| written(&circle[*at]).is_some())
             .min_by(|a, b| written(&circle[*a]).cmp(&written(&circle[*b])))?;
         circle.rotate_left(first);
-        let label = |vertex: usize| match self.vertices[vertex].label.strip_prefix("tenant ") {
+        let label = |vertex: usize| match self.labels[vertex].strip_prefix("tenant ") {
             Some(tenant) => format!("tenant `{tenant}`"),
-            None => format!("`{}`", self.vertices[vertex].label),
+            None => format!("`{}`", self.labels[vertex]),
         };
         let around = circle.iter().chain(circle.first());
         let mut names: Vec<String> = around.map(|(vertex, _)| label(*vertex)).collect();
         if circle.len() > 1 {
             names.dedup();
         }
-        let at = edge(circle[0]).at.clone()?;
+        let at = place(circle[0])?.clone();
         let mut finding =
             Finding::error(DEPENDENCY_CYCLE, at, format!("these wait for one another: {}", names.join(" → ")))
                 .help("none of them would ever be ready; take one of the `dependsOn` away");
         for (step, next) in circle.iter().zip(circle.iter().cycle().skip(1)).skip(1) {
-            let Some(at) = edge(*step).at.clone() else { continue };
+            let Some(at) = place(*step).cloned() else { continue };
             finding = finding.related(at, format!("{} waits for {}", label(step.0), label(next.0)));
         }
         Some(finding)
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    New,
-    Open,
-    Done,
 }
 
 /// Names for a help text: the first few of them.

@@ -1,22 +1,22 @@
 //! What others ask about the objects of a build, found once for all clusters that share it.
 
+use crate::flux::object::kinds::is_source;
+use crate::kube::groups;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
 use super::applier_spec::Asks;
-use crate::flux::engine::cluster_index::{Id, id, is_looked_up};
-use crate::flux::engine::unknown_contents::chart_into;
-use crate::flux::install::sync::OPERATOR;
+use super::chart_namespace::chart_into;
 use crate::flux::install::version::is_controller;
-use crate::flux::is_kustomization;
-use crate::flux::model::cluster::ApplierKind;
+use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::model::objects::Objects;
+use crate::flux::object::kinds::is_kustomization;
+use crate::flux::object::kinds::tells;
 use crate::flux::producer::makes_others;
-use crate::flux::query::tenancy::tells;
 use crate::flux::resourceset::{is_input_provider, is_resource_set};
-use crate::kube::Object;
-use crate::yaml::{Name, Node};
+use crate::kube::{Object, ObjectId, ObjectKey};
+use crate::yaml::Name;
 
 /// What others ask about the objects of a build.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ struct Layout {
 /// An object that others look up, or that applies further ones.
 #[derive(Debug, Clone)]
 pub(crate) struct Held {
-    pub(crate) id: Id,
+    pub(crate) key: ObjectKey,
     pub(crate) object: Object,
     /// What it asks for, if it applies anything.
     pub(crate) asks: Option<Arc<Asks>>,
@@ -105,7 +105,7 @@ impl Inventory {
             let tells_as_before = layout.telling.binary_search(at).is_ok() == tells(new);
             let old = &objects[*at];
             let into_as_before = chart_into(old) == chart_into(new);
-            is_same(old, new) && tells_as_before && into_as_before && layout.roles[*at] == Role::of(new)
+            identity(old) == identity(new) && tells_as_before && into_as_before && layout.roles[*at] == Role::of(new)
         };
         if !changed.iter().all(is_alike) {
             return None;
@@ -150,11 +150,11 @@ impl Inventory {
     }
 
     /// The held object of an identity, whose print the caller knows. Of two claims of one build the first one holds.
-    pub(crate) fn get(&self, id: &Id, Print(print): Print) -> Option<&Held> {
+    pub(crate) fn get(&self, id: ObjectId<'_>, Print(print): Print) -> Option<&Held> {
         let known = &self.layout.held_by_print;
         let first = known.partition_point(|(other, _)| *other < print);
         let alike = known.iter().skip(first).take_while(|(other, _)| *other == print);
-        alike.map(|(_, at)| &self.held[*at]).find(|held| held.id == *id)
+        alike.map(|(_, at)| &self.held[*at]).find(|held| held.key.id() == id)
     }
 
     /// Tells whether an object of the same identity is among all objects, which `objects` are.
@@ -164,11 +164,10 @@ impl Inventory {
 
     /// Tells whether an object is among all objects, which `objects` are, when it is put into a namespace.
     pub(crate) fn has_in(&self, namespace: &str, object: &Object, objects: &Objects) -> bool {
-        let (group, kind, _, name) = identity(object);
-        self.has_identity((group, kind, namespace, name), objects)
+        self.has_identity(ObjectId { namespace, ..ObjectId::of(object) }.settled(), objects)
     }
 
-    fn has_identity(&self, wanted: (&str, &str, &str, &str), objects: &Objects) -> bool {
+    fn has_identity(&self, wanted: ObjectId<'_>, objects: &Objects) -> bool {
         let found = self.layout.prints.binary_search(&hash(wanted)).is_ok();
         found && objects.iter().any(|own| identity(own) == wanted)
     }
@@ -180,7 +179,7 @@ impl Held {
             Role::Applier(kind) => Some(Arc::new(Asks::of(kind, object))),
             Role::None | Role::Named | Role::Maker | Role::Controller => None,
         };
-        Self { id: id(object), object: object.clone(), asks, role }
+        Self { key: ObjectKey::of(object), object: object.clone(), asks, role }
     }
 }
 
@@ -201,9 +200,9 @@ impl Role {
 }
 
 impl Print {
-    /// That of an identity.
-    pub(crate) fn of((group, kind, namespace, name): &Id) -> Self {
-        Self(hash((group, kind, namespace, name)))
+    /// The hash of an identity with a settled namespace.
+    pub(crate) fn of(id: ObjectId<'_>) -> Self {
+        Self(hash(id))
     }
 }
 
@@ -212,28 +211,32 @@ fn applies_as(object: &Object) -> Option<ApplierKind> {
     match object.kind() {
         "Kustomization" if is_kustomization(object) => Some(ApplierKind::Kustomization),
         "ResourceSet" if is_resource_set(object) => Some(ApplierKind::ResourceSet),
-        "FluxInstance" if object.is(OPERATOR, "FluxInstance") => Some(ApplierKind::FluxInstance),
+        "FluxInstance" if object.is(groups::FLUX_OPERATOR, "FluxInstance") => Some(ApplierKind::FluxInstance),
         _ => None,
     }
 }
 
-fn identity(object: &Object) -> (&str, &str, &str, &str) {
-    let metadata = object.node.get("metadata");
-    let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)).and_then(Node::text).unwrap_or_default();
-    (object.group(), object.kind(), text("namespace"), text("name"))
-}
-
-/// Tells whether two objects have one identity.
-fn is_same(one: &Object, other: &Object) -> bool {
-    identity(one) == identity(other)
+fn identity(object: &Object) -> ObjectId<'_> {
+    ObjectId::of(object).settled()
 }
 
 fn print(object: &Object) -> u64 {
     hash(identity(object))
 }
 
-fn hash(identity: (&str, &str, &str, &str)) -> u64 {
+fn hash(identity: ObjectId<'_>) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     identity.hash(&mut hasher);
     hasher.finish()
+}
+
+/// Tells whether something of a cluster may look an object up.
+fn is_looked_up(object: &Object) -> bool {
+    match object.group() {
+        "" => matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"),
+        "apps" => is_controller(object),
+        groups::FLUX_OPERATOR => true,
+        groups::SOURCE_EXTENSIONS => object.kind() == "ArtifactGenerator",
+        _ => is_kustomization(object) || is_source(object) || makes_others(object),
+    }
 }

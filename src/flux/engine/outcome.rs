@@ -4,18 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::cluster_build::{Growing, Slot};
-use super::lookups::Lookups;
-use super::shared_position::is_same;
+use super::undefined_variables::{Definitions, MAX_PLACES};
 use super::unmatched_patches::Tally;
 use crate::base::finding::{Finding, Label, ObjectRef, Severity};
 use crate::flux::build::build_key::Key;
 use crate::flux::build::inventory::Inventory;
 use crate::flux::build::output::Output;
-use crate::flux::model::cluster::{Applier, ApplierKind, Brought, Cluster, State};
+use crate::flux::cluster::applied_set::Brought;
+use crate::flux::cluster::applier::Applier;
+use crate::flux::cluster::desired_state::Cluster;
+use crate::flux::cluster::lookups::Lookups;
+use crate::flux::cluster::shared_position::is_shared;
+use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::flux::model::completion::Completion;
 use crate::flux::model::objects::Objects;
-use crate::flux::variables::substitute::UNDEFINED_VARIABLE;
-use crate::flux::variables::undefined::{Definitions, MAX_PLACES};
+use crate::flux::variables::substitute::rule_ids::UNDEFINED_VARIABLE;
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::Name;
@@ -114,7 +117,7 @@ pub(crate) fn finish(clusters: &[Growing]) -> Outcome {
 
 fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> Applier {
     let asks = &slot.asks;
-    let others = output.built_for.iter().filter(|other| !is_same(other, &asks.object));
+    let others = output.built_for.iter().filter(|other| !is_shared(other, &asks.object));
     let source = asks.source.as_ref().map(|source| ObjectRef {
         api_version: "source.toolkit.fluxcd.io/v1".into(),
         kind: source.kind.clone(),

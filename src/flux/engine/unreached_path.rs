@@ -1,35 +1,21 @@
 //! Kustomizations that no cluster reaches: their paths can be judged when they name the repository itself.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
+use std::ops::Deref;
 
 use crate::base::finding::Finding;
-use crate::flux::build::applier_spec::Asks;
+use crate::base::set_aside::is_set_aside;
 use crate::flux::build::kustomization::missing;
+use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::install::root::Root;
-use crate::flux::is_kustomization;
-use crate::flux::model::cluster::{ApplierKind, Cluster};
-use crate::flux::place::{below, clamp};
-use crate::flux::repo::Built;
-use crate::flux::source::SourceRef;
+use crate::flux::model::built_object::Built;
+use crate::flux::object::kinds::is_kustomization;
+use crate::flux::object::source_path::{below, clamp};
+use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
-use crate::text::Tree;
+use crate::text::{Index, Tree, folder_of};
 use crate::yaml::{Style, Value};
-
-/// Folders of what is not meant for a cluster as it stands.
-const NOT_MEANT: [&str; 12] = [
-    "example",
-    "examples",
-    "sample",
-    "samples",
-    "test",
-    "tests",
-    "testdata",
-    "fixtures",
-    "template",
-    "templates",
-    "docs",
-    "charts",
-];
 
 /// The sources that are the repository itself, with the folder that is the root of each.
 pub(crate) struct Own(Vec<(SourceRef, String)>);
@@ -44,6 +30,7 @@ impl Own {
     pub(crate) fn missing_paths(&self, objects: &[Built], clusters: &[Cluster], tree: &Tree) -> Vec<Finding> {
         let appliers = clusters.iter().flat_map(|cluster| &cluster.appliers);
         let reached: BTreeSet<_> = appliers.filter_map(|applier| applier.object.as_ref()).map(written).collect();
+        let folders = LazyCell::new(|| applied_folders(clusters));
         let held =
             clusters.iter().flat_map(|cluster| &cluster.brought).filter_map(|brought| brought.inventory.as_ref());
         let held = held.flat_map(|inventory| inventory.appliers().map(|held| written(&held.object)));
@@ -51,21 +38,25 @@ impl Own {
         reached.extend(held);
         let unreached = objects.iter().filter(|built| is_kustomization(&built.object) && built.settled);
         let unreached = unreached.filter(|built| !reached.contains(&written(&built.object)));
-        unreached.filter_map(|built| self.missing_path(built, tree)).collect()
+        unreached.filter_map(|built| self.missing_path(built, &folders, tree)).collect()
     }
 
-    fn missing_path(&self, built: &Built, tree: &Tree) -> Option<Finding> {
+    fn missing_path<'a>(
+        &self,
+        built: &Built,
+        folders: &impl Deref<Target = Index<&'a str, ()>>,
+        tree: &Tree,
+    ) -> Option<Finding> {
         let object = &built.object;
         let path = object.node.at_keys(&["spec", "path"])?;
         let Value::Scalar(said, style) = &path.value else { return None };
         let is_open = *style == Style::Unknown || said.contains('$') || said.contains("{{");
         let file = object.node.origin.written().file().path();
-        let is_meant =
-            !file.split('/').any(|segment| NOT_MEANT.contains(&segment)) && !file.ends_with("gotk-sync.yaml");
-        if is_open || !is_meant || built.completion.mentions("path") {
+        let is_aside = is_set_aside(file, |folder| folders.contains(folder)) || file.ends_with("gotk-sync.yaml");
+        if is_open || is_aside || built.completion.mentions("path") {
             return None;
         }
-        let source = Asks::of(ApplierKind::Kustomization, object).source?;
+        let source = SourceRef::of_kustomization(object)?;
         // What has no namespace yet gets one from whatever applies it.
         let is_same = |own: &SourceRef| {
             own.kind == source.kind
@@ -81,6 +72,21 @@ impl Own {
         let help = "no cluster reaches this Kustomization: correct the path before anything applies it, or remove it";
         Some(missing(object, path, &folder, false).help(help))
     }
+}
+
+/// The directories that contain an object which a cluster receives, and the directories above.
+fn applied_folders(clusters: &[Cluster]) -> Index<&str, ()> {
+    let mut folders: Index<&str, ()> = Index::default();
+    for object in clusters.iter().flat_map(|cluster| &cluster.brought).flat_map(|brought| brought.objects.iter()) {
+        let mut folder = object.node.get("kind").unwrap_or(&object.node).origin.written().file().path();
+        while !folder.is_empty() {
+            folder = folder_of(folder);
+            if folders.insert(folder, ()).is_some() {
+                break;
+            }
+        }
+    }
+    folders
 }
 
 /// Where an object was written: building and patching do not move that.

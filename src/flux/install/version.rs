@@ -1,8 +1,5 @@
 //! Which Flux runs on a cluster, as far as builds depend on it.
 
-use super::root::Root;
-use crate::flux::engine::cluster_build::Slot;
-use crate::flux::model::cluster::ApplierKind;
 use crate::flux::settings::Settings;
 use crate::kube::Object;
 use crate::kube::semver_range::Range;
@@ -62,26 +59,20 @@ impl Strictness {
         self != Self::Lax
     }
 
-    /// Reads it from the arguments of kustomize-controller, else from the version.
-    pub(crate) fn of(root: &Root, slots: &[Slot], settings: &Settings) -> Self {
-        let outputs = slots.iter().filter(|slot| slot.asks.target.is_none()).filter_map(|slot| slot.output.as_ref());
-        let made = outputs.clone().filter_map(|output| output.controller.as_ref());
-        let inventories = outputs.map(|output| &output.inventory);
-        let held = inventories.flat_map(|inventory| inventory.controllers().map(|held| &held.object));
-        let controllers: Vec<&Object> = root.controller.iter().chain(held).chain(made).collect();
-        let instances = slots.iter().filter(|slot| slot.asks.kind == ApplierKind::FluxInstance);
-        let instances: Vec<&Object> = instances.map(|slot| &slot.asks.object).collect();
+    /// Reads it from the arguments of kustomize-controller, else from the version. `controllers` are the Deployments of
+    /// kustomize-controller, the last one deciding; `instances` are the FluxInstances.
+    pub(crate) fn of(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Self {
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
         if let Some(on) = gate {
             return if on { Self::Strict } else { Self::Lax };
         }
         let forced = settings.flux_version.as_deref();
-        let configured = settings.config.clusters.get(&*root.name).and_then(|cluster| cluster.flux_version.as_ref());
+        let configured = settings.config.clusters.get(cluster).and_then(|cluster| cluster.flux_version.as_ref());
         let configured = configured.map(|version| version.0.as_str());
         let instance = || instances.iter().find_map(|instance| instance.text_at(&["spec", "distribution", "version"]));
         let label = || controllers.iter().find_map(|object| object.label("app.kubernetes.io/version"));
         let version = forced.or(configured).or_else(instance).or_else(label);
-        let version = version.or_else(|| settings.config.flux_version(&root.name));
+        let version = version.or_else(|| settings.config.flux_version(cluster));
         let is_of_instance = version.is_some() && version == instance() && forced.or(configured).is_none();
         match version.and_then(newest) {
             Some(version) if (version.major, version.minor, version.patch) < STRICT_SINCE => Self::Lax,

@@ -1,9 +1,9 @@
 //! Objects that Kyverno's policies generate: copies, or objects defined in the policy, mostly one for each namespace.
 
-use super::{Known, Produced, shell, unknown};
+use super::produced::{Known, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
-use crate::flux::label::{fits, fits_labels};
 use crate::kube::Object;
+use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
 
@@ -98,7 +98,7 @@ impl Rule {
 
     /// Returns whether `cloneList` selects a source by its labels.
     pub(super) fn takes(&self, source: &Object) -> bool {
-        fits(self.generate.at_keys(&["cloneList", "selector"]), source)
+        is_selected(self.generate.at_keys(&["cloneList", "selector"]), |key| source.label(key))
     }
 
     /// The object defined in the policy, with computed values unknown.
@@ -154,9 +154,15 @@ fn fits_filter(filter: &Node, namespace: &str, found: Option<&Object>, granted: 
         "kubernetes.io/metadata.name" => Some(namespace),
         _ => found.and_then(|found| found.label(key)),
     };
-    let selector = fits_labels(filter.get("selector"), label);
-    let near = fits_labels(filter.get("namespaceSelector"), label);
+    let selector = is_selected(filter.get("selector"), label);
+    let near = is_selected(filter.get("namespaceSelector"), label);
     name && globs("names") && globs("namespaces") && selector && near
+}
+
+/// Tells whether a selector selects labels; one that is left out selects all.
+fn is_selected<'a>(selector: Option<&Node>, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+    let Some(selector) = selector.filter(|selector| !selector.is_null()) else { return true };
+    Selector::of(selector).is_some_and(|selector| selector.selects(label))
 }
 
 /// Returns whether Kyverno's notation matches a kind: `Namespace`, `v1/Namespace`, `*/Namespace`.

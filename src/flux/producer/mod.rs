@@ -1,6 +1,7 @@
 //! The producers of ConfigMaps and Secrets without a manifest: policies, controllers that copy objects, operators that
 //! fetch secrets, and declarations of the configuration.
 
+pub(super) mod produced;
 mod declared;
 mod fetched;
 mod kyverno;
@@ -10,11 +11,12 @@ use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
 use crate::config::Declared;
-use crate::flux::build::synthetic_node::{entry, map, quoted, text};
-use crate::flux::model::cluster::ApplierKind;
+use crate::flux::model::applier_kind::ApplierKind;
+use crate::flux::object::synthetic_node::entry;
 use crate::kube::Object;
 use crate::text::{Index, Span};
-use crate::yaml::{Name, Node, Style, Value};
+use crate::yaml::{Name, Node, Value};
+use produced::{Known, Produced, unknown};
 
 /// The maximum length of a chain of copies.
 const MAX_COPIES: usize = 8;
@@ -54,27 +56,12 @@ pub struct Producers {
     declared: Vec<Arc<Declared>>,
 }
 
-/// A produced object.
-#[derive(Debug, Clone)]
-pub struct Produced {
-    /// The object, with unknown values marked.
-    pub object: Object,
-    /// Whether the object may have further keys.
-    pub open: bool,
-    /// The producer; `None` for an applier or the configuration.
-    pub by: Option<ObjectRef>,
-}
-
 /// The source of the data of a ResourceSet's object.
 #[derive(Debug, Clone)]
 enum Filling {
     Copy { namespace: Name, name: Name, by: ObjectRef },
     KubeConfig,
 }
-
-/// Looks up an object of the core group in a cluster by kind, namespace and name. The namespace of a Namespace is
-/// empty.
-pub type Known<'a> = &'a dyn Fn(&str, &str, &str) -> Option<Object>;
 
 impl Producers {
     /// Creates the producers of a cluster with the objects that the configuration declares.
@@ -192,40 +179,6 @@ impl Producers {
 
 fn key(object: &Object) -> (Name, Name, Name) {
     (object.kind().into(), object.namespace().unwrap_or_default().into(), object.name().into())
-}
-
-impl Produced {
-    fn brought(object: Object) -> Self {
-        Self { object, open: false, by: None }
-    }
-
-    /// Creates an object of which only the name is known.
-    pub(super) fn unknown(kind: &str, namespace: &str, name: &str, place: &Span, by: &ObjectRef) -> Self {
-        Self { object: shell(kind, namespace, name, Vec::new(), place), open: true, by: Some(by.clone()) }
-    }
-
-    /// Renames the object, without its labels and annotations.
-    fn named(self, namespace: &str, name: &str) -> Self {
-        let place = self.object.span().clone();
-        let mut node = self.object.node.without("metadata");
-        let metadata = map(vec![("name", quoted(name, &place)), ("namespace", quoted(namespace, &place))], &place);
-        node = node.with(entry("metadata", metadata));
-        Self { object: Object { node }, ..self }
-    }
-}
-
-/// Creates an object with data.
-fn shell(kind: &str, namespace: &str, name: &str, data: Vec<(Name, Node)>, place: &Span) -> Object {
-    let metadata = map(vec![("name", quoted(name, place)), ("namespace", quoted(namespace, place))], place);
-    let entries = data.into_iter().map(|(key, node)| entry(&key, node)).collect::<Vec<_>>();
-    let data = Node::at(Value::Map(entries.into()), place.clone());
-    let fields = vec![("apiVersion", text("v1", place)), ("kind", text(kind, place)), ("metadata", metadata)];
-    Object { node: map(fields, place).with(entry("data", data)) }
-}
-
-/// Creates an unknown value at the position that declares it.
-fn unknown(key: &str, place: &Span) -> Node {
-    Node::scalar(format!("${{{key}}}"), Style::Unknown, place.clone())
 }
 
 /// Adds the address and the certificate of a cluster to a ConfigMap, unless it has them.

@@ -26,7 +26,7 @@ impl Artifact {
 
     /// The builder that treats SOPS-encrypted files as decrypted.
     pub fn decrypting(&self) -> &Builder {
-        self.decrypting.get_or_init(|| Builder::new(self.files().clone().decrypted()))
+        self.decrypting.get_or_init(|| Builder::new(self.files().clone().with_decryption()))
     }
 
     /// Records the files of the source before it ignored some.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::artifact::Artifact;
 use crate::base::finding::Finding;
+use crate::flux::object::source_path::clamp;
 use crate::kustomize::{FAILED_BUILD, Files};
 use crate::text::is_inside;
 use crate::yaml::Node;
@@ -81,21 +82,6 @@ pub(super) fn add(files: &Files, includes: &[Include]) -> Result<Files, Vec<Find
         }
     }
     Ok(Files::select(places.into_iter().map(|(path, (files, there))| (path.into(), files, there.into()))))
-}
-
-/// Normalizes a path below the root: `..` at the root stays at the root.
-pub(super) fn clamp(path: &str) -> String {
-    let mut segments: Vec<&str> = Vec::new();
-    for segment in path.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." => {
-                segments.pop();
-            }
-            other => segments.push(other),
-        }
-    }
-    segments.join("/")
 }
 
 fn shown(path: &str) -> &str {

@@ -7,6 +7,7 @@ use super::include::{self, Include};
 use super::origin::known;
 use super::sparse;
 use crate::base::finding::Finding;
+use crate::flux::object::source_path::clamp;
 use crate::kube::Object;
 use crate::kustomize::Files;
 use crate::text::is_inside;
@@ -107,9 +108,8 @@ fn select(files: &Files, wanted: impl Fn(&str) -> bool) -> Files {
 /// The files without submodules, which a working tree contains too.
 fn without_submodules(files: &Files) -> Files {
     let Ok(modules) = files.tree().file(".gitmodules") else { return files.clone() };
-    let value = |line: &str| {
-        line.trim().strip_prefix("path")?.trim_start().strip_prefix('=').map(|path| include::clamp(path.trim()))
-    };
+    let value =
+        |line: &str| line.trim().strip_prefix("path")?.trim_start().strip_prefix('=').map(|path| clamp(path.trim()));
     let folders: Vec<String> = modules.text().lines().filter_map(value).filter(|folder| !folder.is_empty()).collect();
     let is_own = |path: &&str| !folders.iter().any(|folder| is_inside(path, folder));
     let paths = files.tree().entries().map(|(path, _)| path).filter(is_own);
@@ -125,7 +125,7 @@ fn check_out(fetched: &Files, wanted: &[Node]) -> Result<Files, Vec<Finding>> {
     let paths = fetched.tree().entries().map(|(path, _)| path).filter(|path| sparse::has(&folders, path));
     let checked_out = Files::select(paths.map(|path| (Arc::from(path), fetched, Arc::from(path))));
     let lacks = |node: &&Node| {
-        let path = include::clamp(node.text().unwrap_or_default());
+        let path = clamp(node.text().unwrap_or_default());
         !checked_out.tree().has_file(&path) && !checked_out.tree().has_folder(&path)
     };
     let findings: Vec<Finding> = wanted.iter().filter(lacks).map(no_such_folder).collect();

@@ -1,59 +1,20 @@
 //! The sources of the clusters, and the copies of their content.
 
+use super::digest::digest;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use sha2::{Digest as _, Sha256};
-
 use super::artifact::{Artifact, Resolution};
-use super::generator::{Generated, Names, Stop};
+use super::generator::{Generated, Names};
 use super::origin::Origin;
-use super::resolve::Resolver;
 use crate::address::{Address, Location};
+use crate::flux::source::generator::stop::Stop;
 use crate::kube::Object;
 use crate::kustomize;
 use crate::kustomize::Files;
 use crate::text::{Index, Tree, is_inside};
 use crate::yaml::{Node, Value};
-
-/// A reference to a source: the `sourceRef` of a Kustomization, with its namespace.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SourceRef {
-    /// `GitRepository`, `OCIRepository`, `Bucket` or `ExternalArtifact`.
-    pub kind: Arc<str>,
-    /// Its namespace.
-    pub namespace: Arc<str>,
-    /// Its name.
-    pub name: Arc<str>,
-}
-
-impl fmt::Display for SourceRef {
-    /// Writes `Kind/namespace/name`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}", self.kind, self.namespace, self.name)
-    }
-}
-
-/// Looks up the objects of a cluster.
-pub trait Lookup {
-    /// The object of a source kind.
-    fn source(&self, reference: &SourceRef) -> Option<Object>;
-
-    /// The ArtifactGenerators of a namespace, in order.
-    fn generators(&self, namespace: &str) -> Vec<Object>;
-
-    /// Returns whether unknown content may define a source in a namespace.
-    fn may_bring(&self, _namespace: &str) -> bool {
-        false
-    }
-
-    /// The directory of the repository that is the content of a source regardless of its address: the root's source.
-    fn own(&self, _source: &SourceRef) -> Option<String> {
-        None
-    }
-}
 
 /// A local copy of the content of a source.
 #[derive(Debug, Clone)]
@@ -129,8 +90,8 @@ pub struct Sources {
     /// The artifacts of sources that reference no others, by the memory address of their nodes and the directory of the
     /// repository. It keeps the nodes, so that addresses stay unique. The lock is never held while waiting.
     simple: Mutex<Simple>,
-    /// The names of generators' artifacts, by the memory address of their nodes. It keeps the nodes, so that addresses
-    /// stay unique.
+    /// The names of generators' artifacts, by the memory address of their nodes. It keeps the nodes, so that addresses stay
+    /// unique.
     names: Mutex<BTreeMap<usize, (Node, Arc<Names>)>>,
 }
 
@@ -166,8 +127,8 @@ impl Sources {
 
     /// Registers a directory of the repository as the content of a cluster's root source.
     ///
-    /// It then is the content of every source with the same address and reference. The first registration counts; a
-    /// source without an address is ignored.
+    /// It then is the content of every source with the same address and reference. The first registration counts; a source
+    /// without an address is ignored.
     pub fn add_own(&mut self, root: &Object, folder: &str) {
         let Some(Origin { address, reference }) = Origin::of(root) else { return };
         let own = Copy { address, reference, place: Place::Inside(folder.into()) };
@@ -181,11 +142,6 @@ impl Sources {
     /// The repository as an artifact, for directories that are built without a known source.
     pub fn repository(&self) -> Arc<Artifact> {
         self.know("repository", || self.repository.clone())
-    }
-
-    /// Resolves a source to its artifact.
-    pub fn resolve(&self, source: &SourceRef, lookup: &dyn Lookup) -> Resolution {
-        Resolver::new(self, lookup).resolve(source)
     }
 
     /// The copy of an origin. A copy of the exact reference precedes a copy of any reference.
@@ -285,7 +241,7 @@ impl Sources {
     }
 }
 
-/// The copies for kustomizations that reference a base by URL.
+/// The copies as those that a kustomization may name by a URL.
 pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
     let base = |copy: &Copy| {
         let tree = match &copy.place {
@@ -295,16 +251,6 @@ pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
         kustomize::Copy { address: copy.address.clone(), reference: copy.reference.clone(), tree }
     };
     copies.iter().map(base).collect()
-}
-
-/// The digest of an artifact's input, which may contain the ids of other artifacts.
-pub(super) fn digest(recipe: &str) -> Arc<str> {
-    let digest = Sha256::digest(recipe);
-    let mut id = String::new();
-    for byte in digest.iter().take(16) {
-        let _ = write!(id, "{byte:02x}");
-    }
-    id.into()
 }
 
 /// The files below a directory, with paths relative to it.

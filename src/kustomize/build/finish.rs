@@ -1,4 +1,4 @@
-//! The steps that kustomize takes once, at the top: hashes, references, variables, order.
+//! The final steps of a build, which run once for the topmost kustomization: hashes, references, variables, order.
 
 use super::output::Build;
 use crate::base::finding::Finding;
@@ -9,56 +9,59 @@ use crate::kustomize::generate::hash;
 use crate::kustomize::objects::{order, patch_targets};
 use crate::kustomize::references::{name_references, vars};
 use crate::kustomize::rule_ids::FAILED_BUILD;
-use crate::kustomize::state::accumulator::{Partial, is_local};
+use crate::kustomize::state::accumulator::{Accumulator, is_local};
 use crate::kustomize::state::origin_annotations;
-use crate::kustomize::text::reprint::reprinted;
-use crate::kustomize::text::string_value::{as_text, is_text};
+use crate::kustomize::text::reprint::reprint_node;
+use crate::kustomize::text::string_value::{is_string, to_string_value};
 use crate::yaml::{Entry, Node, Style, Value, go};
 
-/// Makes the build of what the topmost kustomization accumulated.
-pub(super) fn finish(partial: &Partial, definition: Option<&Definition>) -> Build {
-    let mut resources = partial.resources.clone();
-    let mut findings = partial.findings.clone();
+/// Finishes the build of the topmost kustomization.
+pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>) -> Build {
+    let mut resources = accumulator.resources.clone();
+    let mut findings = accumulator.findings.clone();
     hash::add_to_names(&mut resources);
-    name_references::follow(&mut resources, &partial.configuration, &mut findings);
-    vars::resolve(&mut resources, partial, &mut findings);
+    name_references::update(&mut resources, &accumulator.config, &mut findings);
+    vars::resolve(&mut resources, accumulator, &mut findings);
     resources.list.retain(|resource| !is_local(&resource.node));
     order::sort(&mut resources, definition, &mut findings);
-    if let Some(definition) = definition.filter(|definition| origin_annotations::is_asked(definition)) {
+    if let Some(definition) = definition.filter(|definition| origin_annotations::has_build_metadata(definition)) {
         resources.list.iter_mut().for_each(|resource| origin_annotations::write(resource, definition));
     }
-    let dropped = dropped(definition);
-    let objects: Vec<Object> =
-        resources.list.iter().map(|resource| Object { node: reprinted(&tidy(&resource.node, &dropped)) }).collect();
-    findings.extend(objects.iter().filter_map(unprintable));
+    let removed_annotations = removed_annotations(definition);
+    let objects: Vec<Object> = resources
+        .list
+        .iter()
+        .map(|resource| Object { node: reprint_node(&normalize_annotations(&resource.node, &removed_annotations)) })
+        .collect();
+    findings.extend(objects.iter().filter_map(print_error));
     crate::base::finding::sort(&mut findings);
-    let mut left_out = partial.left_out.clone();
+    let mut left_out = accumulator.left_out.clone();
     crate::base::finding::sort(&mut left_out);
-    let mut laid = partial.laid.clone();
-    patch_targets::settle(&mut laid);
-    let mut remote = partial.remote.clone();
-    remote_base::settle(&mut remote);
+    let mut patch_targets = accumulator.patch_targets.clone();
+    patch_targets::deduplicate(&mut patch_targets);
+    let mut remote = accumulator.remote.clone();
+    remote_base::deduplicate(&mut remote);
     Build {
         objects,
         findings,
-        not_done: partial.not_done.clone(),
+        not_done: accumulator.not_done.clone(),
         left_out,
-        laid,
+        patch_targets,
         remote,
-        folders: partial.folders.clone(),
-        empty: partial.empty.clone(),
+        folders: accumulator.folders.clone(),
+        empty: accumulator.empty.clone(),
     }
 }
 
-/// What kustomize cannot print fails there, after everything else.
-fn unprintable(object: &Object) -> Option<Finding> {
+/// The error for an object that kustomize cannot print. kustomize fails on it in its last step.
+fn print_error(object: &Object) -> Option<Finding> {
     let (span, why) = go::print_error(&object.node)?;
-    let message = format!("kustomize cannot print this: {why}");
+    let message = format!("kustomize cannot print this object: {why}");
     Some(Finding::error(FAILED_BUILD, span, message).about(object.reference()))
 }
 
-/// What kustomize writes into annotations while it builds, which nobody's objects keep.
-const OF_BUILDS: &[&str] = &[
+/// The annotations that kustomize uses during a build and removes at the end.
+const BUILD_ANNOTATIONS: &[&str] = &[
     "internal.config.kubernetes.io/previousKinds",
     "internal.config.kubernetes.io/previousNames",
     "internal.config.kubernetes.io/prefixes",
@@ -80,26 +83,26 @@ const OF_BUILDS: &[&str] = &[
     "internal.config.kubernetes.io/helm-generated",
 ];
 
-/// What the topmost kustomization asks to be kept with `buildMetadata`, and where it is kept.
+/// The options of `buildMetadata` that keep an annotation, and the annotation.
 const METADATA: &[(&str, &str)] = &[
     ("originAnnotations", "config.kubernetes.io/origin"),
     ("transformerAnnotations", "alpha.config.kubernetes.io/transformations"),
 ];
 
-/// The annotations that no object of the build keeps.
-fn dropped(definition: Option<&Definition>) -> Vec<&'static str> {
-    let asked = |option: &str| {
+/// The annotations that the build removes from all objects.
+fn removed_annotations(definition: Option<&Definition>) -> Vec<&'static str> {
+    let is_enabled = |option: &str| {
         let options = definition.map_or(&[][..], |definition| definition.items("buildMetadata"));
         options.iter().any(|node| node.text() == Some(option))
     };
-    let metadata = METADATA.iter().filter(|(option, _)| !asked(option)).map(|(_, annotation)| *annotation);
-    OF_BUILDS.iter().copied().chain(metadata).collect()
+    let metadata = METADATA.iter().filter(|(option, _)| !is_enabled(option)).map(|(_, annotation)| *annotation);
+    BUILD_ANNOTATIONS.iter().copied().chain(metadata).collect()
 }
 
-/// The object with annotations as kustomize leaves them: strings all of them, and no mapping where there are none.
-fn tidy(node: &Node, dropped: &[&str]) -> Node {
+/// Normalizes annotations as kustomize does: all values are strings, and an empty mapping is removed.
+fn normalize_annotations(node: &Node, removed_annotations: &[&str]) -> Node {
     let Some(metadata) = node.entry("metadata") else {
-        // Only a list can come without, and looking for annotations makes it.
+        // Only a list can lack metadata. kustomize adds it when it looks up the annotations.
         let empty = Node { value: Value::Map([].into()), origin: node.origin.clone() };
         return node.with(Entry::new("metadata", node.origin.written(), empty));
     };
@@ -107,13 +110,13 @@ fn tidy(node: &Node, dropped: &[&str]) -> Node {
     if !annotations.node.is_map() && !annotations.node.is_null() {
         return node.clone();
     }
-    let is_kept = |entry: &&Entry| !dropped.contains(&&*entry.key);
+    let is_kept = |entry: &&Entry| !removed_annotations.contains(&&*entry.key);
     let entries = annotations.node.entries();
-    if !entries.is_empty() && entries.iter().all(|entry| is_kept(&entry) && is_annotation(&entry.node)) {
+    if !entries.is_empty() && entries.iter().all(|entry| is_kept(&entry) && is_normalized_annotation(&entry.node)) {
         return node.clone();
     }
     let entries: Vec<Entry> =
-        entries.iter().filter(is_kept).map(|entry| entry.with_node(as_annotation(&entry.node))).collect();
+        entries.iter().filter(is_kept).map(|entry| entry.with_node(to_annotation(&entry.node))).collect();
     let changed = if entries.is_empty() {
         metadata.node.without("annotations")
     } else {
@@ -123,15 +126,16 @@ fn tidy(node: &Node, dropped: &[&str]) -> Node {
     node.with(metadata.with_node(changed))
 }
 
-/// Tells whether a value is the string that [`as_annotation`] makes of it.
-fn is_annotation(node: &Node) -> bool {
-    is_text(node) && matches!(&node.value, Value::Scalar(text, style) if *style == style_of_annotation(text, *style))
+/// Tells whether a value equals the result of [`to_annotation`].
+fn is_normalized_annotation(node: &Node) -> bool {
+    is_string(node) && matches!(&node.value, Value::Scalar(text, style) if *style == style_of_annotation(text, *style))
 }
 
-/// The string that kustomize makes of a value of annotations: it writes all of them anew, as a block where they have
-/// lines, so that a folded block is none any more.
-fn as_annotation(node: &Node) -> Node {
-    let node = as_text(node);
+/// Converts an annotation to a string, as kustomize does.
+///
+/// kustomize prints all annotations again: multi-line text becomes a literal block, also if it was a folded one.
+fn to_annotation(node: &Node) -> Node {
+    let node = to_string_value(node);
     match &node.value {
         Value::Scalar(text, style) => {
             Node { value: Value::Scalar(text.clone(), style_of_annotation(text, *style)), origin: node.origin }

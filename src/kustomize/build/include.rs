@@ -1,185 +1,191 @@
-//! What a kustomization takes in: files, other folders, components.
+//! The accumulation of `resources`, `bases` and `components`.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::walk::{Read, Walk};
+use super::walk::{LoadedDefinition, Walk};
 use crate::base::finding::Finding;
 use crate::kustomize::file::definition::{Definition, FILE_NAMES};
 use crate::kustomize::file::files::Reading;
 use crate::kustomize::file::locate::Located;
 use crate::kustomize::file::manifests::objects_of;
 use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::omission::Omission;
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
-use crate::kustomize::state::accumulator::Partial;
+use crate::kustomize::state::accumulator::Accumulator;
 use crate::text::{is_inside, join};
 use crate::yaml::Node;
 
-/// Kustomizations may include each other this deep.
+/// The maximum depth of nested kustomizations.
 const MAX_DEPTH: usize = 64;
-/// A build may take in this many components. Each is applied as often as it is named, by components that are themselves
-/// named twice many times over.
+/// The maximum number of components in a build. Nested components that are listed twice multiply.
 const MAX_COMPONENTS: usize = 10_000;
 
 impl Walk<'_> {
-    /// Takes in what `resources` and `bases` name.
-    pub(super) fn include_all(&mut self, definition: &Definition, partial: &mut Partial) {
-        let mut named: BTreeMap<String, &Node> = BTreeMap::new();
+    /// Accumulates the items of `resources` and `bases`.
+    pub(super) fn include_all(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
+        let mut listed: BTreeMap<String, &Node> = BTreeMap::new();
         for item in ["resources", "bases"].into_iter().flat_map(|field| definition.items(field)) {
-            let before = partial.findings.len();
-            self.include(definition, item, partial);
+            let before = accumulator.findings.len();
+            self.include(definition, item, accumulator);
             let Some(path) = item.text().and_then(|text| join(&definition.folder, text)) else { continue };
-            match named.entry(path) {
+            match listed.entry(path) {
                 Entry::Vacant(entry) => {
                     entry.insert(item);
                 }
-                // Each of its objects is there already: that is said once. What has no objects may be named again.
-                Entry::Occupied(entry) if partial.findings.len() > before => {
-                    partial.findings.truncate(before);
-                    partial.fail(named_twice(entry.get(), item));
+                // The second listing reports each object as a duplicate; report one finding instead. An item without
+                // objects may repeat.
+                Entry::Occupied(entry) if accumulator.findings.len() > before => {
+                    accumulator.findings.truncate(before);
+                    accumulator.fail(listed_twice(entry.get(), item));
                 }
                 Entry::Occupied(_) => {}
             }
         }
     }
 
-    pub(super) fn include(&mut self, definition: &Definition, item: &Node, partial: &mut Partial) {
+    /// Accumulates an item of `resources` or `bases`.
+    pub(super) fn include(&mut self, definition: &Definition, item: &Node, accumulator: &mut Accumulator) {
         let Some(text) = item.text().filter(|text| !text.is_empty()) else {
-            let message = "a resource is the path of a file or folder";
-            partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+            let message = "an item of `resources` must be the path of a file or directory";
+            accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
             return;
         };
         match definition.find(self.files, item) {
-            Ok(Located::File(path)) => self.include_file(item, &path, partial),
-            Ok(Located::Folder(path)) => self.include_folder(item, text, &path, partial),
-            Ok(Located::Elsewhere(finding)) => partial.leave_out("resources: <url>", finding),
-            Err(_) if self.is_bootstrap(text) => partial.uncertain = true,
-            Err(finding) => partial.fail(finding),
+            Ok(Located::File(path)) => self.include_file(item, &path, accumulator),
+            Ok(Located::Folder(path)) => self.include_folder(item, text, &path, accumulator),
+            Ok(Located::NotFetched(finding)) => accumulator.leave_out(Omission::RemoteResource, finding),
+            Err(_) if self.is_bootstrap_file(text) => accumulator.is_incomplete = true,
+            Err(finding) => accumulator.fail(finding),
         }
     }
 
-    /// `flux bootstrap` writes these files into the repository; before that they are not there.
-    fn is_bootstrap(&self, text: &str) -> bool {
+    /// Tells whether `flux bootstrap` writes this file. The repository may not contain it yet.
+    fn is_bootstrap_file(&self, text: &str) -> bool {
         self.files.reading() == Reading::Flux
             && matches!(text.rsplit('/').next(), Some("gotk-components.yaml" | "gotk-sync.yaml"))
     }
 
-    fn include_file(&mut self, item: &Node, path: &str, partial: &mut Partial) {
+    fn include_file(&mut self, item: &Node, path: &str, accumulator: &mut Accumulator) {
         let Some(parsed) = self.files.get(path) else {
-            let message = format!("`{}` is no text that can be read", item.text().unwrap_or_default());
-            partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+            let message = format!("`{}` is not a readable text file", item.text().unwrap_or_default());
+            accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
             return;
         };
-        partial.uncertain |= !parsed.findings.is_empty();
-        partial.findings.extend(parsed.findings.iter().cloned());
+        accumulator.is_incomplete |= !parsed.findings.is_empty();
+        accumulator.findings.extend(parsed.findings.iter().cloned());
         let contents = objects_of(&parsed);
-        for fault in contents.faults {
-            partial.fail(fault.related(item.span().clone(), "named here"));
+        for finding in contents.findings {
+            accumulator.fail(finding.related(item.span().clone(), "referenced here"));
         }
-        self.is_begun |= !contents.objects.is_empty();
-        partial.awaits_flux |= contents.objects.is_empty() && path.ends_with("gotk-components.yaml");
+        self.has_objects |= !contents.objects.is_empty();
+        accumulator.awaits_bootstrap |= contents.objects.is_empty() && path.ends_with("gotk-components.yaml");
         for node in contents.objects {
             let mut resource = Resource::new(node);
-            if self.traced {
-                resource.traced_to_file(path);
+            if self.is_traced {
+                resource.set_source_file(path);
             }
-            partial.add(resource, item);
+            accumulator.add(resource, item);
         }
     }
 
-    fn include_folder(&mut self, item: &Node, text: &str, path: &str, partial: &mut Partial) {
-        if let Some(finding) = self.refuse_depth(item, path) {
-            partial.fail(finding);
+    fn include_folder(&mut self, item: &Node, text: &str, path: &str, accumulator: &mut Accumulator) {
+        if let Some(finding) = self.check_stack(item, path) {
+            accumulator.fail(finding);
             return;
         }
         let Some(base) = self.folder(path) else {
-            partial.fail(no_kustomization(item, text));
+            accumulator.fail(no_kustomization(item, text));
             return;
         };
-        self.is_begun |= !base.resources.list.is_empty();
-        self.share_schema(partial);
-        partial.absorb(&base, item);
-        if base.component {
-            let message = format!("`{text}` is a Component, which cannot be a resource");
-            partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("name it in `components`"));
+        self.has_objects |= !base.resources.list.is_empty();
+        self.share_schema(accumulator);
+        accumulator.merge_base(&base, item);
+        if base.is_component {
+            let message = format!("`{text}` is a Component, which cannot be an item of `resources`");
+            accumulator
+                .fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("list it in `components`"));
         }
         for resource in &base.resources.list {
-            partial.add(resource.clone(), item);
+            accumulator.add(resource.clone(), item);
         }
     }
 
-    pub(super) fn component(&mut self, definition: &Definition, item: &Node, partial: &mut Partial) {
+    /// Accumulates an item of `components`.
+    pub(super) fn component(&mut self, definition: &Definition, item: &Node, accumulator: &mut Accumulator) {
         let text = item.text().unwrap_or_default();
         let path = match definition.find(self.files, item) {
             Ok(Located::Folder(path)) => path,
             Ok(Located::File(_)) => {
-                let message = format!("`{text}` is a file, and a component is a folder");
-                partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+                let message = format!("`{text}` is a file, but a component is a directory");
+                accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
                 return;
             }
-            Ok(Located::Elsewhere(finding)) => return partial.leave_out("components: <url>", finding),
-            Err(finding) => return partial.fail(finding),
+            Ok(Located::NotFetched(finding)) => return accumulator.leave_out(Omission::RemoteComponent, finding),
+            Err(finding) => return accumulator.fail(finding),
         };
-        if let Some(finding) = self.refuse_depth(item, &path) {
-            partial.fail(finding);
+        if let Some(finding) = self.check_stack(item, &path) {
+            accumulator.fail(finding);
             return;
         }
-        match self.definition(&path, partial) {
-            None => partial.fail(no_kustomization(item, text)),
-            Some(Read::Unusable) => {}
-            Some(Read::Usable(component)) if component.is_component() => {
+        match self.definition(&path, accumulator) {
+            None => accumulator.fail(no_kustomization(item, text)),
+            Some(LoadedDefinition::Invalid) => {}
+            Some(LoadedDefinition::Valid(component)) if component.is_component() => {
                 self.components += 1;
                 if self.components < MAX_COMPONENTS {
-                    self.accumulate(&component, partial);
+                    self.accumulate(&component, accumulator);
                 } else if self.components == MAX_COMPONENTS {
-                    let message = format!("this build takes in more than {MAX_COMPONENTS} components");
-                    partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+                    let message = format!("this build has more than {MAX_COMPONENTS} components");
+                    accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
                 }
             }
-            Some(Read::Usable(_)) => {
-                let message = format!("`{text}` is no Component");
-                let help = "name it in `resources`, or give it `kind: Component`";
-                partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help(help));
+            Some(LoadedDefinition::Valid(_)) => {
+                let message = format!("`{text}` is not a Component");
+                let help = "list it in `resources`, or set `kind: Component` in it";
+                accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help(help));
             }
         }
     }
 
-    /// Refuses a folder that is being built already or has one in it that is, and one that lies too deep.
-    fn refuse_depth(&mut self, item: &Node, path: &str) -> Option<Finding> {
-        if let Some(at) = self.open.iter().position(|open| is_inside(open, path)) {
-            self.refused_for = Some(self.refused_for.map_or(at, |before| before.min(at)));
+    /// Rejects a directory that forms a cycle with the directories on the stack, or exceeds the maximum depth.
+    fn check_stack(&mut self, item: &Node, path: &str) -> Option<Finding> {
+        if let Some(index) = self.stack.iter().position(|folder| is_inside(folder, path)) {
+            self.cycle_start = Some(self.cycle_start.map_or(index, |before| before.min(index)));
             let called = |path: &str| format!("`{}`", self.files.tree().display_path(path));
             let text = item.text().unwrap_or_default();
-            let circle: Vec<String> =
-                self.open.iter().skip(at).map(|open| called(open)).chain([called(path)]).collect();
-            let message = match circle.as_slice() {
-                _ if self.open.get(at).is_none_or(|open| open != path) => {
-                    format!("`{text}` contains a folder that is being built, and kustomize takes that for a circle")
+            let cycle: Vec<String> =
+                self.stack.iter().skip(index).map(|folder| called(folder)).chain([called(path)]).collect();
+            let message = match cycle.as_slice() {
+                _ if self.stack.get(index).is_none_or(|folder| folder != path) => {
+                    format!("`{text}` contains a directory that includes it; kustomize rejects this as a cycle")
                 }
-                [_, _] => "this folder includes itself".to_string(),
-                circle => format!("these folders include each other: {}", circle.join(" → ")),
+                [_, _] => "this directory includes itself".to_string(),
+                cycle => format!("these directories form a cycle: {}", cycle.join(" → ")),
             };
-            return Some(Finding::error(FAILED_BUILD, item.span().clone(), message).help("remove one of the lines"));
+            return Some(
+                Finding::error(FAILED_BUILD, item.span().clone(), message).help("remove one of these references"),
+            );
         }
-        if self.open.len() < MAX_DEPTH {
+        if self.stack.len() < MAX_DEPTH {
             return None;
         }
-        self.refused_for = Some(0);
-        let message = format!("kustomizations include each other more than {MAX_DEPTH} folders deep");
+        self.cycle_start = Some(0);
+        let message = format!("kustomizations are nested more than {MAX_DEPTH} levels deep");
         Some(Finding::error(FAILED_BUILD, item.span().clone(), message))
     }
 }
 
-fn named_twice(first: &Node, again: &Node) -> Finding {
-    let message = format!("`{}` is named twice", again.text().unwrap_or_default());
-    let finding = Finding::error(MISSING_RESOURCE, again.span().clone(), message);
+fn listed_twice(first: &Node, second: &Node) -> Finding {
+    let message = format!("`{}` is listed twice", second.text().unwrap_or_default());
+    let finding = Finding::error(MISSING_RESOURCE, second.span().clone(), message);
     finding
-        .related(first.span().clone(), "named here already")
-        .help("remove one of the lines: kustomize refuses to build the folder")
+        .related(first.span().clone(), "first listed here")
+        .help("remove one of the lines; otherwise kustomize does not build the directory")
 }
 
 fn no_kustomization(item: &Node, text: &str) -> Finding {
-    let message = format!("folder `{text}` has no {}", FILE_NAMES[0]);
-    let help = "add one, or name the files: kustomize does not take a folder of files";
+    let message = format!("directory `{text}` has no {}", FILE_NAMES[0]);
+    let help = "add it, or list the files; kustomize does not read a directory without it";
     Finding::error(MISSING_RESOURCE, item.span().clone(), message).help(help)
 }

@@ -1,5 +1,6 @@
-//! `generators`, `transformers` and `validators`: kustomize's own, written as objects. Others are programs, and kustomize
-//! runs none unless it is told to.
+//! `generators`, `transformers` and `validators`: built-in plugins that objects configure.
+//!
+//! Other plugins are programs. kustomize runs them only with `--enable-alpha-plugins`.
 
 use std::sync::Arc;
 
@@ -12,14 +13,15 @@ use crate::kustomize::file::plugin_fields;
 use crate::kustomize::generate::generator_kind::GeneratorKind;
 use crate::kustomize::generate::{config_maps, iam_policy};
 use crate::kustomize::objects::resources::Resource;
-use crate::kustomize::objects::trace::{Maker, Trace};
+use crate::kustomize::objects::trace::{PluginRef, Trace};
+use crate::kustomize::omission::Omission;
 use crate::kustomize::rule_ids::FAILED_BUILD;
-use crate::kustomize::state::accumulator::Partial;
+use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::transform::builtin_plugins;
 use crate::yaml::{Embedded, Entry, Node, Value};
 
-/// The version that says that a generator or transformer is one of kustomize's own.
-const OWN: &str = "builtin";
+/// The `apiVersion` of built-in plugins.
+const BUILTIN: &str = "builtin";
 
 const GENERATORS: &[&str] =
     &["ConfigMapGenerator", "SecretGenerator", "HelmChartInflationGenerator", "IAMPolicyGenerator"];
@@ -41,92 +43,105 @@ const TRANSFORMERS: &[&str] = &[
     "ValueAddTransformer",
 ];
 
-/// The label that a validator may leave behind.
+/// The label that a validator may add.
 const VALIDATED_BY: &str = "validated-by";
 
 impl Walk<'_> {
-    /// Runs the generators that a kustomization names.
-    pub(super) fn generate(&mut self, definition: &Definition, partial: &mut Partial) {
-        let plugins = self.plugins(definition, "generators", GENERATORS, partial);
+    /// Runs the generators that a kustomization lists.
+    pub(super) fn generate(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
+        let plugins = self.plugins(definition, "generators", GENERATORS, accumulator);
         if plugins.is_empty() {
             return;
         }
-        let mut positions = partial.resources.index();
+        let mut positions = accumulator.resources.index();
         for (plugin, trace) in plugins {
             let folder = &definition.folder;
-            let made = match plugin.kind() {
-                "ConfigMapGenerator" => {
-                    config_maps::make(self.files, folder, GeneratorKind::ConfigMap, &named(&plugin), None, partial)
-                }
-                "SecretGenerator" => {
-                    config_maps::make(self.files, folder, GeneratorKind::Secret, &named(&plugin), None, partial)
-                }
-                "IAMPolicyGenerator" => match iam_policy::make(&plugin.node) {
+            let generated = match plugin.kind() {
+                "ConfigMapGenerator" => config_maps::generate(
+                    self.files,
+                    folder,
+                    GeneratorKind::ConfigMap,
+                    &generator_entry(&plugin),
+                    None,
+                    accumulator,
+                ),
+                "SecretGenerator" => config_maps::generate(
+                    self.files,
+                    folder,
+                    GeneratorKind::Secret,
+                    &generator_entry(&plugin),
+                    None,
+                    accumulator,
+                ),
+                "IAMPolicyGenerator" => match iam_policy::generate(&plugin.node) {
                     Ok(node) => Some((Resource::new(node), plugin.node.clone())),
                     Err(finding) => {
-                        partial.fail(finding);
+                        accumulator.fail(finding);
                         None
                     }
                 },
                 _ => {
-                    let message = "this chart was not inflated: that needs Helm, which is not run";
-                    partial.leave_out("helmCharts", Finding::error(FAILED_BUILD, plugin.span().clone(), message));
+                    let message = "this chart was not inflated, because that requires Helm";
+                    accumulator
+                        .leave_out(Omission::HelmCharts, Finding::error(FAILED_BUILD, plugin.span().clone(), message));
                     None
                 }
             };
-            if let Some((mut resource, place)) = made {
-                if self.traced {
-                    resource.traced_to_maker(Maker::of_object(&plugin, &trace));
+            if let Some((mut resource, location)) = generated {
+                if self.is_traced {
+                    resource.set_generator(PluginRef::from_object(&plugin, &trace));
                 }
-                config_maps::absorb(partial, &mut positions, resource, &place);
+                config_maps::add_generated(accumulator, &mut positions, resource, &location);
             }
         }
     }
 
-    /// Runs the transformers that a kustomization names, after those of its own fields.
-    pub(super) fn transform(&mut self, definition: &Definition, partial: &mut Partial) {
-        for (plugin, trace) in self.plugins(definition, "transformers", TRANSFORMERS, partial) {
-            builtin_plugins::run(self.files, &definition.folder, &plugin, partial);
-            partial.traced_by(&Maker::of_object(&plugin, &trace));
-            partial.resources.sweep();
-            partial.resources.reindex();
+    /// Runs the transformers that a kustomization lists, after those of its own fields.
+    pub(super) fn transform(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
+        for (plugin, trace) in self.plugins(definition, "transformers", TRANSFORMERS, accumulator) {
+            builtin_plugins::run(self.files, &definition.folder, &plugin, accumulator);
+            accumulator.record_transformer(&PluginRef::from_object(&plugin, &trace));
+            accumulator.resources.remove_deleted();
+            accumulator.resources.reindex();
         }
     }
 
-    /// Runs the validators that a kustomization names: transformers that may not change anything.
-    pub(super) fn validate(&mut self, definition: &Definition, partial: &mut Partial) {
-        for (plugin, _) in self.plugins(definition, "validators", TRANSFORMERS, partial) {
-            let before = partial.resources.clone();
-            builtin_plugins::run(self.files, &definition.folder, &plugin, partial);
-            // What was written anew counts as changed, whatever was written.
-            let untouched = |(a, b): (&Resource, &Resource)| match (&a.node.value, &unlabelled(&b.node).value) {
-                (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b),
-                _ => false,
-            };
-            let same = before.list.len() == partial.resources.list.len()
-                && before.list.iter().zip(&partial.resources.list).all(untouched);
-            partial.resources = before;
-            if !same {
+    /// Runs the validators that a kustomization lists: transformers that must not change objects.
+    pub(super) fn validate(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
+        for (plugin, _) in self.plugins(definition, "validators", TRANSFORMERS, accumulator) {
+            let original = accumulator.resources.clone();
+            builtin_plugins::run(self.files, &definition.folder, &plugin, accumulator);
+            // A rewritten object counts as changed, even if its content is equal.
+            let is_unchanged =
+                |(a, b): (&Resource, &Resource)| match (&a.node.value, &without_validator_label(&b.node).value) {
+                    (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b),
+                    _ => false,
+                };
+            let is_unchanged_build = original.list.len() == accumulator.resources.list.len()
+                && original.list.iter().zip(&accumulator.resources.list).all(is_unchanged);
+            accumulator.resources = original;
+            if !is_unchanged_build {
                 let message = format!("validator {} `{}` changes objects", plugin.kind(), plugin.name());
-                let help = "name it in `transformers` if it shall; kustomize refuses a validator that does";
-                partial.fail(Finding::error(FAILED_BUILD, plugin.span().clone(), message).help(help));
+                let help =
+                    "list it in `transformers` if this is intended; kustomize rejects a validator that changes objects";
+                accumulator.fail(Finding::error(FAILED_BUILD, plugin.span().clone(), message).help(help));
             }
         }
     }
 
-    /// The objects of a field that are among `known`: those written in it first, then those of files and folders.
+    /// The plugins of a field: inline plugins first, then those of files and directories.
     fn plugins(
         &mut self,
         definition: &Definition,
         field: &str,
         known: &[&str],
-        partial: &mut Partial,
+        accumulator: &mut Accumulator,
     ) -> Vec<(Object, Trace)> {
         let items = definition.items(field);
         if items.is_empty() {
             return Vec::new();
         }
-        let mut own = Partial { uncertain: partial.uncertain, ..Partial::default() };
+        let mut plugin_accumulator = Accumulator { is_incomplete: accumulator.is_incomplete, ..Accumulator::default() };
         let mut paths = Vec::new();
         for item in items {
             let parsed = Embedded::inherited(item).parse();
@@ -135,60 +150,65 @@ impl Walk<'_> {
                 continue;
             }
             let contents = objects_of(&parsed);
-            parsed.findings.iter().cloned().chain(contents.faults).for_each(|finding| own.fail(finding));
+            parsed
+                .findings
+                .iter()
+                .cloned()
+                .chain(contents.findings)
+                .for_each(|finding| plugin_accumulator.fail(finding));
             for node in contents.objects {
                 let mut resource = Resource::new(node);
-                resource.traced_to_file(&definition.path());
-                own.add(resource, item);
+                resource.set_source_file(&definition.path());
+                plugin_accumulator.add(resource, item);
             }
         }
         for item in paths {
-            self.include(definition, item, &mut own);
+            self.include(definition, item, &mut plugin_accumulator);
         }
-        partial.uncertain |= own.uncertain;
-        partial.findings.append(&mut own.findings);
-        partial.left_out.append(&mut own.left_out);
-        partial.folders.append(&mut own.folders);
-        for (what, count) in own.not_done {
-            *partial.not_done.entry(what).or_default() += count;
+        accumulator.is_incomplete |= plugin_accumulator.is_incomplete;
+        accumulator.findings.append(&mut plugin_accumulator.findings);
+        accumulator.left_out.append(&mut plugin_accumulator.left_out);
+        accumulator.folders.append(&mut plugin_accumulator.folders);
+        for (omission, count) in plugin_accumulator.not_done {
+            *accumulator.not_done.entry(omission).or_default() += count;
         }
         let mut plugins = Vec::new();
-        for resource in own.resources.list {
+        for resource in plugin_accumulator.resources.list {
             let object = Object { node: resource.node };
-            if object.api_version() == OWN && known.contains(&object.kind()) {
+            if object.api_version() == BUILTIN && known.contains(&object.kind()) {
                 let (node, findings) = plugin_fields::check(&object.node, object.kind());
                 if findings.is_empty() {
                     plugins.push((Object { node }, resource.history.trace));
                 }
                 for finding in findings {
-                    partial.fail(finding);
+                    accumulator.fail(finding);
                 }
             } else {
-                partial.fail(refused(&object, field, known));
+                accumulator.fail(unsupported(&object, field, known));
             }
         }
         plugins
     }
 }
 
-fn refused(object: &Object, field: &str, known: &[&str]) -> Finding {
+fn unsupported(object: &Object, field: &str, known: &[&str]) -> Finding {
     let kind = object.kind();
-    let at = object.node.get("kind").unwrap_or(&object.node).span().clone();
-    if object.api_version() != OWN {
-        let message = format!("{kind} `{}` is a program of its own, and kustomize runs none here", object.name());
-        return Finding::error(FAILED_BUILD, at, message)
-            .help(format!("only kustomize's own can be used in `{field}`: those of `apiVersion: {OWN}`"));
+    let span = object.node.get("kind").unwrap_or(&object.node).span().clone();
+    if object.api_version() != BUILTIN {
+        let message = format!("{kind} `{}` is an external plugin, which kustomize does not run here", object.name());
+        return Finding::error(FAILED_BUILD, span, message)
+            .help(format!("use a built-in plugin in `{field}`, with `apiVersion: {BUILTIN}`"));
     }
-    let message = format!("kustomize has no {kind} that could stand in `{field}`");
+    let message = format!("kustomize has no built-in {kind} for `{field}`");
     let help = match did_you_mean(kind, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("it has {}", known.join(", ")),
+        None => format!("available are {}", known.join(", ")),
     };
-    Finding::error(FAILED_BUILD, at, message).help(help)
+    Finding::error(FAILED_BUILD, span, message).help(help)
 }
 
-/// The object without the label that says which validator looked at it.
-fn unlabelled(node: &Node) -> Node {
+/// The object without the label that a validator adds.
+fn without_validator_label(node: &Node) -> Node {
     let labels = node.get("metadata").and_then(|metadata| metadata.entry("labels"));
     let (Some(metadata), Some(labels)) = (node.entry("metadata"), labels) else { return node.clone() };
     if labels.node.get(VALIDATED_BY).is_none() {
@@ -202,9 +222,10 @@ fn unlabelled(node: &Node) -> Node {
     node.with(metadata.with_node(changed))
 }
 
-/// The entry of a generator: an object's name and namespace are those of what it makes. Of its `env` kustomize makes
-/// nothing, which it reads in a kustomization only.
-fn named(plugin: &Object) -> Node {
+/// The entry of a generator, with the name and the namespace of the plugin object.
+///
+/// kustomize reads `env` only in a kustomization, so it is removed here.
+fn generator_entry(plugin: &Object) -> Node {
     let node = plugin.node.without("env");
     let metadata = plugin.node.get("metadata").map_or(&[][..], Node::entries);
     let identity = metadata.iter().filter(|entry| matches!(&*entry.key, "name" | "namespace"));

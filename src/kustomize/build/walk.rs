@@ -1,4 +1,7 @@
-//! Building a folder: resources, components, then the transformers in kustomize's order.
+//! The recursive build of a directory and its bases.
+//!
+//! The recursion passes through three files: `include` accumulates bases and components, and `plugins` accumulates the
+//! plugin objects of a kustomization. Both are methods of [`Walk`].
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,52 +14,52 @@ use crate::kustomize::generate::config_maps;
 use crate::kustomize::references::vars;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::user_schema::UserSchema;
-use crate::kustomize::state::accumulator::{Partial, count_fields};
+use crate::kustomize::state::accumulator::{Accumulator, count_fields};
 use crate::kustomize::state::{load_config, load_schema, origin_annotations};
 use crate::kustomize::transform::sequence;
 use crate::text::File;
 use crate::yaml::DUPLICATE_KEY;
 
-/// The directories that were built.
+/// The cache of built directories.
 ///
-/// No thread waits for a build while it holds the lock: two threads that need one directory at the same time both build
-/// it, to the same result.
+/// No thread waits for a build while it holds the lock. Two threads that need one directory at the same time both build
+/// it, with the same result.
 #[derive(Debug, Default)]
-pub(super) struct Cache(Mutex<BTreeMap<String, Arc<Partial>>>);
+pub(super) struct Cache(Mutex<BTreeMap<String, Arc<Accumulator>>>);
 
 impl Cache {
-    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Partial>>> {
+    /// Locks the cache.
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Accumulator>>> {
         // A panic in another thread leaves complete entries: each is inserted in one step.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One build on its way down: what it is called for, so that circles are seen.
+/// The state of one recursive build, with the stack of open directories that detects cycles.
 pub(super) struct Walk<'a> {
     cache: &'a Cache,
     pub(super) files: &'a Files,
-    pub(super) open: Vec<String>,
-    /// Whether it is noted where objects come from and what is done to them.
-    pub(super) traced: bool,
-    /// The schema that the first kustomization with one gives, which holds for everything built after it.
+    pub(super) stack: Vec<String>,
+    /// Whether origins and transformations of objects are recorded.
+    pub(super) is_traced: bool,
+    /// The first schema of the build. It applies to everything that is built after it.
     schema: Option<Arc<UserSchema>>,
-    /// Whether an object was met already.
-    pub(super) is_begun: bool,
-    /// The outermost folder, by its place in `open`, that what is being built was refused for.
-    pub(super) refused_for: Option<usize>,
-    /// How many components were taken in.
+    /// Whether the build has accumulated an object.
+    pub(super) has_objects: bool,
+    /// The index in `stack` of the outermost directory of a cycle.
+    pub(super) cycle_start: Option<usize>,
+    /// The number of components.
     pub(super) components: usize,
-    /// What was built here and would not be the same elsewhere: it is traced, another schema holds, or folders on the
-    /// way down were refused.
-    own: BTreeMap<String, Arc<Partial>>,
+    /// Results that are valid in this build only: with recorded origins, another schema, or as a part of a cycle.
+    local: BTreeMap<String, Arc<Accumulator>>,
 }
 
-/// A kustomization file that is there.
-pub(super) enum Read {
-    /// What it says.
-    Usable(Definition),
-    /// It is no mapping; what is wrong with it is noted.
-    Unusable,
+/// A kustomization file that exists.
+pub(super) enum LoadedDefinition {
+    /// A mapping of fields.
+    Valid(Definition),
+    /// Something else; the finding is reported.
+    Invalid,
 }
 
 impl<'a> Walk<'a> {
@@ -65,144 +68,149 @@ impl<'a> Walk<'a> {
         Self {
             cache,
             files,
-            open: Vec::new(),
-            traced: top.is_some_and(origin_annotations::is_asked),
+            stack: Vec::new(),
+            is_traced: top.is_some_and(origin_annotations::has_build_metadata),
             schema: None,
-            is_begun: false,
-            refused_for: None,
+            has_objects: false,
+            cycle_start: None,
             components: 0,
-            own: BTreeMap::new(),
+            local: BTreeMap::new(),
         }
     }
 
-    /// The folder's build; `None` when it has no kustomization file.
-    pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
-        let is_usual = !self.traced && self.schema.is_none();
-        let shared = if is_usual { self.cache.lock().get(folder).cloned() } else { None };
-        // A schema that comes after the first object is not read as one that comes before.
-        let is_begun = self.is_begun;
-        let is_same = |partial: &Partial| partial.schema.is_none() || !is_begun;
-        if let Some(built) = shared.filter(|built| is_same(built)) {
+    /// The result of a directory; `None` if it has no kustomization file.
+    pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Accumulator>> {
+        let is_cacheable = !self.is_traced && self.schema.is_none();
+        let shared = if is_cacheable { self.cache.lock().get(folder).cloned() } else { None };
+        // kustomize reads a schema differently after the first object.
+        let has_objects = self.has_objects;
+        let is_reusable = |accumulator: &Accumulator| accumulator.schema.is_none() || !has_objects;
+        if let Some(built) = shared.filter(|built| is_reusable(built)) {
             self.schema.clone_from(&built.schema);
             return Some(built);
         }
-        if let Some(built) = self.own.get(folder).cloned() {
-            self.refused_for = Some(0);
+        if let Some(built) = self.local.get(folder).cloned() {
+            self.cycle_start = Some(0);
             self.schema = self.schema.take().or_else(|| built.schema.clone());
             return Some(built);
         }
-        let around = self.refused_for.take();
-        let Some(partial) = self.build_folder(folder) else {
-            self.refused_for = around;
+        let outer_cycle_start = self.cycle_start.take();
+        let Some(accumulator) = self.build_folder(folder) else {
+            self.cycle_start = outer_cycle_start;
             return None;
         };
-        let is_refused = self.refused_for.is_some_and(|at| at < self.open.len());
-        if is_refused || !is_usual || !is_same(&partial) {
-            // Whoever asks for this folder alone gets another answer, which threads may be waiting for.
-            self.own.insert(folder.to_string(), partial.clone());
+        let is_part_of_cycle = self.cycle_start.is_some_and(|index| index < self.stack.len());
+        if is_part_of_cycle || !is_cacheable || !is_reusable(&accumulator) {
+            // A build that starts at this directory has another result, so the shared cache must not have this one.
+            self.local.insert(folder.to_string(), accumulator.clone());
         } else {
-            self.cache.lock().insert(folder.to_string(), partial.clone());
+            self.cache.lock().insert(folder.to_string(), accumulator.clone());
         }
-        self.refused_for = if is_refused { self.refused_for.min(around).or(self.refused_for) } else { around };
-        Some(partial)
+        self.cycle_start = if is_part_of_cycle {
+            self.cycle_start.min(outer_cycle_start).or(self.cycle_start)
+        } else {
+            outer_cycle_start
+        };
+        Some(accumulator)
     }
 
-    fn build_folder(&mut self, folder: &str) -> Option<Arc<Partial>> {
-        let mut partial = Partial::default();
-        let definition = self.definition(folder, &mut partial)?;
-        if let Read::Usable(definition) = definition {
-            partial.component = definition.is_component();
-            self.accumulate(&definition, &mut partial);
+    fn build_folder(&mut self, folder: &str) -> Option<Arc<Accumulator>> {
+        let mut accumulator = Accumulator::default();
+        let definition = self.definition(folder, &mut accumulator)?;
+        if let LoadedDefinition::Valid(definition) = definition {
+            accumulator.is_component = definition.is_component();
+            self.accumulate(&definition, &mut accumulator);
         }
-        Some(Arc::new(partial))
+        Some(Arc::new(accumulator))
     }
 
-    /// Reads the folder's kustomization file; `None` when there is none.
-    pub(super) fn definition(&self, folder: &str, partial: &mut Partial) -> Option<Read> {
+    /// Reads the kustomization file of a directory; `None` if it has none.
+    pub(super) fn definition(&self, folder: &str, accumulator: &mut Accumulator) -> Option<LoadedDefinition> {
         let paths = file_in(self.files, folder);
         let path = paths.first()?;
-        partial.folders.insert(folder.to_string());
+        accumulator.folders.insert(folder.to_string());
         let definition = read(self.files, path);
         let Some(definition) = definition.filter(|definition| definition.node.is_map()) else {
-            partial.uncertain = true;
+            accumulator.is_incomplete = true;
             if let Some(parsed) = self.files.get(path) {
-                let at = parsed.file.first_line();
+                let span = parsed.file.first_line();
                 if !parsed.findings.is_empty() {
-                    partial.findings.extend(parsed.findings.iter().cloned());
+                    accumulator.findings.extend(parsed.findings.iter().cloned());
                 } else if parsed.documents.first().is_some_and(|document| !document.node.is_map()) {
-                    let message = "a kustomization is a mapping of fields, and this is none";
-                    partial.fail(Finding::error(FAILED_BUILD, at, message).help("list `resources`"));
+                    let message = "a kustomization must be a mapping";
+                    accumulator.fail(Finding::error(FAILED_BUILD, span, message).help("list `resources`"));
                 } else {
-                    let message = "this kustomization says nothing; kustomize refuses it";
+                    let message = "this kustomization is empty; kustomize rejects it";
                     let help = "list `resources`, or remove the file";
-                    partial.empty = Some(Finding::error(FAILED_BUILD, at, message).help(help));
+                    accumulator.empty = Some(Finding::error(FAILED_BUILD, span, message).help(help));
                 }
             } else {
-                let message = format!("`{}` is no text that can be read", self.files.tree().display_path(path));
-                partial.fail(Finding::error(FAILED_BUILD, File::new(path.as_str(), "").first_line(), message));
+                let message = format!("`{}` is not a readable text file", self.files.tree().display_path(path));
+                accumulator.fail(Finding::error(FAILED_BUILD, File::new(path.as_str(), "").first_line(), message));
             }
-            return Some(Read::Unusable);
+            return Some(LoadedDefinition::Invalid);
         };
         if let Some(second) = paths.get(1).and_then(|path| self.files.get(path)) {
             let message = format!(
-                "this folder has two kustomization files; the other is `{}`",
+                "this directory has two kustomization files; the other one is `{}`",
                 self.files.tree().display_path(path)
             );
-            partial.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
+            accumulator.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
         }
-        // Of keys that stand twice the last one counts here, unlike in an object.
-        let unreadable = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
-        let unreadable: Vec<Finding> = unreadable.cloned().collect();
-        if !unreadable.is_empty() {
-            for finding in unreadable {
-                partial.fail(finding);
+        // In a kustomization, the last value of a duplicate key counts; in an object, it is an error.
+        let errors = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
+        let errors: Vec<Finding> = errors.cloned().collect();
+        if !errors.is_empty() {
+            for finding in errors {
+                accumulator.fail(finding);
             }
-            return Some(Read::Unusable);
+            return Some(LoadedDefinition::Invalid);
         }
         if definition.is_empty() {
-            let message = "this kustomization says nothing; kustomize refuses it";
+            let message = "this kustomization is empty; kustomize rejects it";
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
-            partial.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
+            accumulator.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
         }
-        Some(Read::Usable(definition))
+        Some(LoadedDefinition::Valid(definition))
     }
 
-    /// Tells a build in hand the user's schema, which may have come with a base.
-    pub(super) fn share_schema(&self, partial: &mut Partial) {
-        partial.schema.clone_from(&self.schema);
+    /// Copies the schema to an accumulator, because a base may have set it.
+    pub(super) fn share_schema(&self, accumulator: &mut Accumulator) {
+        accumulator.schema.clone_from(&self.schema);
     }
 
-    pub(super) fn accumulate(&mut self, definition: &Definition, partial: &mut Partial) {
-        count_fields(definition, partial);
-        remote_base::collect(definition, &mut partial.remote);
-        let outer = self.traced.then(|| partial.traced.replace(definition.path().into()));
-        load_schema::run(self.files, definition, &mut self.schema, self.is_begun, partial);
-        self.share_schema(partial);
-        self.open.push(definition.folder.clone());
-        self.include_all(definition, partial);
-        if !definition.faults.is_empty() || partial.is_overfull {
-            // kustomize refuses the file. What it takes in may have faults of its own; the rest says too little.
-            partial.empty_when_overfull();
-            self.open.pop();
+    /// Accumulates a kustomization: resources, configuration, generators, components, transformers, validators.
+    pub(super) fn accumulate(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
+        count_fields(definition, accumulator);
+        remote_base::collect(definition, &mut accumulator.remote);
+        let outer = self.is_traced.then(|| accumulator.traced_file.replace(definition.path().into()));
+        load_schema::run(self.files, definition, &mut self.schema, self.has_objects, accumulator);
+        self.share_schema(accumulator);
+        self.stack.push(definition.folder.clone());
+        self.include_all(definition, accumulator);
+        if !definition.findings.is_empty() || accumulator.is_too_large {
+            // kustomize rejects the file. Only the findings of its bases are complete.
+            accumulator.clear_if_too_large();
+            self.stack.pop();
             if let Some(outer) = outer {
-                partial.traced = outer;
+                accumulator.traced_file = outer;
             }
             return;
         }
-        load_config::run(self.files, definition, partial);
-        config_maps::run(self.files, definition, partial);
-        self.generate(definition, partial);
+        load_config::run(self.files, definition, accumulator);
+        config_maps::run(self.files, definition, accumulator);
+        self.generate(definition, accumulator);
         for item in definition.items("components") {
-            self.component(definition, item, partial);
+            self.component(definition, item, accumulator);
         }
-        sequence::run(self.files, definition, partial);
-        self.transform(definition, partial);
-        self.validate(definition, partial);
-        partial.empty_when_overfull();
-        self.open.pop();
-        vars::collect(definition, partial);
+        sequence::run(self.files, definition, accumulator);
+        self.transform(definition, accumulator);
+        self.validate(definition, accumulator);
+        accumulator.clear_if_too_large();
+        self.stack.pop();
+        vars::collect(definition, accumulator);
         if let Some(outer) = outer {
-            partial.traced = outer;
+            accumulator.traced_file = outer;
         }
     }
 }

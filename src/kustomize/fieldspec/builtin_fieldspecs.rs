@@ -1,17 +1,18 @@
-//! Where kustomize's transformers work as long as nobody configures them: data.
+//! The built-in field specs of kustomize's transformers: data.
 //!
-//! Source: the built-in configuration of kustomize 5.8. Rows that can match nothing are kept with their mistakes, since
-//! a user's configuration is merged with them.
+//! Source: the default configuration of kustomize 5.8. It includes rows that match nothing, because the configuration
+//! of users is merged with them.
 
 use std::sync::{Arc, LazyLock};
 
 use super::field_spec::{FieldSpec, Gvk};
-use super::transformer_config::{Configuration, Conflict, NameReference, Topic};
+use super::transformer_config::{ConfigField, Conflict, NameReference, TransformerConfig};
+use crate::kube::groups::RBAC;
 
 /// Group, version, kind, path.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
-/// Kinds with pods in them: version, kind, where the pod's specification is.
+/// Kinds with a pod spec: version, kind, path of the pod spec.
 const PODS: &[(&str, &str, &str)] = &[
     ("v1", "Pod", "spec"),
     ("", "PodTemplate", "template/spec"),
@@ -23,7 +24,7 @@ const PODS: &[(&str, &str, &str)] = &[
     ("", "CronJob", "spec/jobTemplate/spec/template/spec"),
 ];
 
-/// The kinds in which accounts, claims and priorities are followed, and where the pod's specification is.
+/// Kinds with references to service accounts, claims and priority classes, and the path of the pod spec.
 const WORKLOADS: &[(&str, &str)] = &[
     ("Pod", "spec"),
     ("StatefulSet", "spec/template/spec"),
@@ -34,7 +35,7 @@ const WORKLOADS: &[(&str, &str)] = &[
     ("DaemonSet", "spec/template/spec"),
 ];
 
-/// Where templates carry metadata. Annotations are written to a `StatefulSet` of any group, labels to that of `apps`.
+/// Templates with metadata. Annotations apply to any group of `StatefulSet`, labels only to `apps`.
 const TEMPLATES: &[Row] = &[
     ("", "v1", "ReplicationController", "spec/template/metadata"),
     ("", "", "Deployment", "spec/template/metadata"),
@@ -48,7 +49,7 @@ const TEMPLATES: &[Row] = &[
 
 const CLAIM_TEMPLATES: Row = ("apps", "", "StatefulSet", "spec/volumeClaimTemplates[]/metadata/labels");
 
-/// Where selectors are made when they are missing.
+/// Selectors that a transformer creates if they are missing.
 const SELECTORS: &[Row] = &[
     ("", "v1", "Service", "spec/selector"),
     ("", "v1", "ReplicationController", "spec/selector"),
@@ -58,7 +59,7 @@ const SELECTORS: &[Row] = &[
     ("apps", "", "StatefulSet", "spec/selector/matchLabels"),
 ];
 
-/// Where selectors are changed only when they are there.
+/// Selectors that a transformer changes only if they exist.
 const EXISTING_SELECTORS: &[Row] = &[
     ("batch", "", "Job", "spec/selector/matchLabels"),
     ("batch", "", "CronJob", "spec/jobTemplate/spec/selector/matchLabels"),
@@ -68,7 +69,7 @@ const EXISTING_SELECTORS: &[Row] = &[
     ("networking.k8s.io", "", "NetworkPolicy", "spec/egress/to/podSelector/matchLabels"),
 ];
 
-/// The selectors inside the pods of `Deployment` and `StatefulSet`, below `spec/template/spec`.
+/// Selectors in the pod specs of `Deployment` and `StatefulSet`, below `spec/template/spec`.
 const POD_SELECTORS: &[&str] = &[
     "affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels",
     "affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels",
@@ -77,15 +78,15 @@ const POD_SELECTORS: &[&str] = &[
     "topologySpreadConstraints/labelSelector/matchLabels",
 ];
 
-/// Where images are named, below the specification of a pod.
+/// Image references, below a pod spec.
 const IMAGES: &[&str] = &["containers[]/image", "initContainers[]/image", "volumes[]/image/reference"];
 
 const REPLICAS: &[&str] = &["Deployment", "ReplicationController", "ReplicaSet", "StatefulSet"];
 
-/// Where `$(NAME)` is replaced in every container.
+/// Fields of containers that support `$(NAME)`.
 const CONTAINER_VARIABLES: &[&str] = &["args", "command", "env/value", "volumeMounts/mountPath"];
 
-/// Where `$(NAME)` is replaced beside containers; kind and path.
+/// Other fields that support `$(NAME)`: kind and path.
 const VARIABLES: &[(&str, &str)] = &[
     ("CronJob", "spec/jobTemplate/spec/template/volumes/nfs/server"),
     ("DaemonSet", "spec/template/spec/volumes/nfs/server"),
@@ -105,10 +106,9 @@ const VARIABLES: &[(&str, &str)] = &[
     ("", "metadata/annotations"),
 ];
 
-const RBAC: &str = "rbac.authorization.k8s.io";
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
-/// Where a pod names config maps, below its specification.
+/// References to `ConfigMap`s, below a pod spec.
 const CONFIG_MAPS_OF_PODS: &[&str] = &[
     "volumes/configMap/name",
     "containers/env/valueFrom/configMapKeyRef/name",
@@ -125,7 +125,7 @@ const CONFIG_MAPS: &[Row] = &[
     ("", "", "Ingress", r"metadata/annotations/nginx.ingress.kubernetes.io\/fastcgi-params-configmap"),
 ];
 
-/// Where a pod names secrets, below its specification.
+/// References to Secrets, below a pod spec.
 const SECRETS_OF_PODS: &[&str] = &[
     "volumes/secret/secretName",
     "containers/env/valueFrom/secretKeyRef/name",
@@ -163,7 +163,7 @@ const SERVICES: &[Row] = &[
     (ADMISSION, "", "MutatingWebhookConfiguration", "webhooks/clientConfig/service"),
 ];
 
-/// What is referred to, and where, beside what pods refer to: group, version, kind; rows.
+/// Other name references: group, version and kind of the target, and the referring fields.
 const REFERENCES: &[(&str, &str, &str, &[Row])] = &[
     ("", "", "Deployment", AUTOSCALERS),
     ("", "", "ReplicationController", AUTOSCALERS),
@@ -203,7 +203,7 @@ const REFERENCES: &[(&str, &str, &str, &[Row])] = &[
         ],
     ),
     ("scheduling.k8s.io", "v1", "PriorityClass", &[]),
-    // No object has this group, so the reference is never followed.
+    // No object has this group, so this reference is never updated.
     ("networking.k8s.io/v1", "v1", "IngressClass", &[("", "", "Ingress", "spec/ingressClassName")]),
     (
         ADMISSION,
@@ -215,25 +215,29 @@ const REFERENCES: &[(&str, &str, &str, &[Row])] = &[
 
 const AUTOSCALERS: &[Row] = &[("", "", "HorizontalPodAutoscaler", "spec/scaleTargetRef/name")];
 
-/// What kustomize does when nothing is configured.
-pub(crate) fn built_in() -> &'static Arc<Configuration> {
-    static BUILT_IN: LazyLock<Arc<Configuration>> = LazyLock::new(|| {
-        let merged = Configuration::default().merge(&default_fieldspecs());
-        Arc::new(merged.expect("the built-in configuration agrees with itself"))
+/// The built-in configuration, merged and sorted.
+pub(crate) fn built_in() -> &'static Arc<TransformerConfig> {
+    static BUILT_IN: LazyLock<Arc<TransformerConfig>> = LazyLock::new(|| {
+        let merged = TransformerConfig::default().merge(&default_fieldspecs());
+        Arc::new(merged.expect("the built-in configuration has no conflicts"))
     });
     &BUILT_IN
 }
 
-/// One configuration merged into another. Most are the built-in one, which adds nothing to itself.
-pub(crate) fn merged(into: &Arc<Configuration>, from: &Arc<Configuration>) -> Result<Arc<Configuration>, Conflict> {
+/// Merges two configurations. Most are the built-in one, which is merged only once.
+pub(crate) fn merged(
+    into: &Arc<TransformerConfig>,
+    from: &Arc<TransformerConfig>,
+) -> Result<Arc<TransformerConfig>, Conflict> {
     let is_first = into.is_empty() && Arc::ptr_eq(from, built_in());
     if is_first || Arc::ptr_eq(into, from) { Ok(from.clone()) } else { into.merge(from).map(Arc::new) }
 }
 
-/// The built-in configuration.
-fn default_fieldspecs() -> Configuration {
-    let mut known = Configuration::default();
-    let mut put = |topic: Topic, specs: Vec<FieldSpec>| known.fields.entry(topic).or_default().extend(specs);
+/// The built-in configuration, in kustomize's order.
+fn default_fieldspecs() -> TransformerConfig {
+    let mut known = TransformerConfig::default();
+    let mut put =
+        |config_field: ConfigField, specs: Vec<FieldSpec>| known.fields.entry(config_field).or_default().extend(specs);
     let rows = |rows: &[Row], create: bool| -> Vec<FieldSpec> { rows.iter().map(|row| spec(*row, create)).collect() };
     let name = || vec![spec(("", "", "", "metadata/name"), false)];
     let below = |field: &str| {
@@ -241,13 +245,13 @@ fn default_fieldspecs() -> Configuration {
             let group = if *kind == "StatefulSet" && field == "annotations" { "" } else { group };
             FieldSpec::new(Gvk::new(group, version, kind), format!("{path}/{field}"), true)
         };
-        let own = FieldSpec::new(Gvk::new("", "", ""), format!("metadata/{field}"), true);
-        std::iter::once(own).chain(TEMPLATES.iter().map(row)).collect::<Vec<FieldSpec>>()
+        let metadata_spec = FieldSpec::new(Gvk::new("", "", ""), format!("metadata/{field}"), true);
+        std::iter::once(metadata_spec).chain(TEMPLATES.iter().map(row)).collect::<Vec<FieldSpec>>()
     };
-    put(Topic::NamePrefix, name());
-    put(Topic::NameSuffix, name());
+    put(ConfigField::NamePrefix, name());
+    put(ConfigField::NameSuffix, name());
     put(
-        Topic::Namespace,
+        ConfigField::Namespace,
         vec![
             spec(("", "", "Namespace", "metadata/name"), true),
             spec(("apiregistration.k8s.io", "", "APIService", "spec/service/namespace"), true),
@@ -262,31 +266,31 @@ fn default_fieldspecs() -> Configuration {
             ),
         ],
     );
-    put(Topic::CommonLabels, rows(SELECTORS, true));
-    put(Topic::CommonLabels, rows(EXISTING_SELECTORS, false));
+    put(ConfigField::CommonLabels, rows(SELECTORS, true));
+    put(ConfigField::CommonLabels, rows(EXISTING_SELECTORS, false));
     for kind in ["Deployment", "StatefulSet"] {
         let selector =
             |path: &&str| FieldSpec::new(Gvk::new("apps", "", kind), format!("spec/template/spec/{path}"), false);
-        put(Topic::CommonLabels, POD_SELECTORS.iter().map(selector).collect());
+        put(ConfigField::CommonLabels, POD_SELECTORS.iter().map(selector).collect());
     }
-    put(Topic::CommonLabels, below("labels"));
-    put(Topic::CommonLabels, rows(&[CLAIM_TEMPLATES], true));
-    put(Topic::TemplateLabels, below("labels"));
-    put(Topic::TemplateLabels, rows(&[CLAIM_TEMPLATES], true));
-    put(Topic::CommonAnnotations, below("annotations"));
+    put(ConfigField::CommonLabels, below("labels"));
+    put(ConfigField::CommonLabels, rows(&[CLAIM_TEMPLATES], true));
+    put(ConfigField::TemplateLabels, below("labels"));
+    put(ConfigField::TemplateLabels, rows(&[CLAIM_TEMPLATES], true));
+    put(ConfigField::CommonAnnotations, below("annotations"));
     for pod in ["spec", "spec/template/spec"] {
         let image = |path: &&str| FieldSpec::new(Gvk::new("", "", ""), format!("{pod}/{path}"), true);
-        put(Topic::Images, IMAGES.iter().map(image).collect());
+        put(ConfigField::Images, IMAGES.iter().map(image).collect());
     }
-    put(Topic::Replicas, REPLICAS.iter().map(|kind| spec(("", "", kind, "spec/replicas"), true)).collect());
+    put(ConfigField::Replicas, REPLICAS.iter().map(|kind| spec(("", "", kind, "spec/replicas"), true)).collect());
     for (_, kind, pod) in PODS.iter().filter(|(_, kind, _)| *kind != "PodTemplate") {
         for containers in ["containers", "initContainers"] {
             let variable =
                 |path: &&str| FieldSpec::new(Gvk::new("", "", kind), format!("{pod}/{containers}/{path}"), false);
-            put(Topic::VarReference, CONTAINER_VARIABLES.iter().map(variable).collect());
+            put(ConfigField::VarReference, CONTAINER_VARIABLES.iter().map(variable).collect());
         }
     }
-    put(Topic::VarReference, VARIABLES.iter().map(|(kind, path)| spec(("", "", kind, path), false)).collect());
+    put(ConfigField::VarReference, VARIABLES.iter().map(|(kind, path)| spec(("", "", kind, path), false)).collect());
     known.references =
         REFERENCES.iter().map(|(group, version, kind, rows)| reference(group, version, kind, rows)).collect();
     known
@@ -326,9 +330,9 @@ mod tests {
     #[test]
     fn the_built_in_configuration_adds_nothing_to_itself() {
         let twice = built_in().merge(built_in()).unwrap();
-        let count = |configuration: &Configuration| {
-            let fields = configuration.fields.values().map(Vec::len).sum::<usize>();
-            fields + configuration.references.iter().map(|reference| reference.referrers.len()).sum::<usize>()
+        let count = |config: &TransformerConfig| {
+            let fields = config.fields.values().map(Vec::len).sum::<usize>();
+            fields + config.references.iter().map(|reference| reference.referrers.len()).sum::<usize>()
         };
         assert_eq!(count(&twice), count(built_in()));
     }

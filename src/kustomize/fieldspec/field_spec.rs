@@ -1,12 +1,12 @@
-//! Field specifications: where in which kinds a transformer works.
+//! Field specs: the fields of kinds that a transformer changes.
 
 use std::sync::Arc;
 
-use crate::kustomize::objects::resources::Id;
+use crate::kustomize::objects::resources::ResourceId;
 use crate::text::Span;
 use crate::yaml::{Entry, Name, Node, Value};
 
-/// A group, version and kind to select objects by; an empty one selects anything.
+/// A group, version and kind that selects objects; an empty part matches anything.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Gvk {
     pub(crate) group: Name,
@@ -15,22 +15,23 @@ pub(crate) struct Gvk {
 }
 
 impl Gvk {
+    /// Creates a selector; an empty part matches anything.
     pub(crate) fn new(group: &str, version: &str, kind: &str) -> Self {
         Self { group: group.into(), version: version.into(), kind: kind.into() }
     }
 
-    /// Tells whether it selects an object with this identity.
-    pub(crate) fn selects(&self, id: &Id) -> bool {
-        self.takes(&id.group, &id.version, &id.kind)
+    /// Tells whether it selects an object.
+    pub(crate) fn selects(&self, id: &ResourceId) -> bool {
+        self.matches_parts(&id.group, &id.version, &id.kind)
     }
 
-    /// Tells whether it selects everything that the other one names.
+    /// Tells whether it selects everything that the other one selects.
     pub(crate) fn covers(&self, other: &Self) -> bool {
-        self.takes(&other.group, &other.version, &other.kind)
+        self.matches_parts(&other.group, &other.version, &other.kind)
     }
 
-    fn takes(&self, group: &str, version: &str, kind: &str) -> bool {
-        let same = |wanted: &str, is: &str| wanted.is_empty() || wanted == is;
+    fn matches_parts(&self, group: &str, version: &str, kind: &str) -> bool {
+        let same = |expected: &str, actual: &str| expected.is_empty() || expected == actual;
         same(&self.group, group) && same(&self.version, version) && same(&self.kind, kind)
     }
 }
@@ -39,142 +40,154 @@ impl Gvk {
 #[derive(Debug, Clone)]
 pub(crate) struct FieldSpec {
     pub(crate) gvk: Gvk,
-    /// Keys joined by `/`, which a backslash takes its meaning; `[]` after a key says that it holds a list.
+    /// Keys separated by `/`, with a backslash as escape. `[]` after a key marks a list.
     pub(crate) path: Name,
-    /// Whether what is missing on the path is made.
+    /// Whether missing fields are created.
     pub(crate) create: bool,
-    /// Where it stands when a user wrote it.
-    pub(crate) place: Option<Span>,
+    /// The position, if a user wrote it.
+    pub(crate) span: Option<Span>,
     keys: Arc<[Name]>,
 }
 
-/// What a transformer makes at the end of a path that ends in nothing; the span is the place of what is made.
+/// The kind of node that a transformer creates for a missing field, with its position.
 #[derive(Clone, Copy)]
-pub(crate) enum Make<'a> {
-    /// Nothing, whatever the specification says.
+pub(crate) enum CreateKind<'a> {
+    /// No node, regardless of the field spec.
     Nothing,
-    /// A scalar: `change` is called with `None`.
+    /// A scalar: `change` gets `None`.
     Scalar(&'a Span),
-    /// A mapping: `change` is called with an empty one.
+    /// A mapping: `change` gets an empty mapping.
     Map(&'a Span),
 }
 
-/// A place where a transformer cannot do its work, and why.
+/// A field that a transformer cannot change, and the reason.
 #[derive(Debug)]
-pub(crate) struct Misfit {
+pub(crate) struct FieldError {
     pub(crate) span: Span,
     pub(crate) message: String,
 }
 
-/// What happens at the end of a path; `None` leaves it as it is.
-type Change<'c> = dyn FnMut(Option<&Node>) -> Result<Option<Node>, Misfit> + 'c;
+/// The change of the node at a path; `None` keeps the node.
+type Change<'c> = dyn FnMut(Option<&Node>) -> Result<Option<Node>, FieldError> + 'c;
 
 impl FieldSpec {
+    /// Creates a field spec without a position.
     pub(crate) fn new(gvk: Gvk, path: impl Into<Name>, create: bool) -> Self {
         let path = path.into();
         let keys = split_path(&path, '/').into_iter().map(Name::from).collect();
-        Self { gvk, path, create, place: None, keys }
+        Self { gvk, path, create, span: None, keys }
     }
 
-    pub(crate) fn matches(&self, id: &Id) -> bool {
+    /// Tells whether it applies to an object.
+    pub(crate) fn matches(&self, id: &ResourceId) -> bool {
         self.gvk.selects(id)
     }
 
-    /// The object with `change` applied to whatever stands at the path; `None` when nothing changed.
+    /// Applies `change` to all nodes at the path; `None` if nothing changes.
     ///
-    /// Lists on the way are gone through item by item. A single value in the middle of the path is a misfit, as it is
-    /// for kustomize.
-    pub(crate) fn apply(&self, node: &Node, make: Make<'_>, change: &mut Change<'_>) -> Result<Option<Node>, Misfit> {
-        let make = if self.create { make } else { Make::Nothing };
-        reach(node, &self.keys, make, change).map_err(|misfit| match &self.place {
-            // What is wrong with the path itself is wrong where a user wrote it.
-            Some(place) if self.keys.iter().any(|key| not_a_key(list_key(key).0)) => {
-                Misfit { span: place.clone(), ..misfit }
+    /// It visits all items of lists on the path. A scalar in the middle of the path is an error, as in kustomize.
+    pub(crate) fn apply(
+        &self,
+        node: &Node,
+        create_kind: CreateKind<'_>,
+        change: &mut Change<'_>,
+    ) -> Result<Option<Node>, FieldError> {
+        let create_kind = if self.create { create_kind } else { CreateKind::Nothing };
+        apply_at(node, &self.keys, create_kind, change).map_err(|error| match &self.span {
+            // An error in the path belongs to the position where a user wrote it.
+            Some(span) if self.keys.iter().any(|key| is_special_segment(list_key(key).0)) => {
+                FieldError { span: span.clone(), ..error }
             }
-            _ => misfit,
+            _ => error,
         })
     }
 }
 
-fn reach(node: &Node, keys: &[Name], make: Make<'_>, change: &mut Change<'_>) -> Result<Option<Node>, Misfit> {
+fn apply_at(
+    node: &Node,
+    keys: &[Name],
+    create_kind: CreateKind<'_>,
+    change: &mut Change<'_>,
+) -> Result<Option<Node>, FieldError> {
     let Some((first, rest)) = keys.split_first() else { return change(Some(node)) };
     match &node.value {
         _ if node.is_null() => Ok(None),
-        Value::Seq(items) => each_item(node, items, |item| reach(item, keys, make, change)),
-        Value::Map(_) => reach_entry(node, first, rest, make, change),
+        Value::Seq(items) => each_item(node, items, |item| apply_at(item, keys, create_kind, change)),
+        Value::Map(_) => apply_to_entry(node, first, rest, create_kind, change),
         Value::Scalar(..) => {
-            // The same for every path, so that a value in the way of many is told once.
-            let message = "kustomize looks for fields below this, which is a single value, and fails".to_string();
-            Err(Misfit { span: node.span().clone(), message })
+            // The message is equal for all paths, so that findings for one value are merged.
+            let message =
+                "kustomize fails because this is a scalar, but a field spec expects a mapping here".to_string();
+            Err(FieldError { span: node.span().clone(), message })
         }
     }
 }
 
-/// The list with its items changed; `None` when none of them is.
+/// The list with changed items; `None` if no item changes.
 pub(crate) fn each_item(
     node: &Node,
     items: &[Node],
-    mut change: impl FnMut(&Node) -> Result<Option<Node>, Misfit>,
-) -> Result<Option<Node>, Misfit> {
+    mut change: impl FnMut(&Node) -> Result<Option<Node>, FieldError>,
+) -> Result<Option<Node>, FieldError> {
     let mut changed: Option<Vec<Node>> = None;
-    for (at, item) in items.iter().enumerate() {
+    for (index, item) in items.iter().enumerate() {
         if let Some(new) = change(item)? {
-            changed.get_or_insert_with(|| items.to_vec())[at] = new;
+            changed.get_or_insert_with(|| items.to_vec())[index] = new;
         }
     }
     Ok(changed.map(|items| Node { value: Value::Seq(items.into()), origin: node.origin.clone() }))
 }
 
-fn reach_entry(
+fn apply_to_entry(
     node: &Node,
     first: &str,
     rest: &[Name],
-    make: Make<'_>,
+    create_kind: CreateKind<'_>,
     change: &mut Change<'_>,
-) -> Result<Option<Node>, Misfit> {
+) -> Result<Option<Node>, FieldError> {
     let (key, is_list) = list_key(first);
-    if not_a_key(key) {
+    if is_special_segment(key) {
         let message = match key {
-            "" => "kustomize finds nothing between two slashes of the path, and fails".to_owned(),
-            _ => format!("kustomize takes `{key}` in a path for an item of a list, finds a mapping, and fails"),
+            "" => "kustomize fails because the path has an empty segment".to_owned(),
+            _ => format!("kustomize fails because `{key}` in a path selects an item of a list, but this is a mapping"),
         };
-        return Err(Misfit { span: node.span().clone(), message });
+        return Err(FieldError { span: node.span().clone(), message });
     }
     let entry = node.entry(key);
-    let place = match make {
-        Make::Scalar(span) | Make::Map(span) if !is_list => Some(span),
-        Make::Nothing | Make::Scalar(_) | Make::Map(_) => None,
+    let new_span = match create_kind {
+        CreateKind::Scalar(span) | CreateKind::Map(span) if !is_list => Some(span),
+        CreateKind::Nothing | CreateKind::Scalar(_) | CreateKind::Map(_) => None,
     };
-    let child = match (entry, place) {
-        (Some(entry), _) if !entry.node.is_null() => reach(&entry.node, rest, make, change)?,
-        // A list that is null becomes an empty one.
+    let child = match (entry, new_span) {
+        (Some(entry), _) if !entry.node.is_null() => apply_at(&entry.node, rest, create_kind, change)?,
+        // A null becomes an empty list.
         (Some(entry), None) if is_list => {
             let empty = Node { value: Value::Seq([].into()), origin: entry.node.origin.clone() };
-            Some(reach(&empty, rest, make, change)?.unwrap_or(empty))
+            Some(apply_at(&empty, rest, create_kind, change)?.unwrap_or(empty))
         }
-        (Some(entry), None) => reach(&entry.node, rest, make, change)?,
+        (Some(entry), None) => apply_at(&entry.node, rest, create_kind, change)?,
         (None, None) => None,
-        (_, Some(_)) if rest.is_empty() && matches!(make, Make::Scalar(_)) => change(None)?,
-        (_, Some(span)) => reach(&Node::at(Value::Map([].into()), span.clone()), rest, make, change)?,
+        (_, Some(_)) if rest.is_empty() && matches!(create_kind, CreateKind::Scalar(_)) => change(None)?,
+        (_, Some(span)) => apply_at(&Node::at(Value::Map([].into()), span.clone()), rest, create_kind, change)?,
     };
-    Ok(child.map(|child| match (entry, place) {
-        (Some(entry), _) if !entry.node.is_null() || place.is_none() => node.with(entry.with_node(child)),
+    Ok(child.map(|child| match (entry, new_span) {
+        (Some(entry), _) if !entry.node.is_null() || new_span.is_none() => node.with(entry.with_node(child)),
         (_, Some(span)) => node.with(Entry::new(key, span, child)),
         (_, None) => node.clone(),
     }))
 }
 
-/// A key of a path, and whether the path says that it holds a list.
+/// A key of a path, and whether the path marks it as a list.
 fn list_key(key: &str) -> (&str, bool) {
     key.strip_suffix("[]").map_or((key, false), |key| (key, true))
 }
 
-/// Tells whether kustomize takes a part of a path for something else than the key of a mapping.
-fn not_a_key(part: &str) -> bool {
+/// Tells whether kustomize does not treat a segment as a mapping key.
+fn is_special_segment(part: &str) -> bool {
     matches!(part, "" | "*" | "-") || (part.starts_with('[') && part.ends_with(']')) || part.parse::<i64>().is_ok()
 }
 
-/// The keys of a path; a backslash before a separator makes it a part of the key, a leading separator is dropped.
+/// The keys of a path. A backslash escapes a separator, and a leading separator is removed.
 pub(crate) fn split_path(path: &str, separator: char) -> Vec<String> {
     let path = path.strip_prefix(separator).unwrap_or(path);
     let mut keys: Vec<String> = Vec::new();

@@ -1,48 +1,48 @@
-//! Files of `configurations`, and field specifications as users write them.
+//! Files of `configurations`, and field specs as users write them.
 
 use super::field_spec::{FieldSpec, Gvk};
-use super::transformer_config::{Configuration, NameReference, Topic};
+use super::transformer_config::{ConfigField, NameReference, TransformerConfig};
 use crate::base::finding::{Finding, did_you_mean};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::{Entry, Name, Node, Reader, Scalar, Value};
 
-/// The topics and the words that files say for them.
-const TOPICS: &[(&str, Topic)] = &[
-    ("namePrefix", Topic::NamePrefix),
-    ("nameSuffix", Topic::NameSuffix),
-    ("namespace", Topic::Namespace),
-    ("commonLabels", Topic::CommonLabels),
-    ("labels", Topic::Labels),
-    ("templateLabels", Topic::TemplateLabels),
-    ("commonAnnotations", Topic::CommonAnnotations),
-    ("varReference", Topic::VarReference),
-    ("images", Topic::Images),
-    ("replicas", Topic::Replicas),
+/// The fields of a configuration file.
+const CONFIG_FIELDS: &[(&str, ConfigField)] = &[
+    ("namePrefix", ConfigField::NamePrefix),
+    ("nameSuffix", ConfigField::NameSuffix),
+    ("namespace", ConfigField::Namespace),
+    ("commonLabels", ConfigField::CommonLabels),
+    ("labels", ConfigField::Labels),
+    ("templateLabels", ConfigField::TemplateLabels),
+    ("commonAnnotations", ConfigField::CommonAnnotations),
+    ("varReference", ConfigField::VarReference),
+    ("images", ConfigField::Images),
+    ("replicas", ConfigField::Replicas),
 ];
 
 const REFERENCES: &str = "nameReference";
 
-/// Reads a file of `configurations`; what is wrong in it is added to the findings.
-pub(crate) fn read(root: &Node, findings: &mut Vec<Finding>) -> Configuration {
-    let mut configuration = Configuration::default();
+/// Reads a file of `configurations`, and adds its errors to the findings.
+pub(crate) fn read(root: &Node, findings: &mut Vec<Finding>) -> TransformerConfig {
+    let mut config = TransformerConfig::default();
     if !root.is_map() && !root.is_null() {
-        let message = "a transformer configuration is a mapping of lists";
+        let message = "a transformer configuration must be a mapping of lists";
         findings.push(Finding::error(FAILED_BUILD, root.span().clone(), message));
     }
-    let words: Vec<&str> = TOPICS.iter().map(|(word, _)| *word).chain([REFERENCES]).collect();
+    let names: Vec<&str> = CONFIG_FIELDS.iter().map(|(name, _)| *name).chain([REFERENCES]).collect();
     for entry in root.entries() {
-        let topic = TOPICS.iter().find(|(word, _)| word.eq_ignore_ascii_case(&entry.key));
-        if let Some((_, topic)) = topic {
+        let config_field = CONFIG_FIELDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key));
+        if let Some((_, config_field)) = config_field {
             let specs = items(entry, findings).iter().filter_map(|item| read_spec(item, findings)).collect();
-            configuration.fields.insert(*topic, specs);
+            config.fields.insert(*config_field, specs);
         } else if entry.key.eq_ignore_ascii_case(REFERENCES) {
             let references: Vec<Node> = items(entry, findings);
-            configuration.references = references.iter().filter_map(|item| read_reference(item, findings)).collect();
+            config.references = references.iter().filter_map(|item| read_reference(item, findings)).collect();
         } else {
-            findings.push(unknown(entry, &words));
+            findings.push(unknown_field(entry, &names));
         }
     }
-    configuration
+    config
 }
 
 fn read_reference(item: &Node, findings: &mut Vec<Finding>) -> Option<NameReference> {
@@ -53,9 +53,9 @@ fn read_reference(item: &Node, findings: &mut Vec<Finding>) -> Option<NameRefere
             "fieldspecs" => {
                 referrers = items(entry, findings).iter().filter_map(|item| read_spec(item, findings)).collect();
             }
-            word => {
-                if !read_gvk(&mut target, word, entry, findings) {
-                    findings.push(unknown(entry, &["group", "version", "kind", "fieldSpecs"]));
+            name => {
+                if !read_gvk(&mut target, name, entry, findings) {
+                    findings.push(unknown_field(entry, &["group", "version", "kind", "fieldSpecs"]));
                 }
             }
         }
@@ -63,9 +63,9 @@ fn read_reference(item: &Node, findings: &mut Vec<Finding>) -> Option<NameRefere
     Some(NameReference { target, referrers })
 }
 
-/// Reads one field specification of a transformer that is an object: there kustomize overlooks words it does not know.
-pub(crate) fn read_spec_of_object(item: &Node, findings: &mut Vec<Finding>) -> Option<FieldSpec> {
-    let is_known = |entry: &&Entry| SPEC_WORDS.iter().any(|word| word.eq_ignore_ascii_case(&entry.key));
+/// Reads a field spec of a plugin object, in which kustomize ignores unknown fields.
+pub(crate) fn read_plugin_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<FieldSpec> {
+    let is_known = |entry: &&Entry| SPEC_FIELDS.iter().any(|name| name.eq_ignore_ascii_case(&entry.key));
     let known: Vec<Entry> = item.entries().iter().filter(is_known).cloned().collect();
     if !item.is_map() {
         return read_spec(item, findings);
@@ -73,10 +73,10 @@ pub(crate) fn read_spec_of_object(item: &Node, findings: &mut Vec<Finding>) -> O
     read_spec(&Node { value: Value::Map(known.into()), origin: item.origin.clone() }, findings)
 }
 
-/// What a field specification may say.
-const SPEC_WORDS: &[&str] = &["group", "version", "kind", "path", "create"];
+/// The fields of a field spec.
+const SPEC_FIELDS: &[&str] = &["group", "version", "kind", "path", "create"];
 
-/// Reads one field specification, such as those of `labels` and of configurations.
+/// Reads a field spec of `labels` or of a configuration.
 pub(crate) fn read_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<FieldSpec> {
     let mut gvk = Gvk::new("", "", "");
     let (mut path, mut create) = (Name::from(""), false);
@@ -86,22 +86,22 @@ pub(crate) fn read_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<Fiel
             "create" => match entry.node.resolve(Reader::Kubernetes) {
                 Some(Scalar::Bool(value)) => create = value,
                 Some(Scalar::Null) => {}
-                _ => findings.push(wrong(entry, "true or false")),
+                _ => findings.push(type_error(entry, "`true` or `false`")),
             },
-            word => {
-                if !read_gvk(&mut gvk, word, entry, findings) {
-                    findings.push(unknown(entry, SPEC_WORDS));
+            name => {
+                if !read_gvk(&mut gvk, name, entry, findings) {
+                    findings.push(unknown_field(entry, SPEC_FIELDS));
                 }
             }
         }
     }
     let mut spec = FieldSpec::new(gvk, path, create);
-    spec.place = Some(item.span().clone());
+    spec.span = Some(item.span().clone());
     Some(spec)
 }
 
-fn read_gvk(gvk: &mut Gvk, word: &str, entry: &Entry, findings: &mut Vec<Finding>) -> bool {
-    let field = match word {
+fn read_gvk(gvk: &mut Gvk, name: &str, entry: &Entry, findings: &mut Vec<Finding>) -> bool {
+    let field = match name {
         "group" => &mut gvk.group,
         "version" => &mut gvk.version,
         "kind" => &mut gvk.kind,
@@ -116,7 +116,7 @@ fn text(entry: &Entry, findings: &mut Vec<Finding>) -> Name {
         Some(Scalar::String(text)) => text.into(),
         Some(Scalar::Null) => "".into(),
         _ => {
-            findings.push(wrong(entry, "a string"));
+            findings.push(type_error(entry, "a string"));
             "".into()
         }
     }
@@ -124,7 +124,7 @@ fn text(entry: &Entry, findings: &mut Vec<Finding>) -> Name {
 
 fn fields<'a>(item: &'a Node, findings: &mut Vec<Finding>) -> Option<&'a [Entry]> {
     if !item.is_map() && !item.is_null() {
-        findings.push(Finding::error(FAILED_BUILD, item.span().clone(), "a field specification is a mapping"));
+        findings.push(Finding::error(FAILED_BUILD, item.span().clone(), "a field spec must be a mapping"));
         return None;
     }
     Some(item.entries())
@@ -132,20 +132,20 @@ fn fields<'a>(item: &'a Node, findings: &mut Vec<Finding>) -> Option<&'a [Entry]
 
 fn items(entry: &Entry, findings: &mut Vec<Finding>) -> Vec<Node> {
     if !entry.node.is_seq() && !entry.node.is_null() {
-        findings.push(wrong(entry, "a list"));
+        findings.push(type_error(entry, "a list"));
     }
     entry.node.items().to_vec()
 }
 
-fn wrong(entry: &Entry, wanted: &str) -> Finding {
-    Finding::error(FAILED_BUILD, entry.node.span().clone(), format!("`{}` must be {wanted}", entry.key))
+fn type_error(entry: &Entry, expected: &str) -> Finding {
+    Finding::error(FAILED_BUILD, entry.node.span().clone(), format!("`{}` must be {expected}", entry.key))
 }
 
-fn unknown(entry: &Entry, words: &[&str]) -> Finding {
-    let message = format!("a transformer configuration has no field `{}`", entry.key);
-    let help = match did_you_mean(&entry.key, words.iter().copied()) {
-        Some(meant) => format!("did you mean `{meant}`? kustomize refuses the file"),
-        None => "remove it: kustomize refuses the file".to_string(),
+fn unknown_field(entry: &Entry, names: &[&str]) -> Finding {
+    let message = format!("unknown field `{}` in a transformer configuration", entry.key);
+    let help = match did_you_mean(&entry.key, names.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`? kustomize rejects the file"),
+        None => "remove it; kustomize rejects the file".to_string(),
     };
     Finding::error(FAILED_BUILD, entry.key_span(), message).help(help)
 }

@@ -1,37 +1,38 @@
-//! Targets of patches: which objects a patch is for.
+//! Selectors of patches and replacements.
 
 use regex_lite::{Regex, RegexBuilder};
 
-use super::resources::{Id, Positions, Resource, Resources};
+use super::resources::{Resource, ResourceId, ResourceIndex, Resources};
 use crate::base::finding::did_you_mean;
+use crate::kube::selector::Selector as LabelSelector;
 use crate::yaml::Node;
 
-/// The `target` of a patch. Every field is a regular expression for the whole text; an empty one matches anything.
-pub(crate) struct Target {
+/// A selector. Every field is an anchored regular expression; an empty one matches anything.
+pub(crate) struct Selector {
     group: Pattern,
     version: Pattern,
     kind: Pattern,
     name: Pattern,
     namespace: Pattern,
-    labels: Vec<Requirement>,
-    annotations: Vec<Requirement>,
+    labels: LabelSelector,
+    annotations: LabelSelector,
 }
 
-/// A place in the target that cannot be read, and why.
-pub(crate) struct Unreadable {
+/// An invalid field of a selector, and the reason.
+pub(crate) struct SelectorError {
     pub(crate) node: Node,
     pub(crate) message: String,
 }
 
 enum Pattern {
     Any,
-    /// Text without the characters that regular expressions give a meaning to: found through the index.
+    /// A text without special characters of regular expressions; it is looked up in the index.
     Literal(String),
     Regex(Regex),
 }
 
 impl Pattern {
-    fn read(node: Option<&Node>) -> Result<Self, Unreadable> {
+    fn read(node: Option<&Node>) -> Result<Self, SelectorError> {
         let Some((node, text)) = node.and_then(|node| Some((node, node.text()?))) else { return Ok(Self::Any) };
         if text.is_empty() || node.is_null() {
             return Ok(Self::Any);
@@ -40,9 +41,9 @@ impl Pattern {
             return Ok(Self::Literal(text.into()));
         }
         let regex = RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build();
-        regex.map(Self::Regex).map_err(|_| Unreadable {
+        regex.map(Self::Regex).map_err(|_| SelectorError {
             node: node.clone(),
-            message: format!("`{text}` is no regular expression that can be read"),
+            message: format!("`{text}` is not a valid regular expression"),
         })
     }
 
@@ -62,14 +63,15 @@ impl Pattern {
     }
 }
 
-impl Target {
-    pub(crate) fn read(node: &Node) -> Result<Self, Unreadable> {
-        let requirements = |field: &str| match node.get(field).and_then(Node::text) {
-            Some(text) => parse_requirements(text).ok_or_else(|| Unreadable {
+impl Selector {
+    /// Reads the `target` of a patch, or a selector of a replacement.
+    pub(crate) fn read(node: &Node) -> Result<Self, SelectorError> {
+        let selector = |field: &str| match node.get(field).and_then(Node::text) {
+            Some(text) => LabelSelector::parse(text).ok_or_else(|| SelectorError {
                 node: node.get(field).cloned().unwrap_or_else(|| node.clone()),
-                message: format!("`{text}` is no label selector"),
+                message: format!("`{text}` is not a valid label selector"),
             }),
-            None => Ok(Vec::new()),
+            None => Ok(LabelSelector::default()),
         };
         Ok(Self {
             group: Pattern::read(node.get("group"))?,
@@ -77,32 +79,36 @@ impl Target {
             kind: Pattern::read(node.get("kind"))?,
             name: Pattern::read(node.get("name"))?,
             namespace: Pattern::read(node.get("namespace"))?,
-            labels: requirements("labelSelector")?,
-            annotations: requirements("annotationSelector")?,
+            labels: selector("labelSelector")?,
+            annotations: selector("annotationSelector")?,
         })
     }
 
-    /// The positions of the objects it selects, in order.
-    pub(crate) fn select(&self, resources: &Resources, positions: &Positions) -> Vec<usize> {
+    /// The positions of the selected objects, in order.
+    pub(crate) fn select(&self, resources: &Resources, positions: &ResourceIndex) -> Vec<usize> {
         let matches = |position: &usize| resources.list.get(*position).is_some_and(|one| self.matches(one));
         match &self.name {
-            Pattern::Literal(name) => positions.with_name(name).iter().copied().filter(|at| matches(at)).collect(),
-            Pattern::Any | Pattern::Regex(_) => (0..resources.list.len()).filter(|at| matches(at)).collect(),
+            Pattern::Literal(name) => {
+                positions.with_name(name).iter().copied().filter(|position| matches(position)).collect()
+            }
+            Pattern::Any | Pattern::Regex(_) => {
+                (0..resources.list.len()).filter(|position| matches(position)).collect()
+            }
         }
     }
 
-    /// The name it asks for, when no other can match.
+    /// The name, if it is a literal.
     pub(crate) fn literal_name(&self) -> Option<&str> {
         self.name.literal()
     }
 
-    /// The kind it asks for, when no other can match.
+    /// The kind, if it is a literal.
     pub(crate) fn literal_kind(&self) -> Option<&str> {
         self.kind.literal()
     }
 
-    /// Tells whether an identity matches, with the namespace given apart.
-    pub(crate) fn selects_id(&self, id: &Id, namespace: &str) -> bool {
+    /// Tells whether it selects an id in the given namespace.
+    pub(crate) fn selects_id(&self, id: &ResourceId, namespace: &str) -> bool {
         self.kind.matches(&id.kind)
             && self.name.matches(&id.name)
             && self.namespace.matches(namespace)
@@ -110,137 +116,60 @@ impl Target {
             && self.group.matches(&id.group)
     }
 
-    /// Tells whether labels and annotations match.
+    /// Tells whether it selects the labels and annotations of an object.
     pub(crate) fn selects_metadata(&self, node: &Node) -> bool {
-        let selected = |requirements: &[Requirement], field: &str| {
+        let selected = |selector: &LabelSelector, field: &str| {
             let values = node.at_keys(&["metadata", field]);
-            requirements.iter().all(|requirement| requirement.matches(values))
+            selector.selects(|key| values.and_then(|values| values.get(key)).and_then(Node::text))
         };
         selected(&self.labels, "labels") && selected(&self.annotations, "annotations")
     }
 
-    /// Tells whether it asks for labels or annotations.
+    /// Tells whether it has a label or annotation selector.
     pub(crate) fn has_metadata(&self) -> bool {
         !self.labels.is_empty() || !self.annotations.is_empty()
     }
 
-    /// Tells whether it asks for an identity.
+    /// Tells whether it selects by id.
     pub(crate) fn has_id(&self) -> bool {
         let fields = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
         fields.iter().any(|field| !matches!(field, Pattern::Any))
     }
 
     fn matches(&self, resource: &Resource) -> bool {
-        self.matches_but_for("", resource)
+        self.matches_except("", resource)
     }
 
-    fn matches_but_for(&self, field: &str, resource: &Resource) -> bool {
-        let (first, now) = (resource.original(), &resource.id);
+    fn matches_except(&self, field: &str, resource: &Resource) -> bool {
+        let (first, current) = (resource.original(), &resource.id);
         let any = |name: &str| name == field;
         !resource.node.is_null()
-            && (any("kind") || self.kind.matches(&now.kind))
-            && (any("name") || self.name.matches(&first.name) || self.name.matches(&now.name))
-            && (any("namespace") || self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
-            && (any("version") || self.version.matches(&now.version))
-            && (any("group") || self.group.matches(&now.group))
+            && (any("kind") || self.kind.matches(&current.kind))
+            && (any("name") || self.name.matches(&first.name) || self.name.matches(&current.name))
+            && (any("namespace")
+                || self.namespace.matches(&first.namespace)
+                || self.namespace.matches(&current.namespace))
+            && (any("version") || self.version.matches(&current.version))
+            && (any("group") || self.group.matches(&current.group))
             && self.selects_metadata(&resource.node)
     }
 
-    /// The object that it would select but for one field, and that field.
-    pub(super) fn nearly(&self, resources: &Resources) -> Option<(&'static str, usize)> {
+    /// An object that differs in one field only, and the field.
+    pub(super) fn near_match(&self, resources: &Resources) -> Option<(&'static str, usize)> {
         let positions = |field: &'static str| {
             let all = resources.list.iter().enumerate();
-            all.filter(move |(_, resource)| self.matches_but_for(field, resource)).map(|(at, _)| at)
+            all.filter(move |(_, resource)| self.matches_except(field, resource)).map(|(position, _)| position)
         };
-        let sure = ["version", "group", "namespace"];
-        let found = sure.into_iter().find_map(|field| Some((field, positions(field).next()?)));
-        // Any other name would do for most targets, so that only one which looks like it counts.
+        let exact_fields = ["version", "group", "namespace"];
+        let found = exact_fields.into_iter().find_map(|field| Some((field, positions(field).next()?)));
+        // Most targets match many objects if the name is ignored, so only a similar name counts.
         found.or_else(|| {
-            let typed = self.literal_name()?;
-            let names = positions("name").filter_map(|at| Some((at, &*resources.list.get(at)?.id.name)));
+            let name = self.literal_name()?;
+            let names =
+                positions("name").filter_map(|position| Some((position, &*resources.list.get(position)?.id.name)));
             let names: Vec<(usize, &str)> = names.collect();
-            let meant = did_you_mean(typed, names.iter().map(|(_, name)| *name))?;
-            names.iter().find(|(_, name)| *name == meant).map(|(at, _)| ("name", *at))
+            let suggestion = did_you_mean(name, names.iter().map(|(_, name)| *name))?;
+            names.iter().find(|(_, name)| *name == suggestion).map(|(position, _)| ("name", *position))
         })
-    }
-}
-
-/// One term of a label selector, as Kubernetes writes them: `a=b`, `a!=b`, `a`, `!a`, `a in (b,c)`, `a notin (b,c)`.
-struct Requirement {
-    key: String,
-    operator: Operator,
-}
-
-enum Operator {
-    Exists,
-    Missing,
-    In(Vec<String>),
-    NotIn(Vec<String>),
-}
-
-impl Requirement {
-    fn matches(&self, values: Option<&Node>) -> bool {
-        let value = values.and_then(|values| values.get(&self.key)).and_then(Node::text);
-        match (&self.operator, value) {
-            (Operator::Exists, value) => value.is_some(),
-            (Operator::Missing, value) => value.is_none(),
-            (Operator::In(set), Some(value)) => set.iter().any(|one| one == value),
-            (Operator::In(_), None) => false,
-            (Operator::NotIn(set), Some(value)) => !set.iter().any(|one| one == value),
-            (Operator::NotIn(_), None) => true,
-        }
-    }
-}
-
-fn parse_requirements(text: &str) -> Option<Vec<Requirement>> {
-    let terms = split_terms(text)?;
-    terms.iter().map(|term| term.trim()).filter(|term| !term.is_empty()).map(parse_requirement).collect()
-}
-
-/// Splits at the commas outside of parentheses.
-fn split_terms(text: &str) -> Option<Vec<String>> {
-    let mut terms = vec![String::new()];
-    let mut depth = 0u32;
-    for character in text.chars() {
-        match character {
-            ',' if depth == 0 => terms.push(String::new()),
-            _ => {
-                match character {
-                    '(' => depth += 1,
-                    ')' => depth = depth.checked_sub(1)?,
-                    _ => {}
-                }
-                terms.last_mut()?.push(character);
-            }
-        }
-    }
-    (depth == 0).then_some(terms)
-}
-
-fn parse_requirement(term: &str) -> Option<Requirement> {
-    let make = |key: &str, operator| {
-        let key = key.trim();
-        let word = !key.is_empty() && !key.contains([' ', '(', ')', '=', '!', '<', '>']);
-        word.then(|| Requirement { key: key.into(), operator })
-    };
-    let set = |text: &str| {
-        let inner = text.trim().strip_prefix('(')?.strip_suffix(')')?;
-        Some(inner.split(',').map(|one| one.trim().to_string()).collect::<Vec<_>>())
-    };
-    if let Some((key, value)) = term.split_once("!=") {
-        return make(key, Operator::NotIn(vec![value.trim().into()]));
-    }
-    if let Some((key, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
-        return make(key, Operator::In(vec![value.trim().into()]));
-    }
-    if let Some((key, values)) = term.split_once(" notin ") {
-        return make(key, Operator::NotIn(set(values)?));
-    }
-    if let Some((key, values)) = term.split_once(" in ") {
-        return make(key, Operator::In(set(values)?));
-    }
-    match term.strip_prefix('!') {
-        Some(key) => make(key, Operator::Missing),
-        None => make(term, Operator::Exists),
     }
 }

@@ -1,52 +1,54 @@
-//! The parts of a strategic merge that mappings and lists share: inputs, results and directives.
+//! Inputs, results and directives of a strategic merge, for mappings and lists.
 
 use crate::yaml::Node;
 
-/// A place where a patch cannot be laid over the object.
-pub(crate) struct Mismatch {
-    /// The patch's node.
+/// A part of a patch that cannot be merged.
+pub(crate) struct MergeError {
+    /// The node of the patch.
     pub(crate) patch: Node,
     pub(crate) message: String,
 }
 
-/// What is laid over a node.
+/// The patch of a node.
 #[derive(Clone, Copy)]
-pub(crate) enum Patch<'a> {
-    /// Nothing.
+pub(crate) enum PatchValue<'a> {
+    /// No patch.
     Absent,
-    /// The node itself: it was taken from the patch, so that its nulls and directives are still in it.
-    Itself,
-    /// A part of the patch.
-    By(&'a Node),
+    /// The node itself: it comes from the patch, with its nulls and directives.
+    Own,
+    /// A node of the patch.
+    Node(&'a Node),
 }
 
-impl<'a> Patch<'a> {
+impl<'a> PatchValue<'a> {
+    /// The node to merge into `old`, if any.
     pub(crate) fn node(self, old: Option<&'a Node>) -> Option<&'a Node> {
         match self {
             Self::Absent => None,
-            Self::Itself => old,
-            Self::By(node) => Some(node),
+            Self::Own => old,
+            Self::Node(node) => Some(node),
         }
     }
 }
 
-/// What became of a node.
-pub(crate) enum Walked {
-    /// It is what it was.
-    Kept,
-    /// It was changed in its place.
+/// The result of the merge of a node.
+pub(crate) enum MergeResult {
+    /// The node is unchanged.
+    Unchanged,
+    /// The node has changed children.
     Changed(Node),
-    /// The patch's node stands in its place.
-    Taken(Node),
-    /// It is no more.
-    Gone,
+    /// The node of the patch replaces it.
+    Replaced(Node),
+    /// The node is removed.
+    Removed,
 }
 
-impl Walked {
-    pub(crate) fn taken(old: Option<&Node>, new: Node) -> Self {
+impl MergeResult {
+    /// The result of replacing `old` with a node of the patch.
+    pub(crate) fn replaced(old: Option<&Node>, new: Node) -> Self {
         match old {
-            Some(old) => Self::Taken(old.replaced_by(&new)),
-            None => Self::Taken(new),
+            Some(old) => Self::Replaced(old.replaced_by(&new)),
+            None => Self::Replaced(new),
         }
     }
 }
@@ -54,7 +56,7 @@ impl Walked {
 /// The key of directives in a patch.
 pub(super) const DIRECTIVE: &str = "$patch";
 
-/// What `$patch` says.
+/// A directive of `$patch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Directive {
     Merge,
@@ -62,14 +64,16 @@ pub(super) enum Directive {
     Delete,
 }
 
-pub(super) fn read_directive(node: &Node) -> Result<Directive, Mismatch> {
+/// Reads the value of `$patch`.
+pub(super) fn read_directive(node: &Node) -> Result<Directive, MergeError> {
     match node.text() {
         Some("merge") => Ok(Directive::Merge),
         Some("replace") => Ok(Directive::Replace),
         Some("delete") => Ok(Directive::Delete),
         other => {
-            let message = format!("`$patch: {}` is none of merge, replace and delete", other.unwrap_or_default());
-            Err(Mismatch { patch: node.clone(), message })
+            let message =
+                format!("`$patch: {}` is not valid; use `merge`, `replace` or `delete`", other.unwrap_or_default());
+            Err(MergeError { patch: node.clone(), message })
         }
     }
 }

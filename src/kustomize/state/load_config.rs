@@ -1,76 +1,82 @@
-//! What a kustomization configures its transformers with: `configurations` and `crds`.
+//! The transformer configuration of a kustomization: `configurations` and `crds`.
 
 use std::sync::Arc;
 
-use super::accumulator::Partial;
+use super::accumulator::Accumulator;
 use crate::base::finding::Finding;
 use crate::kustomize::fieldspec::builtin_fieldspecs::built_in;
-use crate::kustomize::fieldspec::transformer_config::Configuration;
+use crate::kustomize::fieldspec::transformer_config::TransformerConfig;
 use crate::kustomize::fieldspec::{crd_fieldspecs, read_config};
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::locate::Located;
+use crate::kustomize::omission::Omission;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::{Node, Parsed};
 
-/// Merges the built-in configuration and what the kustomization adds to it into what its bases brought.
-pub(crate) fn run(files: &Files, definition: &Definition, partial: &mut Partial) {
-    let mut own = built_in().clone();
-    let mut added = Configuration::default();
+/// Merges the built-in configuration and that of the kustomization into the accumulated one.
+pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
+    let mut base_config = built_in().clone();
+    let mut added_config = TransformerConfig::default();
     for item in definition.items("configurations") {
-        let Some(parsed) = parsed(files, definition, item, partial) else { continue };
+        let Some(parsed) = read_file(files, definition, item, accumulator) else { continue };
         let Some(document) = parsed.documents.first() else { continue };
-        let said = read_config::read(&document.node, &mut partial.findings);
-        match added.merge(&said) {
-            Ok(merged) => added = merged,
-            Err(conflict) => partial.fail(conflict.finding(item.span())),
+        let config = read_config::read(&document.node, &mut accumulator.findings);
+        match added_config.merge(&config) {
+            Ok(merged) => added_config = merged,
+            Err(conflict) => accumulator.fail(conflict.finding(item.span())),
         }
     }
-    if let Some(entry) = definition.entry("configurations").filter(|_| !added.is_empty()) {
-        match own.merge(&added) {
-            Ok(merged) => own = Arc::new(merged),
-            Err(conflict) => partial.fail(conflict.finding(entry.node.span())),
+    if let Some(entry) = definition.entry("configurations").filter(|_| !added_config.is_empty()) {
+        match base_config.merge(&added_config) {
+            Ok(merged) => base_config = Arc::new(merged),
+            Err(conflict) => accumulator.fail(conflict.finding(entry.node.span())),
         }
     }
-    partial.merge_config(&own, &definition.node);
+    accumulator.merge_config(&base_config, &definition.node);
     for item in definition.items("crds") {
-        let Some(parsed) = parsed(files, definition, item, partial) else { continue };
+        let Some(parsed) = read_file(files, definition, item, accumulator) else { continue };
         let Some(document) = parsed.documents.first() else { continue };
         match crd_fieldspecs::read(&document.node) {
-            Ok(said) => partial.merge_config(&Arc::new(said), item),
-            Err(conflict) => partial.fail(conflict.finding(item.span())),
+            Ok(config) => accumulator.merge_config(&Arc::new(config), item),
+            Err(conflict) => accumulator.fail(conflict.finding(item.span())),
         }
     }
 }
 
-/// What a file says that the kustomization names; a file that is not there is a finding.
-fn parsed(files: &Files, definition: &Definition, item: &Node, partial: &mut Partial) -> Option<Arc<Parsed>> {
+/// The content of a file that the kustomization references; a missing file is a finding.
+fn read_file(
+    files: &Files,
+    definition: &Definition,
+    item: &Node,
+    accumulator: &mut Accumulator,
+) -> Option<Arc<Parsed>> {
     let text = item.text().unwrap_or_default();
     let path = match definition.find(files, item) {
         Ok(Located::File(path)) => path,
-        Ok(Located::Elsewhere(finding)) => {
-            partial.leave_out("configurations: <url>", finding);
+        Ok(Located::NotFetched(finding)) => {
+            accumulator.leave_out(Omission::RemoteConfiguration, finding);
             return None;
         }
         Ok(Located::Folder(_)) => {
-            let message = format!("`{text}` is a folder, and a file is wanted");
-            partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("name a file in it"));
+            let message = format!("`{text}` is a directory, but a file is expected");
+            accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("reference a file in it"));
             return None;
         }
         Err(finding) => {
-            partial.fail(finding);
+            accumulator.fail(finding);
             return None;
         }
     };
     let Some(parsed) = files.get(&path) else {
-        let message = format!("`{text}` is no text that can be read");
-        partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+        let message = format!("`{text}` is not a readable text file");
+        accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
         return None;
     };
-    parsed.findings.iter().cloned().for_each(|finding| partial.fail(finding));
+    parsed.findings.iter().cloned().for_each(|finding| accumulator.fail(finding));
     if let Some(second) = parsed.documents.get(1) {
-        let message = format!("`{text}` holds several documents; kustomize reads one");
-        partial.fail(Finding::error(FAILED_BUILD, second.node.span().clone(), message));
+        let message = format!("`{text}` has several documents, but kustomize reads only one");
+        accumulator.fail(Finding::error(FAILED_BUILD, second.node.span().clone(), message));
     }
     Some(parsed)
 }

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use crate::text::Span;
 use crate::yaml::{ChangedBy, Entry, Node, Origin, Reader, Scalar, Style, Value, ValueChange};
 
-/// A mapping with a key set to a text. A value that is the same already keeps its place.
-pub(crate) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
+/// Sets a key of a mapping to a text. An equal value keeps its origin.
+pub(crate) fn set_text_entry(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
     let Some(text) = value.shared_text() else { return map.clone() };
     let by = ChangedBy::Field(value.span().clone());
     match map.entry(key) {
         Some(entry) if entry.node.resolve(Reader::Kustomize) == Some(Scalar::String(&text)) => map.clone(),
         Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, string_style(value)), by))),
-        None => map.with(Entry::new(key, key_span, made(Value::Scalar(text, string_style(value)), by))),
+        None => map.with(Entry::new(key, key_span, new_value(Value::Scalar(text, string_style(value)), by))),
     }
 }
 
-/// A value that a step made where nothing was.
-pub(crate) fn made(value: Value, by: ChangedBy) -> Node {
+/// A value that a build step creates.
+pub(crate) fn new_value(value: Value, by: ChangedBy) -> Node {
     Node { value, origin: Origin::Via(Arc::new(ValueChange::new(by, None, Box::default()))) }
 }
 
-/// A style that makes the text a string: these fields hold strings, whatever the text looks like.
+/// A style that keeps a value a string, whatever its text is.
 pub(crate) fn string_style(value: &Node) -> Style {
     match &value.value {
         Value::Scalar(_, style) if *style != Style::Plain => *style,
@@ -29,8 +29,8 @@ pub(crate) fn string_style(value: &Node) -> Style {
     }
 }
 
-/// A string with another text: plain where it was and can be.
-pub(crate) fn renamed(node: &Node, text: &str, by: ChangedBy) -> Node {
+/// A string with a new text; it stays plain if possible.
+pub(crate) fn with_text(node: &Node, text: &str, by: ChangedBy) -> Node {
     let style = match &node.value {
         Value::Scalar(_, Style::Plain) => Style::Plain,
         _ => string_style(node),
@@ -44,14 +44,14 @@ pub(crate) fn renamed(node: &Node, text: &str, by: ChangedBy) -> Node {
 }
 
 /// Tells whether a scalar is a string.
-pub(crate) fn is_text(node: &Node) -> bool {
+pub(crate) fn is_string(node: &Node) -> bool {
     matches!(node.resolve(Reader::Kubernetes), Some(Scalar::String(_)))
 }
 
-/// The string that kustomize makes of a value of labels or annotations.
-pub(crate) fn as_text(node: &Node) -> Node {
+/// Converts a value of labels or annotations to a string, as kustomize does.
+pub(crate) fn to_string_value(node: &Node) -> Node {
     match &node.value {
-        Value::Scalar(..) if is_text(node) => node.clone(),
+        Value::Scalar(..) if is_string(node) => node.clone(),
         Value::Scalar(text, _) => {
             Node { value: Value::Scalar(text.clone(), Style::Double), origin: node.origin.clone() }
         }

@@ -1,54 +1,50 @@
-//! What Kustomizations, releases and their like take from objects that somebody brings: sources, variables, values.
+//! The sources, variables and values that Flux objects read from other objects.
 
 use std::sync::Arc;
 
-use crate::flux::{Applied, Applier, ApplierKind};
-use crate::kube::Object;
-use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
+use crate::flux::{Applied, Applier};
+use crate::kube::{Object, ObjectId};
+use crate::lint::refs::source_reference::source_of;
 use crate::lint::refs::values_reference::values_of;
-use crate::lint::refs::wanted::{KUSTOMIZE, Wanted};
-use crate::lint::view::View;
 use crate::yaml::Node;
 
-/// Something that one of them takes.
+/// A Flux object that may read from other objects.
+pub(crate) struct Reader<'a> {
+    /// The object.
+    pub(crate) object: &'a Object,
+    /// The applier that applies the object, or that the object is.
+    pub(crate) by: &'a Arc<Applier>,
+    /// Whether the object is that applier itself.
+    pub(crate) is_itself: bool,
+}
+
+/// An object that a Flux object reads from.
 pub(crate) struct Input<'a> {
-    /// The object that takes it.
+    /// The object that reads.
     pub(crate) user: &'a Object,
-    /// The applier that brings the user, or that the user is.
+    /// The applier that applies the user, or that the user is.
     pub(crate) by: &'a Arc<Applier>,
     /// Whether the user is that applier itself.
     pub(crate) is_itself: bool,
-    /// The place that names it.
+    /// The reference.
     pub(crate) node: &'a Node,
-    /// What is taken, with who brings it.
+    /// The object that is read, with its applier.
     pub(crate) thing: Applied<'a>,
 }
 
-/// What they take on a cluster, without what may be absent.
-pub(crate) fn inputs<'a>(view: &View<'a>) -> Vec<Input<'a>> {
+/// The inputs of some objects, without optional ones; `find` looks up an object of the cluster.
+pub(crate) fn inputs<'a>(
+    readers: impl Iterator<Item = Reader<'a>>,
+    find: impl Fn(ObjectId<'a>) -> Option<Applied<'a>>,
+) -> Vec<Input<'a>> {
     let mut found = Vec::new();
-    let mut take = |user: &'a Object, by: &'a Arc<Applier>, is_itself: bool| {
-        let source = source_of(user).map(|source| (source.node, source.wanted));
-        let values = values_of(user).filter(|values| !values.optional).map(|values| (values.node, values.wanted));
-        for (node, wanted) in source.into_iter().chain(values) {
-            let Wanted { group, kind, namespace, name } = wanted;
-            if let Some(thing) = view.find(group, kind, namespace, name) {
+    for Reader { object: user, by, is_itself } in readers {
+        let source = source_of(user).map(|source| (source.node, source.target));
+        let values = values_of(user).filter(|values| !values.optional).map(|values| (values.node, values.target));
+        for (node, target) in source.into_iter().chain(values) {
+            if let Some(thing) = find(target) {
                 found.push(Input { user, by, is_itself, node, thing });
             }
-        }
-    };
-    // Kustomizations live where Flux does, whatever cluster they apply to.
-    if view.receiver.target.is_none() {
-        let appliers = view.receiver.cluster.appliers.iter();
-        for applier in appliers.filter(|applier| applier.kind == ApplierKind::Kustomization) {
-            if let Some(object) = &applier.object {
-                take(object, applier, true);
-            }
-        }
-    }
-    for (group, kind) in BUILT_FROM_SOURCES.into_iter().filter(|kind| *kind != (KUSTOMIZE, "Kustomization")) {
-        for applied in view.of_kind(group, kind) {
-            take(applied.object, applied.by, false);
         }
     }
     found

@@ -1,50 +1,49 @@
-//! What rules ask of a list of objects: found once for all clusters that receive it.
+//! An index over a list of objects, built once for all clusters that receive the list.
 
-use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
+use super::identity_hash::{identity_hash, kind_hash};
 use super::needs::Needs;
 use super::private_values::is_encrypted;
 use crate::flux::Objects;
-use crate::kube::Object;
-use crate::lint::scope::{Scope, scope_of, settled_namespace};
+use crate::kube::{Object, ObjectId, Scope, scope_of};
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 
-/// The objects of a list by kind, and what tells each of them from others.
+/// The objects of a list by kind and identity.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     by_kind: Index<u64, Vec<usize>>,
-    /// A hash of each object's identity: where these differ, the objects do.
-    pub(crate) prints: Vec<u64>,
-    /// The positions of those that SOPS encrypted and nobody decrypted.
+    /// The hash of each object's identity: objects with different hashes are different.
+    pub(crate) identities: Vec<u64>,
+    /// The positions of the objects that SOPS encrypted and that are not decrypted.
     pub(crate) encrypted: Vec<usize>,
-    /// The namespaces that objects name, in their order, each with the position of the first that does.
+    /// The namespaces of the objects, in order, each with the position of its first object.
     pub(crate) namespaces: Vec<(Name, usize)>,
-    /// The positions of the objects that live in a namespace and name none.
-    pub(crate) unplaced: Vec<usize>,
-    /// The positions of the objects that name none and of which only their definition tells whether they need one.
-    pub(crate) open: Vec<usize>,
+    /// The positions of the namespaced objects without a namespace.
+    pub(crate) without_namespace: Vec<usize>,
+    /// The positions of the objects without a namespace whose scope only a CustomResourceDefinition tells.
+    pub(crate) unknown_scope: Vec<usize>,
     needs: OnceLock<Needs>,
 }
 
 impl Listing {
-    pub(crate) fn of(objects: &Objects) -> Self {
+    /// Indexes a list.
+    pub(crate) fn index(objects: &Objects) -> Self {
         let mut seen: Index<Name, ()> = Index::default();
-        let mut listing = Self { prints: Vec::with_capacity(objects.len()), ..Self::default() };
+        let mut listing = Self { identities: Vec::with_capacity(objects.len()), ..Self::default() };
         for (at, object) in objects.iter().enumerate() {
             let (group, kind) = (object.group(), object.kind());
-            listing.by_kind.entry(kind_print(group, kind)).push(at);
+            listing.by_kind.entry(kind_hash(group, kind)).push(at);
             if is_encrypted(object) {
                 listing.encrypted.push(at);
             }
             let namespace = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text);
-            let named = namespace.as_deref().unwrap_or_default();
-            listing.prints.push(print(group, kind, named, object.name()));
-            if named.is_empty() {
+            listing.identities.push(identity_hash(ObjectId::of(object)));
+            if namespace.as_deref().unwrap_or_default().is_empty() {
                 match scope_of(group, kind) {
-                    Scope::Namespaced => listing.unplaced.push(at),
-                    Scope::Unknown => listing.open.push(at),
+                    Scope::Namespaced => listing.without_namespace.push(at),
+                    Scope::Unknown => listing.unknown_scope.push(at),
                     Scope::Cluster => {}
                 }
             } else if let Some(namespace) = namespace
@@ -57,47 +56,28 @@ impl Listing {
         listing
     }
 
-    /// Whether all of it is true of a list with other objects at some positions, too. `shared` are its own objects.
+    /// Whether the index of the `shared` objects is also that of a list with `own` objects at some positions.
     pub(crate) fn holds(&self, shared: &[Object], own: &[(usize, Object)]) -> bool {
         let is_alike = |(at, new): &(usize, Object)| {
             let Some(old) = shared.get(*at) else { return false };
-            let same_name = self.prints.get(*at) == Some(&print_of(new)) && old.namespace() == new.namespace();
-            same_name
+            let same_identity = self.identities.get(*at) == Some(&identity_hash(ObjectId::of(new)))
+                && old.namespace() == new.namespace();
+            same_identity
                 && !self.encrypted.contains(at)
                 && !is_encrypted(new)
-                && !Needs::looks_into(old)
-                && !Needs::looks_into(new)
+                && !Needs::reads(old)
+                && !Needs::reads(new)
         };
         own.iter().all(is_alike)
     }
 
-    /// What the objects need before them, and what they bring; `objects` are those of the list.
+    /// The needs of the list, whose objects are `objects`.
     pub(crate) fn needs(&self, objects: &Objects) -> &Needs {
-        self.needs.get_or_init(|| Needs::of(objects))
+        self.needs.get_or_init(|| Needs::collect(objects))
     }
 
     /// The positions of the objects of a kind.
-    pub(crate) fn of_kind(&self, kind_print: u64) -> &[usize] {
-        self.by_kind.get(&kind_print).map_or(&[], Vec::as_slice)
+    pub(crate) fn of_kind(&self, kind_hash: u64) -> &[usize] {
+        self.by_kind.get(&kind_hash).map_or(&[], Vec::as_slice)
     }
-}
-
-/// A hash of an identity, whatever the version. What names no namespace is what names the default one.
-pub(crate) fn print(group: &str, kind: &str, namespace: &str, name: &str) -> u64 {
-    hash(&(group, kind, settled_namespace(group, kind, namespace), name))
-}
-
-fn print_of(object: &Object) -> u64 {
-    print(object.group(), object.kind(), object.namespace().unwrap_or_default(), object.name())
-}
-
-/// A hash of a group and kind.
-pub(crate) fn kind_print(group: &str, kind: &str) -> u64 {
-    hash(&(group, kind))
-}
-
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = rustc_hash::FxHasher::default();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

@@ -1,16 +1,17 @@
-//! Facts about a cluster that several rules use.
+//! Facts about objects, lists of objects and the repository that several rules use.
 
 pub(super) mod artifacts;
-pub(super) mod duration_fields;
-pub(super) mod charts;
+pub(super) mod distinct;
+pub(super) mod identity_hash;
 pub(super) mod inputs;
-pub(super) mod installation;
-pub(super) mod namespace_sources;
+pub(super) mod own_position;
 pub(super) mod ownership;
+pub(super) mod paths;
+pub(super) mod installation;
 pub(super) mod pods;
-pub(super) mod private_values;
-pub(super) mod reach;
-pub(super) mod tenants;
-pub(super) mod unknown_sources;
-pub(super) mod listing;
 pub(super) mod needs;
+pub(super) mod private_values;
+pub(super) mod listing;
+pub(super) mod publisher;
+pub(super) mod reached;
+pub(super) mod unknown_sources;

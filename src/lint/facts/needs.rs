@@ -1,66 +1,64 @@
-//! What the objects of a list need to be there before them, and what they bring for others: found once for all clusters
-//! that share the list.
+//! The prerequisites that the objects of a list have, and those that they provide for others.
 
 use std::collections::BTreeSet;
 
-use super::listing::kind_print;
+use super::identity_hash::kind_hash;
 use super::pods::{containers, pod};
 use crate::flux::Objects;
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 
-/// What the objects of a list need, and what they bring.
+/// The prerequisites of a list, computed once for all clusters that receive the list.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
-    /// The kinds that the definitions among them define, by their hashes.
-    pub(crate) defines: Vec<u64>,
-    /// The namespaces that they make.
-    pub(crate) makes: Vec<Name>,
-    /// The kinds of those groups that definitions may define, by their hashes, each with the position of the first one.
-    pub(crate) custom: Vec<(u64, usize)>,
-    /// The Secrets that pods mount or read without which they do not start: the namespace, the name, the place, and the
-    /// position of the object that the pods are of.
+    /// The hashes of the kinds that CustomResourceDefinitions of the list define.
+    pub(crate) defined_kinds: Vec<u64>,
+    /// The namespaces that the list contains.
+    pub(crate) namespaces: Vec<Name>,
+    /// The hashes of the kinds that a CustomResourceDefinition may define, with the position of the first object.
+    pub(crate) custom_kinds: Vec<(u64, usize)>,
+    /// The Secrets without which pods do not start: namespace, name, reference and the position of the workload.
     pub(crate) secrets: Vec<(Name, Name, Node, usize)>,
 }
 
 impl Needs {
-    /// Looks through a list.
-    pub(crate) fn of(objects: &Objects) -> Self {
+    /// Collects the prerequisites of a list.
+    pub(crate) fn collect(objects: &Objects) -> Self {
         let (mut needs, mut kinds) = (Self::default(), Index::default());
         for (at, object) in objects.iter().enumerate() {
             match (object.group(), object.kind()) {
-                ("", "Namespace") => needs.makes.push(object.name().into()),
+                ("", "Namespace") => needs.namespaces.push(object.name().into()),
                 ("apiextensions.k8s.io", "CustomResourceDefinition") => {
-                    let said = |keys: &[&str]| object.text_at(keys);
-                    if let (Some(group), Some(kind)) = (said(&["spec", "group"]), said(&["spec", "names", "kind"])) {
-                        needs.defines.push(kind_print(group, kind));
+                    let text = |keys: &[&str]| object.text_at(keys);
+                    if let (Some(group), Some(kind)) = (text(&["spec", "group"]), text(&["spec", "names", "kind"])) {
+                        needs.defined_kinds.push(kind_hash(group, kind));
                     }
                 }
-                // Only groups with a dot can be defined.
+                // The group of a CustomResourceDefinition contains a dot.
                 (group, kind) if group.contains('.') => {
-                    let print = kind_print(group, kind);
-                    if kinds.insert(print, ()).is_none() {
-                        needs.custom.push((print, at));
+                    let hash = kind_hash(group, kind);
+                    if kinds.insert(hash, ()).is_none() {
+                        needs.custom_kinds.push((hash, at));
                     }
                 }
                 _ => {}
             }
             if let Some(pod) = pod(object) {
-                needs.take_pod(object, pod, at);
+                needs.add_pod(object, pod, at);
             }
         }
         needs
     }
 
-    /// Whether more counts of an object than its identity.
-    pub(super) fn looks_into(object: &Object) -> bool {
+    /// Whether the content of an object matters, beyond its identity.
+    pub(super) fn reads(object: &Object) -> bool {
         object.kind() == "CustomResourceDefinition" || pod(object).is_some()
     }
 
-    fn take_pod(&mut self, object: &Object, pod: &Node, at: usize) {
-        let named = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text);
-        let namespace = named.filter(|named| !named.is_empty()).unwrap_or_else(|| "default".into());
+    fn add_pod(&mut self, object: &Object, pod: &Node, at: usize) {
+        let own = object.node.at_keys(&["metadata", "namespace"]).and_then(Node::shared_text);
+        let namespace = own.filter(|own| !own.is_empty()).unwrap_or_else(|| "default".into());
         let mut seen: BTreeSet<Name> = BTreeSet::new();
         let mut take = |reference: Option<&Node>, key: &str| {
             let Some(reference) = reference else { return };

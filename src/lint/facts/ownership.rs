@@ -1,47 +1,48 @@
-//! What appliers and objects say of who owns an object, and of what happens to it in the end.
+//! Ownership settings of objects: whether an applier overwrites and deletes them.
 
 use crate::flux::{Applier, ApplierKind};
 use crate::kube::Object;
 use crate::yaml::Node;
 
-/// How an applier treats one object.
+/// The settings by which an object limits what an applier does to it.
 ///
-/// Source: the selectors that kustomize-controller 1.9 and Flux Operator 0.58 apply and delete with. They look for a
-/// label or an annotation, in letters of either case. The operator has none for what it applies.
+/// Source: the selectors of kustomize-controller 1.9 and Flux Operator 0.58. They match a label or an annotation, ignoring
+/// case. The operator has no selector for applying objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Manner {
-    /// Whether it leaves what is there as it is, or adds to it.
-    pub(crate) yields: bool,
-    /// Whether it never deletes it.
-    pub(crate) keeps: bool,
+pub(crate) struct OwnershipSettings {
+    /// Whether the applier does not overwrite an existing object, or only adds fields to it.
+    pub(crate) is_not_overwritten: bool,
+    /// Whether the applier never deletes the object.
+    pub(crate) is_not_pruned: bool,
 }
 
-impl Manner {
-    /// What an object says to appliers of a kind.
-    pub(crate) fn of(object: &Object, kind: ApplierKind) -> Self {
+impl OwnershipSettings {
+    /// The settings of an object for appliers of a kind.
+    pub(crate) fn read(object: &Object, kind: ApplierKind) -> Self {
         if kind == ApplierKind::ResourceSet {
-            return Self { yields: false, keeps: says(object, "fluxcd.controlplane.io/prune", &["disabled"]) };
+            let is_not_pruned = is_set_to(object, "fluxcd.controlplane.io/prune", &["disabled"]);
+            return Self { is_not_overwritten: false, is_not_pruned };
         }
-        let yields = says(object, SSA, &["IfNotPresent", "Merge"]) || sends_away(object);
-        let keeps = says(object, "kustomize.toolkit.fluxcd.io/prune", &["disabled"]) || sends_away(object);
-        Self { yields, keeps }
+        let is_not_overwritten = is_set_to(object, SSA, &["IfNotPresent", "Merge"]) || is_ignored(object);
+        let is_not_pruned = is_set_to(object, "kustomize.toolkit.fluxcd.io/prune", &["disabled"]) || is_ignored(object);
+        Self { is_not_overwritten, is_not_pruned }
     }
 }
 
 const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
 
-/// Whether kustomize-controller leaves an object alone that says this on the cluster, whoever put it there.
-pub(crate) fn sends_away(object: &Object) -> bool {
-    says(object, "kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]) || says(object, SSA, &["Ignore"])
+/// Whether kustomize-controller ignores an object with these settings on the cluster, whatever applied it.
+pub(crate) fn is_ignored(object: &Object) -> bool {
+    is_set_to(object, "kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]) || is_set_to(object, SSA, &["Ignore"])
 }
 
-fn says(object: &Object, key: &str, values: &[&str]) -> bool {
+fn is_set_to(object: &Object, key: &str, values: &[&str]) -> bool {
     let metadata = ["labels", "annotations"].into_iter();
-    let mut said = metadata.filter_map(|field| object.text_at(&["metadata", field, key]));
-    said.any(|said| values.iter().any(|value| said.eq_ignore_ascii_case(value)))
+    let mut found = metadata.filter_map(|field| object.text_at(&["metadata", field, key]));
+    found.any(|found| values.iter().any(|value| found.eq_ignore_ascii_case(value)))
 }
 
-/// Whether an applier deletes what it does not bring any more.
+/// Whether an applier deletes the objects that are no longer in its source.
 pub(crate) fn prunes(applier: &Applier) -> bool {
     match applier.kind {
         ApplierKind::Kustomization => spec(applier, "prune").and_then(Node::text) == Some("true"),

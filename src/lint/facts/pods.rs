@@ -1,9 +1,9 @@
-//! The pods that workloads make.
+//! The pods of workloads.
 
 use crate::kube::Object;
 use crate::yaml::Node;
 
-/// The `spec` of the pod that an object is or makes; `None` for other kinds.
+/// The pod `spec` of a Pod or workload; `None` for other kinds.
 pub(crate) fn pod(object: &Object) -> Option<&Node> {
     let path: &[&str] = match (object.group(), object.kind()) {
         ("", "Pod") => &["spec"],
@@ -16,7 +16,7 @@ pub(crate) fn pod(object: &Object) -> Option<&Node> {
     object.node.at_keys(path)
 }
 
-/// The containers of the pod that an object is or makes: those that start it, and those that run.
+/// The containers and init containers of a Pod or workload.
 pub(crate) fn containers(object: &Object) -> impl Iterator<Item = &Node> {
     let lists = ["initContainers", "containers"].into_iter();
     lists.flat_map(move |field| pod(object).and_then(|pod| pod.get(field)).map(Node::items).unwrap_or_default())

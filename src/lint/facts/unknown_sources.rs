@@ -1,67 +1,101 @@
-//! What brings objects to a cluster that are not known: charts, and appliers that were not built.
+//! The sources of objects with unknown contents: charts, and appliers that are not built.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
-use super::artifacts::may_be_made;
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applier, State};
+use crate::flux::{Applied, Applier, State};
 use crate::kube::Object;
-use crate::lint::view::View;
 
-/// What brings objects that are not known: charts, and appliers that were not built.
+/// Why it is unknown whether a cluster has an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnknownSource {
+    /// The name or namespace contains a variable.
+    VariableInName,
+    /// The repository has no root, so that other appliers may exist.
+    NoRoot,
+    /// An applier is not built, for a reason that is not a fault.
+    NotBuilt(ObjectRef, Arc<str>),
+    /// The build of an applier fails.
+    FailedBuild(ObjectRef),
+    /// The chart of a release may contain it.
+    Chart(ObjectRef),
+}
+
+impl fmt::Display for UnknownSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::VariableInName => f.write_str("its name is not known"),
+            Self::NoRoot => f.write_str("the repository has no root"),
+            Self::NotBuilt(applier, reason) => write!(f, "{applier} is not built: {reason}"),
+            Self::FailedBuild(applier) => write!(f, "{applier} does not build"),
+            Self::Chart(release) => write!(f, "the chart of {release}"),
+        }
+    }
+}
+
+/// The charts and appliers of a cluster that may bring objects that are not known.
 #[derive(Debug, Default)]
-pub(crate) struct Makers<'a> {
-    /// What may bring anything.
+pub(crate) struct UnknownSources<'a> {
+    /// An applier that may bring any object.
     anything: Option<&'a Arc<Applier>>,
-    /// What may bring objects of a namespace.
+    /// The appliers that may bring objects of a namespace.
     namespaces: BTreeMap<&'a str, &'a Arc<Applier>>,
-    /// What may bring objects without namespace.
+    /// An applier that may bring cluster-scoped objects.
     cluster_scoped: Option<&'a Arc<Applier>>,
     /// The releases whose charts bring objects to a namespace.
     releases: BTreeMap<&'a str, Vec<&'a Object>>,
-    /// The namespaces that releases make themselves.
+    /// The namespaces that releases create themselves.
     created: BTreeSet<&'a str>,
 }
 
-impl<'a> Makers<'a> {
-    pub(crate) fn of(view: &View<'a>) -> Self {
-        let mut makers = Self::default();
-        for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
-            let release = applied.object;
-            if release.node.at_keys(&["spec", "kubeConfig"]).is_some() {
-                continue;
-            }
-            let Some(namespace) = spec_text(release, "targetNamespace").or(applied.namespace()) else { continue };
-            let creates = release.text_at(&["spec", "install", "createNamespace"]) == Some("true");
-            // Before its own namespace is there, the release is not either.
-            if creates && Some(namespace) != applied.namespace() {
-                makers.created.insert(namespace);
-            }
-            makers.releases.entry(namespace).or_default().push(release);
-        }
+impl<'a> UnknownSources<'a> {
+    /// The unknown sources among the releases and appliers of a cluster.
+    ///
+    /// `lacks` tells whether the cluster has no such source: an applier with a missing source brings nothing.
+    pub(crate) fn collect(
+        releases: impl Iterator<Item = Applied<'a>>,
+        appliers: impl Iterator<Item = &'a Arc<Applier>>,
+        lacks: impl Fn(&ObjectRef) -> bool,
+    ) -> Self {
+        let mut sources = Self::default();
+        releases.for_each(|release| sources.add_release(&release));
         let mut sourceless = Vec::new();
-        for applier in view.appliers() {
-            // What is built from a source that is not there brings nothing.
-            let lacks_source = || applier.source.as_ref().is_some_and(|source| lacks(view, source));
+        for applier in appliers {
+            let lacks_source = || applier.source.as_ref().is_some_and(&lacks);
             match &applier.state {
                 _ if applier.is_known => {}
                 State::NotBuilt(_) if lacks_source() => sourceless.push(applier),
-                State::Built | State::Failed | State::NotBuilt(_) => makers.take(applier),
+                State::Built | State::Failed | State::NotBuilt(_) => sources.add_applier(applier),
             }
         }
         for applier in sourceless {
             let namespace = applier.source.as_ref().and_then(|source| source.namespace.as_deref()).unwrap_or_default();
-            if makers.unknown(namespace).is_some() {
-                makers.take(applier);
+            if sources.of_namespace(namespace).is_some() {
+                sources.add_applier(applier);
             }
         }
-        makers
+        sources
     }
 
-    fn take(&mut self, applier: &'a Arc<Applier>) {
+    fn add_release(&mut self, applied: &Applied<'a>) {
+        let release = applied.object;
+        if release.node.at_keys(&["spec", "kubeConfig"]).is_some() {
+            return;
+        }
+        let Some(namespace) = spec_text(release, "targetNamespace").or(applied.namespace()) else { return };
+        let creates = release.text_at(&["spec", "install", "createNamespace"]) == Some("true");
+        // The release itself does not exist before its own namespace does.
+        if creates && Some(namespace) != applied.namespace() {
+            self.created.insert(namespace);
+        }
+        self.releases.entry(namespace).or_default().push(release);
+    }
+
+    fn add_applier(&mut self, applier: &'a Arc<Applier>) {
         match applier.object.as_ref().and_then(|object| spec_text(object, "targetNamespace")) {
-            // What has a namespace is put there; what has none stays what it is.
+            // The target namespace replaces that of namespaced objects only.
             Some(namespace) => {
                 self.cluster_scoped.get_or_insert(applier);
                 self.namespaces.entry(namespace).or_insert(applier);
@@ -72,7 +106,7 @@ impl<'a> Makers<'a> {
         }
     }
 
-    /// The releases whose charts alone may bring an object of a namespace; `None` when others may.
+    /// The releases of a namespace, if nothing but their charts may bring an object to it.
     pub(crate) fn only_releases(&self, namespace: &str) -> Option<&[&'a Object]> {
         if self.anything.is_some() || self.namespaces.contains_key(namespace) {
             return None;
@@ -80,18 +114,18 @@ impl<'a> Makers<'a> {
         Some(self.releases.get(namespace).map_or(&[], Vec::as_slice))
     }
 
-    /// Whether a release makes a namespace for itself.
+    /// Whether a release creates a namespace.
     pub(crate) fn creates(&self, namespace: &str) -> bool {
         self.created.contains(namespace)
     }
 
-    /// Whether anything beside charts may bring a Namespace that is not known.
+    /// Whether something other than a chart may bring an unknown Namespace.
     pub(crate) fn may_bring_namespaces(&self) -> bool {
         self.anything.or(self.cluster_scoped).is_some()
     }
 
-    /// Who may bring an object that is not known, in words; the empty namespace is that of cluster-scoped ones.
-    pub(crate) fn unknown(&self, namespace: &str) -> Option<String> {
+    /// A source that may bring an unknown object of a namespace; the empty namespace stands for cluster-scoped objects.
+    pub(crate) fn of_namespace(&self, namespace: &str) -> Option<UnknownSource> {
         let (applier, release) = match namespace {
             "" => (self.cluster_scoped, self.releases.values().next()),
             _ => (self.namespaces.get(namespace).copied(), self.releases.get(namespace)),
@@ -100,39 +134,32 @@ impl<'a> Makers<'a> {
         self.anything.or(applier).map(unbuilt).or_else(|| release.map(|release| chart_of(release)))
     }
 
-    /// Who may bring a Namespace that is not known, in words.
-    pub(crate) fn namespace(&self, name: &str) -> Option<String> {
-        let called_after = |chart: &str| !chart.is_empty() && (name.starts_with(chart) || chart.starts_with(name));
+    /// A source that may bring an unknown Namespace object with a name.
+    pub(crate) fn of_namespace_object(&self, name: &str) -> Option<UnknownSource> {
+        let is_similar = |chart: &str| !chart.is_empty() && (name.starts_with(chart) || chart.starts_with(name));
         let is_named_so = |release: &&&Object| {
-            // What stands in it is not even applied before.
+            // Flux cannot apply a release to a namespace that does not exist.
             if release.namespace() == Some(name) {
                 return false;
             }
             let chart = release.text_at(&["spec", "chart", "spec", "chart"]).and_then(|chart| chart.rsplit('/').next());
             let names = [Some(release.name()), chart, release.text_at(&["spec", "chartRef", "name"])];
-            names.into_iter().flatten().any(called_after)
+            names.into_iter().flatten().any(is_similar)
         };
         let release = || self.releases.values().flatten().find(is_named_so);
         self.anything.or(self.cluster_scoped).map(unbuilt).or_else(|| release().map(|release| chart_of(release)))
     }
 }
 
-fn unbuilt(applier: &Arc<Applier>) -> String {
+fn unbuilt(applier: &Arc<Applier>) -> UnknownSource {
     match &applier.state {
-        State::NotBuilt(why) => format!("{} is not built: {why}", applier.reference),
-        State::Built | State::Failed => format!("{} does not build", applier.reference),
+        State::NotBuilt(reason) => UnknownSource::NotBuilt(applier.reference.clone(), reason.clone()),
+        State::Built | State::Failed => UnknownSource::FailedBuild(applier.reference.clone()),
     }
 }
 
-fn chart_of(release: &Object) -> String {
-    format!("the chart of {}", release.reference())
-}
-
-/// Tells whether nothing brings a source that an applier names.
-fn lacks(view: &View<'_>, source: &ObjectRef) -> bool {
-    let namespace = source.namespace.as_deref().unwrap_or_default();
-    let is_made = &*source.kind == "ExternalArtifact" && may_be_made(view, namespace, &source.name);
-    !is_made && view.find(source.group(), &source.kind, namespace, &source.name).is_none()
+fn chart_of(release: &Object) -> UnknownSource {
+    UnknownSource::Chart(release.reference())
 }
 
 fn spec_text<'a>(object: &'a Object, field: &str) -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! Who brings whom among the appliers of a cluster, once what was applied by hand is applied by Flux.
+//! The tree of appliers: which applier applies the object of which other one.
 
 use std::sync::Arc;
 
@@ -8,72 +8,82 @@ use crate::kube::Object;
 use crate::lint::view::View;
 use crate::text::Index;
 
-/// Who brings whom, by the places of appliers among those of their cluster.
-pub(crate) struct Descent {
+/// The parent of each applier, by positions in [`crate::flux::Cluster::appliers`].
+///
+/// An applier that was first applied by hand is the child of the applier that applies it afterwards.
+pub(crate) struct ApplierTree {
     parents: Vec<Option<usize>>,
 }
 
-impl Descent {
-    /// Looks at a cluster. `flux bootstrap` applies only the root, but the folder that it stands in is often built as a
-    /// whole, and who brings the rest of it is the root's Kustomization.
-    pub(crate) fn of(view: &View<'_>) -> Self {
+impl ApplierTree {
+    /// The tree of a cluster that runs.
+    ///
+    /// `flux bootstrap` applies only the root. The root's Kustomization often builds the whole directory of the root, and
+    /// so applies the other objects in it.
+    pub(crate) fn when_running(view: &View<'_>) -> Self {
         Self::with(view, |_| true)
     }
 
-    /// Looks at a cluster that is brought up from nothing. Whoever wrote its root without Flux's tools applies all that
-    /// stands beside it, and Flux brings none of that.
-    pub(crate) fn from_nothing(view: &View<'_>) -> Self {
-        Self::with(view, |by_hand| by_hand.iter().any(|applier| is_of_tool(applier)))
+    /// The tree of a cluster in a cold start.
+    ///
+    /// Users who write a root without Flux's tools apply all objects beside it by hand. Flux applies none of these.
+    pub(crate) fn at_cold_start(view: &View<'_>) -> Self {
+        Self::with(view, |by_hand| by_hand.iter().any(|applier| is_created_by_tool(applier)))
     }
 
-    fn with(view: &View<'_>, brings_the_rest: impl Fn(&[&Arc<Applier>]) -> bool) -> Self {
+    fn with(view: &View<'_>, adopts: impl Fn(&[&Arc<Applier>]) -> bool) -> Self {
         let cluster = view.receiver.cluster;
-        let is_by_hand =
+        let is_bootstrap =
             |at: usize| cluster.appliers.get(at).is_some_and(|applier| applier.kind == ApplierKind::Bootstrap);
-        let by_hand = |applier: &Arc<Applier>| applier.parent.is_some_and(is_by_hand);
-        let (mut wanted, mut names) = (Index::<&ObjectRef, ()>::default(), Index::<&str, ()>::default());
-        let all: Vec<&Arc<Applier>> = cluster.appliers.iter().filter(|applier| by_hand(applier)).collect();
-        let all = if brings_the_rest(&all) { all } else { Vec::new() };
+        let is_by_hand = |applier: &Arc<Applier>| applier.parent.is_some_and(is_bootstrap);
+        let (mut by_hand, mut names) = (Index::<&ObjectRef, ()>::default(), Index::<&str, ()>::default());
+        let all: Vec<&Arc<Applier>> = cluster.appliers.iter().filter(|applier| is_by_hand(applier)).collect();
+        let all = if adopts(&all) { all } else { Vec::new() };
         for applier in all {
-            wanted.insert(&applier.reference, ());
+            by_hand.insert(&applier.reference, ());
             names.insert(&applier.reference.name, ());
         }
-        let mut brings: Index<ObjectRef, usize> = Index::default();
+        let mut adopters: Index<ObjectRef, usize> = Index::default();
         let lists = cluster.brought.iter();
-        for brought in lists.filter(|brought| !is_by_hand(brought.by.at) && brought.by.target.is_none()) {
+        for brought in lists.filter(|brought| !is_bootstrap(brought.by.at) && brought.by.target.is_none()) {
             let objects = brought.telling().map(|applied| applied.object);
             for object in objects.filter(|object| names.contains(object.name())).map(Object::reference) {
-                if wanted.contains(&object) && !brings.contains(&object) {
-                    brings.insert(object, brought.by.at);
+                if by_hand.contains(&object) && !adopters.contains(&object) {
+                    adopters.insert(object, brought.by.at);
                 }
             }
         }
         let parent = |applier: &Arc<Applier>| {
-            let flux = brings.get(&applier.reference).copied().filter(|at| *at != applier.at);
-            if by_hand(applier) { flux.or(applier.parent) } else { applier.parent }
+            let adopter = adopters.get(&applier.reference).copied().filter(|at| *at != applier.at);
+            if is_by_hand(applier) { adopter.or(applier.parent) } else { applier.parent }
         };
         Self { parents: cluster.appliers.iter().map(parent).collect() }
     }
 
-    /// Who brings an applier.
+    /// The applier that applies the object of an applier.
     pub(crate) fn parent(&self, at: usize) -> Option<usize> {
         self.parents.get(at).copied().flatten().filter(|parent| *parent != at)
     }
 
-    /// An applier, who brings it, and so on.
-    pub(crate) fn line(&self, at: usize) -> impl Iterator<Item = usize> {
-        // Two that bring each other would have no end.
+    /// An applier and its ancestors.
+    pub(crate) fn lineage(&self, at: usize) -> impl Iterator<Item = usize> {
+        // The limit ends a cycle of appliers that apply each other.
         std::iter::successors(Some(at), |at| self.parent(*at)).take(self.parents.len())
     }
 
-    /// Whether an applier is the one that brings a list, or brought it.
-    pub(crate) fn is_above(&self, provider: usize, brought: &Brought) -> bool {
-        self.line(brought.by.at).any(|at| at == provider)
+    /// Whether an applier is an ancestor of another one.
+    pub(crate) fn is_ancestor(&self, ancestor: usize, of: usize) -> bool {
+        self.lineage(of).skip(1).any(|at| at == ancestor)
+    }
+
+    /// Whether an applier applies a list, or is an ancestor of the applier that does.
+    pub(crate) fn applies(&self, applier: usize, brought: &Brought) -> bool {
+        self.lineage(brought.by.at).any(|at| at == applier)
     }
 }
 
-/// Whether an applier is a root that the operator or `flux bootstrap` makes.
-fn is_of_tool(applier: &Applier) -> bool {
+/// Whether Flux Operator or `flux bootstrap` creates a root.
+fn is_created_by_tool(applier: &Applier) -> bool {
     let written = applier.object.as_ref().map(|object| object.node.origin.written().file().path());
     let is_sync = written.is_some_and(|path| path.rsplit('/').next() == Some("gotk-sync.yaml"));
     applier.kind == ApplierKind::FluxInstance || is_sync

@@ -1,132 +1,268 @@
-//! What has been applied, and is ready where that is waited for, before an applier is.
+//! The order in which a cluster's appliers are applied and become ready.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::applier_tree::Descent;
-use crate::flux::Applier;
-use crate::lint::facts::duration_fields::flag;
-use crate::lint::refs::dependency::dependencies;
-use crate::lint::refs::wanted::{Wanted, said};
+use super::applier_tree::ApplierTree;
+use crate::base::graph::Graph;
+use crate::flux::{Applier, ApplierKind};
+use crate::kube::groups::HELM;
+use crate::kube::{Object, ObjectId};
+use crate::lint::facts::own_position::own_position;
+use crate::lint::fields::{flag, text_of};
+use crate::lint::refs::dependency::{Condition, dependencies};
 use crate::lint::view::View;
+use crate::text::{Index, Span};
 use crate::yaml::Node;
 
-/// The order among the appliers of a cluster. They are told by their places among [`crate::flux::Cluster::appliers`].
-pub(crate) struct Before {
-    nodes: Vec<Position>,
-    known: RefCell<BTreeMap<usize, Rc<Set>>>,
+/// The order of the events of a cluster: each applier is applied and becomes ready; a HelmRelease becomes ready.
+///
+/// An edge leads from an event to one that must happen before.
+pub(crate) struct ApplyOrder<'a> {
+    appliers: &'a [Arc<Applier>],
+    releases: Vec<&'a Object>,
+    graph: Graph<Reason>,
+    before: RefCell<Index<usize, Rc<[bool]>>>,
 }
 
-/// An applier among the others.
-#[derive(Default)]
-struct Position {
-    /// Who brings it.
-    parent: Option<usize>,
-    /// What comes before it, and whether that has to be ready.
-    needs: Vec<(usize, bool)>,
-    /// What it brings and has to be ready before it is.
-    awaits: Vec<usize>,
+/// The reason why an event waits for another one.
+#[derive(Debug, Clone)]
+pub(crate) enum Reason {
+    /// An object is applied before it becomes ready.
+    Applied,
+    /// An applier applies the object of another one.
+    AppliedByParent,
+    /// `dependsOn`, at this position.
+    DependsOn(Span),
+    /// `wait` or a health check, at this position.
+    HealthCheck(Span),
+    /// An object, at this position, needs one that the other applier applies, with a description.
+    Needs(Span, String),
 }
 
-/// Places.
-#[derive(Clone)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn of(count: usize) -> Self {
-        Self(vec![0; count.div_ceil(64)])
-    }
-
-    fn has(&self, at: usize) -> bool {
-        self.0.get(at / 64).is_some_and(|word| word & (1 << (at % 64)) != 0)
-    }
-
-    /// Tells whether it was not there yet.
-    fn insert(&mut self, at: usize) -> bool {
-        let is_new = !self.has(at);
-        if let Some(word) = self.0.get_mut(at / 64) {
-            *word |= 1 << (at % 64);
-        }
-        is_new
-    }
+/// Events that all wait for each other.
+pub(crate) struct EventCycle {
+    /// The events.
+    pub(crate) events: Index<usize, ()>,
+    /// The shortest cycle, starting with the step to show first.
+    pub(crate) steps: Vec<CycleStep>,
 }
 
-impl Before {
-    /// That of a cluster, or of the one whose Flux applies to it.
-    pub(crate) fn of(view: &View<'_>) -> Self {
-        let appliers = &view.receiver.cluster.appliers;
-        let descent = Descent::of(view);
-        let by_identity: BTreeMap<Wanted<'_>, usize> =
-            appliers.iter().rev().map(|applier| (identity(applier), applier.at)).collect();
-        let mut nodes: Vec<Position> = appliers.iter().map(|_| Position::default()).collect();
+/// A step of a cycle: an event that waits for the next one.
+pub(crate) struct CycleStep {
+    /// The event that waits.
+    pub(crate) from: usize,
+    /// The event that must happen before.
+    pub(crate) to: usize,
+    /// The reason.
+    pub(crate) reason: Reason,
+}
+
+impl<'a> ApplyOrder<'a> {
+    /// The order that the dependencies and health checks of a cluster require.
+    pub(crate) fn new(view: &View<'a>, tree: &ApplierTree) -> Self {
+        let appliers: &'a [Arc<Applier>] = &view.receiver.cluster.appliers;
+        let mut ready_events: Index<ObjectId<'a>, usize> = Index::default();
         for applier in appliers {
-            let parent = descent.parent(applier.at);
-            let waits = applier.object.iter().flat_map(dependencies).filter_map(|dependency| {
-                let Wanted { group, kind, namespace, name } = dependency.wanted;
-                let known = by_identity.get(&dependency.wanted).map(|at| (*at, true));
-                // A ResourceSet may wait for an object of any kind, which somebody brings.
-                known.or_else(|| view.find(group, kind, namespace, name).map(|found| (found.by.at, false)))
-            });
-            let needs = applier.parent.into_iter().chain(parent).map(|at| (at, false)).chain(waits).collect();
-            if let Some(above) = parent.and_then(|parent| appliers.get(parent)).filter(|parent| awaits(parent, applier))
-            {
-                nodes[above.at].awaits.push(applier.at);
-            }
-            nodes[applier.at].parent = parent;
-            nodes[applier.at].needs = needs;
-        }
-        Self { nodes, known: RefCell::default() }
-    }
-
-    /// Tells whether one applier brings another one, at whatever distance.
-    pub(crate) fn is_above(&self, one: usize, other: usize) -> bool {
-        let parent = |at: &usize| self.nodes.get(*at).and_then(|node| node.parent);
-        std::iter::successors(parent(&other), parent).take(self.nodes.len()).any(|above| above == one)
-    }
-
-    /// Tells whether one applier comes before another: it brings it, is depended on by it or by what brings it, or is
-    /// waited for by one of those.
-    pub(crate) fn comes(&self, one: usize, other: usize) -> bool {
-        one == other || self.is_above(one, other) || self.all(other).has(one)
-    }
-
-    fn all(&self, at: usize) -> Rc<Set> {
-        if let Some(known) = self.known.borrow().get(&at) {
-            return known.clone();
-        }
-        let all = Rc::new(self.collect(at));
-        self.known.borrow_mut().insert(at, all.clone());
-        all
-    }
-
-    fn collect(&self, start: usize) -> Set {
-        let (mut before, mut ready) = (Set::of(self.nodes.len()), Set::of(self.nodes.len()));
-        let mut open = vec![(start, false)];
-        while let Some((at, is_ready)) = open.pop() {
-            let Some(node) = self.nodes.get(at) else { continue };
-            if is_ready && ready.insert(at) {
-                open.extend(node.awaits.iter().map(|child| (*child, true)));
-            }
-            if before.insert(at) {
-                open.extend(&node.needs);
+            if let Some(object) = applied_object(applier) {
+                ready_events.entry_or(ObjectId::of(object).settled(), || ready(applier.at));
             }
         }
-        before
+        let (mut releases, mut release_appliers) = (Vec::new(), Vec::new());
+        // A release without dependencies becomes ready some time after it is applied, so that it needs no event.
+        for release in view.of_kind(HELM, "HelmRelease").filter(|one| dependencies(one.object).next().is_some()) {
+            let event = 2 * appliers.len() + releases.len();
+            ready_events.entry_or(ObjectId::of(release.object).settled(), || event);
+            releases.push(release.object);
+            release_appliers.push(release.by.at);
+        }
+        let graph = Graph::new(2 * appliers.len() + releases.len());
+        let mut order = Self { appliers, releases, graph, before: RefCell::default() };
+        for applier in appliers {
+            order.add_applier(applier, tree.parent(applier.at), &ready_events, view);
+        }
+        for (at, by) in release_appliers.into_iter().enumerate() {
+            let (event, object) = (2 * appliers.len() + at, order.releases[at]);
+            order.graph.add_edge(event, applied(by), Reason::Applied);
+            order.add_dependencies(event, object, &ready_events, view);
+            if let Some(position) = wait_position(&appliers[by]) {
+                order.graph.add_edge(ready(by), event, Reason::HealthCheck(position));
+            }
+        }
+        order
+    }
+
+    fn add_applier(
+        &mut self,
+        applier: &'a Applier,
+        parent: Option<usize>,
+        ready_events: &Index<ObjectId<'a>, usize>,
+        view: &View<'a>,
+    ) {
+        let at = applier.at;
+        self.graph.add_edge(ready(at), applied(at), Reason::Applied);
+        if let Some(parent) = parent {
+            let reason = if applier.object.is_some() { Reason::AppliedByParent } else { Reason::Applied };
+            self.graph.add_edge(applied(at), applied(parent), reason);
+            if let Some(position) = self.appliers.get(parent).and_then(|parent| wait_position(parent)) {
+                self.graph.add_edge(ready(parent), ready(at), Reason::HealthCheck(position));
+            }
+        }
+        let Some(object) = applied_object(applier) else { return };
+        self.add_dependencies(applied(at), object, ready_events, view);
+        // Flux ignores health checks if `wait` is set, and makes those of a remote applier on the remote cluster.
+        if wait_position(applier).is_some() || applier.target != view.receiver.target {
+            return;
+        }
+        for check in health_checks(applier) {
+            let target = checked_object(check, object);
+            // An object without an event of its own must at least be applied.
+            let by_applier = || view.get(target).map(|found| applied(found.by.at));
+            let event = ready_events.get(&target.settled()).copied().or_else(by_applier);
+            if let Some(event) = event.filter(|event| *event != ready(at)) {
+                let position = own_position(applier, check.span());
+                self.graph.add_edge(ready(at), event, Reason::HealthCheck(position));
+            }
+        }
+    }
+
+    fn add_dependencies(
+        &mut self,
+        event: usize,
+        object: &'a Object,
+        ready_events: &Index<ObjectId<'a>, usize>,
+        view: &View<'a>,
+    ) {
+        for dependency in dependencies(object) {
+            let is_ready_needed = dependency.condition != Condition::Exists;
+            let ready_event = ready_events.get(&dependency.target.settled()).copied().filter(|_| is_ready_needed);
+            let before = ready_event.or_else(|| view.get(dependency.target).map(|found| applied(found.by.at)));
+            if let Some(before) = before {
+                self.graph.add_edge(event, before, Reason::DependsOn(dependency.item.span().clone()));
+            }
+        }
+    }
+
+    /// Adds that an event needs an object which another applier applies.
+    pub(crate) fn add_need(&mut self, event: usize, provider: usize, position: Span, description: String) {
+        self.graph.add_edge(event, applied(provider), Reason::Needs(position, description));
+    }
+
+    /// The appliers that are certainly applied before another one, regardless of needs.
+    pub(crate) fn before(&self, at: usize) -> Rc<[bool]> {
+        self.before
+            .borrow_mut()
+            .entry_or(at, || {
+                let events = self.graph.reachable(applied(at), |edge| !matches!(edge.label, Reason::Needs(..)));
+                (0..self.appliers.len()).map(|at| events[applied(at)]).collect()
+            })
+            .clone()
+    }
+
+    /// Whether an applier is certainly applied before another one, regardless of needs.
+    pub(crate) fn is_before(&self, one: usize, other: usize) -> bool {
+        self.before(other).get(one) == Some(&true)
+    }
+
+    /// The cycles, except those of `dependsOn` alone.
+    pub(crate) fn cycles(&self) -> Vec<EventCycle> {
+        // Parents alone form a tree.
+        if self.graph.all_edges().all(|(_, edge)| matches!(edge.label, Reason::Applied | Reason::AppliedByParent)) {
+            return Vec::new();
+        }
+        let mut is_reported = vec![false; 2 * self.appliers.len() + self.releases.len()];
+        let dependencies =
+            self.graph.cyclic_components(|edge| matches!(edge.label, Reason::Applied | Reason::DependsOn(_)));
+        dependencies.iter().flatten().for_each(|event| is_reported[*event] = true);
+        // A cycle without needs is a fault by itself. Needs that lead through it are not reported again.
+        let without_needs =
+            self.graph.cyclic_components(|edge| !is_reported[edge.to] && !matches!(edge.label, Reason::Needs(..)));
+        without_needs.iter().flatten().for_each(|event| is_reported[*event] = true);
+        let with_needs = self.graph.cyclic_components(|edge| !is_reported[edge.to]);
+        without_needs.into_iter().chain(with_needs).filter_map(|component| self.cycle(&component)).collect()
+    }
+
+    /// The shortest cycle of a component through its most telling edge.
+    fn cycle(&self, component: &[usize]) -> Option<EventCycle> {
+        let events: Index<usize, ()> = component.iter().map(|event| (*event, ())).collect();
+        let steps = component.iter().flat_map(|from| self.graph.edges(*from).iter().enumerate().map(|at| (*from, at)));
+        let inner = steps.filter(|(_, (_, edge))| events.contains(&edge.to));
+        let rank = |reason: &Reason| match reason {
+            Reason::Needs(..) => 0,
+            Reason::HealthCheck(_) => 1,
+            Reason::DependsOn(_) => 2,
+            Reason::AppliedByParent | Reason::Applied => 3,
+        };
+        let (from, (at, first)) = inner.min_by_key(|(from, (_, edge))| (rank(&edge.label), *from, edge.to))?;
+        let mut steps = vec![(from, at)];
+        if first.to != from {
+            steps.extend(self.graph.shortest_path(first.to, from, |edge| events.contains(&edge.to))?);
+        }
+        let step = |(from, at): (usize, usize)| {
+            let edge = self.graph.edges(from).get(at)?;
+            Some(CycleStep { from, to: edge.to, reason: edge.label.clone() })
+        };
+        Some(EventCycle { steps: steps.into_iter().filter_map(step).collect(), events })
+    }
+
+    /// The position of the applier of an event.
+    pub(crate) fn position(&self, event: usize) -> Option<Span> {
+        let applier = self.appliers.get(event / 2)?;
+        applier.object.as_ref().map(|object| own_position(applier, object.span()))
+    }
+
+    /// The applier or release of an event, as messages name it.
+    pub(crate) fn name(&self, event: usize) -> String {
+        match self.appliers.get(event / 2).filter(|_| event < 2 * self.appliers.len()) {
+            Some(applier) => applier.reference.to_string(),
+            None => self.releases[event - 2 * self.appliers.len()].reference().to_string(),
+        }
     }
 }
 
-fn identity(applier: &Applier) -> Wanted<'_> {
-    let reference = &applier.reference;
-    let namespace = reference.namespace.as_deref().unwrap_or_default();
-    Wanted { group: reference.group(), kind: &reference.kind, namespace, name: &reference.name }
+/// The event that an applier is applied.
+pub(crate) fn applied(at: usize) -> usize {
+    2 * at
 }
 
-/// Whether an applier is not ready before one that it brings is.
-fn awaits(parent: &Arc<Applier>, child: &Applier) -> bool {
-    let Some(spec) = parent.object.as_ref().and_then(|object| object.node.get("spec")) else { return false };
-    let checks = spec.get("healthChecks").map(Node::items).unwrap_or_default();
-    let is_checked = || checks.iter().any(|check| said(check, "name") == Some(&*child.reference.name));
-    spec.get("wait").is_some_and(|wait| flag(wait) == Some(true)) || is_checked()
+/// The event that an applier becomes ready.
+pub(crate) fn ready(at: usize) -> usize {
+    2 * at + 1
+}
+
+/// The position of `wait: true` in an applier, which waits for all objects that it applies.
+pub(crate) fn wait_position(applier: &Applier) -> Option<Span> {
+    let node = applier.object.as_ref()?.node.at_keys(&["spec", "wait"])?;
+    let can_wait = matches!(applier.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet);
+    (can_wait && flag(node) == Some(true)).then(|| own_position(applier, node.span()))
+}
+
+/// Whether an applier becomes ready only after an object that it applies.
+pub(crate) fn waits_for(applier: &Applier, object: &Object) -> bool {
+    let is_checked = |own: &Object| {
+        health_checks(applier).any(|check| checked_object(check, own).settled() == ObjectId::of(object).settled())
+    };
+    wait_position(applier).is_some() || applier.object.as_ref().is_some_and(is_checked)
+}
+
+/// The health checks of a Kustomization.
+fn health_checks(applier: &Applier) -> impl Iterator<Item = &Node> {
+    let object = applier.object.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization);
+    object.and_then(|object| object.node.at_keys(&["spec", "healthChecks"])).map_or(&[][..], Node::items).iter()
+}
+
+/// The object that a health check names. Its group and namespace default to those of the Kustomization.
+fn checked_object<'a>(check: &'a Node, kustomization: &'a Object) -> ObjectId<'a> {
+    let text = |key: &str| text_of(check, key);
+    let group = match text("apiVersion") {
+        Some(version) => version.split_once('/').map_or("", |(group, _)| group),
+        None => kustomization.group(),
+    };
+    let namespace = text("namespace").or(kustomization.namespace()).unwrap_or_default();
+    ObjectId { group, kind: text("kind").unwrap_or_default(), namespace, name: text("name").unwrap_or_default() }
+}
+
+fn applied_object(applier: &Applier) -> Option<&Object> {
+    applier.object.as_ref().filter(|_| applier.kind != ApplierKind::Bootstrap)
 }

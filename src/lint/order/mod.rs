@@ -1,5 +1,4 @@
-//! The order in which objects are applied.
+//! The order in which appliers apply objects.
 
 pub(super) mod applier_tree;
 pub(super) mod apply_order;
-pub(super) mod cold_start;

@@ -1,44 +1,59 @@
-//! What objects wait for, as their `dependsOn` says.
+//! The dependencies of Flux objects, from `dependsOn`.
 
-use super::wanted::{HELM, KUSTOMIZE, OPERATOR, Wanted, said};
-use crate::kube::Object;
-use crate::lint::facts::duration_fields::flag;
+use crate::kube::{Object, ObjectId, groups};
+use crate::lint::fields::{flag, text_of};
 use crate::yaml::Node;
 
-/// The kinds that wait for others.
+/// The kinds with `dependsOn`.
 pub(crate) const DEPENDENTS: [(&str, &str); 3] =
-    [(KUSTOMIZE, "Kustomization"), (HELM, "HelmRelease"), (OPERATOR, "ResourceSet")];
+    [(groups::KUSTOMIZE, "Kustomization"), (groups::HELM, "HelmRelease"), (groups::FLUX_OPERATOR, "ResourceSet")];
 
 /// An item of `dependsOn`.
 pub(crate) struct Dependency<'a> {
-    /// The place to show.
+    /// The whole item.
+    pub(crate) item: &'a Node,
+    /// The node to show: the name, or the whole item.
     pub(crate) node: &'a Node,
-    pub(crate) wanted: Wanted<'a>,
-    /// Whether it has to be ready as Flux sees it: an expression says something else, and a ResourceSet asks only whether
-    /// it exists unless it says `ready: true`.
-    pub(crate) is_ready_needed: bool,
+    /// The object that must come first.
+    pub(crate) target: ObjectId<'a>,
+    /// The state that the target must have.
+    pub(crate) condition: Condition,
 }
 
-/// What an object waits for; of an object without namespace that is not known.
+/// The state of a dependency that an object waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// The target exists: a ResourceSet waits for no more, unless it sets `ready: true`.
+    Exists,
+    /// The target is ready by Flux's own definition.
+    Ready,
+    /// The expression in `readyExpr` is true.
+    Expression,
+}
+
+/// The dependencies of an object; none for a Kustomization or HelmRelease without a namespace, as they are not known.
 ///
-/// A ResourceSet waits for objects of any kind, and its operator does not add the namespace that an item leaves out.
+/// A ResourceSet may wait for objects of any kind. Flux Operator does not default the namespace of an item.
 pub(crate) fn dependencies(object: &Object) -> impl Iterator<Item = Dependency<'_>> {
     let (group, kind) = (object.group(), object.kind());
-    let waits = DEPENDENTS.contains(&(group, kind));
-    let list = object.node.at_keys(&["spec", "dependsOn"]).filter(|_| waits).map(Node::items);
+    let has_dependencies = DEPENDENTS.contains(&(group, kind));
+    let list = object.node.at_keys(&["spec", "dependsOn"]).filter(|_| has_dependencies).map(Node::items);
     let namespace = object.namespace();
     list.unwrap_or_default().iter().filter_map(move |item| {
-        let has_expression = said(item, "readyExpr").is_some();
-        let name = said(item, "name")?;
-        let (wanted, is_asked) = if group == OPERATOR {
-            let group = said(item, "apiVersion")?.split_once('/').map_or("", |(group, _)| group);
-            let namespace = said(item, "namespace").unwrap_or_default();
-            let is_asked = item.get("ready").and_then(flag) == Some(true);
-            (Wanted { group, kind: said(item, "kind")?, namespace, name }, is_asked)
+        let name = text_of(item, "name")?;
+        let (target, checks_state) = if group == groups::FLUX_OPERATOR {
+            let group = text_of(item, "apiVersion")?.split_once('/').map_or("", |(group, _)| group);
+            let namespace = text_of(item, "namespace").unwrap_or_default();
+            let is_ready_set = item.get("ready").and_then(flag) == Some(true);
+            (ObjectId { group, kind: text_of(item, "kind")?, namespace, name }, is_ready_set)
         } else {
-            (Wanted { group, kind, namespace: said(item, "namespace").or(namespace)?, name }, true)
+            (ObjectId { group, kind, namespace: text_of(item, "namespace").or(namespace)?, name }, true)
         };
-        let node = item.get("name").unwrap_or(item);
-        Some(Dependency { node, wanted, is_ready_needed: is_asked && !has_expression })
+        let condition = match (checks_state, text_of(item, "readyExpr")) {
+            (false, _) => Condition::Exists,
+            (true, None) => Condition::Ready,
+            (true, Some(_)) => Condition::Expression,
+        };
+        Some(Dependency { item, node: item.get("name").unwrap_or(item), target, condition })
     })
 }

@@ -1,36 +1,39 @@
-//! The sources that objects name.
+//! The sources of Flux objects, from `sourceRef` and `chartRef`.
 
-use super::wanted::{HELM, KUSTOMIZE, SOURCES, Wanted, said};
 use crate::kube::Object;
+use crate::kube::ObjectId;
+use crate::kube::groups;
+use crate::lint::fields::text_of;
 use crate::yaml::Node;
 
-/// The kinds that name sources.
+/// The kinds that reference a source.
 pub(crate) const BUILT_FROM_SOURCES: [(&str, &str); 4] = [
-    (KUSTOMIZE, "Kustomization"),
-    (HELM, "HelmRelease"),
-    (SOURCES, "HelmChart"),
-    ("image.toolkit.fluxcd.io", "ImageUpdateAutomation"),
+    (groups::KUSTOMIZE, "Kustomization"),
+    (groups::HELM, "HelmRelease"),
+    (groups::SOURCE, "HelmChart"),
+    (groups::IMAGE, "ImageUpdateAutomation"),
 ];
 
-/// A source that an object names.
+/// A reference to a source.
 pub(crate) struct SourceReference<'a> {
-    /// The reference.
+    /// The node to show: the name, or the whole reference.
     pub(crate) node: &'a Node,
-    pub(crate) wanted: Wanted<'a>,
+    /// The source.
+    pub(crate) target: ObjectId<'a>,
 }
 
-/// The source that an object is built from, when that is known: of an object without namespace it is not.
+/// The source of an object; `None` if the object has no namespace, as the source is not known then.
 pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
     let node = |keys: &[&str]| object.node.at_keys(keys).filter(|node| node.is_map());
     let kinds: &[&str];
-    // source-controller looks for the source of a HelmChart beside it.
+    // The source of a HelmChart is in its own namespace.
     let (mut is_local, mut default_kind) = (false, None);
     let reference = match (object.group(), object.kind()) {
-        (KUSTOMIZE, "Kustomization") => {
+        (groups::KUSTOMIZE, "Kustomization") => {
             kinds = &["GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"];
             node(&["spec", "sourceRef"])?
         }
-        (HELM, "HelmRelease") => {
+        (groups::HELM, "HelmRelease") => {
             if let Some(chart) = node(&["spec", "chartRef"]) {
                 kinds = &["OCIRepository", "HelmChart", "ExternalArtifact"];
                 chart
@@ -39,20 +42,20 @@ pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
                 node(&["spec", "chart", "spec", "sourceRef"])?
             }
         }
-        (SOURCES, "HelmChart") => {
+        (groups::SOURCE, "HelmChart") => {
             kinds = &["HelmRepository", "GitRepository", "Bucket"];
             is_local = true;
             node(&["spec", "sourceRef"])?
         }
-        ("image.toolkit.fluxcd.io", "ImageUpdateAutomation") => {
+        (groups::IMAGE, "ImageUpdateAutomation") => {
             kinds = &["GitRepository"];
             default_kind = Some("GitRepository");
             node(&["spec", "sourceRef"])?
         }
         _ => return None,
     };
-    let kind = said(reference, "kind").or(default_kind).filter(|kind| kinds.contains(kind))?;
-    let namespace = said(reference, "namespace").filter(|_| !is_local).or(object.namespace())?;
-    let wanted = Wanted { group: SOURCES, kind, namespace, name: said(reference, "name")? };
-    Some(SourceReference { node: reference.get("name").unwrap_or(reference), wanted })
+    let kind = text_of(reference, "kind").or(default_kind).filter(|kind| kinds.contains(kind))?;
+    let namespace = text_of(reference, "namespace").filter(|_| !is_local).or(object.namespace())?;
+    let target = ObjectId { group: groups::SOURCE, kind, namespace, name: text_of(reference, "name")? };
+    Some(SourceReference { node: reference.get("name").unwrap_or(reference), target })
 }

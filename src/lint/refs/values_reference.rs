@@ -1,32 +1,35 @@
-//! The `ConfigMap`s and `Secret`s that Flux objects take values from.
+//! The `ConfigMap` and `Secret` objects that Flux objects read values from.
 
-use super::wanted::{HELM, KUSTOMIZE, Wanted, said};
 use crate::kube::Object;
-use crate::lint::facts::duration_fields::flag;
+use crate::kube::ObjectId;
+use crate::kube::groups;
+use crate::lint::fields::flag;
+use crate::lint::fields::text_of;
 use crate::yaml::Node;
 
-/// An object that another one takes values from.
+/// A reference to an object with values.
 pub(crate) struct ValuesReference<'a> {
-    /// The reference.
+    /// The node to show: the name, or the whole reference.
     pub(crate) node: &'a Node,
-    pub(crate) wanted: Wanted<'a>,
-    /// Whether it may be absent.
+    /// The ConfigMap or Secret.
+    pub(crate) target: ObjectId<'a>,
+    /// Whether the object may be missing.
     pub(crate) optional: bool,
 }
 
-/// What a HelmRelease or a Kustomization takes values from; of an object without namespace that is not known.
+/// The objects that a HelmRelease or Kustomization reads values from; none for an object without a namespace.
 pub(crate) fn values_of(object: &Object) -> impl Iterator<Item = ValuesReference<'_>> {
     let list = match (object.group(), object.kind()) {
-        (HELM, "HelmRelease") => object.node.at_keys(&["spec", "valuesFrom"]),
-        (KUSTOMIZE, "Kustomization") => object.node.at_keys(&["spec", "postBuild", "substituteFrom"]),
+        (groups::HELM, "HelmRelease") => object.node.at_keys(&["spec", "valuesFrom"]),
+        (groups::KUSTOMIZE, "Kustomization") => object.node.at_keys(&["spec", "postBuild", "substituteFrom"]),
         _ => None,
     };
     let namespace = object.namespace();
     list.map(Node::items).unwrap_or_default().iter().filter_map(move |item| {
-        let kind = said(item, "kind").filter(|kind| matches!(*kind, "ConfigMap" | "Secret"))?;
-        let wanted = Wanted { group: "", kind, namespace: namespace?, name: said(item, "name")? };
-        // What is said and not known may be true.
+        let kind = text_of(item, "kind").filter(|kind| matches!(*kind, "ConfigMap" | "Secret"))?;
+        let target = ObjectId { group: "", kind, namespace: namespace?, name: text_of(item, "name")? };
+        // An unknown value may be true.
         let optional = item.get("optional").is_some_and(|node| !node.is_null() && flag(node) != Some(false));
-        Some(ValuesReference { node: item.get("name").unwrap_or(item), wanted, optional })
+        Some(ValuesReference { node: item.get("name").unwrap_or(item), target, optional })
     })
 }

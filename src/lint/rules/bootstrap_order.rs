@@ -2,38 +2,42 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_CONTROLLERS, Handling};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
+use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
-use crate::lint::facts::reach::address;
-use crate::lint::found::Found;
-use crate::lint::order::applier_tree::Descent;
-use crate::lint::order::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
-use crate::lint::refs::presence::Presence;
+use crate::lint::facts::own_position::own_position;
+use crate::lint::findings::Findings;
+use crate::lint::order::applier_tree::ApplierTree;
+use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason, applied, ready, waits_for};
+use crate::lint::presence::presence::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
 declare! {
-    /// In a cold start, something is applied before what it needs, or waits for ever.
+    /// An object is applied before its dependencies, or never becomes ready.
     ///
     /// ## Why
     ///
-    /// On a cluster that has run for long, everything is there already, and the order in which it came is forgotten. A
-    /// new cluster, or one that is brought up again after a disaster, starts from nothing. A Kustomization that applies
-    /// an object whose Namespace or CRD another one brings fails until that one was there, and with `wait` a pod whose
-    /// Secret comes later runs into the timeout. Some waits never end: a parent that waits for a child which depends on
-    /// it, a Kustomization with custom resources whose CRD is brought by another one that it brings itself: Flux applies
-    /// nothing of it as long as one object is refused. Or one that brings its own variables or its own source.
+    /// On a long-running cluster all objects already exist, so a wrong order stays hidden. A new cluster, or a cluster
+    /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace and the CRD of each
+    /// of its objects exist. With `wait`, a pod runs into the timeout if its Secret is applied later. Some waits never
+    /// end:
     ///
-    /// Before a Kustomization comes what brought it, what it depends on, and what those wait for. Within one, Flux
-    /// applies CRDs, Namespaces and ClusterRoles first. Silent about what charts bring, and about circles of `dependsOn`
-    /// alone, which are `dependency-cycle`.
+    /// - A parent waits for a child that depends on the parent.
+    /// - A Kustomization contains custom resources, and one of its own children applies their CRD. Flux applies nothing
+    ///   of a Kustomization as long as the API server rejects one of its objects.
+    /// - A Kustomization applies its own variables or its own source.
+    ///
+    /// A Kustomization comes after the object that applies it, after its dependencies, and after the objects that those
+    /// wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule ignores
+    /// objects from charts. It also ignores cycles of `dependsOn` alone, which `dependency-cycle` reports.
     ///
     /// ## How to fix it
     ///
-    /// Add the Kustomization that brings it to `dependsOn`. Of a circle, break one step: let the parent not wait, or move
-    /// what is needed out of what needs it.
+    /// Add the Kustomization that applies the dependency to `dependsOn`. To break a cycle, remove `wait` from the
+    /// parent, or move the dependency to another Kustomization.
     ///
     /// ## Bad
     ///
@@ -133,136 +137,132 @@ declare! {
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies);
     /// stages in [fluxcd/pkg](https://github.com/fluxcd/pkg/blob/main/ssa/manager_apply.go)
-    "bootstrap-order", Warning, "in a cold start, something is applied before what it needs, or waits for ever",
+    "bootstrap-order", Warning, "an object is applied before its dependencies, or never becomes ready",
     Check::Cluster(check),
 }
 
-/// Something that has to be there before an object.
+/// A dependency of an object: a CRD, a Namespace or a Secret that must exist before it.
 struct Need<'a> {
-    /// The object.
+    /// The object that has the dependency.
     object: Applied<'a>,
-    /// The place that says so.
+    /// The place of the reference to the dependency.
     place: Span,
-    /// What is needed, in words.
+    /// The dependency as text for a message.
     what: String,
-    /// Whether the object is refused without it; otherwise it only does not become ready.
+    /// Whether the API server rejects the object without the dependency. Otherwise the object only stays unready.
     refused: bool,
-    /// The appliers that bring it.
+    /// The appliers that apply the dependency.
     providers: Vec<usize>,
 }
 
-fn check(view: &View<'_>, found: &mut Found) {
+fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
     found.extend(absent_definitions(view));
-    let descent = Descent::from_nothing(view);
-    let mut order = ColdStart::of(view, &descent);
+    let tree = ApplierTree::at_cold_start(view);
+    let mut order = ApplyOrder::new(view, &tree);
     let appliers = &view.receiver.cluster.appliers;
     let mut open: BTreeMap<(usize, usize), Vec<Need<'_>>> = BTreeMap::new();
-    let mut known: BTreeMap<usize, Vec<bool>> = BTreeMap::new();
-    for need in needs(view, &descent) {
+    for need in needs(view, &tree) {
         let at = need.object.by.at;
-        let before = known.entry(at).or_insert_with(|| order.before(at));
-        let is_before = need.providers.iter().any(|provider| before.get(*provider) == Some(&true));
+        let is_before = need.providers.iter().any(|provider| order.is_before(*provider, at));
         if let Some(provider) = need.providers.first().filter(|_| !is_before) {
             open.entry((at, *provider)).or_default().push(need);
         }
     }
     for ((at, provider), needs) in &open {
-        // What any of several brings is there as soon as one of them is.
+        // If several appliers apply a dependency, it exists as soon as one of them is applied.
         for need in needs.iter().filter(|need| need.providers.len() == 1) {
-            let is_gated = appliers.get(*at).is_some_and(|applier| is_waited_for(applier, need.object.object));
+            let is_gated = appliers.get(*at).is_some_and(|applier| waits_for(applier, need.object.object));
             let event = if need.refused { applied(*at) } else { ready(*at) };
             if need.refused || is_gated {
                 let what = format!("{} needs {}", need.object.object.reference(), need.what);
-                order.need(event, *provider, need.place.clone(), what);
+                order.add_need(event, *provider, need.place.clone(), what);
             }
         }
     }
-    found.extend(take_inputs(view, &descent, &mut order));
-    let circles = order.circles();
-    found.extend(circles.iter().filter_map(|circle| deadlock(&order, circle)));
+    found.extend(add_inputs(view, &tree, &mut order));
+    let cycles = order.cycles();
+    found.extend(cycles.iter().filter_map(|cycle| deadlock(&order, cycle)));
     for ((at, provider), needs) in &open {
-        let both = |circle: &Circle| {
-            let has = |at: usize| circle.events.contains(&applied(at)) || circle.events.contains(&ready(at));
-            has(*at) && has(*provider)
+        let contains_both = |cycle: &EventCycle| {
+            let contains = |at: usize| cycle.events.contains(&applied(at)) || cycle.events.contains(&ready(at));
+            contains(*at) && contains(*provider)
         };
-        if !circles.iter().any(both) {
-            let is_after = order.before(*provider).get(*at) == Some(&true);
+        if !cycles.iter().any(contains_both) {
+            let is_after = order.is_before(*at, *provider);
             found.extend(too_early(view, *provider, needs, is_after));
         }
     }
 }
 
-/// Notes what Kustomizations and releases take from what others bring. Of that only what never comes is told: another
-/// rule finds what comes late. Gives the findings for what takes something of its own.
-fn take_inputs(view: &View<'_>, descent: &Descent, order: &mut ColdStart<'_>) -> Vec<Finding> {
-    let twice: BTreeSet<usize> = view.twice().map(|(first, _)| address(first.object)).collect();
+/// Adds the inputs that Kustomizations and releases read from other appliers to the order. Returns the findings for
+/// appliers that apply their own inputs.
+///
+/// Only inputs that never arrive are reported here: `missing-dependency` reports inputs that arrive late.
+fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -> Vec<Finding> {
+    let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
     let mut findings = Vec::new();
     for Input { user, by, is_itself, node, thing } in view.inputs() {
         let provider = thing.by.at;
-        let is_above = || descent.line(by.at).skip(1).any(|at| at == provider);
-        // What any of several brings is there as soon as one of them is.
-        if is_above() || twice.contains(&address(thing.object)) || thing.by.is_suspended() {
+        let is_above = || tree.is_ancestor(provider, by.at);
+        // If several appliers apply an input, it exists as soon as one of them is applied.
+        if is_above() || twice.contains(&memory_address(thing.object)) || thing.by.is_suspended() {
             continue;
         }
         let what = || format!("{} needs {}", user.reference(), thing.object.reference());
         if !*is_itself {
-            if provider != by.at && is_waited_for(by, user) {
-                order.need(ready(by.at), provider, by.place(node.span()), what());
+            if provider != by.at && waits_for(by, user) {
+                order.add_need(ready(by.at), provider, by.place(node.span()), what());
             }
         } else if by.brought_by.as_ref().is_none_or(|parent| makes_roots(parent)) {
-            // Whoever applies a root by hand applies what it needs.
+            // The user that applies a root by hand also applies its inputs.
         } else if provider == by.at {
             findings.push(own_input(by, node, thing));
         } else {
-            order.need(applied(by.at), provider, own_place(by, node.span()), what());
+            order.add_need(applied(by.at), provider, own_position(by, node.span()), what());
         }
     }
     findings
 }
 
-/// Whether what an applier brings is a root.
+/// Whether the Kustomizations that an applier applies are roots.
 fn makes_roots(applier: &Applier) -> bool {
     matches!(applier.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance)
 }
 
-/// What something waits for that only itself would bring.
+/// The finding for an applier that applies its own input.
 fn own_input(by: &Applier, node: &Node, thing: &Applied<'_>) -> Finding {
     let wanted = thing.object.reference();
-    let message = format!("in a cold start, {} waits for ever for {wanted}, which it brings itself", by.reference);
-    let help =
-        "let another Kustomization bring it, or the one that brings this one: Flux needs it before it applies anything";
-    Finding::warning(RULE.id, Label::new(own_place(by, node.span()), "needs it first"), message)
-        .related(thing.by.place(thing.object.span()), "brought here")
+    let message =
+        format!("in a cold start, {} never becomes ready: it needs {wanted}, which it applies itself", by.reference);
+    let help = "move the object to another Kustomization, or to the parent of this one: Flux needs it before it applies \
+                anything";
+    Finding::warning(RULE.id, Label::new(own_position(by, node.span()), "needed first"), message)
+        .related(thing.by.place(thing.object.span()), "applied here")
         .help(help)
         .about(by.reference.clone())
 }
 
-/// Whether an applier is not ready before an object of its own is.
-fn is_waited_for(applier: &Applier, object: &Object) -> bool {
-    waits(applier).is_some() || checks(applier).any(|check| names(check, applier, object))
-}
-
-/// What objects need that neither their own applier brings nor one that brought it.
-fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
+/// The dependencies of objects that neither their own applier nor one of its ancestors applies.
+fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
     let mut defined: Index<u64, Vec<usize>> = Index::default();
-    let mut made: Index<Name, Vec<usize>> = Index::default();
+    let mut namespaces: Index<Name, Vec<usize>> = Index::default();
     for (brought, listing) in &view.lists {
         let needs = listing.needs(&brought.objects);
-        needs.defines.iter().for_each(|print| defined.entry(*print).push(brought.by.at));
-        needs.makes.iter().for_each(|name| made.entry(name.clone()).push(brought.by.at));
+        needs.defined_kinds.iter().for_each(|print| defined.entry(*print).push(brought.by.at));
+        needs.namespaces.iter().for_each(|name| namespaces.entry(name.clone()).push(brought.by.at));
     }
     let mut found = Vec::new();
     for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
         let brought: &'a Brought = brought;
-        let is_above = |provider: &usize| descent.is_above(*provider, brought);
-        let mut take = |at: usize,
-                        providers: &[usize],
-                        refused: bool,
-                        node: &dyn Fn(&'a Object) -> Option<&'a Node>,
-                        what: &dyn Fn() -> String| {
+        let is_above = |provider: &usize| tree.applies(*provider, brought);
+        let mut add = |at: usize,
+                       providers: &[usize],
+                       refused: bool,
+                       node: &dyn Fn(&'a Object) -> Option<&'a Node>,
+                       what: &dyn Fn() -> String| {
             if providers.is_empty() || providers.iter().any(is_above) {
                 return;
             }
@@ -272,14 +272,14 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
             found.push(Need { object, place, what: what(), refused, providers });
         };
         let needs = listing.needs(&brought.objects);
-        for (print, at) in &needs.custom {
+        for (print, at) in &needs.custom_kinds {
             let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
-            take(*at, providers, true, &|object| object.node.get("kind"), &|| "its CRD".to_owned());
+            add(*at, providers, true, &|object| object.node.get("kind"), &|| "its CRD".to_owned());
         }
         for (namespace, at) in &listing.namespaces {
-            let providers = made.get(namespace).filter(|_| !view.gives_namespace(namespace));
+            let providers = namespaces.get(namespace).filter(|_| !view.has_namespace_without_applier(namespace));
             let node = |object: &'a Object| object.node.at_keys(&["metadata", "namespace"]);
-            take(*at, providers.map_or(&[][..], Vec::as_slice), true, &node, &|| format!("namespace `{namespace}`"));
+            add(*at, providers.map_or(&[][..], Vec::as_slice), true, &node, &|| format!("namespace `{namespace}`"));
         }
         for (namespace, name, node, at) in &needs.secrets {
             let provider = provider_of_secret(view, namespace, name);
@@ -293,17 +293,17 @@ fn needs<'a>(view: &View<'a>, descent: &Descent) -> Vec<Need<'a>> {
     found
 }
 
-/// The applier that brings a Secret, or what makes it.
+/// The applier of a Secret, or of the object that creates the Secret.
 fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<usize> {
     match view.presence("", "Secret", namespace, name) {
         Presence::Received(applied) => Some(applied.by.at),
-        Presence::Made(produced) => {
+        Presence::Produced(produced) => {
             let by = produced.by?;
             let group = by.api_version.split_once('/').map_or("", |(group, _)| group);
             let maker = view.find(group, &by.kind, by.namespace.as_deref().unwrap_or_default(), &by.name)?;
             Some(maker.by.at)
         }
-        Presence::Given | Presence::Unknown(_) | Presence::Missing => None,
+        Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => None,
     }
 }
 
@@ -313,85 +313,89 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
     let (object, user) = (first.object.object.reference(), &first.object.by);
     let more = match rest.len() {
         0 => String::new(),
-        1 => ", and another object likewise".to_owned(),
-        more => format!(", and {more} other objects likewise"),
+        1 => "; the same applies to another object".to_owned(),
+        more => format!("; the same applies to {more} other objects"),
     };
     let message = format!(
-        "in a cold start, {} may apply {object} before {} is there, which {} brings{more}",
+        "in a cold start, {} may apply {object} before {} exists, which {} applies{more}",
         user.reference, first.what, provider.reference
     );
     let consequence = if first.refused {
-        "until it is there, Flux applies nothing of what goes with the object"
+        "until it exists, Flux applies nothing of this Kustomization"
     } else {
-        "until it is there, its pods do not start"
+        "until it exists, the pods of the object do not start"
     };
-    let (it, its_user) = (&provider.reference, &user.reference);
+    let (provider_name, user_name) = (&provider.reference, &user.reference);
     let help = if is_after {
-        format!("let {its_user} or what comes before it bring it, since {it} comes after {its_user}: {consequence}")
+        format!(
+            "move it to {user_name} or to one of its dependencies, because {provider_name} is applied after \
+             {user_name}: {consequence}"
+        )
     } else {
-        format!("add {it} to `dependsOn` of {its_user}: {consequence}")
+        format!("add {provider_name} to `dependsOn` of {user_name}: {consequence}")
     };
     let mut finding =
         Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
             .help(help)
             .about(object);
     if let Some(own) = &user.object {
-        finding = finding.related(own_place(user, own.span()), format!("{} does not wait for it", user.reference));
+        finding = finding.related(own_position(user, own.span()), format!("{} does not wait for it", user.reference));
     }
     if let Some(own) = &provider.object {
-        finding = finding.related(own_place(provider, own.span()), format!("{} brings it", provider.reference));
+        finding = finding.related(own_position(provider, own.span()), format!("{} applies it", provider.reference));
     }
     Some(finding)
 }
 
-fn deadlock(order: &ColdStart<'_>, circle: &Circle) -> Option<Finding> {
-    let ((from, first), rest) = circle.steps.split_first()?;
-    let (waiting, wanted) = (order.name(*from), order.name(first.to));
-    let (place, message) = match &first.why {
-        Why::Needs(place, what) => (
+fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
+    let (first, rest) = cycle.steps.split_first()?;
+    let (waiting, wanted) = (order.name(first.from), order.name(first.to));
+    let (place, message) = match &first.reason {
+        Reason::Needs(place, what) => (
             place.clone(),
             format!(
-                "in a cold start, {waiting} waits for ever: {what}, which {wanted} brings, and that waits for {waiting}"
+                "in a cold start, {waiting} never becomes ready: {what}, which {wanted} applies, and {wanted} waits for \
+                 {waiting}"
             ),
         ),
-        Why::Waits(place) | Why::DependsOn(place) => {
+        Reason::HealthCheck(place) | Reason::DependsOn(place) => {
             let message = if waiting == wanted {
-                format!("{waiting} waits for ever for what it brings itself")
+                format!("{waiting} never becomes ready: it waits for itself")
             } else {
-                format!("{waiting} waits for ever for {wanted}, which waits for it in turn")
+                format!("{waiting} never becomes ready: it waits for {wanted}, which waits for {waiting}")
             };
             (place.clone(), message)
         }
-        Why::Applied | Why::Brought => return None,
+        Reason::Applied | Reason::AppliedByParent => return None,
     };
-    let help = "break one of the steps: let one not wait, or move what is needed out of what needs it";
+    let help = "break one step of the cycle: remove a wait, or move the dependency to another Kustomization";
     let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
-    for (event, edge) in rest {
-        let (one, other) = (order.name(*event), order.name(edge.to));
-        match &edge.why {
-            Why::Needs(place, what) => {
-                finding = finding.related(place.clone(), format!("{what}, which {other} brings"))
+    for CycleStep { from, to, reason } in rest {
+        let (one, other) = (order.name(*from), order.name(*to));
+        match reason {
+            Reason::Needs(place, what) => {
+                finding = finding.related(place.clone(), format!("{what}, which {other} applies"));
             }
-            Why::Waits(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
-            Why::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
-            Why::Brought => {
-                if let Some(place) = order.place(*event) {
-                    finding = finding.related(place, format!("{other} brings {one}"));
+            Reason::HealthCheck(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
+            Reason::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
+            Reason::AppliedByParent => {
+                if let Some(place) = order.position(*from) {
+                    finding = finding.related(place, format!("{other} applies {one}"));
                 }
             }
-            Why::Applied => {}
+            Reason::Applied => {}
         }
     }
     Some(finding)
 }
 
-/// What each ResourceSet waits for that the cluster's Flux does not install.
+/// The findings for each ResourceSet that waits for CRDs that the FluxInstance does not install.
 fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
-    let mut sets = view.of_kind("fluxcd.controlplane.io", "ResourceSet").peekable();
+    let mut sets = view.of_kind(groups::FLUX_OPERATOR, "ResourceSet").peekable();
     if sets.peek().is_none() {
         return Vec::new();
     }
-    let mut instances = view.of_kind("fluxcd.controlplane.io", "FluxInstance");
+    let mut instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
     let (Some(instance), None) = (instances.next(), instances.next()) else { return Vec::new() };
     let listed = instance.object.node.at_keys(&["spec", "components"]).filter(|list| !list.items().is_empty());
     let installs = |controller: &str| match listed {
@@ -411,11 +415,14 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
                 continue;
             }
             let place = set.by.place(node.span());
-            let message = format!("{} waits for ever for CRD `{name}`", set.object.reference());
+            let message = format!(
+                "{} never becomes ready: it waits for CRD `{name}`, which is not installed",
+                set.object.reference()
+            );
             let help =
-                format!("add `{controller}` to the components of {}, which brings it", instance.object.reference());
+                format!("add `{controller}` to the components of {}: it installs the CRD", instance.object.reference());
             let list = listed.unwrap_or(&instance.object.node);
-            let finding = Finding::warning(RULE.id, Label::new(place, "nothing installs it"), message)
+            let finding = Finding::warning(RULE.id, Label::new(place, "not installed"), message)
                 .related(instance.by.place(list.span()), format!("`{controller}` is not among these components"))
                 .help(help)
                 .about(set.object.reference());
@@ -425,15 +432,15 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The controller of Flux that a CRD comes with.
+/// The Flux controller that a CRD is installed with.
 fn controller_of(name: &str) -> Option<&'static str> {
     let (plural, group) = name.split_once('.')?;
     let controller = match (group, plural) {
-        ("image.toolkit.fluxcd.io", "imageupdateautomations") => "image-automation-controller",
-        ("image.toolkit.fluxcd.io", _) => "image-reflector-controller",
-        ("source.extensions.fluxcd.io", _) => "source-watcher",
+        (groups::IMAGE, "imageupdateautomations") => "image-automation-controller",
+        (groups::IMAGE, _) => "image-reflector-controller",
+        (groups::SOURCE_EXTENSIONS, _) => "source-watcher",
         _ => {
-            let stem = group.strip_suffix(".toolkit.fluxcd.io")?;
+            let stem = group.strip_suffix(groups::TOOLKIT)?;
             return CONTROLLERS.into_iter().find(|controller| controller.strip_suffix("-controller") == Some(stem));
         }
     };

@@ -1,19 +1,23 @@
 use crate::flux::Applied;
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, declare, pedantic};
+use crate::kube::groups;
+use crate::lint::context::Context;
+use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, pedantic};
 
 declare! {
     /// A HelmRepository has `type: oci`.
     ///
     /// ## Why
     ///
-    /// Flux keeps the kind in maintenance only: it is not reconciled, so it reports no errors, and it knows neither digests nor
-    /// ranges of tags nor most ways to verify. Each HelmRelease pulls the chart by itself. An OCIRepository that a HelmRelease names
-    /// in `chartRef` does all of that once.
+    /// This type of HelmRepository is in maintenance mode. Flux does not reconcile it, so it reports no errors. It
+    /// supports neither digests, nor ranges of tags, nor most verification methods. Each HelmRelease pulls the chart
+    /// separately. An OCIRepository supports all of this. Flux pulls its chart once for all HelmReleases that reference
+    /// it in `chartRef`.
     ///
     /// ## How to fix it
     ///
-    /// Make an OCIRepository of the chart, with `layerSelector` for its content, and name it in `spec.chartRef`.
+    /// Create an OCIRepository for the chart, with a `layerSelector` for its content, and reference it in
+    /// `spec.chartRef`.
     ///
     /// ## Bad
     ///
@@ -49,16 +53,16 @@ declare! {
     /// ## Source
     ///
     /// [Flux: Helm OCI repository](https://fluxcd.io/flux/components/source/helmrepositories/#helm-oci-repository)
-    "legacy-oci-helm-repository", Pedantic, "a chart in a registry is fetched through a HelmRepository", Check::Object(check),
+    "legacy-oci-helm-repository", Pedantic, "a HelmRepository has `type: oci`", Check::Object(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Found) {
+fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    if !object.is("source.toolkit.fluxcd.io", "HelmRepository") {
+    if !object.is(groups::SOURCE, "HelmRepository") {
         return;
     }
     let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("oci")) else { return };
-    let message = format!("{} is of type `oci`", object.reference());
-    let help = "use an OCIRepository and `spec.chartRef`: Flux keeps this type in maintenance only";
+    let message = format!("{} has `type: oci`", object.reference());
+    let help = "use an OCIRepository and `spec.chartRef`: this type is in maintenance mode";
     found.push(pedantic(RULE.id, kind.span().clone(), message).help(help).about(object.reference()));
 }

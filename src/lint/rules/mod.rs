@@ -1,12 +1,12 @@
-//! The rules: one file and one line each, in order of their ids.
+//! The rules, in alphabetical order of their ids, with one file and one line for each.
 
-use super::rule::Rule;
+use crate::lint::rule::Rule;
 
 macro_rules! rules {
     ($(mod $module:ident;)*) => {
         $(mod $module;)*
 
-        /// Every rule, in order of their ids.
+        /// All rules, in alphabetical order of their ids.
         pub const RULES: &[Rule] = &[$($module::RULE),*];
     };
 }
@@ -74,4 +74,9 @@ rules! {
     mod unsized_instance;
     mod unverified_artifact;
     mod watch_label_missing;
+}
+
+/// The rule with an id.
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.id == id)
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod group_findings;
 pub(super) mod settings;
-pub(super) mod suppress;
+pub(super) mod options;
 pub(super) mod objects;
+pub(super) mod suppress;
 pub(super) mod repository;

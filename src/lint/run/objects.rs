@@ -1,118 +1,125 @@
-//! Rules on single objects: one that clusters share is judged once, unless what a rule may ask around it differs.
+//! Rules on single objects. An object that clusters share is checked once per context.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::repository::Options;
+use super::options::Options;
 use crate::base::finding::Finding;
 use crate::flux::{Applied, Brought, Completion};
 use crate::kube::Object;
-use crate::lint::facts::reach::{Unseen, address};
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, Rule};
+use crate::lint::context::Context;
+use crate::lint::facts::distinct::{DistinctObjects, memory_address};
+use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, Rule};
 use crate::lint::view::View;
 use crate::text::Index;
 
-/// An object by its place in memory, and the number of the facts that it is judged by.
+/// An object by its address in memory, and the number of its context.
 type Key = (usize, usize);
 
-/// A list of objects by the places of what it shares and of what is its own, and the number of the facts.
+/// A list of objects by the addresses of its shared and its own objects, and the number of its context.
 type ListKey = (usize, usize, usize);
 
-/// A list of objects that is judged, and the clusters that receive it.
-struct Judged<'a> {
+/// A list of objects to check, and the clusters that receive it.
+struct CheckedList<'a> {
     brought: &'a Brought,
     context: Context<'a>,
-    facts: usize,
+    context_number: usize,
     clusters: Vec<(Arc<str>, &'a Brought)>,
 }
 
-/// Judges what clusters receive. Costs as many steps as there are distinct objects, and one for each list of a cluster.
-pub(super) fn judge_objects(views: &[View<'_>], rules: &[&Rule], options: &Options) -> Found {
-    let mut facts = Facts::default();
-    let mut places: Index<ListKey, usize> = Index::default();
-    let mut lists: Vec<Judged<'_>> = Vec::new();
+/// Checks the objects of all clusters. The time is linear in the number of distinct objects and of lists.
+pub(super) fn check_objects(views: &[View<'_>], rules: &[&Rule], options: &Options) -> Findings {
+    let mut contexts = Contexts::default();
+    let mut positions: Index<ListKey, usize> = Index::default();
+    let mut lists: Vec<CheckedList<'_>> = Vec::new();
     for view in views {
         let name: Arc<str> = view.receiver.to_string().into();
-        let around = facts.of_view(&view.context);
+        let of_view = contexts.of_view(&view.context);
         for (brought, _) in &view.lists {
-            let number = facts.of_list(around, &brought.completion);
+            let number = contexts.of_list(of_view, &brought.completion);
             let objects = &brought.objects;
-            // An empty list has no place of its own.
+            // An empty list has no address of its own.
             let own = if objects.own().is_empty() { 0 } else { objects.own().as_ptr().addr() };
-            let place = *places.entry_or((objects.shared().as_ptr().addr(), own, number), || {
-                lists.push(Judged { brought, context: view.context, facts: number, clusters: Vec::new() });
+            let position = *positions.entry_or((objects.shared().as_ptr().addr(), own, number), || {
+                lists.push(CheckedList {
+                    brought,
+                    context: view.context,
+                    context_number: number,
+                    clusters: Vec::new(),
+                });
                 lists.len() - 1
             });
-            lists[place].clusters.push((name.clone(), brought));
+            lists[position].clusters.push((name.clone(), brought));
         }
     }
-    // Lists that differ in a few objects share the others.
-    let mut unseen = Unseen::default();
-    let mut wanted: Vec<(Key, Applied<'_>, Context<'_>)> = Vec::new();
+    // Lists that differ in a few objects share the other objects.
+    let mut distinct = DistinctObjects::default();
+    let mut objects: Vec<(Key, Applied<'_>, Context<'_>)> = Vec::new();
     for list in &lists {
-        for object in unseen.of(&list.brought.objects, list.facts) {
-            wanted.push(((address(object), list.facts), list.brought.with(object), list.context));
+        for object in distinct.take_new(&list.brought.objects, list.context_number) {
+            objects.push(((memory_address(object), list.context_number), list.brought.with(object), list.context));
         }
     }
-    let judged = wanted.into_par_iter().filter_map(|(key, applied, context)| {
-        let mut found = judge(&applied, context, rules);
+    let checked = objects.into_par_iter().filter_map(|(key, applied, context)| {
+        let mut found = check(&applied, context, rules);
         found.findings.retain(|finding| !options.hides(finding));
         (!found.is_empty()).then_some((key, found))
     });
-    let judged: Vec<(Key, Found)> = judged.collect();
-    let judged: Index<Key, Found> = judged.into_iter().collect();
-    let mut all = Found::default();
-    if judged.is_empty() {
+    let checked: Vec<(Key, Findings)> = checked.collect();
+    let checked: Index<Key, Findings> = checked.into_iter().collect();
+    let mut all = Findings::default();
+    if checked.is_empty() {
         return all;
     }
-    // What is found of shared lists, by position.
-    let mut shared: Index<Key, Vec<(usize, &Found)>> = Index::default();
+    // The results for shared lists, by position.
+    let mut shared: Index<Key, Vec<(usize, &Findings)>> = Index::default();
     for list in &lists {
         let objects = &list.brought.objects;
-        let found_of = |(at, object): (usize, &Object)| Some((at, judged.get(&(address(object), list.facts))?));
-        let of_shared = shared.entry_or((objects.shared().as_ptr().addr(), list.facts), || {
+        let found_of =
+            |(at, object): (usize, &Object)| Some((at, checked.get(&(memory_address(object), list.context_number))?));
+        let of_shared = shared.entry_or((objects.shared().as_ptr().addr(), list.context_number), || {
             objects.shared().iter().enumerate().filter_map(found_of).collect()
         });
         let of_own = objects.own().iter().filter_map(|(at, object)| found_of((*at, object)));
-        let mut all_found: Vec<(usize, &Found)> =
+        let mut all_found: Vec<(usize, &Findings)> =
             of_shared.iter().filter(|(at, _)| !objects.is_own(*at)).copied().chain(of_own).collect();
         all_found.sort_by_key(|(at, _)| *at);
         for (_, found) in all_found {
             for finding in &found.findings {
-                take(finding, &list.clusters, &mut all);
+                add(finding, &list.clusters, &mut all);
             }
-            for (why, count) in &found.unchecked {
-                *all.unchecked.entry(why.clone()).or_default() += count;
+            for (reason, count) in &found.unchecked {
+                *all.unchecked.entry(reason.clone()).or_default() += count;
             }
         }
     }
     all
 }
 
-/// Numbers what rules may ask, so that what is equal has one number.
+/// Numbers contexts: equal contexts have the same number.
 #[derive(Default)]
-struct Facts<'a> {
-    around: BTreeMap<(&'a crate::flux::Tenancy, bool), usize>,
+struct Contexts<'a> {
+    views: BTreeMap<(&'a crate::flux::Tenancy, bool), usize>,
     lists: BTreeMap<(usize, &'a Completion), usize>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> Contexts<'a> {
     fn of_view(&mut self, context: &Context<'a>) -> usize {
-        let next = self.around.len();
-        *self.around.entry((context.tenancy, context.is_production)).or_insert(next)
+        let next = self.views.len();
+        *self.views.entry((context.tenancy, context.is_production)).or_insert(next)
     }
 
-    fn of_list(&mut self, around: usize, completion: &'a Completion) -> usize {
+    fn of_list(&mut self, view: usize, completion: &'a Completion) -> usize {
         let next = self.lists.len();
-        *self.lists.entry((around, completion)).or_insert(next)
+        *self.lists.entry((view, completion)).or_insert(next)
     }
 }
 
-fn judge(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Found {
-    let mut found = Found::default();
+fn check(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Findings {
+    let mut found = Findings::default();
     for rule in rules {
         if let Check::Object(check) = rule.check {
             check(applied, context, &mut found);
@@ -121,8 +128,8 @@ fn judge(applied: &Applied<'_>, context: Context<'_>, rules: &[&Rule]) -> Found 
     found
 }
 
-/// Takes a finding for the clusters that have it: those with the same places share one.
-fn take(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Found) {
+/// Adds a finding for its clusters: clusters with the same positions share one finding.
+fn add(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Findings) {
     let mut shared: Option<usize> = None;
     for (cluster, brought) in clusters {
         let is_shared = brought.by.shares_with.is_empty() && !cluster.is_empty();
@@ -133,12 +140,12 @@ fn take(finding: &Finding, clusters: &[(Arc<str>, &Brought)], all: &mut Found) {
         if is_shared {
             shared = Some(all.findings.len());
         }
-        all.push(concerning(finding, cluster, brought));
+        all.push(on_cluster(finding, cluster, brought));
     }
 }
 
-/// A finding as it is on a cluster: an applier that shares its build with others has places of its own.
-pub(super) fn concerning(finding: &Finding, cluster: &Arc<str>, brought: &Brought) -> Finding {
+/// The finding of one cluster: an applier that shares its build with others has its own positions.
+fn on_cluster(finding: &Finding, cluster: &Arc<str>, brought: &Brought) -> Finding {
     let mut finding = finding.clone();
     if !brought.by.shares_with.is_empty() {
         for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {

@@ -1,99 +1,83 @@
-//! A run of the linter: load, judge, leave out what is accepted.
+//! A run of the linter over a repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::group_findings::fold;
-use super::objects::judge_objects;
-use super::settings::{apply, runs};
+use super::group_findings::group_by_cause;
+use super::objects::check_objects;
+use super::options::Options;
+use super::settings::apply_levels;
 use super::suppress::Exceptions;
 use crate::base::finding::{Finding, Severity, sort};
-use crate::config::{Exception, Level, Lint};
-use crate::flux::{Applied, Brought, Governance, Receiver, Repo, Settings, Skipped, State, Tenancy};
+use crate::config::Exception;
+use crate::flux::{Applied, Brought, Receiver, Repo, Skipped, State, Tenancy};
+use crate::lint::context::Context;
+use crate::lint::facts::distinct::{distinct, written_position};
 use crate::lint::facts::installation::Installations;
 use crate::lint::facts::listing::Listing;
-use crate::lint::facts::reach::{distinct, place_of, unreached};
-use crate::lint::found::Found;
-use crate::lint::rule::{Check, Context, Fleet, Rule};
+use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, Rule};
 use crate::lint::rules::RULES;
 use crate::lint::view::View;
 use crate::text::{Index, Tree};
 
-/// What is judged and how.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// The ids of the rules to run; all when empty.
-    pub only: Vec<String>,
-    /// What the repository says about rules.
-    pub lint: Lint,
-    /// What is known of the repository beside its files.
-    pub settings: Settings,
-    /// The names of the receivers that are judged; all when empty.
-    pub clusters: Vec<String>,
-    /// Whether a fleet.yaml governs the repository.
-    pub governance: Governance,
-    /// The tenants' namespaces and whose they are, when something declares them.
-    pub tenants: Option<BTreeMap<String, String>>,
-    /// Whether pedantic findings are wanted too.
-    pub pedantic: bool,
-}
-
-/// What a run found.
+/// The result of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// The findings, sorted by place.
+    /// The findings, sorted by position.
     pub findings: Vec<Finding>,
-    /// How many findings an exception accepted.
+    /// The number of findings that an exception accepted.
     pub excepted: usize,
-    /// How many findings lie in paths that the configuration skips.
+    /// The number of findings in paths that the configuration skips.
     pub unwanted: usize,
-    /// The exceptions that accepted nothing.
+    /// The exceptions that matched no finding.
     pub unused: Vec<Exception>,
-    /// What rules could not judge, counted by what stood in the way.
+    /// The number of facts that rules could not check, by reason.
     pub unchecked: BTreeMap<String, usize>,
-    /// The files that were not judged.
+    /// The files that were not checked.
     pub skipped: Skipped,
-    /// What kustomizations ask for and was not done.
+    /// The number of fields in kustomizations that have no effect here, by field.
     pub not_done: BTreeMap<String, usize>,
-    /// How many appliers were not built, by reason, where that is no fault: sources without a copy, for example.
+    /// The number of appliers that were not built, by reason. The reason is not a fault: a source without a copy, for example.
     pub not_built: BTreeMap<Arc<str>, usize>,
-    /// How many objects no cluster's root reaches; none in a repository without a root.
+    /// The number of objects that no cluster receives; zero in a repository without a root.
     pub unreached: usize,
-    /// How many objects were judged, each once however many clusters receive it.
+    /// The number of distinct objects that were checked.
     pub objects: usize,
 }
 
-/// Judges a tree.
+/// Reads a tree and checks it.
 pub fn run(tree: &Tree, options: &Options) -> Outcome {
     judge(&Repo::load(tree, &options.settings), options)
 }
 
-/// Judges a repository.
+/// Checks a repository.
 pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let receivers: Vec<Receiver<'_>> = repo.clusters.iter().flat_map(Receiver::of).collect();
-    let wanted =
+    let is_selected =
         |receiver: &&Receiver<'_>| options.clusters.is_empty() || options.clusters.contains(&receiver.to_string());
-    let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(wanted).collect();
+    let receivers: Vec<&Receiver<'_>> = receivers.iter().filter(is_selected).collect();
     let rules: Vec<&Rule> = RULES.iter().filter(|rule| options.runs(rule.id) && options.shows(rule)).collect();
     let tenancies = tenancies(repo, &receivers, options);
     let views = views(repo, &receivers, &tenancies, options);
-    let mut found = judge_objects(&views, &rules, options);
-    found.merge(judge_clusters(&views, &rules));
+    let mut found = check_objects(&views, &rules, options);
+    found.merge(check_clusters(&views, &rules));
     let fleet = Fleet::new(&views, repo, options.governance);
-    found.merge(judge_fleet(&fleet, &rules));
+    found.merge(check_fleet(&fleet, &rules));
     found.extend(problems(repo, &receivers, options));
-    let Found { mut findings, unchecked } = found;
-    let unwanted = apply(&mut findings, &options.lint, &options.only);
+    let Findings { mut findings, unchecked } = found;
+    let unwanted = apply_levels(&mut findings, &options.lint, &options.only);
     sort(&mut findings);
     let mut exceptions = Exceptions::new(&options.lint.exceptions);
     let before = findings.len();
     findings.retain(|finding| !exceptions.accept(finding));
     let excepted = before - findings.len();
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
-    // Not sooner: an exception may be for one of the places only.
-    let findings = fold(findings);
+    // Exceptions are applied before, since an exception may match only one of the places.
+    let findings = group_by_cause(findings);
     Outcome {
         findings,
         excepted,
@@ -101,43 +85,44 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
         unused: exceptions.unused(|rule| options.runs(rule)),
         unchecked,
         objects: count_objects(&receivers),
-        unreached: unreached(&fleet),
+        unreached: fleet.reached().count_unreached(repo),
         not_built: not_built(&receivers),
         skipped: repo.skipped.clone(),
         not_done: repo.not_done.clone(),
     }
 }
 
-/// The tenants of receivers, as rules know them.
+/// The tenants of each receiver.
 pub fn tenancies(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Tenancy> {
-    let installations = Installations::of(repo);
+    let installations = Installations::in_repository(repo);
     receivers.par_iter().map(|receiver| tenancy(receiver, &installations, options)).collect()
 }
 
-/// The clusters as rules ask them.
+/// The clusters as rules see them.
 fn views<'a>(
     repo: &'a Repo,
     receivers: &[&Receiver<'a>],
     tenancies: &'a [Tenancy],
     options: &'a Options,
 ) -> Vec<View<'a>> {
-    let installations = Installations::of(repo);
+    let installations = Installations::in_repository(repo);
     let mut shared: Index<usize, Arc<Listing>> = Index::default();
     let mut own: Index<usize, Arc<Listing>> = Index::default();
     let mut views = Vec::with_capacity(receivers.len());
     for (receiver, tenancy) in receivers.iter().zip(tenancies) {
         let lists = receiver.brought().map(|brought| {
             let objects = &brought.objects;
-            let of = || Arc::new(Listing::of(objects));
+            let listing = || Arc::new(Listing::index(objects));
             if objects.own().is_empty() {
-                return (brought, shared.entry_or(objects.shared().as_ptr().addr(), of).clone());
+                return (brought, shared.entry_or(objects.shared().as_ptr().addr(), listing).clone());
             }
-            // The listing of whoever comes first serves all whose objects differ in nothing that it tells.
-            let known = shared.entry_or(objects.shared().as_ptr().addr(), || Arc::new(Listing::of(&objects.alike())));
+            // The listing of the first receiver serves every receiver whose own objects do not change it.
+            let known =
+                shared.entry_or(objects.shared().as_ptr().addr(), || Arc::new(Listing::index(&objects.alike())));
             if known.holds(objects.shared(), objects.own()) {
                 return (brought, known.clone());
             }
-            (brought, own.entry_or(objects.own().as_ptr().addr(), of).clone())
+            (brought, own.entry_or(objects.own().as_ptr().addr(), listing).clone())
         });
         let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
@@ -148,19 +133,19 @@ fn views<'a>(
     views
 }
 
-fn judge_clusters(views: &[View<'_>], rules: &[&Rule]) -> Found {
-    let judge = |view: &View<'_>| {
-        // Side by side for the sake of repositories with one cluster.
+fn check_clusters(views: &[View<'_>], rules: &[&Rule]) -> Findings {
+    let check = |view: &View<'_>| {
+        // Rules run in parallel, too: a repository may have a single cluster.
         let of_rules = rules.par_iter().filter_map(|rule| match rule.check {
             Check::Cluster(check) => {
-                let mut found = Found::default();
+                let mut found = Findings::default();
                 check(view, &mut found);
                 Some(found)
             }
             _ => None,
         });
-        let of_rules: Vec<Found> = of_rules.collect();
-        let mut found = Found::default();
+        let of_rules: Vec<Findings> = of_rules.collect();
+        let mut found = Findings::default();
         for one in of_rules {
             found.merge(one);
         }
@@ -170,16 +155,16 @@ fn judge_clusters(views: &[View<'_>], rules: &[&Rule]) -> Found {
         }
         found
     };
-    let found: Vec<Found> = views.par_iter().map(judge).collect();
-    let mut all = Found::default();
+    let found: Vec<Findings> = views.par_iter().map(check).collect();
+    let mut all = Findings::default();
     for found in found {
         all.merge(found);
     }
     all
 }
 
-fn judge_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Found {
-    let mut found = Found::default();
+fn check_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Findings {
+    let mut found = Findings::default();
     for rule in rules {
         if let Check::Fleet(check) = rule.check {
             check(fleet, &mut found);
@@ -188,7 +173,7 @@ fn judge_fleet(fleet: &Fleet<'_>, rules: &[&Rule]) -> Found {
     found
 }
 
-/// What is wrong with files and builds, as far as it concerns the clusters that are judged.
+/// The problems of files and builds that concern the selected clusters.
 fn problems(repo: &Repo, receivers: &[&Receiver<'_>], options: &Options) -> Vec<Finding> {
     let names: BTreeSet<&Arc<str>> = receivers.iter().map(|receiver| &receiver.cluster.name).collect();
     let problems = repo.problems.iter().filter(|problem| options.runs(problem.rule));
@@ -209,17 +194,17 @@ fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: 
     tenancy
 }
 
-/// Counts objects by the places that they were written at: clusters share them.
+/// Counts the distinct objects by position and identity, as clusters share objects.
 fn count_objects(receivers: &[&Receiver<'_>]) -> usize {
     let clusters = receivers.iter().flat_map(|receiver| &receiver.cluster.brought);
     let objects = distinct(clusters.map(|brought| &brought.objects));
     let identities =
-        objects.into_iter().map(|object| (place_of(object), object.kind(), object.namespace(), object.name()));
+        objects.into_iter().map(|object| (written_position(object), object.kind(), object.namespace(), object.name()));
     let seen: Index<_, ()> = identities.map(|identity| (identity, ())).collect();
     seen.len()
 }
 
-/// Counts the appliers that were not built, for reasons that are no faults, each once however many clusters have it.
+/// Counts the distinct appliers that were not built, by reason.
 fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<Arc<str>, usize> {
     let mut names: BTreeMap<Arc<str>, BTreeSet<String>> = BTreeMap::new();
     for applier in receivers.iter().flat_map(|receiver| &receiver.cluster.appliers) {
@@ -228,25 +213,4 @@ fn not_built(receivers: &[&Receiver<'_>]) -> BTreeMap<Arc<str>, usize> {
         }
     }
     names.into_iter().map(|(why, names)| (why, names.len())).collect()
-}
-
-impl Options {
-    /// Whether anything of what a rule finds may be shown, or may be what an exception is for.
-    fn shows(&self, rule: &Rule) -> bool {
-        let severity = self.lint.rules.level(rule.id).and_then(Level::severity).unwrap_or(rule.severity);
-        let is_excepted = || self.lint.exceptions.iter().any(|exception| exception.rule == rule.id);
-        self.pedantic || severity > Severity::Pedantic || is_excepted()
-    }
-
-    /// Whether a finding is neither shown nor counted, whatever comes after.
-    pub(super) fn hides(&self, finding: &Finding) -> bool {
-        let is_said = || self.lint.rules.level(finding.rule).and_then(Level::severity).is_some();
-        let is_excepted = || self.lint.exceptions.iter().any(|exception| exception.rule == finding.rule);
-        let is_shown = self.pedantic || finding.severity > Severity::Pedantic || !self.lint.skip.is_empty();
-        !is_shown && !is_said() && !is_excepted()
-    }
-
-    fn runs(&self, rule: &str) -> bool {
-        runs(rule, &self.lint, &self.only)
-    }
 }

@@ -1,11 +1,11 @@
-//! Exceptions: findings that the repository accepts, with a reason.
+//! Exceptions: findings that the configuration accepts, with a reason.
 
 use globset::GlobSet;
 
 use crate::base::finding::{Finding, ObjectRef};
 use crate::config::{Exception, glob};
 
-/// The exceptions of a run, and how often each was needed.
+/// The exceptions of a run, with the number of findings that each accepted.
 pub(super) struct Exceptions<'a> {
     list: Vec<Matcher<'a>>,
 }
@@ -28,13 +28,13 @@ impl<'a> Exceptions<'a> {
         Self { list: exceptions.iter().map(matcher).collect() }
     }
 
-    /// Tells whether a finding is accepted; the first exception that accepts it counts it.
+    /// Whether an exception accepts a finding; the first one that does counts it.
     pub(super) fn accept(&mut self, finding: &Finding) -> bool {
         let found = self.list.iter_mut().find(|matcher| matcher.matches(finding));
         found.map(|matcher| matcher.used += 1).is_some()
     }
 
-    /// The exceptions of the rules that ran which accepted nothing.
+    /// The exceptions for rules that ran which accepted no finding.
     pub(crate) fn unused(&self, ran: impl Fn(&str) -> bool) -> Vec<Exception> {
         let unused = self.list.iter().filter(|matcher| matcher.used == 0 && ran(&matcher.exception.rule));
         unused.map(|matcher| matcher.exception.clone()).collect()
@@ -54,14 +54,14 @@ impl Matcher<'_> {
     }
 }
 
-/// The ways to name an object in an exception.
+/// The names by which an exception can refer to an object.
 fn names(object: &ObjectRef) -> Vec<String> {
     let mut names = vec![format!("{}/{}", object.kind, object.name)];
     names.extend(object.namespace.as_ref().map(|namespace| format!("{}/{namespace}/{}", object.kind, object.name)));
     names
 }
 
-/// The globs of a list; `None` when it is empty.
+/// The globs of a list; `None` if it is empty.
 fn globs(globs: &[String], build: fn(&[String]) -> GlobSet) -> Option<GlobSet> {
     (!globs.is_empty()).then(|| build(globs))
 }

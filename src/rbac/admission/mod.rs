@@ -1,4 +1,3 @@
-//! What may forbid or add rights without being a role: admission policies and unknown sources.
+//! Admission policies, which may forbid what roles allow.
 
 pub(super) mod policy;
-pub(super) mod unknown_sources;

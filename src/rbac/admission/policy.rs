@@ -1,62 +1,59 @@
-//! Admission policies that may forbid somebody to name a service account: nothing is claimed that one may forbid.
+//! Admission policies that may forbid an object to name a service account.
+//!
+//! An escalation that a policy may forbid is not reported.
 
 use crate::base::finding::ObjectRef;
 use crate::flux::Applied;
 use crate::kube::Object;
+use crate::rbac::model::account_kind::AccountKind;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Value};
 
-/// The field that such a policy looks at.
+/// The field that such a policy checks.
 const FIELD: &str = "serviceAccountName";
 
-/// The policies of a cluster that may decide which account an object names.
+/// The policies of a cluster that may restrict which account an object names.
 #[derive(Debug, Default)]
 pub(crate) struct Policies {
     all: Vec<Policy>,
-    /// The names of policies that a binding enforces, with the kind of binding.
+    /// The enforced policies: the kind of the binding and the name of the policy.
     enforced: Vec<(Name, Name)>,
-    /// The kinds of constraints whose templates look at something else.
-    harmless: Vec<Name>,
+    /// The kinds of constraints whose templates check other fields.
+    unrelated: Vec<Name>,
 }
 
-/// A policy that looks at the account that objects name.
+/// A policy that checks the account of objects.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// What it is.
+    /// The policy object.
     pub reference: ObjectRef,
-    /// Where it stands.
+    /// The position of the object.
     pub place: Span,
-    /// The namespace that it is for; `None` for all.
+    /// The namespace to which it is limited; `None` for all.
     namespace: Option<Name>,
-    /// What it looks at: groups and resources, or kinds.
-    about: About,
-    /// The binding that enforces it, where it needs one.
-    needs: Option<Name>,
+    /// The objects that it matches.
+    scope: MatchScope,
+    /// The kind of the binding that must enforce it, if it needs one.
+    binding_kind: Option<Name>,
 }
 
+/// The objects that a policy matches.
 #[derive(Debug, Clone)]
-enum About {
-    /// Groups and resources, for each rule.
+enum MatchScope {
+    /// The groups and resources of each rule.
     Resources(Vec<(Vec<Name>, Vec<Name>)>),
-    /// Kinds, as Kyverno writes them, and the namespaces that each match is narrowed to.
+    /// The kinds, in the syntax of Kyverno, and the namespaces of each match.
     Kinds(Vec<(Vec<Name>, Vec<Name>)>),
 }
 
-/// A kind of object that names an account.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Named<'a> {
-    pub(crate) group: &'a str,
-    pub(crate) kind: &'a str,
-    pub(crate) plural: &'a str,
-}
-
 impl Policies {
-    pub(crate) fn take(&mut self, applied: &Applied<'_>) {
+    /// Adds an object, if it is a policy or enforces one.
+    pub(crate) fn add(&mut self, applied: &Applied<'_>) {
         let object = applied.object;
         let text = |keys: &[&str]| object.node.at_keys(keys).and_then(Node::shared_text);
         match (object.group(), object.kind()) {
             ("admissionregistration.k8s.io", kind @ ("ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy")) => {
-                self.add(applied, resources(object), Some(format!("{kind}Binding").into()), None);
+                self.add_if_related(applied, resources(object), Some(format!("{kind}Binding").into()), None);
             }
             ("admissionregistration.k8s.io", kind @ "ValidatingAdmissionPolicyBinding") => {
                 let actions = items(object.node.at_keys(&["spec", "validationActions"]));
@@ -70,21 +67,21 @@ impl Policies {
             ("policies.kyverno.io", _) => {
                 let actions = items(object.node.at_keys(&["spec", "validationActions"]));
                 if actions.is_empty() || has(&actions, "Deny") {
-                    self.add(applied, resources(object), None, None);
+                    self.add_if_related(applied, resources(object), None, None);
                 }
             }
             ("kyverno.io", "ClusterPolicy") => self.add_kyverno(applied, None),
             ("kyverno.io", "Policy") => self.add_kyverno(applied, applied.namespace()),
             ("constraints.gatekeeper.sh", _) => {
-                let acts = text(&["spec", "enforcementAction"]).is_none_or(|action| &*action == "deny");
-                if acts {
+                let is_enforced = text(&["spec", "enforcementAction"]).is_none_or(|action| &*action == "deny");
+                if is_enforced {
                     let kinds = object.node.at_keys(&["spec", "match", "kinds"]).map_or(&[][..], Node::items);
                     let kinds = kinds.iter().map(|item| (items(item.get("kinds")), Vec::new())).collect();
-                    self.push(applied, About::Kinds(kinds), None, None);
+                    self.push(applied, MatchScope::Kinds(kinds), None, None);
                 }
             }
             ("templates.gatekeeper.sh", "ConstraintTemplate") if !mentions(&object.node) => {
-                self.harmless.extend(text(&["spec", "crd", "spec", "names", "kind"]));
+                self.unrelated.extend(text(&["spec", "crd", "spec", "names", "kind"]));
             }
             _ => {}
         }
@@ -102,49 +99,51 @@ impl Policies {
             let Some(matching) = rule.get("match") else { continue };
             let listed = ["any", "all"].iter().filter_map(|key| matching.get(key)).flat_map(Node::items);
             let resources = listed.chain([matching]).filter_map(|one| one.get("resources"));
-            let about = resources.map(|one| (items(one.get("kinds")), items(one.get("namespaces")))).collect();
-            self.push(applied, About::Kinds(about), None, namespace.map(Name::from));
+            let scope = resources.map(|one| (items(one.get("kinds")), items(one.get("namespaces")))).collect();
+            self.push(applied, MatchScope::Kinds(scope), None, namespace.map(Name::from));
         }
     }
 
-    /// Adds a policy if it looks at the field.
-    fn add(&mut self, applied: &Applied<'_>, about: About, needs: Option<Name>, namespace: Option<Name>) {
+    /// Adds a policy, if it mentions the field.
+    fn add_if_related(
+        &mut self,
+        applied: &Applied<'_>,
+        scope: MatchScope,
+        binding_kind: Option<Name>,
+        namespace: Option<Name>,
+    ) {
         if applied.object.node.get("spec").is_some_and(mentions) {
-            self.push(applied, about, needs, namespace);
+            self.push(applied, scope, binding_kind, namespace);
         }
     }
 
-    fn push(&mut self, applied: &Applied<'_>, about: About, needs: Option<Name>, namespace: Option<Name>) {
+    fn push(&mut self, applied: &Applied<'_>, scope: MatchScope, binding_kind: Option<Name>, namespace: Option<Name>) {
         let (reference, place) = (applied.object.reference(), applied.by.place(applied.object.span()));
-        self.all.push(Policy { reference, place, namespace, about, needs });
+        self.all.push(Policy { reference, place, namespace, scope, binding_kind });
     }
 
-    /// The policy that may forbid an object of a kind, in a namespace, to name an account.
-    pub(crate) fn forbids(&self, named: Named<'_>, namespace: &str) -> Option<&Policy> {
+    /// A policy that may forbid an object of a kind in a namespace to name an account.
+    pub(crate) fn forbids(&self, kind: AccountKind<'_>, namespace: &str) -> Option<&Policy> {
         self.all.iter().find(|policy| {
             let reference = &policy.reference;
-            let is_enforced = policy
-                .needs
-                .as_ref()
-                .is_none_or(|kind| self.enforced.iter().any(|(bound, name)| bound == kind && *name == reference.name));
+            let is_enforced = policy.binding_kind.as_ref().is_none_or(|binding| {
+                self.enforced.iter().any(|(enforcing, name)| enforcing == binding && *name == reference.name)
+            });
             let is_here = policy.namespace.as_ref().is_none_or(|own| &**own == namespace);
-            is_enforced
-                && is_here
-                && !self.harmless.contains(&reference.kind)
-                && policy.about.is_about(named, namespace)
+            is_enforced && is_here && !self.unrelated.contains(&reference.kind) && policy.scope.matches(kind, namespace)
         })
     }
 }
 
-impl About {
-    fn is_about(&self, named: Named<'_>, namespace: &str) -> bool {
+impl MatchScope {
+    fn matches(&self, kind: AccountKind<'_>, namespace: &str) -> bool {
         let or_all = |list: &[Name], item: &str| has(list, item) || has(list, "*");
         match self {
             Self::Resources(rules) => rules.iter().any(|(groups, resources)| {
-                or_all(groups, named.group) && (or_all(resources, named.plural) || has(resources, "*/*"))
+                or_all(groups, kind.group) && (or_all(resources, kind.plural) || has(resources, "*/*"))
             }),
             Self::Kinds(matches) => matches.iter().any(|(kinds, namespaces)| {
-                let is_kind = |kind: &Name| kind.rsplit('/').next().is_some_and(|kind| fits(kind, named.kind));
+                let is_kind = |own: &Name| own.rsplit('/').next().is_some_and(|own| fits(own, kind.kind));
                 let is_here = namespaces.is_empty() || namespaces.iter().any(|pattern| fits(pattern, namespace));
                 kinds.iter().any(is_kind) && is_here
             }),
@@ -152,10 +151,12 @@ impl About {
     }
 }
 
-/// What a policy of Kubernetes' own form is about.
-fn resources(object: &Object) -> About {
+/// The objects that a policy of Kubernetes matches.
+fn resources(object: &Object) -> MatchScope {
     let rules = object.node.at_keys(&["spec", "matchConstraints", "resourceRules"]).map_or(&[][..], Node::items);
-    About::Resources(rules.iter().map(|rule| (items(rule.get("apiGroups")), items(rule.get("resources")))).collect())
+    MatchScope::Resources(
+        rules.iter().map(|rule| (items(rule.get("apiGroups")), items(rule.get("resources")))).collect(),
+    )
 }
 
 fn items(list: Option<&Node>) -> Vec<Name> {
@@ -166,7 +167,7 @@ fn has(list: &[Name], item: &str) -> bool {
     list.iter().any(|own| &**own == item)
 }
 
-/// Whether a text fits a pattern with at most a few `*`: what stands between these must come in order.
+/// Whether a text matches a pattern with the wildcard `*`.
 fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
@@ -179,7 +180,7 @@ fn fits(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether the field is spoken of.
+/// Whether a node mentions the field.
 fn mentions(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(text, _) => text.contains(FIELD),

@@ -1,38 +1,42 @@
-//! Whether somebody may do something, as the API server would answer, and by what.
+//! The answer of the API server's authorizer to a request, with the grant that allows it.
+
+use std::collections::BTreeSet;
 
 use super::cluster::Rbac;
-use super::kinds::is_shipped;
-use super::request::{Request, Target};
-use super::role::{Binding, Role};
-use super::rule::Rule;
-use super::subject::Account;
+use crate::kube::groups;
+use crate::rbac::model::kinds::is_shipped;
+use crate::rbac::model::request::{Request, Target};
+use crate::rbac::model::role::{Binding, Role};
+use crate::rbac::model::rule::Rule;
+use crate::rbac::model::subject::Account;
+use crate::yaml::Name;
 
-/// By what somebody may do something.
+/// The binding, role and rule that allow a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Grant<'a> {
-    /// What binds him.
+    /// The binding with the account as a subject.
     pub binding: &'a Binding,
-    /// To which role.
+    /// The role of the binding.
     pub role: &'a Role,
-    /// What of it allows.
+    /// The rule that allows the request.
     pub rule: &'a Rule,
-    /// The role that the rule is written in: another one where the first gathers it.
+    /// The role that defines the rule: `role`, or a role that it aggregates.
     pub from: &'a Role,
 }
 
-/// Whether somebody may do something, as far as that is known.
+/// The answer to a request, as far as the rights are known.
 #[derive(Debug, Clone)]
 pub enum Answer<'a> {
-    /// He may, by this.
+    /// The request is allowed.
     Allowed(Grant<'a>),
-    /// He may not.
+    /// The request is denied.
     Denied,
-    /// That cannot be known here, and why.
+    /// The answer is unknown, for this reason.
     Unknown(String),
 }
 
 impl<'a> Answer<'a> {
-    /// By what he certainly may.
+    /// The grant, if the request is allowed.
     pub fn grant(self) -> Option<Grant<'a>> {
         match self {
             Self::Allowed(grant) => Some(grant),
@@ -40,44 +44,43 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Whether he certainly may.
+    /// Whether the request is allowed.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allowed(_))
     }
 }
 
 impl Rbac {
-    /// Whether an account may do something.
+    /// Whether an account may make a request.
     pub fn can(&self, account: &Account, request: &Request<'_>) -> Answer<'_> {
         let subjects = account.subjects();
         let mut unknown = None;
         let scopes = ["", request.namespace()];
         let scopes = if request.namespace().is_empty() { &scopes[..1] } else { &scopes[..] };
-        for binding in scopes.iter().flat_map(|scope| subjects.iter().map(move |subject| (*scope, subject))) {
-            let (scope, subject) = binding;
+        for (scope, subject) in scopes.iter().flat_map(|scope| subjects.iter().map(move |subject| (*scope, subject))) {
             for binding in self.bindings_in(subject, scope) {
-                match self.ask(binding, request) {
+                match self.allows(binding, request) {
                     Answer::Denied => {}
-                    Answer::Unknown(why) => {
-                        unknown.get_or_insert(why);
+                    Answer::Unknown(reason) => {
+                        unknown.get_or_insert(reason);
                     }
                     allowed @ Answer::Allowed(_) => return allowed,
                 }
             }
         }
-        match unknown.or_else(|| self.doubt(account)) {
-            Some(why) => Answer::Unknown(why),
+        match unknown.or_else(|| self.unknown_bindings(account)) {
+            Some(reason) => Answer::Unknown(reason),
             None => Answer::Denied,
         }
     }
 
-    /// Whether a binding allows something, where it gives rights.
-    fn ask<'a>(&'a self, binding: &'a Binding, request: &Request<'_>) -> Answer<'a> {
+    /// Whether a binding allows a request in its scope.
+    fn allows<'a>(&'a self, binding: &'a Binding, request: &Request<'_>) -> Answer<'a> {
         let Some(at) = self.role_at(binding) else {
             let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
-            // A reference to what nobody brings gives nothing.
-            return match self.unseen.role(namespace) {
-                Some(who) => Answer::Unknown(format!("{}, which {who} may bring", binding.role_name())),
+            // A binding to a role that does not exist grants nothing.
+            return match self.unknown_sources.of_roles(namespace) {
+                Some(source) => Answer::Unknown(format!("{}, which {source} may contain", binding.role_name())),
                 None => Answer::Denied,
             };
         };
@@ -85,28 +88,51 @@ impl Rbac {
         if let Some((rule, from)) = self.rules_at(at).find(|(rule, _)| rule.allows(request)) {
             return Answer::Allowed(Grant { binding, role, rule, from });
         }
-        if self.gathers_too_much(at) {
-            return Answer::Unknown(format!("{} gathers too many roles", binding.role_name()));
+        if self.exceeds_aggregation_limit(at) {
+            return Answer::Unknown(format!("{} aggregates too many roles", binding.role_name()));
         }
         if role.is_opaque {
-            return Answer::Unknown(format!("{} has values that are not known", binding.role_name()));
+            return Answer::Unknown(format!("{} contains unknown values", binding.role_name()));
         }
-        let is_foreign = matches!(request.target, Target::Resource(resource) if !is_shipped(resource.group));
-        match self.unseen.gathered().filter(|_| is_foreign && !role.gathers.is_empty()) {
-            Some(who) => Answer::Unknown(format!("{}, for which {who} may bring rules", binding.role_name())),
+        let is_custom = matches!(request.target, Target::Resource(resource) if !is_shipped(resource.group));
+        match self.unknown_sources.of_aggregated_roles().filter(|_| is_custom && !role.aggregates.is_empty()) {
+            Some(source) => Answer::Unknown(format!("{}, for which {source} may contain rules", binding.role_name())),
             None => Answer::Denied,
         }
     }
 
-    /// Why an account may have rights that are not seen.
-    fn doubt(&self, account: &Account) -> Option<String> {
-        if let Some(open) = self.open.map(|at| &self.bindings[at]) {
-            return Some(format!("{} `{}` binds subjects that are not known", open.kind(), open.name));
+    /// The reason why an account may have unknown rights.
+    fn unknown_bindings(&self, account: &Account) -> Option<String> {
+        if let Some(open) = self.open_binding.map(|at| &self.bindings[at]) {
+            return Some(format!("{} `{}` has unknown subjects", open.kind(), open.name));
         }
         if self.is_bound(account) {
             return None;
         }
-        let who = self.unseen.binding(&account.namespace)?;
-        Some(format!("nothing here binds ServiceAccount `{account}`, and {who} may"))
+        let source = self.unknown_sources.of_bindings(&account.namespace)?;
+        Some(format!("no known binding names ServiceAccount `{account}`, and {source} may contain one"))
+    }
+
+    /// Whether a known binding names an account, or the accounts of its namespace.
+    pub(crate) fn is_bound(&self, account: &Account) -> bool {
+        let subjects = account.subjects();
+        let mut own = subjects.iter().filter(|subject| !subject.is_everybody());
+        own.any(|subject| self.bindings_of(subject).next().is_some())
+    }
+
+    /// The namespaces in which an account may create roles or bindings; the empty namespace is the whole cluster.
+    pub(super) fn scopes_to_grant(&self, account: &Account) -> BTreeSet<Name> {
+        let subjects = account.subjects();
+        let own = subjects.iter().filter(|subject| !subject.is_everybody());
+        let scopes: BTreeSet<&Name> =
+            own.flat_map(|subject| self.bindings_of(subject)).map(|binding| &binding.namespace).collect();
+        let may_create = |scope: &str, resource: &str| {
+            self.can(account, &Request::new("create", groups::RBAC, resource).in_namespace(scope)).is_allowed()
+        };
+        let may_grant = |scope: &&&Name| match &****scope {
+            "" => may_create("", "clusterroles") || may_create("", "clusterrolebindings"),
+            scope => may_create(scope, "roles") || may_create(scope, "rolebindings"),
+        };
+        scopes.iter().filter(may_grant).map(|scope| (*scope).clone()).collect()
     }
 }

@@ -1,12 +1,6 @@
-//! Roles, bindings and requests, as the API server evaluates them.
+//! The access rights of a cluster, as the API server evaluates them.
 
-pub(super) mod aggregation_selector;
-pub(super) mod request;
-pub(super) mod rule;
-pub(super) mod subject;
-pub(super) mod role;
-pub(super) mod shipped;
-pub(super) mod kinds;
-pub(super) mod aggregation;
 pub(super) mod cluster;
+pub(super) mod aggregation;
 pub(super) mod answer;
+pub(super) mod load;

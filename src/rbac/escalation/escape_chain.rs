@@ -1,61 +1,62 @@
-//! Chains by which somebody comes to rights outside his namespaces: he may act as somebody who has them, or as somebody
-//! who may act as such a one.
+//! Chains of impersonations that give an account rights outside its namespaces.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::flux_identity::Unnamed;
+use super::actor::Actor;
 use super::guard::Guard;
-use super::impersonation::{Actor, Become, Means};
+use super::impersonation::{Impersonation, Method};
 use crate::rbac::admission::policy::Policy;
 use crate::rbac::authz::cluster::Rbac;
-use crate::rbac::authz::role::Binding;
-use crate::rbac::authz::subject::Account;
+use crate::rbac::identity::flux_identity::DefaultIdentity;
+use crate::rbac::model::role::Binding;
+use crate::rbac::model::subject::Account;
 use crate::yaml::Name;
 
-/// A chain, each step from the one before.
+/// A chain of impersonations.
 #[derive(Debug, Clone)]
-pub struct Escape<'a> {
-    /// Who begins.
+pub struct EscapeChain<'a> {
+    /// The account at the start.
     pub from: Account,
-    /// The steps; the last one leads out.
-    pub steps: Vec<Step<'a>>,
-    /// What it leads to.
-    pub reach: Reach<'a>,
+    /// The steps; the last one leaves the namespaces.
+    pub steps: Vec<ChainStep<'a>>,
+    /// The rights at the end.
+    pub end: ChainEnd<'a>,
 }
 
 /// A step of a chain.
 #[derive(Debug, Clone)]
-pub struct Step<'a> {
-    /// Who takes it.
+pub struct ChainStep<'a> {
+    /// The account before the step.
     pub who: Account,
-    /// By what.
-    pub by: Become<'a>,
-    /// As whom he acts then.
+    /// The impersonation.
+    pub by: Impersonation<'a>,
+    /// The identity after the step.
     pub to: Actor,
 }
 
-/// What a chain leads to.
+/// The rights at the end of a chain.
 #[derive(Debug, Clone)]
-pub enum Reach<'a> {
-    /// Everything: he may act as anybody.
+pub enum ChainEnd<'a> {
+    /// All rights, as any identity can be assumed.
     Everything,
-    /// Everything in a namespace that is not his.
+    /// All rights in a foreign namespace.
     Namespace(Name),
-    /// What these bindings give.
+    /// The rights of these bindings.
     Bindings(Vec<&'a Binding>),
 }
 
-impl<'a> Escape<'a> {
-    /// A policy that may forbid one of its steps.
+impl<'a> EscapeChain<'a> {
+    /// A policy that may forbid one of the steps.
     pub fn forbidden_by(&self) -> Option<&'a Policy> {
         self.steps.iter().find_map(|step| step.by.forbidden_by)
     }
 }
 
 impl Rbac {
-    /// The shortest chain from some accounts to each actor with rights that none of them has, outside some namespaces.
-    /// Of chains of one length the one goes first that no policy may forbid.
-    pub fn escapes<'a>(&'a self, from: &[Account], namespaces: &BTreeSet<Name>) -> Vec<Escape<'a>> {
+    /// The shortest chains from some accounts to each identity with further rights outside some namespaces.
+    ///
+    /// Chains that a policy may forbid come last.
+    pub fn escape_chains<'a>(&'a self, from: &[Account], namespaces: &BTreeSet<Name>) -> Vec<EscapeChain<'a>> {
         let starts: Vec<&Account> = from.iter().filter(|account| !self.may_do_everything(account)).collect();
         let mut holders: BTreeMap<Name, Vec<&Account>> = BTreeMap::new();
         for start in &starts {
@@ -64,15 +65,15 @@ impl Rbac {
                 holders.entry(scope).or_default().push(start);
             }
         }
-        Search { rbac: self, starts: &starts, holders: &holders, namespaces }.run()
+        ChainSearch { rbac: self, starts: &starts, holders: &holders, namespaces }.run()
     }
 
-    /// Who is not seen and may bring an admission policy that forbids steps of chains, in words.
-    pub fn unseen_policies(&self) -> Option<&str> {
-        self.unseen.policies().map(String::as_str)
+    /// An unknown source that may contain an admission policy which forbids steps of chains, as messages name it.
+    pub fn unknown_policy_source(&self) -> Option<String> {
+        self.unknown_sources.of_policies().map(ToString::to_string)
     }
 
-    /// Whether an account may do everything in the whole cluster.
+    /// Whether an account has all rights in the whole cluster.
     pub fn may_do_everything(&self, account: &Account) -> bool {
         let subjects = account.subjects();
         let bindings = subjects.iter().flat_map(|subject| self.bindings_in(subject, ""));
@@ -80,31 +81,32 @@ impl Rbac {
     }
 }
 
-struct Search<'a, 'b> {
+/// A breadth-first search over identities.
+struct ChainSearch<'a, 'b> {
     rbac: &'a Rbac,
     starts: &'b [&'b Account],
-    /// Those who begin, by the namespaces that they have rights in.
+    /// The starting accounts, by the namespaces in which they have rights.
     holders: &'b BTreeMap<Name, Vec<&'b Account>>,
     namespaces: &'b BTreeSet<Name>,
 }
 
-impl<'a> Search<'a, '_> {
-    fn run(&self) -> Vec<Escape<'a>> {
-        let mut reached: BTreeMap<Account, Option<Step<'a>>> = BTreeMap::new();
+impl<'a> ChainSearch<'a, '_> {
+    fn run(&self) -> Vec<EscapeChain<'a>> {
+        let mut reached: BTreeMap<Account, Option<ChainStep<'a>>> = BTreeMap::new();
         let mut open: VecDeque<Account> = VecDeque::new();
         for start in self.starts {
             reached.insert((*start).clone(), None);
             open.push_back((*start).clone());
         }
-        let mut ends: Vec<(Step<'a>, Reach<'a>)> = Vec::new();
+        let mut ends: Vec<(ChainStep<'a>, ChainEnd<'a>)> = Vec::new();
         let mut known: BTreeSet<Actor> = BTreeSet::new();
         while let Some(who) = open.pop_front() {
-            let mut ways = self.rbac.becomes(&who);
+            let mut ways = self.rbac.impersonations(&who);
             ways.sort_by_key(|way| way.forbidden_by.is_some());
             for by in ways {
                 for to in self.actors(&by) {
-                    let step = || Step { who: who.clone(), by: by.clone(), to: to.clone() };
-                    let reach = match &to {
+                    let step = || ChainStep { who: who.clone(), by: by.clone(), to: to.clone() };
+                    let end = match &to {
                         Actor::Account(account) => {
                             if reached.contains_key(account) {
                                 continue;
@@ -115,43 +117,43 @@ impl<'a> Search<'a, '_> {
                                 open.push_back(account.clone());
                                 continue;
                             }
-                            Reach::Bindings(outside)
+                            ChainEnd::Bindings(outside)
                         }
-                        Actor::Raised(namespace) if !namespace.is_empty() => Reach::Namespace(namespace.clone()),
-                        _ => Reach::Everything,
+                        Actor::Raised(namespace) if !namespace.is_empty() => ChainEnd::Namespace(namespace.clone()),
+                        _ => ChainEnd::Everything,
                     };
                     if known.insert(to.clone()) {
-                        ends.push((step(), reach));
+                        ends.push((step(), end));
                     }
                 }
             }
         }
-        let chain = |(last, reach): (Step<'a>, Reach<'a>)| {
+        let chain = |(last, end): (ChainStep<'a>, ChainEnd<'a>)| {
             let mut steps = vec![last];
             while let Some(Some(before)) = steps.last().map(|step| reached.get(&step.who).cloned().flatten()) {
                 steps.push(before);
             }
             steps.reverse();
             let from = steps.first().map(|step| step.who.clone())?;
-            Some(Escape { from, steps, reach })
+            Some(EscapeChain { from, steps, end })
         };
-        let mut chains: Vec<Escape<'a>> = ends.into_iter().filter_map(chain).collect();
+        let mut chains: Vec<EscapeChain<'a>> = ends.into_iter().filter_map(chain).collect();
         chains.sort_by_key(|chain| (chain.forbidden_by().is_some(), chain.steps.len()));
         chains
     }
 
-    /// The single actors that a way leads to.
-    fn actors(&self, by: &Become<'a>) -> Vec<Actor> {
+    /// The single identities of an impersonation.
+    fn actors(&self, by: &Impersonation<'a>) -> Vec<Actor> {
         let accounts = |namespace: &str| self.rbac.accounts(namespace).into_iter().map(Actor::Account).collect();
         match &by.to {
             Actor::AccountsOf(namespace) => accounts(namespace),
-            // Who may act as every account may act as the mightiest.
-            Actor::AllAccounts => self.rbac.mightiest(|_| true).into_iter().map(Actor::Account).collect(),
+            // The most powerful accounts stand for all.
+            Actor::AllAccounts => self.rbac.most_powerful(|_| true).into_iter().map(Actor::Account).collect(),
             Actor::Raised(namespace) if self.namespaces.contains(namespace) => {
                 let mut actors: Vec<Actor> = accounts(namespace);
-                let controllers = self.rbac.acting.programs().filter_map(|unnamed| match unnamed {
-                    Unnamed::Itself(account) => Some(Actor::Account(account.clone())),
-                    Unnamed::Default | Unnamed::Unknown => None,
+                let controllers = self.rbac.flux_identities.defaults().filter_map(|identity| match identity {
+                    DefaultIdentity::Controller(account) => Some(Actor::Account(account.clone())),
+                    DefaultIdentity::DefaultAccount | DefaultIdentity::Unknown => None,
                 });
                 actors.extend(controllers);
                 actors
@@ -160,7 +162,7 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// The bindings that give an account rights outside the namespaces, which none has who begins.
+    /// The bindings that grant an account rights outside the namespaces which no starting account has.
     fn outside(&self, account: &Account) -> Vec<&'a Binding> {
         let subjects = account.subjects();
         let own = subjects.iter().filter(|subject| !subject.is_everybody());
@@ -180,9 +182,9 @@ impl<'a> Search<'a, '_> {
     }
 }
 
-impl Means {
-    /// Whether an admission policy may forbid it by looking at objects.
+impl Method {
+    /// Whether an admission policy can forbid it by a check of objects.
     pub fn may_be_forbidden(self) -> bool {
-        matches!(self, Self::Named(_) | Self::Unnamed(_) | Self::Workload(_))
+        matches!(self, Self::ServiceAccountName(_) | Self::Controller(_) | Self::Workload(_))
     }
 }

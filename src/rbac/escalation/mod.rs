@@ -1,7 +1,7 @@
-//! How an account can gain the rights of another.
+//! Ways in which an account gains the rights of another one.
 
-pub(super) mod flux_identity;
+pub(super) mod actor;
 pub(super) mod guard;
-pub(super) mod account_objects;
 pub(super) mod impersonation;
 pub(super) mod escape_chain;
+pub(super) mod object_access;

@@ -7,7 +7,10 @@ use super::document::{
     Account, ActorKind, Chain, Document, Entry, JsonActor, JsonGiven, JsonGrant, JsonMeans, JsonPlace, JsonRow,
     JsonStep, JsonSubject, Thing, VERSION, Way,
 };
-use crate::rbac::{self, Actor, Become, Binding, Escape, Given, Grant, Means, Reach, Role, Row, Subject};
+use crate::rbac::{
+    self, Actor, Binding, ChainEnd, EscapeChain, Grant, GrantedRole, Impersonation, Method, PermissionRow, Role,
+    Subject,
+};
 use crate::report::provenance::schema_of;
 use crate::text::Span;
 use crate::yaml::Name;
@@ -27,8 +30,8 @@ fn entry(one: &AccessOf<'_>) -> Entry {
     let accounts = one.accounts.iter().map(|access| Account {
         namespace: access.account.namespace.to_string(),
         name: access.account.name.to_string(),
-        grants: access.given.iter().map(given).collect(),
-        may_act_as: access.becomes.iter().map(|way| self::way(way, &way.to)).collect(),
+        grants: access.granted.iter().map(given).collect(),
+        may_act_as: access.impersonations.iter().map(|way| self::way(way, &way.to)).collect(),
     });
     Entry {
         clusters: one.clusters.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect(),
@@ -40,7 +43,7 @@ fn entry(one: &AccessOf<'_>) -> Entry {
     }
 }
 
-fn given(given: &Given<'_>) -> JsonGiven {
+fn given(given: &GrantedRole<'_>) -> JsonGiven {
     let binding = given.binding;
     let of_role = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
     let kind = if binding.role.is_cluster_role { "ClusterRole" } else { "Role" };
@@ -55,13 +58,13 @@ fn given(given: &Given<'_>) -> JsonGiven {
     }
 }
 
-fn row(row: &Row) -> JsonRow {
+fn row(row: &PermissionRow) -> JsonRow {
     let is_path = row.group.is_none();
     JsonRow {
         api_group: row.group.as_ref().map(ToString::to_string),
-        resources: if is_path { Vec::new() } else { texts(&row.what) },
+        resources: if is_path { Vec::new() } else { texts(&row.resources) },
         resource_names: texts(&row.names),
-        non_resource_urls: if is_path { texts(&row.what) } else { Vec::new() },
+        non_resource_urls: if is_path { texts(&row.resources) } else { Vec::new() },
         verbs: texts(&row.verbs),
     }
 }
@@ -78,16 +81,16 @@ fn subject(subject: &Subject) -> JsonSubject {
     }
 }
 
-fn way(way: &Become<'_>, to: &Actor) -> Way {
-    let (kind, object_kind) = match way.means {
-        Means::Named(kind) => (JsonMeans::FluxNamed, Some(kind)),
-        Means::Unnamed(kind) => (JsonMeans::FluxUnnamed, Some(kind)),
-        Means::Workload(kind) => (JsonMeans::Workload, Some(kind)),
-        Means::Impersonation => (JsonMeans::Impersonation, None),
-        Means::Token => (JsonMeans::Token, None),
-        Means::TokenSecret => (JsonMeans::TokenSecret, None),
-        Means::Bind => (JsonMeans::Bind, None),
-        Means::Escalate => (JsonMeans::Escalate, None),
+fn way(way: &Impersonation<'_>, to: &Actor) -> Way {
+    let (kind, object_kind) = match way.method {
+        Method::ServiceAccountName(kind) => (JsonMeans::FluxNamed, Some(kind)),
+        Method::Controller(kind) => (JsonMeans::FluxUnnamed, Some(kind)),
+        Method::Workload(kind) => (JsonMeans::Workload, Some(kind)),
+        Method::Impersonate => (JsonMeans::Impersonation, None),
+        Method::Token => (JsonMeans::Token, None),
+        Method::TokenSecret => (JsonMeans::TokenSecret, None),
+        Method::Bind => (JsonMeans::Bind, None),
+        Method::Escalate => (JsonMeans::Escalate, None),
     };
     let forbidden_by = way.forbidden_by.map(|policy| Thing {
         kind: policy.reference.kind.to_string(),
@@ -99,7 +102,7 @@ fn way(way: &Become<'_>, to: &Actor) -> Way {
         actor: actor(to),
         means: kind,
         object_kind,
-        description: means(way.means),
+        description: means(way.method),
         allowed_by: way.grants.iter().map(grant).collect(),
         forbidden_by,
     }
@@ -128,18 +131,18 @@ fn grant(grant: &Grant<'_>) -> JsonGrant {
     JsonGrant { binding: of_binding(grant.binding), role: of_role_object(grant.role), rule }
 }
 
-fn chain(escape: &Escape<'_>) -> Chain {
+fn chain(escape: &EscapeChain<'_>) -> Chain {
     let steps = escape
         .steps
         .iter()
         .map(|step| JsonStep { who: actor(&Actor::Account(step.who.clone())), way: way(&step.by, &step.to) });
-    let bindings = match &escape.reach {
-        Reach::Bindings(bindings) => bindings.iter().map(|binding| of_binding(binding)).collect(),
-        Reach::Everything | Reach::Namespace(_) => Vec::new(),
+    let bindings = match &escape.end {
+        ChainEnd::Bindings(bindings) => bindings.iter().map(|binding| of_binding(binding)).collect(),
+        ChainEnd::Everything | ChainEnd::Namespace(_) => Vec::new(),
     };
     Chain {
         steps: steps.collect(),
-        reach: super::description::reach(&escape.reach),
+        reach: super::description::reach(&escape.end),
         bindings,
         may_be_forbidden: escape.forbidden_by().is_some(),
     }
@@ -155,10 +158,12 @@ fn of_role_object(role: &Role) -> Thing {
     Thing { kind: role.kind().to_owned(), namespace, name, place: Some(place(&role.place)) }
 }
 
-fn place(place: &rbac::Place) -> JsonPlace {
+fn place(place: &rbac::DefinedIn) -> JsonPlace {
     match place {
-        rbac::Place::Written(span) => written(span),
-        rbac::Place::Shipped(by) => JsonPlace { shipped_by: Some(by.to_string()), root: None, path: None, line: None },
+        rbac::DefinedIn::Written(span) => written(span),
+        rbac::DefinedIn::Shipped(by) => {
+            JsonPlace { shipped_by: Some(by.to_string()), root: None, path: None, line: None }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::description::{AccessOf, means, reach};
-use crate::rbac::{Access, Actor, Become, Escape, Given, Grant, Place, Row};
+use crate::rbac::{Access, Actor, DefinedIn, EscapeChain, Grant, GrantedRole, Impersonation, PermissionRow};
 use crate::report::printable::printable;
 use crate::report::result::shown_path;
 use crate::yaml::Name;
@@ -67,7 +67,8 @@ fn head(one: &AccessOf<'_>, out: &mut dyn Write) -> io::Result<()> {
 /// Writes what an account may do; tells whether verbs were shortened.
 fn account(access: &Access<'_>, root: &str, out: &mut dyn Write) -> io::Result<bool> {
     writeln!(out, "\n{HEADING}{}{HEADING:#}", line(&access.account.to_string()))?;
-    let (basic, own): (Vec<&Given<'_>>, Vec<&Given<'_>>) = access.given.iter().partition(|given| is_basic(given));
+    let (basic, own): (Vec<&GrantedRole<'_>>, Vec<&GrantedRole<'_>>) =
+        access.granted.iter().partition(|given| is_basic(given));
     if own.is_empty() {
         writeln!(out, "  no binding names it")?;
     }
@@ -81,17 +82,17 @@ fn account(access: &Access<'_>, root: &str, out: &mut dyn Write) -> io::Result<b
             "  {QUIET}and what Kubernetes lets every account do: ask what it may, read the API's form{QUIET:#}"
         )?;
     }
-    if !access.becomes.is_empty() {
+    if !access.impersonations.is_empty() {
         writeln!(out, "  may act as")?;
     }
     let mut said: BTreeSet<String> = BTreeSet::new();
     // Who may act as anybody need not be told as whom else.
-    let anybody = access.becomes.iter().any(|way| way.to == Actor::Anybody);
-    for way in access.becomes.iter().filter(|way| !anybody || way.to == Actor::Anybody) {
+    let anybody = access.impersonations.iter().any(|way| way.to == Actor::Anybody);
+    for way in access.impersonations.iter().filter(|way| !anybody || way.to == Actor::Anybody) {
         let who = way.to.to_string();
         if said.insert(who.clone()) {
             writeln!(out, "    {}", line(&who))?;
-            for same in access.becomes.iter().filter(|other| other.to == way.to) {
+            for same in access.impersonations.iter().filter(|other| other.to == way.to) {
                 one_way(same, root, out)?;
             }
         }
@@ -100,11 +101,11 @@ fn account(access: &Access<'_>, root: &str, out: &mut dyn Write) -> io::Result<b
 }
 
 /// Whether a binding is one of those that Kubernetes ships for everybody.
-fn is_basic(given: &Given<'_>) -> bool {
-    given.subject.is_everybody() && matches!(given.binding.place, Place::Shipped(_))
+fn is_basic(given: &GrantedRole<'_>) -> bool {
+    given.subject.is_everybody() && matches!(given.binding.place, DefinedIn::Shipped(_))
 }
 
-fn binding(given: &Given<'_>, root: &str, out: &mut dyn Write) -> io::Result<bool> {
+fn binding(given: &GrantedRole<'_>, root: &str, out: &mut dyn Write) -> io::Result<bool> {
     let scope = match &*given.binding.namespace {
         "" => "in the whole cluster".to_owned(),
         namespace => format!("in namespace {namespace}"),
@@ -124,14 +125,14 @@ fn binding(given: &Given<'_>, root: &str, out: &mut dyn Write) -> io::Result<boo
     Ok(given.rows.iter().any(|row| verbs(&row.verbs) != row.verbs.join(", ")))
 }
 
-fn cells(row: &Row) -> [String; 3] {
+fn cells(row: &PermissionRow) -> [String; 3] {
     let group = match row.group.as_deref() {
         None => "paths".to_owned(),
         Some("") => "core".to_owned(),
         Some("*") => "all groups".to_owned(),
         Some(group) => group.to_owned(),
     };
-    let what: Vec<&str> = row.what.iter().map(|name| if &**name == "*" { "all" } else { name }).collect();
+    let what: Vec<&str> = row.resources.iter().map(|name| if &**name == "*" { "all" } else { name }).collect();
     let names = if row.names.is_empty() { String::new() } else { format!(" named {}", row.names.join(", ")) };
     [group, format!("{}{names}", what.join(", ")), verbs(&row.verbs)]
 }
@@ -177,8 +178,8 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-fn one_way(way: &Become<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "      by {}", means(way.means))?;
+fn one_way(way: &Impersonation<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "      by {}", means(way.method))?;
     let mut said: Vec<String> = way.grants.iter().flat_map(|grant| by_what(grant, root)).collect();
     said.dedup();
     for line in said {
@@ -200,7 +201,7 @@ fn by_what(grant: &Grant<'_>, root: &str) -> [String; 2] {
         format!(", gathered by {}", line(&grant.role.reference()))
     };
     let of_rule = match &grant.rule.place {
-        Some(span) => place(&Place::Written(span.clone()), root),
+        Some(span) => place(&DefinedIn::Written(span.clone()), root),
         None => place(&grant.from.place, root),
     };
     let of_binding = place(&grant.binding.place, root);
@@ -210,15 +211,15 @@ fn by_what(grant: &Grant<'_>, root: &str) -> [String; 2] {
     ]
 }
 
-fn chain(escape: &Escape<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
+fn chain(escape: &EscapeChain<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
     let word = if escape.forbidden_by().is_some() { "may lead" } else { "leads" };
-    let to = line(&reach(&escape.reach));
+    let to = line(&reach(&escape.end));
     writeln!(out, "\n{HEADING}{} {word} out of the namespaces, to {to}{HEADING:#}", line(&escape.from.to_string()))?;
     for step in &escape.steps {
         writeln!(out, "  {} may act as {}", line(&step.who.to_string()), line(&step.to.to_string()))?;
         one_way(&step.by, root, out)?;
     }
-    if let crate::rbac::Reach::Bindings(bindings) = &escape.reach {
+    if let crate::rbac::ChainEnd::Bindings(bindings) = &escape.end {
         for binding in bindings {
             let (name, role) = (line(&binding.reference()), line(&binding.role_name()));
             writeln!(out, "  {name} gives that {role}  {QUIET}{}{QUIET:#}", place(&binding.place, root))?;
@@ -227,12 +228,12 @@ fn chain(escape: &Escape<'_>, root: &str, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-fn place(place: &Place, root: &str) -> String {
+fn place(place: &DefinedIn, root: &str) -> String {
     match place {
-        Place::Written(span) => {
+        DefinedIn::Written(span) => {
             format!("{}:{}", shown_path(root, span.file()).replace('\n', "\u{FFFD}"), span.position().line)
         }
-        Place::Shipped(by) => format!("shipped with {by}"),
+        DefinedIn::Shipped(by) => format!("shipped with {by}"),
     }
 }
 

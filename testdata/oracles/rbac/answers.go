@@ -119,9 +119,9 @@ func take[T any, P interface {
 
 // addShipped adds what the other command prints, unless the cluster has an object of that name.
 func (all *cluster) addShipped() {
-	text, err := os.ReadFile("../../../src/rbac/authz/shipped.json.new")
+	text, err := os.ReadFile("../../../src/rbac/model/shipped.json.new")
 	if err != nil {
-		text, err = os.ReadFile("../../../src/rbac/authz/shipped.json")
+		text, err = os.ReadFile("../../../src/rbac/model/shipped.json")
 	}
 	must(err)
 	var facts struct {

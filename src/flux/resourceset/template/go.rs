@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use super::fault::Fault;
+use super::literal;
+use super::output::UNKNOWN;
 use super::value::{Kind, Value};
-use super::{Fault, UNKNOWN, literal};
 
 /// The maximum depth of a printed value. Functions can add a mapping to itself.
 const MAX_DEPTH: usize = 100;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::Fault;
+use super::fault::Fault;
 
 /// A token and its byte range in the template.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Fault;
+use super::fault::Fault;
 
 /// Decodes a quoted, raw or character constant at an offset.
 pub(super) fn unquote(literal: &str, at: usize) -> Result<String, Fault> {

@@ -1,6 +1,6 @@
 //! `slugify`: converts a text to a label value.
 
-use super::Fault;
+use super::fault::Fault;
 
 /// The maximum length of a label value.
 const MAX_LEN: usize = 63;

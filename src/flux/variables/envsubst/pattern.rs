@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::flux::variables::envsubst::FaultKind;
+use super::fault::FaultKind;
 
 /// The maximum number of comparisons for all patterns of an object.
 pub(super) const MAX_STEPS: usize = 50_000_000;

@@ -1,45 +1,45 @@
-//! Which of Flux's controllers run on a cluster, and which kinds each of them acts on.
+//! The Flux controllers of a cluster, and the kinds that each controller reconciles.
 
 use std::collections::BTreeSet;
 
 use crate::flux::{CONTROLLERS, DEFAULT_CONTROLLERS};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
 use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
 
-/// The label by which objects are shared out among several controllers of one kind.
+/// The default label that assigns objects to shards of a controller.
 const SHARD: &str = "sharding.fluxcd.io/key";
 
-/// The kinds of Flux, by their groups, with the controller that acts on each.
+/// The Flux kinds: group, kind, and the controller that reconciles it.
 pub(super) const KINDS: [(&str, &str, &str); 14] = [
-    ("helm.toolkit.fluxcd.io", "HelmRelease", "helm-controller"),
-    ("image.toolkit.fluxcd.io", "ImagePolicy", "image-reflector-controller"),
-    ("image.toolkit.fluxcd.io", "ImageRepository", "image-reflector-controller"),
-    ("image.toolkit.fluxcd.io", "ImageUpdateAutomation", "image-automation-controller"),
-    ("kustomize.toolkit.fluxcd.io", "Kustomization", "kustomize-controller"),
-    ("notification.toolkit.fluxcd.io", "Alert", "notification-controller"),
-    ("notification.toolkit.fluxcd.io", "Provider", "notification-controller"),
-    ("notification.toolkit.fluxcd.io", "Receiver", "notification-controller"),
-    ("source.extensions.fluxcd.io", "ArtifactGenerator", "source-watcher"),
-    ("source.toolkit.fluxcd.io", "Bucket", "source-controller"),
-    ("source.toolkit.fluxcd.io", "GitRepository", "source-controller"),
-    ("source.toolkit.fluxcd.io", "HelmChart", "source-controller"),
-    ("source.toolkit.fluxcd.io", "HelmRepository", "source-controller"),
-    ("source.toolkit.fluxcd.io", "OCIRepository", "source-controller"),
+    (groups::HELM, "HelmRelease", "helm-controller"),
+    (groups::IMAGE, "ImagePolicy", "image-reflector-controller"),
+    (groups::IMAGE, "ImageRepository", "image-reflector-controller"),
+    (groups::IMAGE, "ImageUpdateAutomation", "image-automation-controller"),
+    (groups::KUSTOMIZE, "Kustomization", "kustomize-controller"),
+    (groups::NOTIFICATION, "Alert", "notification-controller"),
+    (groups::NOTIFICATION, "Provider", "notification-controller"),
+    (groups::NOTIFICATION, "Receiver", "notification-controller"),
+    (groups::SOURCE_EXTENSIONS, "ArtifactGenerator", "source-watcher"),
+    (groups::SOURCE, "Bucket", "source-controller"),
+    (groups::SOURCE, "GitRepository", "source-controller"),
+    (groups::SOURCE, "HelmChart", "source-controller"),
+    (groups::SOURCE, "HelmRepository", "source-controller"),
+    (groups::SOURCE, "OCIRepository", "source-controller"),
 ];
 
-/// The controllers of a cluster.
+/// The installed controllers of a cluster.
 pub(super) struct Installed {
     names: BTreeSet<String>,
-    /// Where that is said.
+    /// The place that defines them.
     pub(crate) place: Span,
-    /// The labels that share objects out.
+    /// The labels that assign objects to shards.
     shards: BTreeSet<String>,
 }
 
 impl Installed {
-    /// Those of a cluster, where that is known.
+    /// Returns the controllers of a cluster, or `None` if they are unknown.
     pub(crate) fn of(view: &View<'_>) -> Option<Self> {
         if !view.is_whole() {
             return None;
@@ -47,19 +47,19 @@ impl Installed {
         Self::of_instance(view).or_else(|| Self::of_deployments(view))
     }
 
-    /// Tells whether one of them is a controller.
+    /// Whether a controller is installed.
     pub(crate) fn has(&self, controller: &str) -> bool {
         self.names.contains(controller)
     }
 
-    /// Tells whether a shard of its controllers acts on an object: these have names of their own.
+    /// Whether a shard of a controller reconciles an object. Shards have other names than the controller.
     pub(super) fn is_of_shard(&self, object: &Object) -> bool {
         self.shards.iter().any(|key| object.label(key).is_some())
     }
 
     fn of_instance(view: &View<'_>) -> Option<Self> {
         let mut found: Option<Self> = None;
-        for applied in view.of_kind("fluxcd.controlplane.io", "FluxInstance") {
+        for applied in view.of_kind(groups::FLUX_OPERATOR, "FluxInstance") {
             let spec = applied.object.node.get("spec")?;
             let listed = spec.get("components").map_or(&[][..], Node::items);
             let listed: Vec<&str> = listed.iter().map(Node::text).collect::<Option<_>>()?;
@@ -76,7 +76,8 @@ impl Installed {
         found
     }
 
-    /// Those of `gotk-components.yaml`; the flux CLI always installs the first one.
+    /// Reads the controllers from the Deployments of `gotk-components.yaml`. The flux CLI always installs
+    /// source-controller.
     fn of_deployments(view: &View<'_>) -> Option<Self> {
         let homes = &view.tenancy().flux_namespaces;
         let mut found: Option<Self> = None;

@@ -1,0 +1,59 @@
+//! Directories whose names say that their contents are not meant to be applied.
+
+/// Words in the names of directories that are not applied, unless a cluster reaches them: a cluster may be named `test`.
+const ASIDE: &[&str] = &[
+    "archive",
+    "archived",
+    "archives",
+    "attic",
+    "deprecated",
+    "disabled",
+    "doc",
+    "docs",
+    "e2e",
+    "example",
+    "examples",
+    "fixture",
+    "fixtures",
+    "sample",
+    "samples",
+    "test",
+    "testdata",
+    "tests",
+    "unused",
+];
+
+/// Words in the names of directories with building blocks, which others copy or render.
+const BUILDING_BLOCKS: &[&str] = &["chart", "charts", "template", "templates"];
+
+/// Whether the name of a file, or of a directory above it, says that it is not meant to be applied.
+///
+/// `is_reached` tells whether a cluster applies something from a directory.
+pub fn is_set_aside(path: &str, is_reached: impl Fn(&str) -> bool) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    ends.filter_map(|end| path.get(..end)).any(|directory| {
+        let name = directory.rsplit('/').next().unwrap_or(directory);
+        let words = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+        let words: Vec<String> = words.collect();
+        let has_one_of = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        name.starts_with('.') || has_one_of(BUILDING_BLOCKS) || (has_one_of(ASIDE) && !is_reached(directory))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_set_aside;
+
+    #[test]
+    fn names_tell_what_is_not_applied() {
+        let aside = |path: &str| is_set_aside(path, |_| false);
+        assert!(aside("tests/apps.yaml") && aside("apps/my-examples/a.yaml") && aside("apps/.hidden/a.yaml"));
+        assert!(!aside("apps/latest/a.yaml") && !aside("clusters/production/a.yaml"));
+    }
+
+    #[test]
+    fn a_directory_that_a_cluster_reaches_is_applied() {
+        assert!(!is_set_aside("clusters/test/apps.yaml", |directory| directory == "clusters/test"));
+        assert!(is_set_aside("templates/apps.yaml", |_| true));
+    }
+}

@@ -1,0 +1,29 @@
+//! The faults of a template.
+
+/// The error of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::flux::resourceset) struct Fault {
+    /// The offset in the text of the template.
+    pub at: usize,
+    /// The message.
+    pub message: String,
+    /// Whether the operator supports the template, but this engine does not.
+    pub ours: bool,
+}
+
+impl Fault {
+    /// Creates an error that the operator reports too.
+    pub(super) fn error(at: usize, message: impl Into<String>) -> Self {
+        Self { at, message: message.into(), ours: false }
+    }
+
+    /// Creates an error for an unsupported feature or an exceeded limit.
+    pub(super) fn limit(at: usize, message: impl Into<String>) -> Self {
+        Self { at, message: message.into(), ours: true }
+    }
+
+    /// Sets the position to the call, which functions do not know.
+    pub(super) fn moved(self, at: usize) -> Self {
+        Self { at, ..self }
+    }
+}

@@ -1,0 +1,22 @@
+//! The reasons why an artifact is not generated.
+
+use std::sync::Arc;
+
+use crate::base::finding::Finding;
+use crate::kustomize::FAILED_BUILD;
+use crate::text::Span;
+
+/// The reason why an artifact is not created.
+#[derive(Debug, Clone)]
+pub(in crate::flux::source) enum Stop {
+    /// The controller does not create it either.
+    Failed(Vec<Finding>),
+    /// The artifact is unknown, with the reason.
+    Unknown(Arc<str>),
+}
+
+impl Stop {
+    pub(super) fn failed(at: &Span, message: impl Into<String>, help: &str) -> Self {
+        Self::Failed(vec![Finding::error(FAILED_BUILD, at.clone(), message).help(help)])
+    }
+}

@@ -1,0 +1,17 @@
+//! The context in which a rule checks a single object.
+
+use crate::config::Lint;
+use crate::flux::Tenancy;
+
+/// The surroundings of an object that a rule may read.
+///
+/// An object that several clusters receive is checked once for all clusters with equal contexts.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The tenants of the cluster.
+    pub tenancy: &'a Tenancy,
+    /// The `lint` section of the configuration.
+    pub lint: &'a Lint,
+    /// Whether the cluster is a production cluster.
+    pub is_production: bool,
+}

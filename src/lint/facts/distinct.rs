@@ -1,0 +1,63 @@
+//! Objects that clusters share, each counted once.
+
+use crate::flux::Objects;
+use crate::kube::Object;
+use crate::text::Index;
+use crate::yaml::Value;
+
+/// The position at which an object is written: the root of its copy, the path and the offset.
+///
+/// Builds and patches do not change it.
+pub(crate) type WrittenPosition<'a> = (Option<&'a str>, &'a str, usize);
+
+/// The position at which an object is written.
+pub(crate) fn written_position(object: &Object) -> WrittenPosition<'_> {
+    let span = object.node.get("kind").unwrap_or(&object.node).origin.written();
+    (span.file().root().map(|root| &**root), span.file().path(), span.range().start)
+}
+
+/// The address of an object in memory, which identifies a shared object as long as all objects are kept.
+pub(crate) fn memory_address(object: &Object) -> usize {
+    match &object.node.value {
+        Value::Map(entries) => entries.as_ptr().addr(),
+        Value::Seq(_) | Value::Scalar(..) => 0,
+    }
+}
+
+/// The objects of several lists, without duplicates: lists and objects may be shared by clusters.
+pub(crate) fn distinct<'a>(lists: impl Iterator<Item = &'a Objects>) -> Vec<&'a Object> {
+    let mut distinct = DistinctObjects::default();
+    lists.flat_map(|list| distinct.take_new(list, 0)).collect()
+}
+
+/// An iteration over lists with shared objects that visits each object once per group of lists.
+#[derive(Default)]
+pub(crate) struct DistinctObjects {
+    /// The positions of a shared list that every list so far has replaced, by list and group.
+    replaced: Index<(usize, usize), Option<Vec<usize>>>,
+    seen: Index<(usize, usize), ()>,
+}
+
+impl DistinctObjects {
+    /// The objects of a list that no earlier list of the group contains.
+    pub(crate) fn take_new<'a>(&mut self, list: &'a Objects, group: usize) -> Vec<&'a Object> {
+        let (shared, own) = (list.shared(), list.own());
+        let mut found: Vec<&'a Object> = Vec::new();
+        match self.replaced.entry((shared.as_ptr().addr(), group)) {
+            Some(replaced) => {
+                found.extend(own.iter().map(|(_, object)| object));
+                replaced.retain(|at| {
+                    let is_own = list.is_own(*at);
+                    found.extend(shared.get(*at).filter(|_| !is_own));
+                    is_own
+                });
+            }
+            replaced => {
+                *replaced = Some(own.iter().map(|(at, _)| *at).collect());
+                found.extend(list.iter());
+            }
+        }
+        found.retain(|object| self.seen.insert((memory_address(object), group), ()).is_none());
+        found
+    }
+}

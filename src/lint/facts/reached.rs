@@ -1,0 +1,129 @@
+//! The files that the roots of a repository reach.
+
+use std::collections::BTreeSet;
+
+use super::distinct::{WrittenPosition, distinct, written_position};
+use super::paths::segment_runs;
+use super::publisher::{public_owner, repository_owner};
+use crate::base::finding::ObjectRef;
+use crate::base::set_aside::is_set_aside;
+use crate::flux::{Objects, Repo, State};
+use crate::kube::Object;
+use crate::kube::groups;
+use crate::text::{Index, folder_of};
+
+/// The files and objects that the clusters of a repository reach.
+pub(crate) struct ReachedFiles<'a> {
+    positions: Index<WrittenPosition<'a>, ()>,
+    /// The files with reached objects and their directories (`true`), and the directories above these (`false`).
+    folders: Index<(Option<&'a str>, &'a str), bool>,
+    /// The directories of appliers that are not built, with unknown contents. They are relative to the root of a source,
+    /// which may lie anywhere in the tree.
+    unknown: Index<&'a str, ()>,
+    /// Whether an applier that is not built may apply any file.
+    anything: bool,
+}
+
+impl<'a> ReachedFiles<'a> {
+    /// The files that all clusters of a repository reach.
+    pub(crate) fn in_repository(repo: &'a Repo) -> Self {
+        let brought = repo.clusters.iter().flat_map(|cluster| &cluster.brought);
+        let received: Vec<&Object> = distinct(brought.map(|brought| -> &Objects { &brought.objects }));
+        // An object that was applied by hand is reached, even if another file has replaced it since.
+        let appliers = || repo.clusters.iter().flat_map(|cluster| &cluster.appliers);
+        let own = appliers().filter_map(|applier| applier.object.as_ref());
+        let anything = may_apply_this_repository(repo, &received);
+        let mut reached =
+            Self { positions: Index::default(), folders: Index::default(), unknown: Index::default(), anything };
+        for object in received.into_iter().chain(own) {
+            let position = written_position(object);
+            reached.add_folder(position.0, folder_of(position.1));
+            reached.add_folder(position.0, position.1);
+            reached.positions.insert(position, ());
+        }
+        for applier in appliers().filter(|applier| applier.state != State::Built) {
+            if !applier.folder.is_empty() {
+                reached.unknown.insert(&applier.folder, ());
+            } else if applier.state == State::Failed {
+                // If a source has no copy, the directory is the root of another repository, not of this one.
+                reached.anything = true;
+            }
+        }
+        reached
+    }
+
+    fn add_folder(&mut self, root: Option<&'a str>, folder: &'a str) {
+        if self.folders.insert((root, folder), true).is_some() {
+            return;
+        }
+        let mut above = folder;
+        while !above.is_empty() {
+            above = folder_of(above);
+            if self.folders.contains(&(root, above)) {
+                return;
+            }
+            self.folders.insert((root, above), false);
+        }
+    }
+
+    /// Whether a cluster receives an object from this file, or may do so.
+    pub(crate) fn may_reach(&self, object: &Object) -> bool {
+        let position = written_position(object);
+        let is_unknown = || segment_runs(folder_of(position.1)).any(|run| self.unknown.contains(run));
+        self.positions.contains(&position) || self.anything || is_unknown()
+    }
+
+    /// Whether a cluster receives an object from a file of a directory.
+    pub(crate) fn reaches_folder(&self, root: Option<&str>, folder: &str) -> bool {
+        self.folders.get(&(root, folder)).is_some_and(|itself| *itself)
+    }
+
+    /// Whether the name of a file, or of a directory above it, says that it is not meant to be applied.
+    pub(crate) fn is_set_aside(&self, path: &str) -> bool {
+        is_set_aside(path, |folder| self.folders.contains(&(None, folder)))
+    }
+
+    /// The number of objects of a repository that no cluster receives; zero in a repository without a root.
+    pub(crate) fn count_unreached(&self, repo: &Repo) -> usize {
+        if !has_root(repo) {
+            return 0;
+        }
+        let positions = repo.objects.iter().map(|built| written_position(&built.object));
+        let unreached: Index<WrittenPosition<'_>, ()> =
+            positions.filter(|position| !self.positions.contains(position)).map(|position| (position, ())).collect();
+        unreached.len()
+    }
+}
+
+/// Whether an artifact without a copy, whose whole content is applied, may be built from a directory of this repository.
+///
+/// The root of a Git repository belongs to another repository, and so does the public artifact of another owner.
+fn may_apply_this_repository(repo: &Repo, received: &[&Object]) -> bool {
+    let (mut whole, mut built) = (Index::<&ObjectRef, ()>::default(), Index::<&ObjectRef, ()>::default());
+    for applier in repo.clusters.iter().flat_map(|cluster| &cluster.appliers) {
+        let Some(source) = &applier.source else { continue };
+        if applier.state == State::Built {
+            built.insert(source, ());
+        } else if applier.folder.is_empty() && matches!(&*source.kind, "OCIRepository" | "Bucket") {
+            whole.insert(source, ());
+        }
+    }
+    let sources =
+        received.iter().filter(|object| object.group() == groups::SOURCE).map(|object| (object, object.reference()));
+    let (mut own, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for (object, reference) in sources {
+        let url = object.text_at(&["spec", "url"]);
+        if built.contains(&reference) {
+            own.extend(url.and_then(repository_owner).map(|owner| owner.to_ascii_lowercase()));
+        }
+        if whole.contains(&reference) {
+            others.insert(url.and_then(public_owner).map(|owner| owner.to_ascii_lowercase()));
+        }
+    }
+    others.iter().any(|owner| owner.as_ref().is_none_or(|owner| own.is_empty() || own.contains(owner)))
+}
+
+/// Whether a repository has a root, which defines what its clusters receive.
+pub(crate) fn has_root(repo: &Repo) -> bool {
+    repo.clusters.iter().any(|cluster| !cluster.name.is_empty())
+}

@@ -1,0 +1,25 @@
+//! Fields of objects, read as the API server reads them.
+
+use crate::yaml::{Node, Reader, Scalar, Value};
+
+/// The text of a field, if it is set and not empty.
+pub(crate) fn text_of<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
+    node.get(key).filter(|node| !node.is_null()).and_then(Node::text).filter(|text| !text.is_empty())
+}
+
+/// The value of a boolean; `None` for other values and for unknown ones.
+pub(crate) fn flag(node: &Node) -> Option<bool> {
+    match node.resolve(Reader::Kustomize) {
+        Some(Scalar::Bool(value)) => Some(value),
+        _ => None,
+    }
+}
+
+/// Whether a scalar below a node contains a text.
+pub(crate) fn mentions(node: &Node, text: &str) -> bool {
+    match &node.value {
+        Value::Scalar(own, _) => own.contains(text),
+        Value::Seq(items) => items.iter().any(|item| mentions(item, text)),
+        Value::Map(entries) => entries.iter().any(|entry| mentions(&entry.node, text)),
+    }
+}

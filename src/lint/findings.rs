@@ -1,0 +1,43 @@
+//! The result of a check: findings, and the number of facts that could not be checked.
+
+use std::collections::BTreeMap;
+
+use crate::base::finding::Finding;
+
+/// The findings of a check.
+#[derive(Debug, Clone, Default)]
+pub struct Findings {
+    /// The findings.
+    pub(super) findings: Vec<Finding>,
+    /// The number of facts that could not be checked, by reason.
+    pub(super) unchecked: BTreeMap<String, usize>,
+}
+
+impl Findings {
+    /// Adds a finding.
+    pub fn push(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    /// Counts a fact that cannot be checked, with the reason, such as the rights of a role that a chart contains.
+    pub fn unchecked(&mut self, reason: impl Into<String>) {
+        *self.unchecked.entry(reason.into()).or_default() += 1;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.findings.is_empty() && self.unchecked.is_empty()
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.findings.extend(other.findings);
+        for (reason, count) in other.unchecked {
+            *self.unchecked.entry(reason).or_default() += count;
+        }
+    }
+}
+
+impl Extend<Finding> for Findings {
+    fn extend<I: IntoIterator<Item = Finding>>(&mut self, findings: I) {
+        self.findings.extend(findings);
+    }
+}

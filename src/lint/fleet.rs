@@ -1,0 +1,29 @@
+//! All clusters of a repository, as rules see them.
+
+use std::sync::OnceLock;
+
+use super::facts::reached::ReachedFiles;
+use super::view::View;
+use crate::flux::{Governance, Repo};
+
+/// All clusters of a repository.
+pub struct Fleet<'a> {
+    /// The clusters, ordered by name.
+    pub views: &'a [View<'a>],
+    /// The repository.
+    pub repo: &'a Repo,
+    /// Whether a fleet.yaml governs the repository.
+    pub governance: Governance,
+    reached: OnceLock<ReachedFiles<'a>>,
+}
+
+impl<'a> Fleet<'a> {
+    pub(super) fn new(views: &'a [View<'a>], repo: &'a Repo, governance: Governance) -> Self {
+        Self { views, repo, governance, reached: OnceLock::new() }
+    }
+
+    /// The files that the clusters of the repository reach, including clusters that are not checked.
+    pub(super) fn reached(&self) -> &ReachedFiles<'a> {
+        self.reached.get_or_init(|| ReachedFiles::in_repository(self.repo))
+    }
+}

@@ -1,0 +1,6 @@
+//! Whether a cluster has an object that is referenced.
+
+pub(super) mod charts;
+pub(super) mod namespace_sources;
+pub(super) mod presence;
+pub(super) mod missing;

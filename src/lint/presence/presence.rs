@@ -1,0 +1,90 @@
+//! Whether a referenced object exists on a cluster.
+
+use super::namespace_sources::creates_namespace;
+use crate::flux::{Applied, Produced, installs};
+use crate::lint::facts::unknown_sources::UnknownSource;
+use crate::lint::view::View;
+
+/// Whether a referenced object exists on a cluster.
+#[derive(Debug)]
+pub enum Presence<'a> {
+    /// An applier applies it.
+    Received(Applied<'a>),
+    /// A controller on the cluster creates this ConfigMap or Secret, as far as it is known.
+    Produced(Box<Produced>),
+    /// Kubernetes or Flux creates it, or a release creates it for itself.
+    BuiltIn,
+    /// A source with unknown contents may bring it.
+    Unknown(UnknownSource),
+    /// Nothing brings it.
+    Missing,
+}
+
+impl Presence<'_> {
+    /// Whether nothing brings the object.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing)
+    }
+}
+
+impl<'a> View<'a> {
+    /// Whether an object exists on the cluster, in any version; cluster-scoped objects have the empty namespace.
+    pub fn presence(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Presence<'a> {
+        if [namespace, name].iter().any(|text| text.contains("${")) {
+            return Presence::Unknown(UnknownSource::VariableInName);
+        }
+        if let Some(applied) = self.find(group, kind, namespace, name) {
+            return Presence::Received(applied);
+        }
+        if matches!((group, kind), ("", "ConfigMap" | "Secret")) {
+            let known = |kind: &str, namespace: &str, name: &str| self.config_object(kind, namespace, name);
+            if let Some(produced) = self.producers().find(kind, namespace, name, &known) {
+                return Presence::Produced(Box::new(produced));
+            }
+        }
+        if is_built_in(group, kind, namespace, name) || self.is_installed_with_flux(group, kind, namespace, name) {
+            return Presence::BuiltIn;
+        }
+        if !self.is_whole() {
+            return Presence::Unknown(UnknownSource::NoRoot);
+        }
+        self.unknown_sources().of_namespace(namespace).map_or(Presence::Missing, Presence::Unknown)
+    }
+
+    /// Whether a namespace exists on the cluster.
+    ///
+    /// Any chart may contain a Namespace. Only a chart with a similar name counts here.
+    pub fn namespace(&self, name: &str) -> Presence<'a> {
+        let presence = self.presence("", "Namespace", "", name);
+        let is_open = matches!(presence, Presence::Missing | Presence::Unknown(_));
+        if !is_open || !self.is_whole() || name.contains("${") {
+            return presence;
+        }
+        if self.unknown_sources().creates(name) || creates_namespace(self, name) {
+            return Presence::BuiltIn;
+        }
+        self.unknown_sources().of_namespace_object(name).map_or(Presence::Missing, Presence::Unknown)
+    }
+
+    /// Whether a namespace exists without an applier: from the start, or created by a controller.
+    pub(crate) fn has_namespace_without_applier(&self, name: &str) -> bool {
+        let is_of_flux = self.receiver.target.is_none() && self.is_installed_with_flux("", "Namespace", "", name);
+        is_built_in("", "Namespace", "", name) || is_of_flux || self.unknown_sources().creates(name)
+    }
+
+    fn is_installed_with_flux(&self, group: &str, kind: &str, namespace: &str, name: &str) -> bool {
+        let homes = &self.context.tenancy.flux_namespaces;
+        homes.iter().any(|home| installs(home, group, kind, namespace, name))
+    }
+}
+
+/// Whether Kubernetes creates an object.
+fn is_built_in(group: &str, kind: &str, namespace: &str, name: &str) -> bool {
+    match (group, kind) {
+        ("", "Namespace") => matches!(name, "default" | "kube-system" | "kube-public" | "kube-node-lease"),
+        // Kube-controller-manager creates the account `default` in every namespace, and its own accounts.
+        ("", "ServiceAccount") => name == "default" || namespace == "kube-system",
+        ("", "ConfigMap") => name == "kube-root-ca.crt",
+        _ => false,
+    }
+}

@@ -1,0 +1,208 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::finding::Finding;
+use crate::base::graph::Graph;
+use crate::flux::Applied;
+use crate::kube::groups;
+use crate::lint::findings::Findings;
+use crate::lint::refs::dependency::{Condition, DEPENDENTS, Dependency, dependencies};
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+
+declare! {
+    /// `dependsOn` forms a cycle.
+    ///
+    /// ## Why
+    ///
+    /// No member of the cycle ever becomes ready. For Kustomizations the effect is larger. When their source has a new
+    /// version, kustomize-controller sorts all Kustomizations of that source by their dependencies. It fails at a cycle
+    /// and triggers none of them. Each Kustomization, inside or outside the cycle, then waits for its own interval, and
+    /// only the log of the controller shows the error.
+    ///
+    /// Objects of the same name in different namespaces or on different clusters are different objects. A cycle of
+    /// HelmReleases or ResourceSets counts if each member requires the next one to be ready; a `readyExpr` can define
+    /// another condition.
+    ///
+    /// ## How to fix it
+    ///
+    /// Remove one of the dependencies, or move the common dependency to a separate Kustomization.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: database
+    ///   namespace: flux-system
+    /// spec:
+    ///   dependsOn:
+    ///     - name: shop
+    ///   interval: 1h
+    ///   path: ./database
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   dependsOn:
+    ///     - name: database
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: database
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./database
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ---
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   dependsOn:
+    ///     - name: database
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [kustomize-controller#1712](https://github.com/fluxcd/kustomize-controller/issues/1712)
+    "dependency-cycle", Error, "`dependsOn` forms a cycle", Check::Cluster(check),
+}
+
+/// The number of members of a cycle that a finding shows.
+const MAX_NAMED: usize = 8;
+
+/// An object with dependencies, and the position of the member that each dependency references.
+struct Member<'a> {
+    applied: Applied<'a>,
+    waits: Vec<(Dependency<'a>, usize)>,
+}
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    for (group, kind) in DEPENDENTS {
+        if view.of_kind(group, kind).all(|applied| dependencies(applied.object).next().is_none()) {
+            continue;
+        }
+        let members = members(view, group, kind);
+        if members.iter().all(|member| member.waits.is_empty()) {
+            continue;
+        }
+        found.extend(cycles(&members).iter().map(|cycle| finding(cycle, &members)));
+    }
+}
+
+fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<Member<'a>> {
+    let mut by_name: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut ambiguous: BTreeSet<usize> = BTreeSet::new();
+    let mut all = Vec::new();
+    for applied in view.of_kind(group, kind) {
+        let Some(namespace) = applied.object.namespace() else { continue };
+        if let Some(first) = by_name.get(&(namespace, applied.object.name())) {
+            ambiguous.insert(*first);
+        } else {
+            by_name.insert((namespace, applied.object.name()), all.len());
+            all.push(applied);
+        }
+    }
+    let is_known = |at: &usize| view.is_whole() || !ambiguous.contains(at);
+    let waits = |at: usize, applied: &Applied<'a>| {
+        // Without a root, objects of the same name may belong to different clusters.
+        let all = dependencies(applied.object).filter(|_| is_known(&at));
+        let counts = all.filter(|dependency| {
+            let wanted = dependency.target;
+            wanted.group == group
+                && wanted.kind == kind
+                && (group == groups::KUSTOMIZE || dependency.condition == Condition::Ready)
+        });
+        counts
+            .filter_map(|dependency| {
+                let to = by_name.get(&(dependency.target.namespace, dependency.target.name)).copied();
+                to.filter(is_known).map(|to| (dependency, to))
+            })
+            .collect()
+    };
+    let members = all.iter().enumerate().map(|(at, applied)| Member { applied: *applied, waits: waits(at, applied) });
+    members.collect()
+}
+
+/// One cycle for each group of members that all wait for each other: the shortest from its first member.
+fn cycles(members: &[Member<'_>]) -> Vec<Vec<usize>> {
+    let mut graph = Graph::new(members.len());
+    for (from, member) in members.iter().enumerate() {
+        member.waits.iter().for_each(|(_, to)| graph.add_edge(from, *to, ()));
+    }
+    let components = graph.cyclic_components(|_| true).into_iter();
+    let cycle = |component: Vec<usize>| {
+        let first = *component.first()?;
+        let path = graph.shortest_path(first, first, |_| true)?;
+        Some(path.into_iter().map(|(member, _)| member).collect())
+    };
+    let mut cycles: Vec<Vec<usize>> = components.filter_map(cycle).collect();
+    cycles.sort();
+    cycles
+}
+
+fn finding(cycle: &[usize], members: &[Member<'_>]) -> Finding {
+    let edges = cycle.iter().zip(cycle.iter().cycle().skip(1));
+    let mut steps = edges.filter_map(|(from, to)| {
+        let member = &members[*from];
+        let (dependency, _) = member.waits.iter().find(|(_, next)| next == to)?;
+        Some((member.applied, member.applied.by.place(dependency.node.span())))
+    });
+    let Some((first, place)) = steps.next() else { unreachable!("a cycle has a member") };
+    let reference = first.object.reference();
+    let shown = cycle.iter().take(MAX_NAMED).chain(cycle.first());
+    let mut names: Vec<String> = shown.map(|at| name(&members[*at].applied)).collect();
+    if cycle.len() > MAX_NAMED {
+        names.insert(MAX_NAMED, "…".into());
+    }
+    let message = match cycle.len() {
+        1 => format!("{reference} depends on itself"),
+        _ => format!("these {}s wait for each other: {}", reference.kind, names.join(" → ")),
+    };
+    let help = match first.object.group() {
+        groups::KUSTOMIZE => {
+            "remove one of the dependencies: none of these Kustomizations becomes ready, and new versions of the source \
+             no longer trigger any of its Kustomizations"
+        }
+        _ => "remove one of the dependencies: none of these objects becomes ready",
+    };
+    let finding = Finding::error(RULE.id, place, message).help(help).about(reference);
+    steps.take(MAX_NAMED).fold(finding, |finding, (member, place)| {
+        finding.related(place, format!("{} depends on the next one", member.object.reference()))
+    })
+}
+
+fn name(applied: &Applied<'_>) -> String {
+    format!("`{}/{}`", applied.object.namespace().unwrap_or_default(), applied.object.name())
+}

@@ -1,0 +1,52 @@
+//! The options of a run.
+
+use std::collections::BTreeMap;
+
+use super::settings::runs;
+use crate::base::finding::{Finding, Severity};
+use crate::config::{Level, Lint};
+use crate::flux::{Governance, Settings};
+use crate::lint::rule::Rule;
+
+/// The options of a run: what is checked, and by which rules.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The ids of the rules to run; all rules if empty.
+    pub only: Vec<String>,
+    /// The `lint` section of the configuration.
+    pub lint: Lint,
+    /// The settings with which the repository is read.
+    pub settings: Settings,
+    /// The names of the receivers to check; all receivers if empty.
+    pub clusters: Vec<String>,
+    /// Whether a fleet.yaml governs the repository.
+    pub governance: Governance,
+    /// The namespaces of tenants with their tenants, if they are declared.
+    pub tenants: Option<BTreeMap<String, String>>,
+    /// Whether to show pedantic findings.
+    pub pedantic: bool,
+}
+
+impl Options {
+    /// Whether a finding of a rule may be shown, or may match an exception.
+    pub(super) fn shows(&self, rule: &Rule) -> bool {
+        let severity = self.lint.rules.level(rule.id).and_then(Level::severity).unwrap_or(rule.severity);
+        self.pedantic || severity > Severity::Pedantic || self.has_exception(rule.id)
+    }
+
+    /// Whether a finding is neither shown nor counted, whatever the configuration says about its path.
+    pub(super) fn hides(&self, finding: &Finding) -> bool {
+        let is_configured = || self.lint.rules.level(finding.rule).and_then(Level::severity).is_some();
+        let is_shown = self.pedantic || finding.severity > Severity::Pedantic || !self.lint.skip.is_empty();
+        !is_shown && !is_configured() && !self.has_exception(finding.rule)
+    }
+
+    /// Whether a rule runs.
+    pub(super) fn runs(&self, rule: &str) -> bool {
+        runs(rule, &self.lint, &self.only)
+    }
+
+    fn has_exception(&self, rule: &str) -> bool {
+        self.lint.exceptions.iter().any(|exception| exception.rule == rule)
+    }
+}

@@ -1,0 +1,114 @@
+//! The tenants of a cluster, with their service accounts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::view::View;
+use crate::rbac::{Account, Binding, BoundSubject, Subject};
+use crate::yaml::Name;
+
+/// The tenants of a cluster.
+#[derive(Debug, Default)]
+pub(crate) struct Tenants {
+    all: Vec<Tenant>,
+    by_namespace: BTreeMap<Name, usize>,
+    by_account: BTreeMap<Account, usize>,
+}
+
+/// A tenant.
+#[derive(Debug)]
+pub(crate) struct Tenant {
+    /// The name, if it is known.
+    name: Option<Name>,
+    /// The namespaces of the tenant.
+    pub(crate) namespaces: BTreeSet<Name>,
+    /// The service accounts that Flux impersonates for the tenant.
+    pub(crate) users: Vec<Account>,
+}
+
+impl Tenant {
+    /// The tenant as messages name it.
+    pub(crate) fn called(&self) -> String {
+        match (&self.name, self.namespaces.first()) {
+            (Some(name), _) => format!("tenant `{name}`"),
+            (None, Some(namespace)) => format!("the tenant of namespace `{namespace}`"),
+            (None, None) => "the tenant".to_owned(),
+        }
+    }
+}
+
+impl Tenants {
+    /// The tenants of a cluster, ordered by name; none without multi-tenancy.
+    pub(crate) fn of_cluster(view: &View<'_>) -> Self {
+        let tenancy = view.tenancy();
+        if view.receiver.target.is_some() || !tenancy.multi_tenant {
+            return Self::default();
+        }
+        let mut namespaces: BTreeMap<(Option<&str>, Option<&str>), BTreeSet<Name>> = BTreeMap::new();
+        for (namespace, name) in &tenancy.tenants {
+            // A namespace without a tenant name is a tenant of its own.
+            let key = (name.as_deref(), name.is_none().then_some(namespace.as_str()));
+            namespaces.entry(key).or_default().insert(namespace.as_str().into());
+        }
+        let mut declared: BTreeMap<&str, Vec<Account>> = BTreeMap::new();
+        for (account, tenant) in &tenancy.accounts {
+            let Some((namespace, name)) = account.split_once('/') else { continue };
+            namespaces.entry((Some(tenant), None)).or_default();
+            declared.entry(tenant).or_default().push(Account::new(namespace, name));
+        }
+        let mut tenants = Self::default();
+        for ((name, _), namespaces) in namespaces {
+            let at = tenants.all.len();
+            let declared = name.and_then(|name| declared.remove(name)).unwrap_or_default();
+            tenants.by_namespace.extend(namespaces.iter().map(|namespace| (namespace.clone(), at)));
+            tenants.by_account.extend(declared.iter().map(|account| (account.clone(), at)));
+            let users = namespaces
+                .iter()
+                .flat_map(|namespace| view.rbac().impersonated_accounts(namespace))
+                .chain(declared)
+                .collect();
+            tenants.all.push(Tenant { name: name.map(Name::from), namespaces, users });
+        }
+        tenants
+    }
+
+    /// All tenants.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Tenant> {
+        self.all.iter()
+    }
+
+    /// Whether the cluster has no tenants.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The tenant that owns an account.
+    pub(crate) fn of_account(&self, account: &Account) -> Option<&Tenant> {
+        let at = self.by_account.get(account).or_else(|| self.by_namespace.get(&account.namespace));
+        at.and_then(|at| self.all.get(*at))
+    }
+
+    /// The tenant that a subject belongs to: an account, or the group of the accounts of a namespace. A group of all
+    /// accounts belongs to the first tenant.
+    fn of_subject(&self, subject: &Subject) -> Option<&Tenant> {
+        if subject.is_everybody() {
+            return self.all.first();
+        }
+        match subject.account() {
+            Some(account) => self.of_account(&account),
+            None => self.by_namespace.get(subject.accounts_of()?).and_then(|at| self.all.get(*at)),
+        }
+    }
+
+    /// The bindings of a cluster with a tenant among the subjects, each with the first such subject and its tenant.
+    pub(crate) fn bindings<'a>(&'a self, view: &'a View<'_>) -> Vec<(&'a Binding, &'a BoundSubject, &'a Tenant)> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let written = view.rbac().bindings().filter(|binding| binding.is_written());
+        let bound = written.filter_map(|binding| {
+            let mut subjects = binding.subjects.iter();
+            subjects.find_map(|bound| Some((binding, bound, self.of_subject(&bound.subject)?)))
+        });
+        bound.collect()
+    }
+}

@@ -1,0 +1,127 @@
+//! Reads the access rights of a cluster from the objects that it receives.
+
+use super::cluster::Rbac;
+use crate::flux::{Applied, Receiver, Tenancy, is_flux};
+use crate::kube::Object;
+use crate::kube::groups;
+use crate::rbac::identity::flux_identity::{FluxIdentities, acts_as};
+use crate::rbac::identity::unknown_sources::{UnknownContents, UnknownRightsSources};
+use crate::rbac::model::role::{Binding, Product, Role};
+use crate::rbac::model::shipped::SHIPPED;
+use crate::text::Span;
+use crate::yaml::Node;
+
+impl Rbac {
+    /// The rights on a cluster: those that it receives, and those that Kubernetes and its Flux create.
+    pub fn on_cluster(receiver: &Receiver<'_>, tenancy: &Tenancy) -> Self {
+        let mut rbac = Self::default();
+        rbac.add_shipped(Product::Kubernetes, "");
+        let mut relevant: Vec<Applied<'_>> = Vec::new();
+        let (mut has_operator, mut patches_flux) = (false, false);
+        for applied in receiver.brought().flat_map(crate::flux::Brought::applied) {
+            has_operator |= applied.object.group() == groups::FLUX_OPERATOR;
+            patches_flux |= patches_flux_roles(applied.object);
+            rbac.add_namespace_of(&applied);
+            rbac.account_objects.add(applied.object, applied.namespace());
+            if is_relevant(applied.object) {
+                relevant.push(applied);
+            }
+            rbac.policies.add(&applied);
+        }
+        rbac.flux_identities = FluxIdentities::on_cluster(&relevant, tenancy, receiver);
+        if receiver.target.is_none() {
+            for home in &tenancy.flux_namespaces {
+                // If the repository contains Flux's own bindings, possibly patched, they replace the shipped ones.
+                let own = format!("crd-controller-{home}");
+                let is_received = |applied: &Applied<'_>| {
+                    applied.object.kind() == "ClusterRoleBinding" && applied.object.name() == own
+                };
+                if !relevant.iter().any(is_received) && !patches_flux {
+                    rbac.add_shipped(Product::Flux, home);
+                }
+                if has_operator {
+                    rbac.add_shipped(Product::FluxOperator, home);
+                }
+            }
+        }
+        for applied in &relevant {
+            rbac.add(applied);
+            rbac.add_impersonated_account(applied, tenancy);
+        }
+        rbac.index();
+        let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target);
+        let unbuilt = appliers.filter_map(|applier| UnknownContents::of_applier(applier, tenancy));
+        let releases = relevant.iter().filter(|applied| applied.object.is(groups::HELM, "HelmRelease"));
+        let charts = releases.filter_map(|release| UnknownContents::of_chart(release, tenancy));
+        let (is_bound, scopes) = (|account: &_| rbac.is_bound(account), |account: &_| rbac.scopes_to_grant(account));
+        rbac.unknown_sources =
+            UnknownRightsSources::collect(receiver, unbuilt.chain(charts).collect(), is_bound, scopes);
+        rbac
+    }
+
+    fn add_shipped(&mut self, by: Product, home: &str) {
+        SHIPPED.roles(by, home).for_each(|role| self.add_role(role));
+        SHIPPED.bindings(by, home).for_each(|binding| self.add_binding(binding));
+    }
+
+    fn add_namespace_of(&mut self, applied: &Applied<'_>) {
+        let object = applied.object;
+        let namespace = if object.is("", "Namespace") { Some(object.name()) } else { applied.namespace() };
+        if let Some(namespace) = namespace {
+            self.add_namespace(namespace);
+        }
+    }
+
+    fn add(&mut self, applied: &Applied<'_>) {
+        let object = applied.object;
+        let place = |span: &Span| applied.by.place(span);
+        let namespace = applied.namespace().unwrap_or("default");
+        match object.kind() {
+            "Role" => self.add_role(Role::read(object, namespace, place)),
+            "ClusterRole" => self.add_role(Role::read(object, "", place)),
+            "RoleBinding" => {
+                if let Some(binding) = Binding::read(object, namespace, place) {
+                    self.add_binding(binding);
+                }
+            }
+            "ClusterRoleBinding" => {
+                if let Some(binding) = Binding::read(object, "", place) {
+                    self.add_binding(binding);
+                }
+            }
+            "ServiceAccount" => self.add_account(namespace, object.name()),
+            _ => {}
+        }
+    }
+
+    /// Adds the account that Flux impersonates for an object.
+    fn add_impersonated_account(&mut self, applied: &Applied<'_>, tenancy: &Tenancy) {
+        if let Some(account) = acts_as(applied.object, applied.namespace(), tenancy) {
+            self.add_account(&account.namespace, &account.name);
+            self.impersonated.entry(account.namespace).or_default().insert(account.name);
+        }
+    }
+}
+
+/// Whether an object may affect the rights on a cluster.
+fn is_relevant(object: &Object) -> bool {
+    match object.kind() {
+        "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => object.group() == groups::RBAC,
+        // The values of Flux Operator's chart may come from a ConfigMap.
+        "ServiceAccount" | "ConfigMap" => object.group().is_empty(),
+        "Deployment" => object.name() == "flux-operator",
+        _ => is_flux(object) || object.group() == groups::FLUX_OPERATOR,
+    }
+}
+
+/// Whether a FluxInstance patches the rights of Flux's own accounts, so that the shipped roles do not apply.
+fn patches_flux_roles(object: &Object) -> bool {
+    let patches = object
+        .is(groups::FLUX_OPERATOR, "FluxInstance")
+        .then(|| object.node.at_keys(&["spec", "kustomize", "patches"]));
+    let mut patches = patches.flatten().map_or(&[][..], Node::items).iter();
+    patches.any(|patch| {
+        let text = |keys: &[&str]| patch.at_keys(keys).and_then(Node::text).unwrap_or_default();
+        text(&["target", "kind"]).contains("ClusterRole") || text(&["patch"]).contains("kind: ClusterRole")
+    })
+}

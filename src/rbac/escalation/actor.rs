@@ -1,0 +1,41 @@
+//! The identity that an account can assume.
+
+use std::fmt;
+
+use crate::rbac::model::subject::Account;
+use crate::yaml::Name;
+
+/// The identity that an account can assume.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Actor {
+    /// A single service account.
+    Account(Account),
+    /// Every service account of a namespace.
+    AccountsOf(Name),
+    /// Every service account of every namespace.
+    AllAccounts,
+    /// Every user and group.
+    Anybody,
+    /// The account itself, with all rights in a namespace, or in the whole cluster if it is empty.
+    Raised(Name),
+}
+
+impl Actor {
+    /// Every service account of a namespace, or of the whole cluster if the namespace is empty.
+    pub(super) fn every_account_of(scope: &Name) -> Self {
+        if scope.is_empty() { Self::AllAccounts } else { Self::AccountsOf(scope.clone()) }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Account(account) => write!(f, "ServiceAccount `{account}`"),
+            Self::AccountsOf(namespace) => write!(f, "any account of namespace `{namespace}`"),
+            Self::AllAccounts => f.write_str("any account of the cluster"),
+            Self::Anybody => f.write_str("any user"),
+            Self::Raised(namespace) if namespace.is_empty() => f.write_str("itself, with all rights"),
+            Self::Raised(namespace) => write!(f, "itself, with all rights in namespace `{namespace}`"),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The identity under which Flux applies an object.
+//!
+//! An object names an account of its own namespace in `serviceAccountName`. Otherwise the controller impersonates the
+//! account in `--default-service-account`, or acts as itself.
+
+use std::collections::BTreeMap;
+
+use crate::flux::{Applied, Produced, Receiver, Tenancy, helm};
+use crate::kube::Object;
+use crate::kube::groups;
+use crate::rbac::model::account_kind::AccountKind;
+use crate::rbac::model::subject::Account;
+use crate::yaml::{Name, Node};
+
+/// The kinds for whose objects Flux impersonates an account.
+pub(crate) const APPLIERS: [ApplierIdentity; 3] = [
+    ApplierIdentity {
+        kind: AccountKind { group: groups::KUSTOMIZE, kind: "Kustomization", plural: "kustomizations" },
+        controller: "kustomize-controller",
+    },
+    ApplierIdentity {
+        kind: AccountKind { group: groups::HELM, kind: "HelmRelease", plural: "helmreleases" },
+        controller: "helm-controller",
+    },
+    ApplierIdentity {
+        kind: AccountKind { group: groups::FLUX_OPERATOR, kind: "ResourceSet", plural: "resourcesets" },
+        controller: "flux-operator",
+    },
+];
+
+/// A kind whose objects Flux applies, with its controller.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ApplierIdentity {
+    pub(crate) kind: AccountKind<'static>,
+    pub(crate) controller: &'static str,
+}
+
+/// The identities under which Flux applies objects on a cluster.
+#[derive(Debug, Default)]
+pub(crate) struct FluxIdentities {
+    /// The controllers that run, each with its identity for an object without an account.
+    controllers: BTreeMap<&'static str, DefaultIdentity>,
+}
+
+/// The identity that a controller uses for an object without `serviceAccountName`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum DefaultIdentity {
+    /// The controller itself.
+    Controller(Account),
+    /// An account of the object's namespace.
+    DefaultAccount,
+    /// Not known.
+    Unknown,
+}
+
+impl FluxIdentities {
+    /// The identities on a cluster.
+    pub(crate) fn on_cluster(objects: &[Applied<'_>], tenancy: &Tenancy, receiver: &Receiver<'_>) -> Self {
+        let mut identities = Self::default();
+        if receiver.target.is_some() {
+            // A cluster to which another cluster's Flux applies objects runs no Flux, as far as is known.
+            return identities;
+        }
+        let components = objects.iter().find_map(|applied| components(applied.object));
+        let home = home(objects, tenancy);
+        for applier in &APPLIERS {
+            let account = Account::new(home.clone(), applier.controller);
+            let identity = match applier.controller {
+                "flux-operator" => operator_identity(objects, account),
+                _ if components.as_ref().is_some_and(|all| !all.iter().any(|name| &**name == applier.controller)) => {
+                    continue;
+                }
+                controller if tenancy.default_account(controller).is_some() => Some(DefaultIdentity::DefaultAccount),
+                // A repository without a root does not contain the installation of Flux.
+                _ if receiver.cluster.name.is_empty() => Some(DefaultIdentity::Unknown),
+                _ => Some(DefaultIdentity::Controller(account)),
+            };
+            if let Some(identity) = identity {
+                identities.controllers.insert(applier.controller, identity);
+            }
+        }
+        identities
+    }
+
+    /// The identity for objects of a kind without an account; `None` if no controller reconciles them.
+    pub(crate) fn default_of(&self, applier: &ApplierIdentity) -> Option<&DefaultIdentity> {
+        self.controllers.get(applier.controller)
+    }
+
+    /// The identities of all controllers for objects without an account.
+    pub(crate) fn defaults(&self) -> impl Iterator<Item = &DefaultIdentity> {
+        self.controllers.values()
+    }
+}
+
+/// The account that Flux impersonates for an object: `serviceAccountName`, or the controller's default.
+///
+/// `None` if Flux does not apply the object, applies it to another cluster, or acts as itself.
+pub fn acts_as(object: &Object, namespace: Option<&str>, tenancy: &Tenancy) -> Option<Account> {
+    let applier = APPLIERS.iter().find(|one| object.is(one.kind.group, one.kind.kind))?;
+    if object.node.at_keys(&["spec", "kubeConfig"]).is_some_and(|node| !node.is_null()) {
+        return None;
+    }
+    let named = object.text_at(&["spec", "serviceAccountName"]).filter(|name| !name.is_empty());
+    let name = named.or_else(|| tenancy.default_account(applier.controller));
+    Some(Account::new(namespace?, name.filter(|name| !name.contains("${"))?))
+}
+
+/// The components of a FluxInstance, if they are set.
+fn components(object: &Object) -> Option<Vec<Name>> {
+    let list = object.is(groups::FLUX_OPERATOR, "FluxInstance").then(|| object.node.at_keys(&["spec", "components"]));
+    let names: Vec<Name> = list??.items().iter().filter_map(Node::shared_text).collect();
+    (!names.is_empty()).then_some(names)
+}
+
+/// The namespace of Flux: that of a FluxInstance, else the one that is not `flux-system`.
+fn home(objects: &[Applied<'_>], tenancy: &Tenancy) -> Name {
+    let instance = objects.iter().find(|applied| applied.object.is(groups::FLUX_OPERATOR, "FluxInstance"));
+    let homes = &tenancy.flux_namespaces;
+    let other = homes.iter().find(|home| *home != groups::FLUX_NAMESPACE).or_else(|| homes.first());
+    let found = instance.and_then(Applied::namespace).or(other.map(String::as_str));
+    found.unwrap_or(groups::FLUX_NAMESPACE).into()
+}
+
+/// The identity of Flux Operator, from the values of its chart or the arguments of its Deployment; `None` if no object
+/// indicates that it runs.
+fn operator_identity(objects: &[Applied<'_>], account: Account) -> Option<DefaultIdentity> {
+    let mut runs = false;
+    for applied in objects {
+        let object = applied.object;
+        runs |= object.group() == groups::FLUX_OPERATOR;
+        if object.is("apps", "Deployment") && object.name() == "flux-operator" {
+            let containers = object.node.at_keys(&["spec", "template", "spec", "containers"]);
+            let locked = containers.map_or(&[][..], Node::items).iter().any(has_default_account);
+            return Some(if locked { DefaultIdentity::DefaultAccount } else { DefaultIdentity::Controller(account) });
+        }
+        if installs_operator(object) {
+            let values = helm::values(object, |kind, name| values_object(objects, applied, kind, name));
+            let enabled = values.node.at_keys(&["multitenancy", "enabled"]).and_then(Node::text);
+            return Some(match enabled {
+                Some("true") => DefaultIdentity::DefaultAccount,
+                _ if values.open || !values.faults.is_empty() => DefaultIdentity::Unknown,
+                _ => DefaultIdentity::Controller(account),
+            });
+        }
+    }
+    runs.then_some(DefaultIdentity::Unknown)
+}
+
+fn has_default_account(container: &Node) -> bool {
+    let items = |key: &str| container.get(key).map_or(&[][..], Node::items).iter();
+    let by_argument = items("args").filter_map(Node::text).any(|text| text.starts_with("--default-service-account="));
+    let name = |variable: &Node| variable.get("name").and_then(Node::text) == Some("DEFAULT_SERVICE_ACCOUNT");
+    by_argument || items("env").any(name)
+}
+
+/// Whether a release installs Flux Operator: by the name of its chart, or its own.
+fn installs_operator(object: &Object) -> bool {
+    let names = [&["spec", "chart", "spec", "chart"][..], &["spec", "chartRef", "name"], &["metadata", "name"]];
+    object.is(groups::HELM, "HelmRelease") && names.iter().any(|keys| object.text_at(keys) == Some("flux-operator"))
+}
+
+/// The ConfigMap with values of a release.
+fn values_object(objects: &[Applied<'_>], release: &Applied<'_>, kind: &str, name: &str) -> Option<Produced> {
+    let is_it = |applied: &&Applied<'_>| {
+        applied.object.is("", kind) && applied.object.name() == name && applied.namespace() == release.namespace()
+    };
+    let found = objects.iter().find(is_it)?;
+    Some(Produced { object: found.object.clone(), open: false, by: None })
+}

@@ -1,0 +1,5 @@
+//! The service accounts that objects name and that Flux impersonates.
+
+pub(super) mod flux_identity;
+pub(super) mod account_objects;
+pub(super) mod unknown_sources;
