@@ -165,7 +165,7 @@ fn is_selected<'a>(selector: Option<&Node>, label: impl Fn(&str) -> Option<&'a s
     Selector::of(selector).is_some_and(|selector| selector.selects(label))
 }
 
-/// A kind as Kyverno writes it: `Namespace`, `v1/Namespace`, `*/Namespace`.
+/// Returns whether Kyverno's notation matches a kind: `Namespace`, `v1/Namespace`, `*/Namespace`.
 fn is_kind(said: &str, kind: &str) -> bool {
     let last = said.rsplit('/').next().unwrap_or(said);
     last == kind || last == "*"

@@ -56,7 +56,7 @@ pub struct Producers {
     declared: Vec<Arc<Declared>>,
 }
 
-/// Where a ResourceSet's object gets its data.
+/// The source of the data of a ResourceSet's object.
 #[derive(Debug, Clone)]
 enum Filling {
     Copy { namespace: Name, name: Name, by: ObjectRef },
@@ -188,7 +188,7 @@ fn key(object: &Object) -> (Name, Name, Name) {
     (object.kind().into(), object.namespace().unwrap_or_default().into(), object.name().into())
 }
 
-/// A ConfigMap that gets the address and the certificate of a cluster, unless it has them.
+/// Adds the address and the certificate of a cluster to a ConfigMap, unless it has them.
 fn with_kubeconfig(object: &Object) -> Produced {
     let place = object.span().clone();
     let empty = || Node::at(Value::Map([].into()), place.clone());

@@ -6,19 +6,18 @@ use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
 
-/// What is known of an object that something makes.
+/// A produced object.
 #[derive(Debug, Clone)]
 pub struct Produced {
-    /// The object, as far as it is known: values that nobody can know are marked.
+    /// The object, with unknown values marked.
     pub object: Object,
-    /// Whether it may have further keys.
+    /// Whether the object may have further keys.
     pub open: bool,
-    /// Who makes it; the configuration when there is none.
+    /// The producer; `None` for an applier or the configuration.
     pub by: Option<ObjectRef>,
 }
 
-/// What the objects of a cluster are looked up in: kind, namespace and name of the core group; Namespaces have the
-/// empty namespace.
+/// Looks up an object of the core group in a cluster by kind, namespace and name. The namespace of a Namespace is empty.
 pub type ObjectLookup<'a> = &'a dyn Fn(&str, &str, &str) -> Option<Object>;
 
 impl Produced {
@@ -26,12 +25,12 @@ impl Produced {
         Self { object, open: false, by: None }
     }
 
-    /// An object of which nothing but its name is known.
+    /// Creates an object of which only the name is known.
     pub(crate) fn unknown(kind: &str, namespace: &str, name: &str, place: &Span, by: &ObjectRef) -> Self {
         Self { object: shell(kind, namespace, name, Vec::new(), place), open: true, by: Some(by.clone()) }
     }
 
-    /// The same content under another name; labels and annotations do not come along.
+    /// Renames the object, without its labels and annotations.
     pub(super) fn named(self, namespace: &str, name: &str) -> Self {
         let place = self.object.span().clone();
         let mut node = self.object.node.without("metadata");
@@ -41,7 +40,7 @@ impl Produced {
     }
 }
 
-/// An object with the keys of its data and their values.
+/// Creates an object with data.
 pub(super) fn shell(kind: &str, namespace: &str, name: &str, data: Vec<(Name, Node)>, place: &Span) -> Object {
     let metadata = map(vec![("name", quoted(name, place)), ("namespace", quoted(namespace, place))], place);
     let entries = data.into_iter().map(|(key, node)| entry(&key, node)).collect::<Vec<_>>();
@@ -50,7 +49,7 @@ pub(super) fn shell(kind: &str, namespace: &str, name: &str, data: Vec<(Name, No
     Object { node: map(fields, place).with(entry("data", data)) }
 }
 
-/// A value that nobody can know, at the place of what says that it is there.
+/// Creates an unknown value at the position that declares it.
 pub(super) fn unknown(key: &str, place: &Span) -> Node {
     Node::scalar(format!("${{{key}}}"), Style::Unknown, place.clone())
 }

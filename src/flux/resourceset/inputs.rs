@@ -13,10 +13,10 @@ use crate::text::Span;
 use crate::yaml::Node;
 
 const VERSION: &str = "fluxcd.controlplane.io/v1";
-/// The annotation that leaves an object, or a whole set, out.
+/// The annotation that disables an object or a whole set.
 pub(super) const RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
 
-/// How many permutations the operator makes at most.
+/// The maximum number of permutations of the operator.
 const MAX_PERMUTATIONS: usize = 10_000;
 
 /// One set of inputs.
@@ -37,8 +37,7 @@ pub(super) enum Missing {
     Wrong(Span, String),
 }
 
-/// The input sets of a ResourceSet; `None` if it has neither inputs nor `inputsFrom`, and its templates run once
-/// without.
+/// The input sets of a ResourceSet; `None` if it has neither inputs nor `inputsFrom`, and its templates run once without.
 pub(super) fn inputs(set: &Object, providers: &[Object]) -> Result<Option<Vec<InputSet>>, Missing> {
     let spec = |key: &str| set.node.at_keys(&["spec", key]).filter(|node| !node.is_null());
     let own = spec("inputs").map_or(&[][..], Node::items);

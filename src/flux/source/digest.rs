@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-/// What an artifact is made of, in few bytes: artifacts are made of others.
+/// The digest of an artifact's input, which may contain the ids of other artifacts.
 pub(super) fn digest(recipe: &str) -> Arc<str> {
     let digest = Sha256::digest(recipe);
     let mut id = String::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::kube::Object;
 use crate::yaml::Node;
 
-/// A reference to a source: what `sourceRef` of a Kustomization says, with its namespace.
+/// A reference to a source: the `sourceRef` of a Kustomization, with its namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceRef {
     /// `GitRepository`, `OCIRepository`, `Bucket` or `ExternalArtifact`.
@@ -24,7 +24,7 @@ impl fmt::Display for SourceRef {
     }
 }
 
-/// Finds what a cluster has.
+/// Looks up the objects of a cluster.
 pub trait Lookup {
     /// The object of a source kind.
     fn source(&self, reference: &SourceRef) -> Option<Object>;
@@ -32,12 +32,12 @@ pub trait Lookup {
     /// The ArtifactGenerators of a namespace, in order.
     fn generators(&self, namespace: &str) -> Vec<Object>;
 
-    /// Whether something that is not known may bring a source of a namespace.
+    /// Returns whether unknown content may define a source in a namespace.
     fn may_bring(&self, _namespace: &str) -> bool {
         false
     }
 
-    /// The folder of the repository that a source hands out whatever address it has: that of the cluster's root.
+    /// The directory of the repository that is the content of a source regardless of its address: the root's source.
     fn own(&self, _source: &SourceRef) -> Option<String> {
         None
     }

@@ -34,7 +34,7 @@ pub(super) struct Resolver<'a> {
 }
 
 impl Sources {
-    /// What a source hands out.
+    /// Resolves a source to its artifact.
     pub fn resolve(&self, source: &SourceRef, lookup: &dyn Lookup) -> Resolution {
         Resolver::new(self, lookup).resolve(source)
     }

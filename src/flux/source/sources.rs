@@ -16,7 +16,7 @@ use crate::kustomize::Files;
 use crate::text::{Index, Tree, is_inside};
 use crate::yaml::{Node, Value};
 
-/// A copy of what sources fetch.
+/// A local copy of the content of a source.
 #[derive(Debug, Clone)]
 pub struct Copy {
     address: Address,
@@ -90,8 +90,8 @@ pub struct Sources {
     /// The artifacts of sources that reference no others, by the memory address of their nodes and the directory of the
     /// repository. It keeps the nodes, so that addresses stay unique. The lock is never held while waiting.
     simple: Mutex<Simple>,
-    /// The names of generators' artifacts, by the memory address of their nodes. It keeps the nodes, so that addresses
-    /// stay unique.
+    /// The names of generators' artifacts, by the memory address of their nodes. It keeps the nodes, so that addresses stay
+    /// unique.
     names: Mutex<BTreeMap<usize, (Node, Arc<Names>)>>,
 }
 
@@ -127,8 +127,8 @@ impl Sources {
 
     /// Registers a directory of the repository as the content of a cluster's root source.
     ///
-    /// It then is the content of every source with the same address and reference. The first registration counts; a
-    /// source without an address is ignored.
+    /// It then is the content of every source with the same address and reference. The first registration counts; a source
+    /// without an address is ignored.
     pub fn add_own(&mut self, root: &Object, folder: &str) {
         let Some(Origin { address, reference }) = Origin::of(root) else { return };
         let own = Copy { address, reference, place: Place::Inside(folder.into()) };
@@ -144,7 +144,7 @@ impl Sources {
         self.know("repository", || self.repository.clone())
     }
 
-    /// The copy of what is fetched: one of exactly this reference before one of any.
+    /// The copy of an origin. A copy of the exact reference precedes a copy of any reference.
     pub(super) fn copy_of(&self, origin: &Origin) -> Option<(String, Files)> {
         let (said, own) = (self.copies.of(&origin.address), self.own.of(&origin.address));
         let exact = |copy: &&Copy| copy.reference.is_some() && copy.reference == origin.reference;
@@ -241,7 +241,7 @@ impl Sources {
     }
 }
 
-/// The copies for kustomizations that reference a base by URL.
+/// The copies as those that a kustomization may name by a URL.
 pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
     let base = |copy: &Copy| {
         let tree = match &copy.place {
@@ -253,7 +253,7 @@ pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
     copies.iter().map(base).collect()
 }
 
-/// The files below a folder, under their paths from it.
+/// The files below a directory, with paths relative to it.
 fn below(files: &Files, folder: &str) -> Files {
     if folder.is_empty() {
         return files.clone();

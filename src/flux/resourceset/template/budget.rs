@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 
-/// What the templates of one ResourceSet may cost together.
+/// The cost limit for the templates of one ResourceSet.
 #[derive(Debug)]
 pub(in crate::flux::resourceset) struct Budget {
     steps: usize,

@@ -1,28 +1,28 @@
 //! The faults of a template.
 
-/// Why a template gives nothing.
+/// The error of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::flux::resourceset) struct Fault {
-    /// Where in the template's text.
+    /// The offset in the text of the template.
     pub at: usize,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// Whether the operator would expand it and only we do not.
+    /// Whether the operator supports the template, but this engine does not.
     pub ours: bool,
 }
 
 impl Fault {
-    /// The operator refuses it too.
+    /// Creates an error that the operator reports too.
     pub(super) fn error(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into(), ours: false }
     }
 
-    /// It needs more than is done here.
+    /// Creates an error for an unsupported feature or an exceeded limit.
     pub(super) fn limit(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into(), ours: true }
     }
 
-    /// The same fault at the place of the call, for functions, which do not know it.
+    /// Sets the position to the call, which functions do not know.
     pub(super) fn moved(self, at: usize) -> Self {
         Self { at, ..self }
     }

@@ -1,5 +1,4 @@
-//! The template language of a ResourceSet: Go templates with the delimiters `<<` and `>>` and the functions of
-//! slim-sprig.
+//! The template language of a ResourceSet: Go templates with the delimiters `<<` and `>>` and the functions of slim-sprig.
 //!
 //! Steps, bytes and depth are limited, since a template may be untrusted.
 

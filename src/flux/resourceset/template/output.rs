@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::text::Span;
 
-/// Stands before and after the name of a value that only the cluster knows, in a text that was made with it.
+/// The marks around the name of an unknown value in a text that contains it.
 pub(in crate::flux::resourceset) const UNKNOWN: (char, char) = ('\u{f8f1}', '\u{f8f2}');
 
-/// A text that a template made, and where its pieces come from.
+/// The output of a template.
 #[derive(Debug, Default)]
 pub(in crate::flux::resourceset) struct Output {
     /// The text.
@@ -16,20 +16,20 @@ pub(in crate::flux::resourceset) struct Output {
     pub pieces: Vec<Piece>,
 }
 
-/// A piece of an output, up to where the next one starts.
+/// A piece of an output, up to the start of the next one.
 #[derive(Debug)]
 pub(in crate::flux::resourceset) struct Piece {
-    /// Where it starts in the output.
+    /// The offset in the output.
     pub start: usize,
-    /// Where it comes from.
+    /// The source of the text.
     pub from: From,
 }
 
-/// What made a piece.
+/// The source of a piece.
 #[derive(Debug)]
 pub(in crate::flux::resourceset) enum From {
     /// Text of the template, from this offset on.
     Outside(usize),
-    /// The action at this range of the template, with the place of the input that it printed.
+    /// The action at this range of the template, with the position of the printed input.
     Action(Range<usize>, Option<Span>),
 }

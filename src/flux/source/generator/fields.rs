@@ -8,11 +8,11 @@ pub(super) fn items<'a>(object: &'a Object, keys: &[&str]) -> &'a [Node] {
     object.node.at_keys(keys).map(Node::items).unwrap_or_default()
 }
 
-/// A field that has to be there.
+/// A required field.
 pub(super) fn required<'a>(node: &'a Node, field: &str) -> Result<&'a Node, Stop> {
     let found = node.get(field).filter(|value| value.text().is_some() && !value.is_null());
     found.ok_or_else(|| {
-        Stop::failed(node.span(), format!("`{field}` is missing here"), "the API server refuses the object")
+        Stop::failed(node.span(), format!("missing `{field}`"), "set it; the API server rejects the object")
     })
 }
 

@@ -37,8 +37,9 @@ const SOURCE: [&str; 4] = ["alias", "name", "namespace", "kind"];
 const ARTIFACT: [&str; 4] = ["name", "revision", "originRevision", "copy"];
 const COPY: [&str; 4] = ["from", "to", "exclude", "strategy"];
 
-/// What an ArtifactGenerator makes, as far as that can be told without its sources. Every Kustomization that builds from
-/// one asks, so it is read once.
+/// The artifact names of an ArtifactGenerator, as far as they are known without its sources.
+///
+/// They are read once, since every Kustomization with an ExternalArtifact looks them up.
 #[derive(Debug)]
 pub(super) struct Names {
     /// The digest of the spec and its position.

@@ -6,12 +6,12 @@ use crate::base::finding::Finding;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 
-/// Why an artifact is not made.
+/// The reason why an artifact is not created.
 #[derive(Debug, Clone)]
 pub(in crate::flux::source) enum Stop {
-    /// The controller does not make it either.
+    /// The controller does not create it either.
     Failed(Vec<Finding>),
-    /// It is not done here, and why.
+    /// The artifact is unknown, with the reason.
     Unknown(Arc<str>),
 }
 

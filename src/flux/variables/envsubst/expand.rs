@@ -62,7 +62,7 @@ struct Expander<'a, 'v> {
 }
 
 impl Template<'_> {
-    /// Puts values for variables.
+    /// Expands the variables.
     pub fn expand<'v>(&self, lookup: impl Fn(&str) -> Lookup<'v>) -> Result<Expansion, Fault> {
         expand(self, &lookup)
     }

@@ -2,36 +2,36 @@
 
 use std::ops::Range;
 
-/// Why a text cannot be expanded.
+/// The reason why a text cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Where: bytes of the text, from the `${` on.
+    /// The byte range in the text, from the `${` on.
     pub range: Range<usize>,
-    /// What is wrong there.
+    /// The kind of the fault.
     pub kind: FaultKind,
 }
 
-/// What can be wrong with a `${…}`.
+/// The kind of a fault in a `${…}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// No name follows `${` or `${#`.
+    /// The name after `${` or `${#` is missing.
     NoName,
-    /// The name is followed by something that is neither `}` nor an operator.
+    /// The character after the name is neither `}` nor an operator.
     NotClosed,
     /// An operator lacks its argument, or the text ends in it.
     NoArgument,
-    /// An operator is not complete or has too much.
+    /// An operator is incomplete, or has superfluous text.
     Malformed,
-    /// `${…}` in `${…}`, too deep to follow.
+    /// `${…}` is nested too deep.
     TooDeep,
-    /// No variable has this name, and no default is given.
+    /// The variable is not set and has no default.
     NotSet,
-    /// A substring ends before it begins, which stops the controller.
+    /// A substring ends before it starts, which crashes the controller.
     Backwards,
-    /// A character of several bytes is cut in two, which no YAML reader accepts.
+    /// A substring splits a character of several bytes. The result is not valid YAML.
     CutCharacter,
-    /// It would expand to a text of unreasonable size.
+    /// The expansion is too long.
     TooLong,
-    /// Its pattern takes unreasonably long to match.
+    /// The pattern is too expensive to match.
     TooSlow,
 }

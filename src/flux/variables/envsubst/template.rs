@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::operator::Operator;
 use super::parse::{self, Part, Text};
 
-/// A text with `${…}` in it.
+/// A parsed text with `${…}`.
 #[derive(Debug, Clone)]
 pub struct Template<'t> {
     pub(super) text: &'t str,
@@ -16,11 +16,11 @@ pub struct Template<'t> {
 /// A `${…}` in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use<'t> {
-    /// The variable that it reads.
+    /// The name of the variable.
     pub name: &'t str,
-    /// Where it stands: bytes of the text.
+    /// The byte range in the text.
     pub range: Range<usize>,
-    /// Whether it says what to put where there is no such variable.
+    /// Whether it has a default for an unset variable.
     pub has_default: bool,
 }
 
@@ -30,12 +30,12 @@ impl<'t> Template<'t> {
         Ok(Self { text, parts: parse::parse(text)? })
     }
 
-    /// The names of the variables that it reads, in the order of the text; a name may stand twice.
+    /// The names of its variables, in the order of the text, with duplicates.
     pub fn names(&self) -> Vec<&'t str> {
         self.uses().into_iter().map(|one| one.name).collect()
     }
 
-    /// Its `${…}`, those inside of others included, in the order of the text.
+    /// Its `${…}`, including nested ones, in the order of the text.
     pub fn uses(&self) -> Vec<Use<'t>> {
         fn add<'t>(parts: &[Part<'t>], uses: &mut Vec<Use<'t>>) {
             for part in parts {
@@ -51,7 +51,7 @@ impl<'t> Template<'t> {
         uses
     }
 
-    /// The name in the `${…}` that begins at an offset.
+    /// The variable of the `${…}` at an offset.
     pub fn name_at(&self, offset: usize) -> Option<&'t str> {
         fn find<'t>(parts: &[Part<'t>], offset: usize) -> Option<&'t str> {
             parts.iter().find_map(|part| match part {
@@ -63,7 +63,7 @@ impl<'t> Template<'t> {
         find(&self.parts, offset)
     }
 
-    /// Whether something in it stands for another text than itself, even without any variable: `$$` for `$`.
+    /// Returns whether the text contains escapes, such as `$$` for `$`, which change it even without variables.
     pub fn has_escapes(&self) -> bool {
         let kept = |part: &Part<'_>| match part {
             Part::Text(text) => text.0.iter().map(ExactSizeIterator::len).sum::<usize>(),

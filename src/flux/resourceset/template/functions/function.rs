@@ -11,7 +11,7 @@ pub(in crate::flux::resourceset::template) struct Function {
     pub(in crate::flux::resourceset::template) parameters: &'static [Parameter],
     /// The type of any further arguments.
     pub(in crate::flux::resourceset::template) rest: Option<Parameter>,
-    /// What it does. Its faults have no place.
+    /// The implementation. Its errors have no position.
     pub(in crate::flux::resourceset::template) call: fn(&[Value], &mut Budget) -> Result<Value, Fault>,
 }
 
@@ -27,12 +27,12 @@ pub(in crate::flux::resourceset::template) enum Parameter {
 }
 
 impl Parameter {
-    /// As messages call it.
+    /// The name of the type in messages.
     pub(in crate::flux::resourceset::template) fn name(self) -> &'static str {
         match self {
             Self::Any => "a value",
             Self::Text => "a string",
-            Self::Int => "a whole number (`int`)",
+            Self::Int => "an integer (`int`)",
             Self::Bool => "a boolean",
             Self::Float => "a float",
             Self::Map => "a mapping",
@@ -50,13 +50,13 @@ impl Function {
         Self { name, parameters, rest, call }
     }
 
-    /// The type of an argument by its position.
+    /// The type of the argument at a position.
     pub(in crate::flux::resourceset::template) fn parameter(&self, at: usize) -> Parameter {
         self.parameters.get(at).copied().or(self.rest).unwrap_or(Parameter::Any)
     }
 }
 
-/// How deep values are compared.
+/// The maximum depth of comparisons.
 pub(super) const DEPTH: usize = 100;
 
 pub(super) fn arg(arguments: &[Value], at: usize) -> &Value {
@@ -84,7 +84,7 @@ pub(super) fn map(arguments: &[Value], at: usize) -> Option<&Map> {
     }
 }
 
-/// The items of a list; an error for what is none.
+/// The items of a list; an error for any other value.
 pub(super) fn items<'a>(value: &'a Value, what: &str) -> Result<&'a [Value], Fault> {
     match &value.kind {
         Kind::List(items, _) => Ok(items),
@@ -96,19 +96,19 @@ pub(super) fn error(message: impl Into<String>) -> Fault {
     Fault::error(0, message)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "functions give it as it is")]
+#[expect(clippy::unnecessary_wraps, reason = "functions return this type")]
 pub(super) fn boolean(value: bool) -> Result<Value, Fault> {
     Ok(Value::bool(value))
 }
 
-/// A text as a value, paid for.
+/// Creates a string value and charges its size to the budget.
 pub(super) fn paid(text: impl Into<String>, budget: &mut Budget) -> Result<Value, Fault> {
     let text: String = text.into();
     budget.bytes(text.len())?;
     Ok(Value::text(text))
 }
 
-/// A list as a value, paid for.
+/// Creates a list value and charges its size to the budget.
 pub(super) fn paid_list(items: Vec<Value>, budget: &mut Budget) -> Result<Value, Fault> {
     budget.bytes(items.len() * size_of::<Value>())?;
     Ok(Value::list(items))

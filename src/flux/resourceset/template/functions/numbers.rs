@@ -97,10 +97,10 @@ fn seq(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     paid(numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), budget)
 }
 
-/// Whole numbers from `start` up or down to `end`, which is not among them.
+/// The integers from `start` up or down to `end`, exclusive.
 pub(super) fn counted(start: i64, end: i64, step: i64, budget: &mut Budget) -> Result<Vec<i64>, Fault> {
     let mut numbers = Vec::new();
-    // A step of the wrong sign, or none, gives nothing.
+    // A step of zero, or with the wrong sign, gives an empty list.
     if (end < start) != (step < 0) || step == 0 {
         return Ok(numbers);
     }
