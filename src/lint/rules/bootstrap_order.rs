@@ -10,7 +10,7 @@ use crate::lint::facts::inputs::Input;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::rule::{Check, declare};
 use crate::lint::findings::Findings;
-use crate::lint::presence::presence::Presence;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};

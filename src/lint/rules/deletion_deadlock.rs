@@ -7,7 +7,7 @@ use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::facts::ownership::{OwnershipSettings, prunes};
 use crate::lint::rule::{Check, declare};
 use crate::lint::findings::Findings;
-use crate::lint::presence::presence::Presence;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::text::Index;
 use crate::yaml::Node;

@@ -4,7 +4,7 @@ use crate::flux::State;
 use crate::kube::Object;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::findings::Findings;
-use crate::lint::presence::presence::Presence;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::yaml::Node;
 

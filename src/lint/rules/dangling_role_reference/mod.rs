@@ -5,7 +5,7 @@ use crate::kube::Object;
 use policy_generators::has_word;
 use crate::lint::rule::{Check, declare};
 use crate::lint::findings::Findings;
-use crate::lint::presence::presence::Presence;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::rbac::Binding;
 
