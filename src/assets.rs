@@ -1,4 +1,4 @@
-//! `templates/` and `schemas/` inside the binary, as trees.
+//! The directory `templates/`, compiled into the binary.
 
 use rust_embed::RustEmbed;
 
@@ -7,10 +7,6 @@ use crate::text::{Entry, File, LoadError, Tree};
 #[derive(RustEmbed)]
 #[folder = "templates/"]
 struct Templates;
-
-#[derive(RustEmbed)]
-#[folder = "schemas/"]
-struct Schemas;
 
 /// The built-in layouts: `d1/layout.yaml` and so on. The files call themselves `templates/d1/…`, so that a finding
 /// names a file that can be looked up.
@@ -22,12 +18,6 @@ pub fn templates() -> Tree {
         tree.insert_entry(&path, file.map_or_else(|error| Entry::Opaque(LoadError::Decode(error)), Entry::Text));
     }
     tree
-}
-
-/// The JSON Schema `schemas/<name>.schema.json`; `None` when there is none of that name.
-pub fn schema(name: &str) -> Option<String> {
-    let embedded = Schemas::get(&format!("{name}.schema.json"))?;
-    String::from_utf8(embedded.data.into_owned()).ok()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub mod text;
 /// What every check reports, a message at a place, and small algorithms.
 pub mod base;
 
-/// `templates/` and `schemas/` inside the binary, as trees.
+/// The directory `templates/`, compiled into the binary.
 pub mod assets;
 
 // languages
@@ -21,7 +21,7 @@ pub mod yaml;
 
 // facts
 
-/// A Kubernetes object as written.
+/// Kubernetes objects as written, and notations that several modules read.
 pub mod kube;
 
 /// The addresses that sources go by, and where copies of them lie.

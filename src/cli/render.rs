@@ -7,7 +7,7 @@ use super::error::Error;
 use super::exit::Exit;
 use super::explain;
 use super::judge;
-use super::repository::Options;
+use super::repository::{Options, Trust};
 use super::source::{self, FLEET, Source, or_here};
 use super::streams::Streams;
 use crate::disk;
@@ -47,6 +47,8 @@ pub(super) struct Args {
     /// Show where each value of each cluster and tenant comes from, and write nothing.
     #[arg(long, conflicts_with_all = ["check", "force"])]
     explain_values: bool,
+    #[command(flatten)]
+    trust: Trust,
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
@@ -65,7 +67,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let _turn = if args.check { disk::turn_to_read(&folder, waiting) } else { disk::turn_to_write(&folder, waiting) };
     let target = Target::read(&folder, &rendered, args.force, streams)?;
     let shown = source::shown(&folder);
-    let settings = Options::default().settings(&target.existing, &folder, &shown, streams)?;
+    let settings = Options::trusting(args.trust).settings(&target.existing, &folder, &shown, streams)?;
     let options = judge::options(settings, Some(&source), streams)?;
     if judge::rendered(&rendered.tree, &options, &shown, streams)? {
         streams.say(

@@ -7,13 +7,13 @@ use super::error::Error;
 use super::judge;
 use super::source::{folder_of, or_here, shown};
 use super::streams::Streams;
-use crate::address::{Location, LocationError};
-use crate::base::finding::did_you_mean;
-use crate::config::{self, Bearings};
-use crate::disk;
+use crate::address::{Address, Location, LocationError, short_reference};
+use crate::base::finding::{Finding, did_you_mean};
+use crate::config::{self, Bearings, DeclaredCopy, SourceCopy};
+use crate::disk::{self, CopyFault, DiskError, Refusal};
 use crate::flux::source::Copy;
 use crate::flux::{Cluster, Receiver, Repo, Settings};
-use crate::text::{Tree, join};
+use crate::text::{Span, Tree};
 
 /// Says what is read, beside the folder.
 #[derive(Debug, Default, clap::Args)]
@@ -31,6 +31,16 @@ pub(super) struct Options {
     /// The configuration, when it is not the nearest .fleetwright.yaml: of the folder, or of one above it.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    trust: Trust,
+}
+
+/// How far the configuration of the repository is trusted.
+#[derive(Debug, Default, Clone, Copy, clap::Args)]
+pub(super) struct Trust {
+    /// Reads the copies that a configuration of the repository names outside of the repository.
+    #[arg(long)]
+    trust_config: bool,
 }
 
 fn location(text: &str) -> Result<Location, LocationError> {
@@ -59,6 +69,11 @@ pub(super) struct Repository {
 }
 
 impl Options {
+    /// The options of a command that takes none but how far the configuration is trusted.
+    pub(super) fn trusting(trust: Trust) -> Self {
+        Self { trust, ..Self::default() }
+    }
+
     /// Opens a repository: its files, its configuration, the copies of its sources.
     pub(super) fn open(&self, dir: &Path, streams: &mut Streams) -> Result<Repository, Error> {
         let tree = disk::read(dir)?;
@@ -80,28 +95,25 @@ impl Options {
         let (mut config, from) = self.config(tree, folder, shown, streams)?;
         let mut copies = Vec::new();
         let mut bearings = Bearings { folder: from.within.clone(), copies: BTreeMap::new() };
-        let mut take = |location: &Location, place: &Path| {
+        let mut take = |place: &Path, copy: Copy| {
             // Beside the folder that is judged, what speaks of both may lie in neither.
             if let Some(way) = disk::way(place, or_here(&from.base)) {
                 bearings.copies.insert(place.display().to_string().into(), way);
             }
-            copies.push(copy(location, place, folder, tree)?);
-            Ok::<(), Error>(())
+            copies.push(copy);
         };
         for location in &self.sources {
-            take(location, Path::new(&location.folder))?;
+            let place = Path::new(&location.folder);
+            take(place, copy(location, place, folder, tree)?);
         }
-        for source in &config.sources {
-            let location = Location {
-                address: crate::address::Address::new(&source.url),
-                reference: source.reference.as_deref().map(|text| crate::address::short_reference(text).into()),
-                folder: source.path.clone(),
+        let named = self.named_copies(&config, &from, folder, shown, streams)?;
+        for (location, named) in named {
+            let place = named.typed().to_owned();
+            let copy = match inside(named.path(), folder, tree) {
+                Some(inside) => Copy::inside(&location, &inside),
+                None => Copy::new(&location, named.read()?),
             };
-            let place = match &self.config {
-                Some(_) => from.folder.join(&source.path),
-                None => near(or_here(&from.folder), &source.path)?,
-            };
-            take(&location, &place)?;
+            take(&place, copy);
         }
         if !bearings.folder.is_empty() {
             // Of a part of what the file speaks of, nobody can say which clusters there are not.
@@ -110,6 +122,48 @@ impl Options {
         }
         config.lint = config.lint.seen_from(bearings);
         Ok(Settings { copies, flux_version: self.flux_version.clone(), config, ..Settings::default() })
+    }
+
+    /// The copies that a configuration names and the command line does not.
+    ///
+    /// A configuration of the repository may name directories of the repository alone: a pull request may change it.
+    fn named_copies(
+        &self,
+        config: &config::Settings,
+        from: &From,
+        folder: &Path,
+        shown: &str,
+        streams: &mut Streams,
+    ) -> Result<Vec<(Location, Named)>, Error> {
+        let bounds = if self.trust.trust_config || config.sources.is_empty() {
+            None
+        } else {
+            disk::Copies::of(&from.file, or_here(&from.folder), folder)?
+        };
+        let (mut named, mut findings) = (Vec::new(), Vec::new());
+        for DeclaredCopy { copy, at } in &config.sources {
+            let location = Location {
+                address: Address::new(&copy.url),
+                reference: copy.reference.as_deref().map(|text| short_reference(text).into()),
+                folder: copy.path.clone(),
+            };
+            let is_same = |other: &Location| other.address == location.address && other.reference == location.reference;
+            if self.sources.iter().any(is_same) {
+                continue;
+            }
+            match &bounds {
+                None => named.push((location, Named::Trusted(from.folder.join(&copy.path)))),
+                Some(bounds) => match bounds.find(&copy.path) {
+                    Ok(own) => named.push((location, Named::Own(own))),
+                    Err(fault) => findings.push(refused(copy, at, &fault)),
+                },
+            }
+        }
+        if findings.is_empty() {
+            return Ok(named);
+        }
+        judge::show(findings, shown, streams)?;
+        Err(Error::Shown(format!("nothing was done: `{}` has mistakes", from.file.display())))
     }
 
     /// The configuration, and where it was found.
@@ -132,7 +186,8 @@ impl Options {
                     alone.file(config::PATH).map(|file| file.in_root(super::source::shown(&found.folder).into()))
                 };
                 let name = Path::new(&super::source::shown(&found.folder)).join(config::PATH);
-                let from = From { base: found.folder.clone(), folder: found.folder, within: found.within };
+                let from =
+                    From { file: name.clone(), base: found.folder.clone(), folder: found.folder, within: found.within };
                 (name, from, file)
             }
             Some(path) => {
@@ -141,8 +196,8 @@ impl Options {
                 let alone = disk::read_some(or_here(&own), [name.as_str()])?;
                 let file = alone.file(&name).map(|file| file.in_root(super::source::shown(&own).into()));
                 let from = match disk::relative(folder, or_here(&own)) {
-                    Some(within) => From { base: own.clone(), folder: own, within },
-                    None => From { folder: own, ..From::beside(folder) },
+                    Some(within) => From { file: path.clone(), base: own.clone(), folder: own, within },
+                    None => From { file: path.clone(), folder: own, ..From::beside(folder) },
                 };
                 (path.clone(), from, file)
             }
@@ -185,6 +240,8 @@ impl Options {
 
 /// Where a configuration was found.
 struct From {
+    /// Its path.
+    file: PathBuf,
     /// The folder that it lies in, as it would be typed.
     folder: PathBuf,
     /// The folder that its globs are relative to: its own one, unless what is judged does not lie there.
@@ -196,7 +253,12 @@ struct From {
 impl From {
     /// The folder that is judged itself.
     fn beside(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), base: folder.to_owned(), within: String::new() }
+        Self {
+            file: folder.join(config::PATH),
+            folder: folder.to_owned(),
+            base: folder.to_owned(),
+            within: String::new(),
+        }
     }
 }
 
@@ -208,23 +270,81 @@ impl Repository {
 }
 
 fn copy(location: &Location, place: &Path, folder: &Path, tree: &Tree) -> Result<Copy, Error> {
-    // A folder of the repository itself is shown and judged as one, unless Git ignores it.
-    match disk::relative(place, folder).filter(|inside| tree.has_folder(inside)) {
-        Some(inside) => Ok(Copy::inside(location, &inside)),
-        None => Ok(Copy::new(location, disk::read_copy(place)?)),
+    Ok(match inside(place, folder, tree) {
+        Some(inside) => Copy::inside(location, &inside),
+        None => Copy::new(location, disk::read_copy(place)?),
+    })
+}
+
+/// The path of a copy in the folder that is judged. It is shown and judged as a part of it, unless Git ignores it.
+fn inside(place: &Path, folder: &Path, tree: &Tree) -> Option<String> {
+    disk::relative(place, folder).filter(|inside| tree.has_folder(inside))
+}
+
+/// The directory of a copy that a configuration names.
+enum Named {
+    /// Wherever it lies: the configuration is trusted.
+    Trusted(PathBuf),
+    /// In the repository.
+    Own(disk::NamedCopy),
+}
+
+impl Named {
+    /// The directory as a user would type it.
+    fn typed(&self) -> &Path {
+        match self {
+            Self::Trusted(place) => place,
+            Self::Own(own) => own.typed(),
+        }
+    }
+
+    /// The directory as the file system takes it.
+    fn path(&self) -> &Path {
+        match self {
+            Self::Trusted(place) => place,
+            Self::Own(own) => own.path(),
+        }
+    }
+
+    fn read(self) -> Result<Tree, DiskError> {
+        match self {
+            Self::Trusted(place) => disk::read_copy(&place),
+            Self::Own(own) => own.read(),
+        }
     }
 }
 
-/// The folder of a copy that a repository itself names: in it or beside it. What somebody else's repository says reaches
-/// no further, unless `--config` names the file.
-fn near(folder: &Path, path: &str) -> Result<PathBuf, Error> {
-    let beside = path.strip_prefix("../").map(|rest| (Path::new(".."), rest));
-    let (from, rest) = beside.unwrap_or((Path::new("."), path));
-    let Some(inside) = join("", rest.trim_start_matches('/')) else {
-        let help = format!("say `--config {}` if you trust it", folder.join(config::PATH).display());
-        return Err(Error::said(format!("`{}` names a copy at `{path}`, which is far from it", config::PATH), help));
+/// A finding on the path of a copy that is not read.
+fn refused(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
+    let SourceCopy { url, path, .. } = copy;
+    let source = format!("`--source {url}=DIR`");
+    let (message, help) = match fault {
+        CopyFault::Refused(Refusal::Outside) => (
+            format!("copy `{path}` lies outside of the repository, and its own configuration cannot name it"),
+            format!(
+                "a pull request can change this file, and must not read other files of the machine; name the directory \
+                 with {source}, use a configuration outside of the repository with `--config FILE`, or set \
+                 `--trust-config`"
+            ),
+        ),
+        CopyFault::Refused(Refusal::Link) => (
+            format!("copy `{path}` leads through a symbolic link that does not end in the repository"),
+            format!("name a directory of the repository, or name the directory with {source}"),
+        ),
+        CopyFault::Refused(Refusal::Git) => (
+            format!("copy `{path}` lies in `.git`, which is never read"),
+            format!("name a directory of the repository, or name the directory with {source}"),
+        ),
+        CopyFault::Missing => (
+            format!("there is no directory `{path}` in the repository"),
+            format!("correct the path, or name the directory with {source}"),
+        ),
+        CopyFault::Hidden(why) => (
+            format!("copy `{path}` cannot be read: {why}"),
+            format!("make it readable, or name another directory with {source}"),
+        ),
     };
-    Ok(folder.join(from).join(inside))
+    Finding::error(config::INVALID_CONFIG, at.clone(), message).help(help)
 }
 
 fn unknown_cluster(wanted: &str, names: &[String]) -> Error {

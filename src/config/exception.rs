@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::bearings::Bearings;
-use super::decode;
+use super::decode::decode;
 use super::glob::globs_schema;
 use super::words::{RULE_ID, SAID};
 use crate::text::Span;

@@ -3,8 +3,10 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use super::words::GLOB;
 use crate::schema::Fault;
+
+/// The format of a glob.
+pub(super) const GLOB: &str = "glob";
 
 /// A list of globs in a schema.
 pub(super) fn globs_schema(_: &mut SchemaGenerator) -> Schema {

@@ -3,9 +3,9 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-use super::decode;
+use super::decode::decode;
 use super::exception::reason_schema;
-use super::rules::{Level, level_schema};
+use super::level::{Level, level_schema};
 use crate::yaml::Node;
 
 /// The keys whose values must differ where nothing says otherwise.

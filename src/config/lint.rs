@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 
 use super::bearings::Bearings;
-use super::decode;
+use super::decode::decode;
 use super::exception::Exception;
 use super::glob::globs_schema;
 use super::named_clusters::{self, NamedCluster};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-use super::decode;
+use super::decode::decode;
 use super::exception::reason_schema;
 use super::words::{ACCOUNT, NAMESPACE};
 use crate::base::finding::Finding;

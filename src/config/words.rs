@@ -1,13 +1,12 @@
 //! What the patterns and formats of the configuration's schema mean, in words.
 
+use super::glob::GLOB;
 use crate::schema::{Fault, Word};
 
 /// The pattern of a rule's id.
 pub(super) const RULE_ID: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
 /// The pattern of a text that says something.
 pub(super) const SAID: &str = r"\S";
-/// The format of a glob.
-pub(super) const GLOB: &str = "glob";
 /// The pattern of a namespace's name.
 pub(super) const NAMESPACE: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 /// The pattern of a service account, as `namespace/name`.
@@ -72,13 +71,15 @@ fn flux_version(text: &str) -> Option<Fault> {
     Some(Fault { rule: None, message, help: "for example `2.9` or `2.9.4`".into() })
 }
 
-/// A repository that nobody vouches for may bring the file: it reaches its neighbours, and no further by their names.
+/// An absolute path, or one of Windows, which no other system reads the same way.
 fn copy_path(text: &str) -> Option<Fault> {
-    let absolute = text.starts_with(['/', '\\', '~']) || text.get(1..2) == Some(":");
-    absolute.then(|| Fault {
-        rule: None,
-        message: format!("is `{text}`, an absolute path"),
-        help: "write it relative to this file, as `../apps`, or give the folder on the command line with `--source`"
-            .into(),
-    })
+    let is_absolute = text.starts_with(['/', '\\', '~']) || text.get(1..2) == Some(":");
+    let message = match (is_absolute, text.contains('\\')) {
+        (true, _) => format!("is `{text}`, an absolute path"),
+        (false, true) => format!("is `{text}`, a path with backslashes"),
+        (false, false) => return None,
+    };
+    let help = "write it relative to this file and with `/`, as `vendor/apps`, or name the directory on the command line \
+                with `--source URL=DIR`";
+    Some(Fault { rule: None, message, help: help.into() })
 }

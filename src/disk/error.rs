@@ -26,13 +26,29 @@ pub enum DiskError {
         source: io::Error,
     },
     /// A link on the way leads out of the root.
-    #[error("cannot write `{path}`: `{link}` is a link that leads out of the folder; remove it or render elsewhere")]
+    #[error(
+        "cannot write `{path}`: `{link}` is a symbolic link that leads out of the folder or into `.git`; remove it or render elsewhere"
+    )]
     LeadsOut {
         /// The file to write.
         path: String,
         /// The link on its way.
         link: String,
     },
+    /// A link of a repository, on the way of a path that a user typed, leads out of that repository.
+    #[error(
+        "cannot use `{path}`: `{link}` is a symbolic link that leads out of its repository; name what it leads to, if you \
+         trust that"
+    )]
+    Strays {
+        /// The path as it was typed.
+        path: String,
+        /// The link on its way.
+        link: String,
+    },
+    /// A path leads into a `.git` directory.
+    #[error("cannot read `{0}`: it lies among Git's own files")]
+    Git(String),
     /// A file stands where a folder is needed, or the other way round.
     #[error("cannot write `{path}`: {obstacle} stands at `{at}`; move it away or render elsewhere")]
     Blocked {
@@ -70,5 +86,12 @@ pub(super) fn reason(error: &io::Error) -> String {
         io::ErrorKind::NotADirectory => "a file stands where a folder is needed".to_owned(),
         io::ErrorKind::NotFound => "it is not there".to_owned(),
         _ => error.to_string(),
+    }
+}
+
+pub(super) fn missing(path: &Path, error: std::io::Error) -> DiskError {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => DiskError::Missing(shown(path)),
+        _ => DiskError::refused("read", path)(error),
     }
 }

@@ -13,7 +13,8 @@ pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
         .arg(root)
         // A folder that a pull request lays out like a bare repository would bring its own configuration.
         .args(["-c", "safe.bareRepository=explicit"])
-        .args(["-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "--no-pager"])
+        .args(["-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-c", "core.hooksPath=/dev/null"])
+        .arg("--no-pager")
         .args(["ls-files", "-z", "-c", "-i", "--exclude-standard"])
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_OPTIONAL_LOCKS", "0")

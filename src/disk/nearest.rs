@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::place::slashed;
+use super::place::{repository_of, slashed};
 
 /// A folder that has the file, and the way from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub fn nearest(folder: &Path, name: &str) -> Option<Nearest> {
         typed.pop();
     };
     let has = |folder: &Path, name: &str| fs::symlink_metadata(folder.join(name)).is_ok();
-    let root = start.ancestors().find(|folder| has(folder, ".git")).unwrap_or(&start);
+    let root = repository_of(&start).unwrap_or(&start);
     for ancestor in start.ancestors().take_while(|ancestor| ancestor.starts_with(root)) {
         if has(ancestor, name) {
             let inside = slashed(start.strip_prefix(ancestor).ok()?)?;

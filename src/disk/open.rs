@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::error::{DiskError, shown};
 use super::place;
-use super::read::{missing, read_bytes, read_file};
+use super::read::{read_bytes, read_file, refuse_git};
+use super::root::{Place, Root};
 use crate::text::{File, Load, LoadError, Stands, Tree};
 
 /// A folder in the tree around it.
@@ -22,15 +23,12 @@ pub struct Opened {
 /// Opens a folder: nothing is read before it is asked for, whatever a .gitignore says of it.
 ///
 /// Its files may refer to others above it, so the tree's root is the folder of the Git repository that it belongs to.
-/// Without one it is the outermost folder that is not the root of the file system. The files of the tree are called as
-/// a person would who typed `folder` to name the folder.
+/// Without one it is the current folder, if the folder lies in it, or the folder itself. The files of the tree are called
+/// as a person would who typed `folder` to name the folder.
 pub fn open(folder: &Path) -> Result<Opened, DiskError> {
-    let base = fs::canonicalize(folder).map_err(|error| missing(folder, error))?;
-    if !base.is_dir() {
-        return Err(DiskError::NoFolder(shown(folder)));
-    }
-    let root = root_of(&base);
-    let folder_in_root = base.strip_prefix(&root).ok().and_then(place::slashed);
+    let base = directory(folder)?.path().to_owned();
+    let root = Root::open(&root_of(&base))?;
+    let folder_in_root = base.strip_prefix(root.path()).ok().and_then(place::slashed);
     let Some(path) = folder_in_root else {
         return Err(DiskError::refused("read", folder)(std::io::Error::other("its name is no text")));
     };
@@ -38,25 +36,31 @@ pub fn open(folder: &Path) -> Result<Opened, DiskError> {
     Ok(Opened { tree: Tree::with_loader(Arc::new(loader)), folder: path })
 }
 
-/// Opens a folder as a tree of its own: nothing outside of it is seen.
+/// Opens a copy as a tree of its own: nothing outside of it is seen.
 pub fn open_alone(folder: &Path) -> Result<Tree, DiskError> {
-    let base = fs::canonicalize(folder).map_err(|error| missing(folder, error))?;
-    if !base.is_dir() {
+    refuse_git(folder)?;
+    let root = directory(folder)?;
+    let base = root.path().to_owned();
+    Ok(Tree::with_loader(Arc::new(Open { root, base, typed: folder.to_owned() })))
+}
+
+fn directory(folder: &Path) -> Result<Root, DiskError> {
+    place::refuse_stray(folder)?;
+    if fs::metadata(folder).is_ok_and(|metadata| !metadata.is_dir()) {
         return Err(DiskError::NoFolder(shown(folder)));
     }
-    Ok(Tree::with_loader(Arc::new(Open { root: base.clone(), base, typed: folder.to_owned() })))
+    Root::open(folder)
 }
 
 fn root_of(base: &Path) -> PathBuf {
-    let repository = base.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok());
-    let outermost = || base.ancestors().filter(|folder| folder.parent().is_some()).last();
-    repository.or_else(outermost).unwrap_or(base).to_owned()
+    let here = || fs::canonicalize(".").ok().filter(|here| here.parent().is_some() && base.starts_with(here));
+    place::repository_of(base).map(Path::to_owned).or_else(here).unwrap_or_else(|| base.to_owned())
 }
 
 /// Looks at files when they are asked for.
 struct Open {
-    /// What nothing leads out of; canonical.
-    root: PathBuf,
+    /// What nothing leads out of.
+    root: Root,
     /// The folder that was named; canonical.
     base: PathBuf,
     /// The folder as it was typed.
@@ -64,11 +68,12 @@ struct Open {
 }
 
 impl Open {
-    /// The path that links lead to, when it lies below the root and not among Git's own files.
-    fn real(&self, path: &str) -> Option<PathBuf> {
-        let full = fs::canonicalize(self.root.join(path)).ok()?;
-        let inside = full.strip_prefix(&self.root).ok()?;
-        (!inside.iter().any(|segment| segment == ".git")).then_some(full)
+    /// The path of a file that no link is on.
+    fn file(&self, path: &str) -> Result<PathBuf, LoadError> {
+        match self.root.find(path) {
+            Place::File(real) => Ok(real),
+            _ => Err(LoadError::Missing),
+        }
     }
 
     /// A path as a person would type it here.
@@ -90,33 +95,31 @@ impl Open {
 
 impl Load for Open {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        let full = self.real(path).ok_or(LoadError::Missing)?;
         // The path that was asked for is shown, not the one that a link leads to.
-        read_file(&self.shown(&self.root.join(path)), &full)
+        read_file(&self.called(path), &self.root, &self.file(path)?)
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        read_bytes(&self.real(path).ok_or(LoadError::Missing)?)
+        read_bytes(&self.root, &self.file(path)?)
     }
 
     fn look(&self, path: &str) -> Stands {
-        let Some(full) = self.real(path) else { return Stands::Nothing };
-        let Some(own) = full.strip_prefix(&self.root).ok().and_then(place::slashed) else { return Stands::Nothing };
-        match fs::metadata(&full) {
-            Ok(metadata) if metadata.is_file() => Stands::File(own),
-            Ok(metadata) if metadata.is_dir() => Stands::Folder(own),
+        match self.root.find(path) {
+            Place::File(real) => place::slashed(&real).map_or(Stands::Nothing, Stands::File),
+            Place::Folder(real) => place::slashed(&real).map_or(Stands::Nothing, Stands::Folder),
             _ => Stands::Nothing,
         }
     }
 
     fn called(&self, path: &str) -> String {
-        self.shown(&self.root.join(path))
+        self.shown(&self.root.path().join(path))
     }
 
     fn names(&self, folder: &str) -> BTreeSet<String> {
-        let listed = self.real(folder).and_then(|full| fs::read_dir(full).ok());
-        let names = listed.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names.filter(|name| name != ".git").collect()
+        match self.root.find(folder) {
+            Place::Folder(real) => self.root.names(&real).into_iter().collect(),
+            _ => BTreeSet::new(),
+        }
     }
 }
 
@@ -162,7 +165,7 @@ mod tests {
         let base = fs::canonicalize(outer.path().join("overlays/prod")).unwrap();
         let root = fs::canonicalize(outer.path()).unwrap();
         let called = |typed: &str, path: &str| {
-            let open = Open { root: root.clone(), base: base.clone(), typed: typed.into() };
+            let open = Open { root: Root::open(&root).unwrap(), base: base.clone(), typed: typed.into() };
             open.load(path).unwrap().path().to_owned()
         };
         assert_eq!(called("overlays/prod", "overlays/prod/a.yaml"), "overlays/prod/a.yaml");

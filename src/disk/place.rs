@@ -1,11 +1,11 @@
-//! What stands at a path of a tree, without ever leaving the root.
+//! Paths that users type, and paths that are written to.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use super::error::{DiskError, reason, shown};
+use super::error::{DiskError, shown};
 
 /// Tells whether a path names a file.
 pub fn is_file(path: &Path) -> bool {
@@ -18,56 +18,62 @@ pub fn relative(folder: &Path, from: &Path) -> Option<String> {
     slashed(folder.strip_prefix(from).ok()?)
 }
 
-/// What stands at a path.
-pub(super) enum Place {
-    /// Nothing.
-    Nothing,
-    /// Something that the operating system does not let us look at, and why.
-    Hidden(String),
-    /// A file: the path that it is read from.
-    File(PathBuf),
-    /// A folder.
-    Folder,
-    /// A link out of the root, to a folder, or to nothing.
-    Link,
+/// The directory of the Git repository that a canonical directory belongs to.
+pub(super) fn repository_of(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
 }
 
-/// Looks at a path below `root`, which is canonical. Links are followed to files below it, and nowhere else.
-pub(super) fn find(root: &Path, path: &str) -> Place {
-    if !is_relative(path) {
-        return Place::Nothing;
+/// Refuses a path that a user typed if a link of a repository on the way leads out of that repository.
+///
+/// A user means what is there; who wrote the repository may have put a link in its place.
+pub(super) fn refuse_stray(typed: &Path) -> Result<(), DiskError> {
+    let Ok(mut here) = fs::canonicalize(".") else { return Ok(()) };
+    for component in typed.components() {
+        match component {
+            Component::Prefix(_) | Component::RootDir => here.push(component),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                here.pop();
+            }
+            Component::Normal(name) => {
+                let next = here.join(name);
+                if !fs::symlink_metadata(&next).is_ok_and(|metadata| metadata.is_symlink()) {
+                    here = next;
+                    continue;
+                }
+                let target = fs::canonicalize(&next).ok();
+                if let Some(repository) = repository_of(&here)
+                    && !target.as_ref().is_some_and(|target| is_within(target, repository))
+                {
+                    return Err(DiskError::Strays { path: shown(typed), link: shown(&next) });
+                }
+                let Some(target) = target else { return Ok(()) };
+                here = target;
+            }
+        }
     }
-    let full = root.join(path);
-    let metadata = match fs::symlink_metadata(&full) {
-        Ok(metadata) => metadata,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Place::Nothing,
-        Err(error) => return Place::Hidden(reason(&error)),
-    };
-    let Ok(target) = fs::canonicalize(&full) else { return Place::Link };
-    if target == full && metadata.is_file() {
-        return Place::File(full);
-    }
-    if target == full && metadata.is_dir() {
-        return Place::Folder;
-    }
-    let is_inside = target.strip_prefix(root).is_ok_and(|inside| !inside.iter().any(|segment| segment == ".git"));
-    if is_inside && fs::metadata(&target).is_ok_and(|metadata| metadata.is_file()) {
-        return Place::File(target);
-    }
-    Place::Link
+    Ok(())
 }
 
-/// Tells whether a folder below `root`, which is canonical, is there without any link on the way to it.
-pub(super) fn is_plain(root: &Path, folder: &str) -> bool {
-    let full = root.join(folder);
-    folder.is_empty() || (is_relative(folder) && fs::canonicalize(&full).is_ok_and(|target| target == full))
+/// Tells whether a canonical path lies below a canonical root, and not in `.git`.
+pub(super) fn is_within(target: &Path, root: &Path) -> bool {
+    target.strip_prefix(root).is_ok_and(|inside| !inside.iter().any(is_git))
 }
 
-/// The full path of a file, no link, in a folder that is known as [plain](is_plain).
-pub(super) fn find_plain(root: &Path, path: &str) -> Option<PathBuf> {
-    let full = root.join(path);
-    let is_file = is_relative(path) && fs::symlink_metadata(&full).is_ok_and(|metadata| metadata.is_file());
-    is_file.then_some(full)
+/// The characters that file systems of macOS leave out of names when they compare them.
+const IGNORED: [(char, char); 4] =
+    [('\u{200c}', '\u{200f}'), ('\u{202a}', '\u{202e}'), ('\u{206a}', '\u{206f}'), ('\u{feff}', '\u{feff}')];
+
+/// Tells whether some file system takes a name for `.git`, as Git itself judges it.
+pub(super) fn is_git(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    if !name.starts_with(['.', 'g', 'G']) && name.is_ascii() {
+        return false;
+    }
+    let is_ignored = |c: char| IGNORED.iter().any(|(first, last)| (*first..=*last).contains(&c));
+    let name: String = name.chars().filter(|c| !is_ignored(*c)).collect();
+    let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+    name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1")
 }
 
 /// The full path of a file to be written below `root`, which is canonical: every folder on its way is looked at.
@@ -75,7 +81,7 @@ pub(super) fn find_plain(root: &Path, path: &str) -> Option<PathBuf> {
 /// What is in `removed` will not be in the way any longer.
 pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Result<PathBuf, DiskError> {
     let forbidden = || DiskError::Forbidden(path.to_owned());
-    if !is_relative(path) || path.split('/').any(|segment| segment.eq_ignore_ascii_case(".git")) {
+    if path.is_empty() || !is_plain(Path::new(path)) {
         return Err(forbidden());
     }
     let full = root.join(path);
@@ -83,7 +89,7 @@ pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Res
         let relative = path.get(..end).ok_or_else(forbidden)?;
         let folder = root.join(relative);
         let Ok(metadata) = fs::symlink_metadata(&folder) else { break };
-        if metadata.is_symlink() && !fs::canonicalize(&folder).is_ok_and(|target| target.starts_with(root)) {
+        if metadata.is_symlink() && !fs::canonicalize(&folder).is_ok_and(|target| is_within(&target, root)) {
             return Err(DiskError::LeadsOut { path: path.to_owned(), link: shown(&folder) });
         }
         if !fs::metadata(&folder).is_ok_and(|metadata| metadata.is_dir()) {
@@ -97,6 +103,16 @@ pub(super) fn target(root: &Path, path: &str, removed: &BTreeSet<String>) -> Res
         return Err(DiskError::Blocked { path: path.to_owned(), obstacle: "a folder", at: shown(&full) });
     }
     Ok(full)
+}
+
+/// Looks again at the way to a [`target`] just before it changes: a link may have taken the place of a folder.
+pub(super) fn confirm(root: &Path, target: &Path) -> Result<(), DiskError> {
+    let folder = target.parent().unwrap_or(root);
+    match fs::canonicalize(folder) {
+        Ok(real) if !is_within(&real, root) => Err(DiskError::LeadsOut { path: shown(target), link: shown(folder) }),
+        // What is to be removed may be gone, with its folder.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// The folders that are left empty when files are removed.
@@ -125,6 +141,7 @@ pub(super) fn slashed(path: &Path) -> Option<String> {
     segments.map(|segments| segments.join("/"))
 }
 
-fn is_relative(path: &str) -> bool {
-    !path.is_empty() && Path::new(path).components().all(|segment| matches!(segment, Component::Normal(_)))
+/// Tells whether a path consists of names alone, none of them Git's own.
+pub(super) fn is_plain(path: &Path) -> bool {
+    path.components().all(|component| matches!(component, Component::Normal(name) if !is_git(name)))
 }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::error::{DiskError, reason, shown};
-use super::place::{self, Place};
+use super::error::{DiskError, missing, reason, shown};
+use super::place::{is_git, refuse_stray};
+use super::root::{Place, Refusal, Root};
 use super::walk::{self, Found};
 use crate::text::{DecodeError, Entry, File, Load, LoadError, Tree, folder_of};
 
@@ -22,19 +23,25 @@ pub fn read(path: &Path) -> Result<Tree, DiskError> {
 
 /// Reads a folder as [`read`] does, as a copy of another repository: its files are called by the folder as it was typed.
 pub fn read_copy(path: &Path) -> Result<Tree, DiskError> {
+    refuse_git(path)?;
     let typed = shown(path);
     read_in(path, Some(typed.into()))
 }
 
 fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
+    refuse_stray(path)?;
     let metadata = fs::metadata(path).map_err(|error| missing(path, error))?;
-    let root = fs::canonicalize(path).map_err(DiskError::refused("read", path))?;
     if metadata.is_file() {
-        return read_alone(path, &root, called.as_ref());
+        return read_alone(path, called.as_ref());
     }
     if !metadata.is_dir() {
         return Err(DiskError::Special(shown(path)));
     }
+    read_root(Root::open(path)?, called)
+}
+
+/// Reads a directory that was opened.
+pub(super) fn read_root(root: Root, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
     let files = walk::files(&root)?;
     let links: Vec<String> =
         files.iter().filter(|(_, found)| matches!(found, Found::Linked)).map(|(path, _)| path.clone()).collect();
@@ -52,7 +59,7 @@ fn read_in(path: &Path, called: Option<Arc<str>>) -> Result<Tree, DiskError> {
 
 /// Lists a folder: all of its files are read when they are asked for.
 pub fn list(folder: &Path) -> Result<Tree, DiskError> {
-    let root = fs::canonicalize(folder).map_err(|error| missing(folder, error))?;
+    let root = Root::open(folder)?;
     let files = walk::files(&root)?;
     let mut tree = Tree::with_loader(Arc::new(Folder { root, called: None }));
     for (path, found) in files {
@@ -69,15 +76,14 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
     if !metadata.is_dir() {
         return Err(DiskError::Blocked { path: shown(root), obstacle: "a file", at: shown(root) });
     }
-    let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
+    let root = Root::open(root)?;
     // What was rendered and what the lock lists are mostly the same files.
     let paths: BTreeSet<&str> = paths.into_iter().collect();
-    // Many files share a folder: whether links lead to it is asked once.
-    let folders: BTreeSet<&str> = paths.iter().map(|path| folder_of(path)).collect();
-    let plain: BTreeSet<&str> = folders.into_par_iter().filter(|folder| place::is_plain(&root, folder)).collect();
-    let read = |path: &str| match place::find_plain(&root, path).filter(|_| plain.contains(folder_of(path))) {
-        Some(full) => Some((path.to_owned(), read_text(path, &full))),
-        None => read_or_obstacle(&root, path),
+    let read = |path: &str| match read_file(path, &root, Path::new(path)) {
+        Ok(file) => Some((path.to_owned(), Entry::Text(file))),
+        Err(LoadError::Decode(error)) => Some((path.to_owned(), Entry::Opaque(error.into()))),
+        // A link that may be followed, an obstacle, or nothing.
+        Err(_) => read_or_obstacle(&root, path),
     };
     let entries: Vec<Option<(String, Entry)>> = paths.into_par_iter().map(read).collect();
     for (path, entry) in entries.into_iter().flatten() {
@@ -86,18 +92,21 @@ pub fn read_some<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> R
     Ok(tree)
 }
 
-pub(super) fn missing(path: &Path, error: std::io::Error) -> DiskError {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => DiskError::Missing(shown(path)),
-        _ => DiskError::refused("read", path)(error),
-    }
+/// Refuses a copy that lies among Git's own files.
+pub(super) fn refuse_git(path: &Path) -> Result<(), DiskError> {
+    let in_git = fs::canonicalize(path).is_ok_and(|path| path.iter().any(is_git));
+    if in_git { Err(DiskError::Git(shown(path))) } else { Ok(()) }
 }
 
 /// A file that was named on its own; who names a link means what it leads to.
-fn read_alone(path: &Path, target: &Path, called: Option<&Arc<str>>) -> Result<Tree, DiskError> {
-    let name = path.file_name().unwrap_or(target.as_os_str()).to_string_lossy().into_owned();
+fn read_alone(path: &Path, called: Option<&Arc<str>>) -> Result<Tree, DiskError> {
+    let target = fs::canonicalize(path).map_err(DiskError::refused("read", path))?;
+    let (Some(folder), Some(file)) = (target.parent(), target.file_name()) else {
+        return Err(DiskError::Special(shown(path)));
+    };
+    let name = path.file_name().unwrap_or(file).to_string_lossy().into_owned();
     let mut tree = Tree::default();
-    match read_file(&name, target) {
+    match read_file(&name, &Root::open(folder)?, Path::new(file)) {
         Ok(file) => tree.insert(in_root(file, called)),
         Err(LoadError::Unreadable(why)) => return Err(DiskError::refused("read", path)(std::io::Error::other(why))),
         Err(error) => tree.insert_entry(&name, Entry::Opaque(error)),
@@ -112,9 +121,9 @@ fn in_root(file: File, called: Option<&Arc<str>>) -> File {
     }
 }
 
-fn read_found(root: &Path, path: String, found: Found, called: Option<&Arc<str>>) -> (String, Entry) {
+fn read_found(root: &Root, path: String, found: Found, called: Option<&Arc<str>>) -> (String, Entry) {
     let entry = match found {
-        Found::File if is_yaml(&path) => read_text(&path, &root.join(&path)),
+        Found::File if is_yaml(&path) => read_text(&path, root, Path::new(&path)),
         Found::Linked if is_yaml(&path) => read_place(root, &path).unwrap_or(Entry::Opaque(LoadError::Missing)),
         other => unread(other),
     };
@@ -132,50 +141,60 @@ fn unread(found: Found) -> Entry {
 }
 
 /// The file at a path; where there is none, a file on the way to it, or one of the folder that stands there.
-fn read_or_obstacle(root: &Path, path: &str) -> Option<(String, Entry)> {
-    match place::find(root, path) {
-        Place::File(_) | Place::Link | Place::Hidden(_) => Some((path.to_owned(), read_place(root, path)?)),
-        Place::Folder => {
-            let first =
-                fs::read_dir(root.join(path)).ok()?.filter_map(Result::ok).map(|entry| entry.file_name()).min()?;
-            Some((format!("{path}/{}", first.to_string_lossy()), Entry::Deferred))
+fn read_or_obstacle(root: &Root, path: &str) -> Option<(String, Entry)> {
+    if path.is_empty() {
+        return None;
+    }
+    match root.find(path) {
+        Place::File(_) | Place::Hidden(_) | Place::Special => Some((path.to_owned(), read_place(root, path)?)),
+        // Behind a link that leads out, nothing is looked at.
+        Place::Refused(Refusal::Link) if matches!(root.find(folder_of(path)), Place::Folder(_)) => {
+            Some((path.to_owned(), Entry::Opaque(LoadError::Linked)))
+        }
+        Place::Folder(real) if real != Path::new(path) => Some((path.to_owned(), Entry::Opaque(LoadError::Linked))),
+        Place::Folder(folder) => {
+            let first = root.names(&folder).into_iter().min()?;
+            Some((format!("{path}/{first}"), Entry::Deferred))
         }
         Place::Nothing => {
             let folders = std::iter::successors(Some(folder_of(path)), |folder| Some(folder_of(folder)));
             let mut folders = folders.take_while(|folder| !folder.is_empty());
-            folders.find_map(|folder| match place::find(root, folder) {
+            folders.find_map(|folder| match root.find(folder) {
                 Place::File(_) => Some((folder.to_owned(), read_place(root, folder)?)),
-                Place::Link | Place::Folder | Place::Hidden(_) | Place::Nothing => None,
+                _ => None,
             })
         }
+        Place::Refused(_) => None,
     }
 }
 
-fn read_place(root: &Path, path: &str) -> Option<Entry> {
-    match place::find(root, path) {
-        Place::File(full) => Some(read_text(path, &full)),
-        Place::Link => Some(Entry::Opaque(LoadError::Linked)),
+fn read_place(root: &Root, path: &str) -> Option<Entry> {
+    match root.find(path) {
+        Place::File(real) => Some(read_text(path, root, &real)),
+        Place::Refused(_) => Some(Entry::Opaque(LoadError::Linked)),
         Place::Hidden(why) => Some(Entry::Opaque(LoadError::Unreadable(why))),
-        Place::Folder | Place::Nothing => None,
+        Place::Special => Some(Entry::Opaque(LoadError::Decode(DecodeError::NotText))),
+        Place::Folder(_) | Place::Nothing => None,
     }
 }
 
-fn read_text(path: &str, full: &Path) -> Entry {
-    read_file(path, full).map_or_else(Entry::Opaque, Entry::Text)
+fn read_text(path: &str, root: &Root, real: &Path) -> Entry {
+    read_file(path, root, real).map_or_else(Entry::Opaque, Entry::Text)
 }
 
-pub(super) fn read_file(path: &str, full: &Path) -> Result<File, LoadError> {
-    Ok(File::decode(path, read_bytes(full)?)?)
+/// Reads a file by the path that no link is on; `path` is what it is called.
+pub(super) fn read_file(path: &str, root: &Root, real: &Path) -> Result<File, LoadError> {
+    Ok(File::decode(path, read_bytes(root, real)?)?)
 }
 
-pub(super) fn read_bytes(full: &Path) -> Result<Vec<u8>, LoadError> {
+/// The bytes of a file by the path that no link is on.
+pub(super) fn read_bytes(root: &Root, real: &Path) -> Result<Vec<u8>, LoadError> {
     let unreadable = |error: std::io::Error| LoadError::Unreadable(reason(&error));
-    let mut file = fs::File::open(full).map_err(unreadable)?;
-    let len = file.metadata().map_err(unreadable)?.len();
-    if len > File::MAX_LEN as u64 {
+    let (mut file, metadata) = root.file(real)?;
+    if metadata.len() > File::MAX_LEN as u64 {
         return Err(DecodeError::TooLarge.into());
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default() + 1);
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
     // A file that grows meanwhile, as those of /proc do, is not read for ever.
     file.by_ref().take(File::MAX_LEN as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     Ok(bytes)
@@ -189,29 +208,30 @@ fn is_yaml(path: &str) -> bool {
 
 /// Reads the files of a folder that were not read yet.
 struct Folder {
-    root: PathBuf,
+    root: Root,
     /// The folder as it was typed, when it is not the one that is judged.
     called: Option<Arc<str>>,
 }
 
 impl Folder {
     fn find(&self, path: &str) -> Result<PathBuf, LoadError> {
-        match place::find(&self.root, path) {
-            Place::File(full) => Ok(full),
-            Place::Link => Err(LoadError::Linked),
+        match self.root.find(path) {
+            Place::File(real) => Ok(real),
+            Place::Refused(_) => Err(LoadError::Linked),
+            Place::Folder(real) if real != Path::new(path) => Err(LoadError::Linked),
             Place::Hidden(why) => Err(LoadError::Unreadable(why)),
-            Place::Folder | Place::Nothing => Err(LoadError::Missing),
+            Place::Folder(_) | Place::Special | Place::Nothing => Err(LoadError::Missing),
         }
     }
 }
 
 impl Load for Folder {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        Ok(in_root(read_file(path, &self.find(path)?)?, self.called.as_ref()))
+        Ok(in_root(read_file(path, &self.root, &self.find(path)?)?, self.called.as_ref()))
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        read_bytes(&self.find(path)?)
+        read_bytes(&self.root, &self.find(path)?)
     }
 }
 
@@ -299,7 +319,7 @@ mod tests {
         let blocked = read_some(folder.path(), ["a", "a/a.yaml/b.yaml"]).unwrap();
         assert!(blocked.has_folder("a") && blocked.file("a/a.yaml").is_ok());
         let some = read_some(folder.path(), ["out.yaml", "folder/secret.yaml", "a/a.yaml", "../x", "b"]).unwrap();
-        assert_eq!(paths(&some), ["a/a.yaml", "folder/secret.yaml", "out.yaml"]);
+        assert_eq!(paths(&some), ["a/a.yaml", "out.yaml"]);
         assert_eq!(some.files().count(), 1);
     }
 

@@ -10,7 +10,8 @@ use ignore::{DirEntry, WalkBuilder};
 use super::STAGE;
 use super::error::{DiskError, reason, shown};
 use super::git;
-use super::place::{self, Place};
+use super::place;
+use super::root::{Place, Root};
 
 /// What stands at a path below the root.
 pub(super) enum Found {
@@ -26,11 +27,12 @@ pub(super) enum Found {
     Unreadable(String),
 }
 
-/// The files below `root`, which is canonical, in any order.
+/// The files below a root, in any order.
 ///
 /// Hidden files count, `.git` does not. The .gitignore files below the root are honoured and no others, so that two
 /// machines see the same files; what Git tracks counts even when they name it.
-pub(super) fn files(root: &Path) -> Result<Vec<(String, Found)>, DiskError> {
+pub(super) fn files(root: &Root) -> Result<Vec<(String, Found)>, DiskError> {
+    let (opened, root) = (root, root.path());
     // The walker opens what is called .gitignore, whatever it is, and a link of a pull request may lead anywhere.
     let strange: Arc<Mutex<BTreeSet<PathBuf>>> = Arc::default();
     strange.lock().unwrap_or_else(PoisonError::into_inner).extend(strange_ignore_file(root));
@@ -61,7 +63,7 @@ pub(super) fn files(root: &Path) -> Result<Vec<(String, Found)>, DiskError> {
         match entry {
             Ok(entry) => {
                 ignores |= entry.file_name() == ".gitignore";
-                found.extend(look(root, &entry));
+                found.extend(look(opened, &entry));
             }
             Err(error) => match path_of(&error).and_then(|path| path.strip_prefix(root).ok()) {
                 Some(path) if !path.as_os_str().is_empty() => {
@@ -80,12 +82,13 @@ pub(super) fn files(root: &Path) -> Result<Vec<(String, Found)>, DiskError> {
     }
     if ignores {
         let tracked = git::tracked_but_ignored(root);
-        found.extend(tracked.into_iter().filter_map(|path| match place::find(root, &path) {
-            Place::File(full) if full == root.join(&path) => Some((path, Found::File)),
+        found.extend(tracked.into_iter().filter_map(|path| match opened.find(&path) {
+            Place::File(real) if real == Path::new(&path) => Some((path, Found::File)),
             Place::File(_) => Some((path, Found::Linked)),
-            Place::Link => Some((path, Found::Link)),
+            Place::Refused(_) => Some((path, Found::Link)),
             Place::Hidden(why) => Some((path, Found::Unreadable(why))),
-            Place::Nothing | Place::Folder => None,
+            Place::Special => Some((path, Found::NoFile)),
+            Place::Nothing | Place::Folder(_) => None,
         }));
     }
     Ok(found)
@@ -104,11 +107,12 @@ fn refuse_strange(path: &Path) -> DiskError {
 }
 
 fn is_wanted(entry: &DirEntry) -> bool {
-    entry.file_name() != ".git" && !(entry.depth() == 1 && entry.file_name() == STAGE)
+    let is_stage = entry.depth() == 1 && entry.file_name() == STAGE;
+    !is_stage && !place::is_git(entry.file_name())
 }
 
-fn look(root: &Path, entry: &DirEntry) -> Option<(String, Found)> {
-    let relative = entry.path().strip_prefix(root).ok()?;
+fn look(root: &Root, entry: &DirEntry) -> Option<(String, Found)> {
+    let relative = entry.path().strip_prefix(root.path()).ok()?;
     let kind = entry.file_type()?;
     if relative.as_os_str().is_empty() || kind.is_dir() {
         return None;
@@ -123,7 +127,7 @@ fn look(root: &Path, entry: &DirEntry) -> Option<(String, Found)> {
     if !kind.is_symlink() {
         return Some((path, Found::NoFile));
     }
-    let found = if matches!(place::find(root, &path), Place::File(_)) { Found::Linked } else { Found::Link };
+    let found = if matches!(root.find(&path), Place::File(_)) { Found::Linked } else { Found::Link };
     Some((path, found))
 }
 

@@ -46,6 +46,7 @@ impl Changes {
 ///
 /// Everything that can be refused is asked for before the first file changes.
 pub fn write(root: &Path, changes: &Changes) -> Result<(), DiskError> {
+    place::refuse_stray(root)?;
     fs::create_dir_all(root).map_err(DiskError::refused("make the folder", root))?;
     let root = fs::canonicalize(root).map_err(DiskError::refused("read", root))?;
     let written = write_in_steps(&root, changes, &mut |_| Ok(()));
@@ -55,6 +56,7 @@ pub fn write(root: &Path, changes: &Changes) -> Result<(), DiskError> {
 
 /// Removes what an interrupted run left behind.
 pub fn clean(root: &Path) -> Result<(), DiskError> {
+    place::refuse_stray(root)?;
     let stage = root.join(STAGE);
     match fs::symlink_metadata(&stage) {
         Err(_) => Ok(()),
@@ -65,6 +67,7 @@ pub fn clean(root: &Path) -> Result<(), DiskError> {
 
 /// Writes a new file, never over another, and the folders that it lies in.
 pub fn create(path: &Path, text: &str) -> Result<(), DiskError> {
+    place::refuse_stray(path)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(DiskError::refused("make the folder", folder))?;
     }
@@ -130,6 +133,7 @@ fn write_in_steps(root: &Path, changes: &Changes, before: Before<'_>) -> Result<
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder).map_err(DiskError::refused("make the folder", folder))?;
         }
+        place::confirm(root, target)?;
         rename(&staged, target)?;
     }
     for path in late {
@@ -174,6 +178,7 @@ fn rename(from: &Path, to: &Path) -> Result<(), DiskError> {
 
 /// Removes a file and the folders that it leaves empty.
 fn remove(root: &Path, target: &Path, before: Before<'_>) -> Result<(), DiskError> {
+    place::confirm(root, target)?;
     match fs::remove_file(target) {
         Err(error) if !matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             return Err(DiskError::refused("remove", target)(error));

@@ -13,11 +13,9 @@ use crate::fleet::merge::levels::Merged;
 use crate::fleet::resolve::dependencies::Graph;
 use crate::fleet::resolve::derive::resolve;
 use crate::fleet::resolve::fleet::Fleet;
+use crate::fleet::rule_ids::INVALID_FLEET;
 use crate::text::{Span, Tree};
 use crate::yaml::Node;
-
-/// The rule of mistakes against the schema.
-pub const INVALID_FLEET: &str = "invalid-fleet";
 
 /// What a fleet.yaml says.
 #[derive(Debug, Clone)]

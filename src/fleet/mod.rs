@@ -1,15 +1,21 @@
 //! The language of fleet.yaml: nodes → a fleet, or findings.
 
-mod merge;
+mod formats;
+mod rule_ids;
+mod scalar;
 pub mod model;
 mod input;
+mod merge;
 pub mod resolve;
 mod check;
 mod load;
+mod explain;
+mod input_guard;
 
+pub use explain::{Explained, Provenance, explain};
 pub use input::layout::{Layout, MANIFEST};
-pub use input::scalar::{ComponentPath, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
 pub use input::schema::{cluster_schema, schema, tenant_schema};
-pub use load::{INVALID_FLEET, Loaded, load};
-pub use resolve::explain::{Explained, Provenance, explain};
+pub use load::{Loaded, load};
 pub use resolve::fleet::Fleet;
+pub use rule_ids::INVALID_FLEET;
+pub use scalar::{ComponentPath, DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};

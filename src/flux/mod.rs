@@ -1,56 +1,46 @@
 //! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
 
+mod object;
+mod model;
 mod classify;
-mod label;
-mod place;
-mod resourceset;
 pub mod source;
 mod settings;
-mod walk;
-pub mod helm;
-mod producer;
-pub mod query;
 mod install;
-mod repo;
-mod build;
-mod engine;
-mod model;
+mod producer;
+mod resourceset;
 pub mod variables;
+mod build;
+mod cluster;
+mod engine;
+pub mod helm;
+pub mod query;
+mod repo;
 
 pub use build::kustomization::MISSING_PATH;
+pub use cluster::applied_set::{Applied, Brought};
+pub use cluster::applier::Applier;
+pub use cluster::apply_mode::Handling;
+pub use cluster::desired_state::Cluster;
+pub use cluster::receiver::{Group, Receiver};
 pub use engine::outcome::Gap;
 pub use install::installation::{CONTROLLERS, DEFAULT_CONTROLLERS, installs};
-pub use install::lockdown::{Installation, Lockdown, Locks, locks_of_instance};
+pub use install::lockdown::{Installation, Locks, locks_of_instance};
 pub use install::version::Strictness;
-pub use model::apply_mode::Handling;
-pub use model::cluster::{Applied, Applier, ApplierKind, Brought, Cluster, State, Variable, VariableSource, Variables};
+pub use model::applier_kind::{ApplierKind, State};
+pub use model::built_object::Built;
 pub use model::completion::Completion;
 pub use model::objects::Objects;
-pub use model::receiver::{Group, Receiver};
-pub use producer::{Known, Produced, Producers};
+pub use model::variables::{Variable, VariableSource, Variables};
+pub use object::kinds::{is_flux, is_kustomization, is_source};
+pub use producer::Producers;
+pub use producer::produced::{Known, Produced};
 pub use query::field::pointer;
 pub use query::image_marker::Marker;
+pub use query::lockdown::Lockdown;
 pub use query::provenance::{Agent, Cause, Provenance, leaves};
 pub use query::tenancy::{Governance, Tenancy, is_of_bootstrap};
-pub use repo::{Built, Repo, Skipped};
+pub use repo::{Repo, Skipped};
 pub use resourceset::{Expansion, expand, is_input_provider, is_resource_set};
 pub use settings::{Bounds, Settings};
-pub use variables::substitute::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE, reads, substitute};
-
-use crate::kube::Object;
-
-/// Whether an object is of one of Flux's kinds, sources, deliveries and the operator's sets.
-pub fn is_flux(object: &Object) -> bool {
-    object.group().ends_with(".toolkit.fluxcd.io") || object.is("fluxcd.controlplane.io", "ResourceSet")
-}
-
-/// Flux's own Kustomization, of any version.
-pub fn is_kustomization(object: &Object) -> bool {
-    object.is("kustomize.toolkit.fluxcd.io", "Kustomization")
-}
-
-/// Whether an object is one of Flux's sources that Kustomizations build from.
-pub fn is_source(object: &Object) -> bool {
-    let kinds = ["GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"];
-    object.group() == "source.toolkit.fluxcd.io" && kinds.contains(&object.kind())
-}
+pub use variables::substitute::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE};
+pub use variables::substitute::{reads, substitute};

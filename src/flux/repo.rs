@@ -1,5 +1,7 @@
 //! A repository: every file read once, every kustomization built once, every object found once.
 
+use crate::flux::model::built_object::Built;
+use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -10,9 +12,10 @@ use super::classify::{
 };
 use super::settings::Settings;
 use super::source;
-use super::source::Sources;
 use crate::base::finding::{Finding, ObjectRef, sort};
-use crate::flux::engine::lookups::Lookups;
+use crate::flux::cluster::applied_set::Brought;
+use crate::flux::cluster::desired_state::Cluster;
+use crate::flux::cluster::lookups::Lookups;
 use crate::flux::engine::outcome::Gap;
 use crate::flux::engine::unmatched_patches::Tally;
 use crate::flux::engine::unreached_path::Own;
@@ -20,10 +23,10 @@ use crate::flux::engine::waves::{AT_ONCE, run};
 use crate::flux::install::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations};
 use crate::flux::install::lockdown::Installation;
 use crate::flux::install::root::{Root, roots};
-use crate::flux::install::sync::{OPERATOR, objects_of};
-use crate::flux::model::cluster::{Brought, Cluster};
+use crate::flux::install::sync::objects_of;
 use crate::flux::model::completion::{Applier, Appliers, Completion};
 use crate::flux::query::image_marker::{Marker, markers};
+use crate::flux::source::sources::Sources;
 use crate::kube::Object;
 use crate::kustomize::{Build, Builder, Files, is_yaml};
 use crate::text::{Entry, Index, Tree, folder_of};
@@ -53,19 +56,6 @@ pub struct Repo {
     pub not_done: BTreeMap<String, usize>,
     /// The kustomizations that bring Flux's own installation.
     pub installations: Vec<Installation>,
-}
-
-/// An object and how it came to be.
-#[derive(Debug, Clone)]
-pub struct Built {
-    /// The object.
-    pub object: Object,
-    /// The folder that it is applied from: the kustomization's, or the file's.
-    pub folder: Arc<str>,
-    /// What Flux adds to it, as far as this repository says.
-    pub completion: Completion,
-    /// Whether a transformer that was not run may have set any field of it.
-    pub settled: bool,
 }
 
 /// Files that were not judged, counted by reason.
@@ -178,7 +168,7 @@ impl Repo {
             covered.extend(build.folders);
             let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
             self.problems.extend(build.findings);
-            patches.take_folder(&build.laid);
+            patches.take_folder(&build.patch_targets);
             let folder: Arc<str> = folder.as_str().into();
             for object in build.objects {
                 let object = Built { object, folder: folder.clone(), completion: Completion::default(), settled };
@@ -253,11 +243,11 @@ impl Repo {
     fn without_root(&self) -> Cluster {
         let mut cluster =
             Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups: Lookups::default() };
-        let mut by_folder: BTreeMap<Arc<str>, Arc<crate::flux::model::cluster::Applier>> = BTreeMap::new();
+        let mut by_folder: BTreeMap<Arc<str>, Arc<crate::flux::cluster::applier::Applier>> = BTreeMap::new();
         for built in &self.objects {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {
                 let at = cluster.appliers.len();
-                let applier = Arc::new(crate::flux::model::cluster::Applier::folder(&built.folder, at));
+                let applier = Arc::new(crate::flux::cluster::applier::Applier::folder(&built.folder, at));
                 cluster.appliers.push(applier.clone());
                 applier
             });
@@ -285,7 +275,7 @@ fn sources(files: &Files, builder: &Builder, settings: &Settings, roots: &[Root]
     for root in sure.into_iter().chain(guessed) {
         let Some(prefix) = &root.prefix else { continue };
         for object in &root.objects {
-            if object.is(OPERATOR, "FluxInstance") {
+            if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
                 let (made, _) = objects_of(object, builder);
                 for source in &made {
                     sources.add_own(source, prefix);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::groups;
 use super::object::Object;
 use super::scope::settled_namespace;
 
@@ -40,7 +41,7 @@ impl<'a> ObjectId<'a> {
 
     /// Whether the kind belongs to Flux or to Flux Operator.
     pub fn is_flux(&self) -> bool {
-        self.group.ends_with(".toolkit.fluxcd.io") || self.group == "fluxcd.controlplane.io"
+        groups::is_toolkit(self.group) || self.group == groups::FLUX_OPERATOR
     }
 }
 

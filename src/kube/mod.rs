@@ -1,8 +1,13 @@
-//! A Kubernetes object as written: its fields, its identity and the scope of its kind.
+//! Kubernetes objects as written: identities, scopes of kinds, and notations that several modules read.
 
+pub mod groups;
 mod object;
 mod scope;
 mod id;
+pub mod selector;
+mod selector_text;
+pub mod version;
+pub mod semver_range;
 
 pub use id::ObjectId;
 pub use object::Object;

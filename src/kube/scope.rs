@@ -1,5 +1,7 @@
 //! The scope of kinds: namespaced or cluster-scoped.
 
+use super::groups;
+
 /// The scope of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -17,7 +19,7 @@ pub enum Scope {
 pub fn scope_of(group: &str, kind: &str) -> Scope {
     match group {
         "" => either(kind, &["ComponentStatus", "Namespace", "Node", "PersistentVolume"], CORE),
-        _ if NAMESPACED.contains(&group) || group.ends_with(".toolkit.fluxcd.io") => Scope::Namespaced,
+        _ if NAMESPACED.contains(&group) || groups::is_toolkit(group) => Scope::Namespaced,
         _ if CLUSTER.contains(&group) => Scope::Cluster,
         "authorization.k8s.io" => either(kind, &[], &["LocalSubjectAccessReview"]).or(Scope::Cluster),
         "certificates.k8s.io" => {
@@ -27,7 +29,7 @@ pub fn scope_of(group: &str, kind: &str) -> Scope {
             either(kind, &["IngressClass", "IPAddress", "ServiceCIDR"], &["Ingress", "NetworkPolicy"])
         }
         "policy" => either(kind, &["PodSecurityPolicy"], &["PodDisruptionBudget"]),
-        "rbac.authorization.k8s.io" => either(kind, &["ClusterRole", "ClusterRoleBinding"], &["Role", "RoleBinding"]),
+        groups::RBAC => either(kind, &["ClusterRole", "ClusterRoleBinding"], &["Role", "RoleBinding"]),
         "resource.k8s.io" => either(
             kind,
             &["DeviceClass", "DeviceTaintRule", "ResourcePoolStatusRequest", "ResourceSlice"],
@@ -57,9 +59,9 @@ const NAMESPACED: &[&str] = &[
     "discovery.k8s.io",
     "events.k8s.io",
     "extensions",
-    "fluxcd.controlplane.io",
+    groups::FLUX_OPERATOR,
     "monitoring.coreos.com",
-    "source.extensions.fluxcd.io",
+    groups::SOURCE_EXTENSIONS,
 ];
 
 /// The groups whose kinds are all cluster-scoped.

@@ -3,7 +3,6 @@
 mod context;
 mod fields;
 mod findings;
-mod groups;
 mod refs;
 mod facts;
 mod view;

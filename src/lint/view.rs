@@ -7,13 +7,12 @@ use super::context::Context;
 use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{Applied, Applier, ApplierKind, Brought, Installation, Producers, Receiver, Tenancy};
-use crate::kube::{Object, ObjectId};
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::artifacts::may_be_generated;
 use crate::lint::facts::identity_hash::{identity_hash, kind_hash};
 use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
 use crate::lint::facts::unknown_sources::UnknownSources;
-use crate::lint::groups::{HELM, KUSTOMIZE};
 use crate::lint::refs::source_reference::BUILT_FROM_SOURCES;
 use crate::rbac::{Kinds, Rbac};
 use crate::text::Index;
@@ -201,7 +200,7 @@ impl<'a> View<'a> {
                 let object = by.object.as_ref()?;
                 Some(Reader { object, by, is_itself: true })
             });
-            let others = BUILT_FROM_SOURCES.into_iter().filter(|kind| *kind != (KUSTOMIZE, "Kustomization"));
+            let others = BUILT_FROM_SOURCES.into_iter().filter(|kind| *kind != (groups::KUSTOMIZE, "Kustomization"));
             let others = others.flat_map(|(group, kind)| self.of_kind(group, kind));
             let others = others.map(|applied| Reader { object: applied.object, by: applied.by, is_itself: false });
             inputs(kustomizations.chain(others), |id| self.get(id))
@@ -225,7 +224,7 @@ impl<'a> View<'a> {
     pub(super) fn unknown_sources(&self) -> &UnknownSources<'a> {
         self.unknown_sources.get_or_init(|| {
             let lacks = |source: &ObjectRef| self.lacks(source);
-            UnknownSources::collect(self.of_kind(HELM, "HelmRelease"), self.appliers(), lacks)
+            UnknownSources::collect(self.of_kind(groups::HELM, "HelmRelease"), self.appliers(), lacks)
         })
     }
 
@@ -238,7 +237,7 @@ impl<'a> View<'a> {
 
     /// Whether a controller on the cluster may generate an `ExternalArtifact`.
     pub(super) fn may_generate_artifact(&self, namespace: &str, name: &str) -> bool {
-        may_be_generated(self.of_kind("source.extensions.fluxcd.io", "ArtifactGenerator"), namespace, name)
+        may_be_generated(self.of_kind(groups::SOURCE_EXTENSIONS, "ArtifactGenerator"), namespace, name)
     }
 
     fn at(&self, (list, at): ListPosition) -> Option<Applied<'a>> {

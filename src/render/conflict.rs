@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::jobs::Job;
 use super::made::{Identity, Kustomization};
-use super::{DUPLICATE_OBJECT, DUPLICATE_PATH};
+use super::rule_ids::{DUPLICATE_OBJECT, DUPLICATE_PATH};
 use crate::base::finding::Finding;
 use crate::fleet::Fleet;
 use crate::text::{Index, Span, folder_of};

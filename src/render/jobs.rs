@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::lock::LOCK;
 use super::made::{Fault, Made, make};
 use super::manifest::Manifest;
 use super::place::{Pattern, Scope, is_partial};
+use super::rule_ids::{INVALID_TEMPLATE, PATH_OUTSIDE_REPOSITORY};
+use super::splice;
 use super::template::{Templates, line};
 use super::value::Values;
-use super::{INVALID_TEMPLATE, LOCK, PATH_OUTSIDE_REPOSITORY, splice};
 use crate::base::finding::Finding;
 use crate::fleet::{Fleet, Layout, MANIFEST};
 use crate::text::{File, Index, Span, folder_of, normalize};

@@ -2,7 +2,7 @@
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::INVALID_TEMPLATE;
+use super::rule_ids::INVALID_TEMPLATE;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::fleet::Layout;
 use crate::text::{Span, folder_of};

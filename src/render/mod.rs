@@ -3,17 +3,19 @@
 //! A layout is a folder that looks like what it renders: every file in it is a template, and `[cluster]`, `[tenant]`,
 //! `[component]`, `[stage]` or `[namespace]` in a path repeats. Nothing here knows a layout's own folders or names.
 
+mod change;
 mod lock;
-mod manifest;
 mod place;
+mod rule_ids;
+mod manifest;
 mod splice;
 mod made;
 mod value;
 mod template;
 mod jobs;
 mod conflict;
-mod plan;
 mod removed;
+mod plan;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,21 +23,12 @@ use crate::base::finding::Finding;
 use crate::fleet::{Fleet, Layout};
 use crate::text::{File, Tree};
 
+pub use change::Change;
 pub use lock::{Digest, INVALID_LOCK, LOCK, Lock};
 pub use made::HEADER;
-pub use plan::{Change, Plan, plan};
+pub use plan::{Plan, plan};
 pub use removed::Removed;
-
-/// The rule of mistakes in a layout.
-pub const INVALID_TEMPLATE: &str = "invalid-template";
-/// The rule of what a layout says it cannot do.
-pub const LAYOUT_REFUSES: &str = "layout-refuses";
-/// The rule of two things that would be rendered to one path.
-pub const DUPLICATE_PATH: &str = "duplicate-path";
-/// The rule of two things that would be rendered as one object.
-pub const DUPLICATE_OBJECT: &str = "duplicate-object";
-/// The rule of paths that leave the repository.
-pub const PATH_OUTSIDE_REPOSITORY: &str = "path-outside-repository";
+pub use rule_ids::{DUPLICATE_OBJECT, DUPLICATE_PATH, INVALID_TEMPLATE, LAYOUT_REFUSES, PATH_OUTSIDE_REPOSITORY};
 
 /// What a fleet renders to.
 #[derive(Debug)]

@@ -5,24 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Rendered;
 use rayon::prelude::*;
 
+use super::change::Change;
 use super::lock::{Digest, LOCK, Lock};
 use super::made::HEADER;
 use super::removed::{Removed, removed};
 use crate::text::{File, LoadError, Tree, folder_of};
 use crate::yaml::{Reader, parse, to_json};
-
-/// A file, as it is and as it shall be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Its path.
-    pub path: String,
-    /// Its text now; `None` when there is no such file, or when it is no text.
-    pub old: Option<File>,
-    /// Its text afterwards; `None` when it is removed.
-    pub new: Option<File>,
-    /// What is known beside that, for messages; for a file in the way that it carries our header, for example.
-    pub note: Option<&'static str>,
-}
 
 /// What a render would do. Every list is sorted by path.
 #[derive(Debug, Clone, Default)]

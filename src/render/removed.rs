@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::Change;
+use super::change::Change;
 use crate::base::finding::ObjectRef;
 use crate::kube::Object;
 use crate::text::{File, Tree, folder_of};

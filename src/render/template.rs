@@ -4,7 +4,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
-use super::INVALID_TEMPLATE;
+use super::rule_ids::INVALID_TEMPLATE;
 use super::splice;
 use crate::base::finding::Finding;
 use crate::fleet::{Layout, MANIFEST};
@@ -125,9 +125,9 @@ impl Templates {
     fn refusal(&self, refusal: &Refusal, error: &Error, name: &str, asked: Option<&Span>) -> Finding {
         let place = self.place(error, name, asked);
         match asked {
-            Some(asked) => Finding::error(super::LAYOUT_REFUSES, asked.clone(), refusal.0.clone())
+            Some(asked) => Finding::error(super::rule_ids::LAYOUT_REFUSES, asked.clone(), refusal.0.clone())
                 .related(place, "the layout says so here"),
-            None => Finding::error(super::LAYOUT_REFUSES, place, refusal.0.clone()),
+            None => Finding::error(super::rule_ids::LAYOUT_REFUSES, place, refusal.0.clone()),
         }
     }
 

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use similar::{DiffOp, TextDiff};
 
 use super::mask::Mask;
-use super::text::printable;
+use super::printable::printable;
 use crate::text::File;
 
 /// Lines of context around a change.

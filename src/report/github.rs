@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::{Report, printable};
+use super::printable::printable;
+use super::result::Report;
 use crate::base::finding::{Finding, Severity};
 
 /// Writes one workflow command per finding.

@@ -109,7 +109,7 @@ struct Summary {
 }
 
 /// Writes the document, indented, with a line break at its end.
-pub(super) fn write(report: &super::Report, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &super::result::Report, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &Report::from(report))?;
     writeln!(out)
 }
@@ -120,8 +120,8 @@ pub fn schema() -> serde_json::Value {
     settings.into_generator().into_root_schema_for::<Report>().to_value()
 }
 
-impl From<&super::Report> for Report {
-    fn from(report: &super::Report) -> Self {
+impl From<&super::result::Report> for Report {
+    fn from(report: &super::result::Report) -> Self {
         let super::summary::Summary { errors, warnings, pedantic, judged } = report.summary.clone();
         let super::summary::Judged { files, objects, excepted, skipped, not_done } = judged;
         Self {

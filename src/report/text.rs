@@ -1,14 +1,14 @@
 //! For people: each finding with its source line and a caret, as rustc shows them.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
-use super::Report;
 use super::mask::Masks;
+use super::printable::printable;
+use super::result::Report;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::text::{File, Position};
 
@@ -124,17 +124,4 @@ fn offset(source: &str, starts: &BTreeMap<u32, usize>, place: Position) -> usize
 
 fn line_end(source: &str, from: usize) -> usize {
     source.get(from..).and_then(|rest| rest.find('\n')).map_or(source.len(), |at| from + at)
-}
-
-/// A text of the user's as it may be shown: what would move the cursor or reverse the line is replaced.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    let unsafe_for_terminals = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
-    };
-    if text.contains(unsafe_for_terminals) {
-        Cow::Owned(text.replace(unsafe_for_terminals, "\u{FFFD}"))
-    } else {
-        Cow::Borrowed(text)
-    }
 }

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::mask::{Masks, conceal};
+use super::printable::printable;
 use super::provenance::{JsonField, JsonReference, schema_of};
-use super::{printable, shown_path};
+use super::result::shown_path;
 use crate::base::finding::ObjectRef;
 use crate::flux::query::field::shown;
 use crate::flux::query::trace::{Field, Trace};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::{DecodeError, File};
+use super::file::{DecodeError, File};
 
 /// A directory of files: path → file. Paths use `/`, start at the root and never leave it.
 ///

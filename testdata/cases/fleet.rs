@@ -1,35 +1,54 @@
-//! Cases of fleet: a folder with a `fleet.yaml`, what it should say, and for some what comes out of it.
+//! Fleets and configurations: a directory with a `fleet.yaml` or a `.fleetwright.yaml`, the findings in it, and for some
+//! what it resolves to.
 
-use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fmt::Write as _;
+use std::path::Path;
 
 use fleetwright::base::finding::Finding;
-use fleetwright::text::{File, Span, Tree};
-use fleetwright::{config, fleet, lint};
-use snapbox::{Assert, Data};
+use fleetwright::text::{Span, Tree};
+use fleetwright::{config, fleet};
+use libtest_mimic::Trial;
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/fleet")
+use crate::support::{entries, testdata, tree_of};
+use crate::{Outcome, compare, trials as trials_of};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let root = testdata("fleet");
+    trials_of("fleet", &root, entries(&root), |case| {
+        if case.join(config::PATH).exists() { check_config(case) } else { check_fleet(case) }
+    })
 }
 
 /// The files of a case, without what is expected of it.
 fn tree(case: &Path) -> Tree {
-    fn read(folder: &Path, prefix: &str, tree: &mut Tree) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let entry = entry.unwrap();
-            let name = entry.file_name().into_string().unwrap();
-            let path = format!("{prefix}{name}");
-            if entry.file_type().unwrap().is_dir() {
-                read(&entry.path(), &format!("{path}/"), tree);
-            } else if !matches!(path.as_str(), "expected.txt" | "resolved.json" | "explain.txt") {
-                tree.insert(File::decode(path, fs::read(entry.path()).unwrap()).unwrap());
-            }
-        }
+    let mut tree = tree_of(case);
+    for path in ["expected.txt", "resolved.json", "explain.txt"] {
+        tree.remove(path);
     }
-    let mut tree = Tree::default();
-    read(case, "", &mut tree);
     tree
+}
+
+fn check_fleet(case: &Path) -> Outcome {
+    let loaded = fleet::load(&tree(case), "fleet.yaml");
+    let findings = [loaded.findings.clone(), loaded.synced_inputs("")].concat();
+    compare(said(&findings), &case.join("expected.txt"))?;
+    let resolved = case.join("resolved.json");
+    if resolved.exists() {
+        compare(serde_json::to_string_pretty(&loaded.fleet).unwrap() + "\n", &resolved)?;
+    }
+    let explained = case.join("explain.txt");
+    if explained.exists() {
+        let lines = fleet::explain(&loaded).into_iter();
+        let lines = lines.map(|line| format!("{} {} = {} ({})\n", line.subject, line.field, line.value, line.from));
+        compare(lines.collect(), &explained)?;
+    }
+    Ok(())
+}
+
+fn check_config(case: &Path) -> Outcome {
+    let (settings, findings) = config::load(&tree(case));
+    let text = said(&findings) + &lint_text(&settings.lint) + &settings_text(&settings);
+    compare(text, &case.join("expected.txt"))
 }
 
 fn place(span: &Span) -> String {
@@ -50,42 +69,6 @@ fn said(findings: &[Finding]) -> String {
         }
     }
     text
-}
-
-fn cases() -> Vec<PathBuf> {
-    let mut cases: Vec<PathBuf> = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.sort();
-    cases
-}
-
-#[test]
-fn every_fleet_is_loaded_or_explained() {
-    let assert = Assert::new().action_env("SNAPSHOTS");
-    for case in cases().into_iter().filter(|case| !case.join(config::PATH).exists()) {
-        let loaded = fleet::load(&tree(&case), "fleet.yaml");
-        let expected = |name: &str| Data::read_from(&case.join(name), None);
-        let findings = [loaded.findings.clone(), loaded.synced_inputs("")].concat();
-        assert.eq(said(&findings), expected("expected.txt").raw());
-        if case.join("resolved.json").exists() {
-            let json = serde_json::to_string_pretty(&loaded.fleet).unwrap() + "\n";
-            assert.eq(json, expected("resolved.json").raw());
-        }
-        if case.join("explain.txt").exists() {
-            let lines = fleet::explain(&loaded).into_iter();
-            let lines = lines.map(|line| format!("{} {} = {} ({})\n", line.subject, line.field, line.value, line.from));
-            assert.eq(lines.collect::<String>(), expected("explain.txt").raw());
-        }
-    }
-}
-
-#[test]
-fn every_configuration_is_loaded_or_explained() {
-    let assert = Assert::new().action_env("SNAPSHOTS");
-    for case in cases().into_iter().filter(|case| case.join(config::PATH).exists()) {
-        let (settings, findings) = config::load(&tree(&case));
-        let text = said(&findings) + &lint_text(&settings.lint) + &settings_text(&settings);
-        assert.eq(text, Data::read_from(&case.join("expected.txt"), None).raw());
-    }
 }
 
 /// What a configuration says of rules, paths, clusters and tenants, a line each.
@@ -126,7 +109,7 @@ fn settings_text(settings: &config::Settings) -> String {
     for name in settings.clusters.keys() {
         writeln!(text, "cluster {name}: flux {:?}", settings.flux_version(name)).unwrap();
     }
-    for copy in &settings.sources {
+    for config::DeclaredCopy { copy, .. } in &settings.sources {
         writeln!(text, "source {} {:?} at {}", copy.url, copy.reference, copy.path).unwrap();
     }
     for declared in &settings.external {
@@ -140,104 +123,4 @@ fn settings_text(settings: &config::Settings) -> String {
         .unwrap();
     }
     text
-}
-
-/// The published schemas and what they are generated from.
-fn schemas() -> [(&'static str, serde_json::Value); 4] {
-    [
-        ("fleet", lint::with_rules(fleet::schema())),
-        ("cluster", fleet::cluster_schema()),
-        ("tenant", fleet::tenant_schema()),
-        ("config", lint::with_rules(config::schema())),
-    ]
-}
-
-#[test]
-fn published_schemas_are_current() {
-    let assert = Assert::new().action_env("SNAPSHOTS");
-    for (name, schema) in schemas() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{name}.schema.json"));
-        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-        assert.eq(text, Data::read_from(&path, None).raw());
-    }
-}
-
-#[test]
-fn every_property_has_a_description_and_an_example_that_is_valid() {
-    fn visit(root: &serde_json::Value, at: &str, node: &serde_json::Value, faults: &mut Vec<String>) {
-        if let Some(properties) = node.get("properties").and_then(serde_json::Value::as_object) {
-            for (name, property) in properties {
-                let at = format!("{at}.{name}");
-                if property.get("description").is_none_or(|text| text.as_str().is_none_or(str::is_empty)) {
-                    faults.push(format!("{at} has no description"));
-                }
-                let mut schema = property.clone();
-                schema["definitions"] = root["definitions"].clone();
-                let validator = jsonschema::draft7::new(&schema).unwrap();
-                let examples = property.get("examples").and_then(serde_json::Value::as_array);
-                if examples.is_none_or(Vec::is_empty) {
-                    faults.push(format!("{at} has no example"));
-                }
-                let wrong = examples.into_iter().flatten().chain(property.get("default"));
-                let wrong = wrong.filter(|value| !validator.is_valid(value));
-                faults.extend(wrong.map(|value| format!("{at}: {value} is not valid")));
-            }
-        }
-        let children = ["properties", "definitions", "patternProperties"].into_iter();
-        for (key, child) in children.filter_map(|key| node.get(key)?.as_object()).flatten() {
-            visit(root, &format!("{at}.{key}"), child, faults);
-        }
-        for key in ["items", "additionalProperties"] {
-            if let Some(child) = node.get(key) {
-                visit(root, &format!("{at}.{key}"), child, faults);
-            }
-        }
-    }
-    let mut faults = Vec::new();
-    for (name, schema) in schemas() {
-        visit(&schema, name, &schema, &mut faults);
-        let text = schema.to_string();
-        assert!(!text.contains("\"null\""), "{name} allows null");
-    }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-}
-
-/// A fleet of many clusters and tenants, as text.
-fn many(clusters: usize, tenants: usize) -> Tree {
-    let mut text = String::from(
-        "apiVersion: fleetwright.dev/v1alpha1\nkind: Fleet\nname: many\nrepository: {url: https://example.com/fleet.git}\n\
-         environments: {staging: {}, production: {sourceBranch: production}}\nclusters:\n",
-    );
-    for cluster in 0..clusters {
-        writeln!(
-            text,
-            "  - name: c{cluster}\n    environment: production\n    runtimeInfo: {{DOMAIN: c{cluster}.example.com}}"
-        )
-        .unwrap();
-    }
-    text.push_str("tenants:\n");
-    for tenant in 0..tenants {
-        let url = format!("https://example.com/t{tenant}.git");
-        writeln!(text, "  - name: t{tenant}\n    role: tenant\n    source: {{url: {url}}}\n    components:").unwrap();
-        for component in 0..4 {
-            writeln!(text, "      - {{name: t{tenant}-c{component}}}").unwrap();
-        }
-    }
-    [File::new("fleet.yaml", text)].into_iter().collect()
-}
-
-#[test]
-fn a_large_fleet_costs_in_proportion() {
-    let time = |clusters| {
-        let tree = many(clusters, 50);
-        let start = std::time::Instant::now();
-        let loaded = fleet::load(&tree, "fleet.yaml");
-        assert_eq!(said(&loaded.findings), "");
-        assert_eq!(loaded.fleet.unwrap().clusters.len(), clusters);
-        start.elapsed()
-    };
-    time(10);
-    let (hundred, thousand) = (time(100), time(1000));
-    println!("100 clusters: {hundred:?}, 1,000 clusters: {thousand:?}");
-    assert!(thousand < hundred * 25 + std::time::Duration::from_millis(500), "{hundred:?}, then {thousand:?}");
 }

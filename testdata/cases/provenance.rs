@@ -1,20 +1,24 @@
 //! Where the fields of built objects come from: chains link by link, and what holds for every node of every case.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fleetwright::flux::{Agent, Applied, ApplierKind, Cause, Cluster, Provenance, Repo, Settings, leaves};
 use fleetwright::text::{File, Tree};
 use fleetwright::yaml::{Node, Origin, Path as Field, Reader, Style, Value, parse, to_json};
+use libtest_mimic::Trial;
 
-use super::kustomize::tree_of;
+use crate::support::{folders, testdata, tree_of};
+use crate::{Outcome, compare, none, trials as trials_of};
 
-fn folders(below: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(below);
-    let mut found: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    found.retain(|path| path.is_dir());
-    found.sort();
-    found
+pub(crate) fn trials() -> Vec<Trial> {
+    let root = testdata("provenance");
+    let mut trials = trials_of("provenance", &root, folders(&root), check);
+    // The places of nodes are checked in other cases too.
+    let homes = ["provenance", "flux", "fleets", "kustomize", "lint/failed-build", "lint/missing-service-account"];
+    let cases = homes.iter().flat_map(|home| folders(&testdata(home))).collect();
+    trials.extend(trials_of("places", &testdata(""), cases, check_places));
+    trials
 }
 
 fn said(cause: &Cause) -> String {
@@ -29,26 +33,23 @@ fn said(cause: &Cause) -> String {
     format!("    {agent:24} {}:{}:{}  {text}", cause.place.file().path(), place.line, place.column)
 }
 
-#[test]
-fn every_link_of_a_chain_has_its_place() {
-    for case in folders("provenance") {
-        let repo = Repo::load(&tree_of(&case.join("in")), &Settings::default());
-        let mut text = String::new();
-        for cluster in &repo.clusters {
-            writeln!(text, "# {}", cluster.name).unwrap();
-            for applied in cluster.objects() {
-                writeln!(text, "{} by {}", applied.object.reference(), applied.by.reference).unwrap();
-                let provenance = Provenance::of(cluster, applied);
-                for (path, node) in leaves(&applied.object.node, &Field::default()) {
-                    let value = node.text().unwrap_or_default().lines().next().unwrap_or_default();
-                    writeln!(text, "  {path}: {value}").unwrap();
-                    provenance.causes(node).iter().for_each(|cause| writeln!(text, "{}", said(cause)).unwrap());
-                }
+/// Checks every link of every chain against `expected.txt`.
+fn check(case: &Path) -> Outcome {
+    let repo = Repo::load(&tree_of(&case.join("in")), &Settings::default());
+    let mut text = String::new();
+    for cluster in &repo.clusters {
+        writeln!(text, "# {}", cluster.name).unwrap();
+        for applied in cluster.objects() {
+            writeln!(text, "{} by {}", applied.object.reference(), applied.by.reference).unwrap();
+            let provenance = Provenance::of(cluster, applied);
+            for (path, node) in leaves(&applied.object.node, &Field::default()) {
+                let value = node.text().unwrap_or_default().lines().next().unwrap_or_default();
+                writeln!(text, "  {path}: {value}").unwrap();
+                provenance.causes(node).iter().for_each(|cause| writeln!(text, "{}", said(cause)).unwrap());
             }
         }
-        let expected = snapbox::Data::read_from(&case.join("expected.txt"), None).raw();
-        snapbox::Assert::new().action_env("SNAPSHOTS").eq(text, expected);
     }
+    compare(text, &case.join("expected.txt"))
 }
 
 /// Whether what stands at a scalar's place reads as its value. Blocks and what spans lines are told by their words.
@@ -74,7 +75,7 @@ fn reads_as(node: &Node) -> bool {
     }
 }
 
-fn check(tree: &Tree, cluster: &Cluster, applied: Applied<'_>, node: &Node, wrong: &mut Vec<String>) {
+fn check_node(tree: &Tree, cluster: &Cluster, applied: Applied<'_>, node: &Node, wrong: &mut Vec<String>) {
     let place = node.span();
     let say = |what: &str| format!("{} {what}: {:?} at {:?}", applied.object.reference(), node.text(), place);
     if !tree.has_file(place.file().path()) || place.range().end > place.file().text().len() {
@@ -88,40 +89,32 @@ fn check(tree: &Tree, cluster: &Cluster, applied: Applied<'_>, node: &Node, wron
     if node.text().is_some() && Provenance::of(cluster, applied).causes(node).is_empty() {
         wrong.push(say("has no cause"));
     }
-    node.items().iter().for_each(|item| check(tree, cluster, applied, item, wrong));
+    node.items().iter().for_each(|item| check_node(tree, cluster, applied, item, wrong));
     for entry in node.entries() {
         let key = entry.key_span();
         if !tree.has_file(key.file().path()) || key.range().end > key.file().text().len() {
             wrong.push(say("has a key in no file"));
         }
-        check(tree, cluster, applied, &entry.node, wrong);
+        check_node(tree, cluster, applied, &entry.node, wrong);
     }
 }
 
-#[test]
-fn every_node_of_every_built_object_stands_in_a_file_and_reads_as_it_does_there() {
-    let (mut wrong, mut objects) = (Vec::new(), 0);
-    let homes = ["provenance", "flux", "fleets", "kustomize", "lint/failed-build", "lint/missing-service-account"];
-    for case in homes.iter().flat_map(|home| folders(home)) {
-        let input = Some(case.join("in")).filter(|input| input.is_dir()).unwrap_or_else(|| case.clone());
-        let tree = tree_of(&input);
-        let repo = Repo::load(&tree, &Settings::default());
-        let before = wrong.len();
-        for cluster in &repo.clusters {
-            for applied in cluster.objects() {
-                objects += 1;
-                check(&tree, cluster, applied, &applied.object.node, &mut wrong);
-            }
+/// Checks that every node of every built object has a place in a file, and reads as it does there.
+fn check_places(case: &Path) -> Outcome {
+    let input = Some(case.join("in")).filter(|input| input.is_dir()).unwrap_or_else(|| case.to_owned());
+    let tree = tree_of(&input);
+    let repo = Repo::load(&tree, &Settings::default());
+    let mut wrong = Vec::new();
+    for cluster in &repo.clusters {
+        for applied in cluster.objects() {
+            check_node(&tree, cluster, applied, &applied.object.node, &mut wrong);
         }
-        for problem in &repo.problems {
-            let place = &problem.at.span;
-            if !tree.has_file(place.file().path()) || place.range().end > place.file().text().len() {
-                wrong.push(format!("a finding lies in no file: {}", problem.message));
-            }
-        }
-        let name = case.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().display().to_string();
-        wrong.iter_mut().skip(before).for_each(|line| *line = format!("{name}: {line}"));
     }
-    assert!(objects > 300, "{objects} objects");
-    assert!(wrong.is_empty(), "{} of {objects}:\n{}", wrong.len(), wrong.join("\n"));
+    for problem in &repo.problems {
+        let place = &problem.at.span;
+        if !tree.has_file(place.file().path()) || place.range().end > place.file().text().len() {
+            wrong.push(format!("a finding has a place in no file: {}", problem.message));
+        }
+    }
+    none(wrong.join("\n"))
 }

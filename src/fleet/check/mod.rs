@@ -2,7 +2,6 @@
 //!
 //! Every check passes over what is broken, since the schema has reported it, so that all mistakes come in one run.
 
-mod input_guard;
 mod names;
 mod places;
 mod references;

@@ -4,7 +4,7 @@ use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
 use crate::fleet::merge::levels::{Merged, namespace_of};
 use crate::fleet::resolve::dependencies::name;
-use crate::fleet::resolve::derive::FLUX_NAMESPACE;
+use crate::kube::groups;
 use crate::text::{Index, Span, join};
 use crate::yaml::Node;
 
@@ -54,7 +54,7 @@ fn clusters(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
 }
 
 fn namespaces(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
-    let flux = merged.flux.get("namespace").and_then(Node::text).unwrap_or(FLUX_NAMESPACE);
+    let flux = merged.flux.get("namespace").and_then(Node::text).unwrap_or(groups::FLUX_NAMESPACE);
     let mut owners: Index<&str, (&str, &Span)> = Index::default();
     for tenant in &input.tenants {
         if tenant.get("role").and_then(Node::text) != Some("tenant") {

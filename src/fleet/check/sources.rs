@@ -4,11 +4,11 @@ use super::names::DUPLICATE_NAME;
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
 use crate::fleet::input::layout::Layout;
-use crate::fleet::load::INVALID_FLEET;
 use crate::fleet::merge::levels::Merged;
 use crate::fleet::resolve::dependencies::name;
 use crate::fleet::resolve::derive::kind_of;
 use crate::fleet::resolve::fleet::SourceKind;
+use crate::fleet::rule_ids::INVALID_FLEET;
 use crate::text::Index;
 use crate::yaml::Node;
 

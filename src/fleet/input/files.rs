@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use globset::GlobBuilder;
 
-use super::formats::PATH_OUTSIDE_REPOSITORY;
 use super::schema;
 use crate::base::finding::Finding;
-use crate::fleet::load::INVALID_FLEET;
+use crate::fleet::formats::PATH_OUTSIDE_REPOSITORY;
+use crate::fleet::rule_ids::INVALID_FLEET;
 use crate::schema::Checker;
 use crate::text::{File, Span, Tree, folder_of, join};
 use crate::yaml::{Document, Node, parse};

@@ -4,7 +4,7 @@ use crate::base::finding::{Finding, did_you_mean};
 use crate::text::{File, Span, Tree, join};
 use crate::yaml::{Node, Value};
 
-use crate::fleet::load::INVALID_FLEET;
+use crate::fleet::rule_ids::INVALID_FLEET;
 
 /// The file of a layout that says what the layout does.
 pub const MANIFEST: &str = "layout.yaml";
@@ -55,7 +55,7 @@ impl Layout {
     fn own(name: &str, at: &Span, folder: &str, tree: &Tree) -> Result<Tree, Box<Finding>> {
         let Some(folder) = join(folder, name) else {
             let message = format!("layout `{name}` leads out of the repository");
-            return Err(Box::new(Finding::error(super::formats::PATH_OUTSIDE_REPOSITORY, at.clone(), message)));
+            return Err(Box::new(Finding::error(crate::fleet::formats::PATH_OUTSIDE_REPOSITORY, at.clone(), message)));
         };
         let files = below(tree, &folder);
         if files.is_empty() || folder.is_empty() {

@@ -1,7 +1,5 @@
 //! The text of fleet.yaml: files, formats, schemas and layouts.
 
-pub(super) mod formats;
 pub(super) mod layout;
-pub(super) mod scalar;
 pub(super) mod schema;
 pub(super) mod files;

@@ -5,10 +5,9 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::formats;
 use super::layout::MANIFEST;
-use crate::fleet::load::INVALID_FLEET;
-use crate::fleet::model;
+use crate::fleet::rule_ids::INVALID_FLEET;
+use crate::fleet::{formats, model};
 use crate::schema::{Checker, publish};
 use crate::text::Tree;
 use crate::yaml::Reader;

@@ -3,7 +3,7 @@
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value as Context, filters};
 
 use crate::base::finding::Finding;
-use crate::fleet::input::formats::repository_path;
+use crate::fleet::formats::repository_path;
 use crate::fleet::input::layout::Layout;
 use crate::text::{File, Index};
 use crate::yaml::{Node, Reader, Scalar, Style, Value};

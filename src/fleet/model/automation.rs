@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::input::scalar::{DnsLabel, Duration, RepoPath};
+use crate::fleet::scalar::{DnsLabel, Duration, RepoPath};
 
 /// Image automation of a tenant's source.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flux::Flux;
-use crate::fleet::input::scalar::{ComponentPath, DnsLabel, Patch, Raw, RepoPath, Text, VariableName};
+use crate::fleet::scalar::{ComponentPath, DnsLabel, Patch, Raw, RepoPath, Text, VariableName};
 
 /// A cluster.
 #[derive(Debug, Clone, JsonSchema)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::input::scalar::{DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
+use crate::fleet::scalar::{DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
 
 /// A part of a tenant that is reconciled on its own: one Kustomization, or one for each of its stages.
 #[derive(Debug, Clone, JsonSchema)]

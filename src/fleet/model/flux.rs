@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::source::Verify;
-use crate::fleet::input::scalar::{DnsLabel, Duration, Patch, Text};
+use crate::fleet::scalar::{DnsLabel, Duration, Patch, Text};
 
 /// How Flux is installed and tuned.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -25,7 +25,7 @@ pub use tenant::{
     TenantSettings,
 };
 
-use crate::fleet::input::scalar::{DnsLabel, Duration};
+use super::scalar::{DnsLabel, Duration};
 
 /// The fleet: what the clusters are, who the tenants are, and what of theirs runs where.
 #[derive(Debug, Clone, JsonSchema)]

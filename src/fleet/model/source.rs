@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::input::scalar::{DnsLabel, Duration, Text};
+use crate::fleet::scalar::{DnsLabel, Duration, Text};
 
 /// A source of manifests: a Git repository or an OCI artifact.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

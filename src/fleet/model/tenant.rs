@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::automation::{Alert, ImageAutomation, Receiver};
 use super::component::{Component, Reconcile};
 use super::source::Source;
-use crate::fleet::input::scalar::{DnsLabel, Patch, Raw, Text};
+use crate::fleet::scalar::{DnsLabel, Patch, Raw, Text};
 
 /// A tenant: somebody whose repositories the clusters run.
 #[derive(Debug, Clone, JsonSchema)]

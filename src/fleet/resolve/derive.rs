@@ -11,21 +11,19 @@ use super::fleet::{
 use super::variable::variables;
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
-use crate::fleet::input::scalar::Text;
-use crate::fleet::load::INVALID_FLEET;
 use crate::fleet::merge::levels::{Merged, MergedComponent, MergedTenant, namespace_of};
 use crate::fleet::model;
 use crate::fleet::model::{ClusterSettings, Reconcile, Role, TenantSettings};
+use crate::fleet::rule_ids::INVALID_FLEET;
+use crate::fleet::scalar::Text;
+use crate::kube::groups;
 use crate::text::{Index, Span};
 use crate::yaml::{Node, Reader};
-
-/// The namespace that Flux runs in where nobody says another.
-pub(crate) const FLUX_NAMESPACE: &str = "flux-system";
 
 /// Resolves a fleet that has passed its checks; what cannot be decoded all the same is a finding.
 pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<Finding>) -> Option<Fleet> {
     let flux: model::Flux = decode(&merged.flux, findings)?;
-    let namespace = flux.namespace.as_ref().map_or(FLUX_NAMESPACE, |namespace| namespace.0.as_str()).to_owned();
+    let namespace = flux.namespace.as_ref().map_or(groups::FLUX_NAMESPACE, |namespace| namespace.0.as_str()).to_owned();
     let repository: model::Repository = decode(input.root.get("repository")?, findings)?;
     let waits = Waited::of(merged, graph);
     let resolver = Resolver { graph, waits: &waits, namespace: &namespace };

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::fleet::input::scalar::{Duration, Raw, Text};
 use crate::fleet::model::{
     ClusterSettings, Flux, NetworkPolicy, PodSecurity, Provider, Reconcile, Repository, Role, SourceRef,
     TenantSettings, Verify,
 };
+use crate::fleet::scalar::{Duration, Raw, Text};
 use crate::text::{Index, Span};
 
 /// A fleet with every setting merged, every name resolved and every default filled.

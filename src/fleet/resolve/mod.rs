@@ -2,6 +2,5 @@
 
 pub(super) mod dependencies;
 pub mod fleet;
-pub(super) mod explain;
 pub(super) mod variable;
 pub(super) mod derive;

@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 use super::digest::{Digest, Hasher};
 use super::sops::is_asked;
 use crate::base::finding::ObjectRef;
-use crate::flux::install::sync::FLUX_NAMESPACE;
-use crate::flux::model::cluster::ApplierKind;
-use crate::flux::place::clamp;
-use crate::flux::source::SourceRef;
+use crate::flux::model::applier_kind::ApplierKind;
+use crate::flux::object::source_path::clamp;
+use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::yaml::{Name, Node, Style, Value};
 
 /// What an object that applies others asks for.
@@ -53,7 +53,7 @@ impl Asks {
             kind,
             reference: object.reference(),
             object: object.clone(),
-            source: spec("sourceRef").and_then(|source| source_of(object, source)),
+            source: SourceRef::of_kustomization(object).filter(|_| is_kustomization),
             folder: clamp(spec("path").and_then(Node::text).unwrap_or_default()),
             target: spec("kubeConfig").filter(|config| config.is_map()).map(|config| target_of(object, config)),
             digest: OnceLock::new(),
@@ -133,18 +133,12 @@ fn metadata_digest(metadata: &Node) -> Digest {
     hasher.finish()
 }
 
-fn source_of(object: &Object, source: &Node) -> Option<SourceRef> {
-    let said = |key: &str| source.get(key).and_then(Node::text).filter(|text| !text.is_empty());
-    let namespace = said("namespace").or(object.namespace()).unwrap_or_default();
-    Some(SourceRef { kind: said("kind")?.into(), namespace: namespace.into(), name: said("name")?.into() })
-}
-
 /// The name of another cluster: that of the Secret or ConfigMap that leads to it. Hubs often give each cluster a
 /// namespace, in which it has the same name everywhere, and one Secret may hold several kubeconfigs.
 fn target_of(object: &Object, config: &Node) -> Name {
     let said = |keys: &[&str]| config.at_keys(keys).and_then(Node::text).filter(|text| !text.is_empty());
     let name = said(&["secretRef", "name"]).or_else(|| said(&["configMapRef", "name"])).unwrap_or_default();
-    let namespace = object.namespace().filter(|namespace| *namespace != FLUX_NAMESPACE);
+    let namespace = object.namespace().filter(|namespace| *namespace != groups::FLUX_NAMESPACE);
     let name = namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
     match said(&["secretRef", "key"]).filter(|key| !matches!(*key, "value" | "value.yaml")) {
         Some(key) => format!("{name}/{key}").into(),

@@ -1,12 +1,11 @@
 //! What tells inputs of builds apart: what they are, not a digest of it, since most of them are asked for many times.
 
+use crate::flux::variables::substitution::ReadValues;
 use std::sync::Arc;
 
 use super::digest::Digest;
-use super::kustomization::Substitution;
 use crate::base::finding::Finding;
-use crate::flux::source::Artifact;
-use crate::yaml::Name;
+use crate::flux::source::artifact::Artifact;
 
 /// The key of an output: equal inputs have equal keys, others never.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -42,21 +41,6 @@ pub(crate) struct FinishKey {
     pub(crate) faults: Vec<Fault>,
 }
 
-/// The values of the variables that are read.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ReadValues {
-    strict: bool,
-    open: bool,
-    known: Vec<Known>,
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-enum Known {
-    Value(Arc<str>),
-    Unknown,
-    Missing,
-}
-
 /// What is wrong with variables: the message, and the path and offset of its place.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fault(String, String, usize);
@@ -64,19 +48,6 @@ pub(crate) struct Fault(String, String, usize);
 impl FolderKey {
     pub(crate) fn new(artifact: &Arc<Artifact>, digest: Digest, place: Option<Digest>) -> Self {
         Self { artifact: Arc::as_ptr(artifact).addr(), digest, place }
-    }
-}
-
-impl ReadValues {
-    /// The values of some names.
-    pub(crate) fn of(names: &[Name], substitution: &Substitution<'_>) -> Self {
-        let value = |name: &Name| match substitution.variables.values.get(name).map(|variable| &variable.value) {
-            Some(Some(value)) => Known::Value(value.clone()),
-            Some(None) => Known::Unknown,
-            None => Known::Missing,
-        };
-        let known = names.iter().map(value).collect();
-        Self { strict: substitution.strict, open: substitution.variables.open, known }
     }
 }
 

@@ -1,19 +1,20 @@
 //! What others ask about the objects of a build, found once for all clusters that share it.
 
+use crate::flux::object::kinds::is_source;
+use crate::kube::groups;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
 use super::applier_spec::Asks;
-use crate::flux::engine::cluster_index::{Id, id, is_looked_up};
-use crate::flux::engine::unknown_contents::chart_into;
-use crate::flux::install::sync::OPERATOR;
+use super::chart_namespace::chart_into;
 use crate::flux::install::version::is_controller;
-use crate::flux::is_kustomization;
-use crate::flux::model::cluster::ApplierKind;
+use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::model::objects::Objects;
+use crate::flux::object::kinds::is_kustomization;
+use crate::flux::object::kinds::tells;
+use crate::flux::object::object_id::{Id, id};
 use crate::flux::producer::makes_others;
-use crate::flux::query::tenancy::tells;
 use crate::flux::resourceset::{is_input_provider, is_resource_set};
 use crate::kube::Object;
 use crate::yaml::{Name, Node};
@@ -212,7 +213,7 @@ fn applies_as(object: &Object) -> Option<ApplierKind> {
     match object.kind() {
         "Kustomization" if is_kustomization(object) => Some(ApplierKind::Kustomization),
         "ResourceSet" if is_resource_set(object) => Some(ApplierKind::ResourceSet),
-        "FluxInstance" if object.is(OPERATOR, "FluxInstance") => Some(ApplierKind::FluxInstance),
+        "FluxInstance" if object.is(groups::FLUX_OPERATOR, "FluxInstance") => Some(ApplierKind::FluxInstance),
         _ => None,
     }
 }
@@ -236,4 +237,15 @@ fn hash(identity: (&str, &str, &str, &str)) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     identity.hash(&mut hasher);
     hasher.finish()
+}
+
+/// Tells whether something of a cluster may look an object up.
+fn is_looked_up(object: &Object) -> bool {
+    match object.group() {
+        "" => matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"),
+        "apps" => is_controller(object),
+        groups::FLUX_OPERATOR => true,
+        groups::SOURCE_EXTENSIONS => object.kind() == "ArtifactGenerator",
+        _ => is_kustomization(object) || is_source(object) || makes_others(object),
+    }
 }

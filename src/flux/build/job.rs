@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use super::applier_spec::{Asks, whole_digest};
-use super::build_key::{Fault, FinishKey, FolderKey, Key, ReadValues};
-use super::kustomization::{Substitution, build, finish, too_much};
+use super::build_key::{Fault, FinishKey, FolderKey, Key};
+use super::context::Ground;
+use super::kustomization::{build, finish, too_much};
 use super::output::Output;
-use crate::flux::engine::waves::Ground;
 use crate::flux::install::deployments::controller_of;
 use crate::flux::install::sync::objects_of;
-use crate::flux::model::cluster::State;
+use crate::flux::model::applier_kind::State;
 use crate::flux::resourceset::expand;
-use crate::flux::source::Artifact;
+use crate::flux::source::artifact::Artifact;
 use crate::flux::variables::load::Loaded;
+use crate::flux::variables::substitution::ReadValues;
+use crate::flux::variables::substitution::Substitution;
 use crate::kube::Object;
 
 /// One piece of work.

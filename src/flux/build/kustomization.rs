@@ -1,20 +1,22 @@
 //! What a Kustomization applies: its folder as kustomize-controller builds it, then what it substitutes, then its
 //! `commonMetadata`.
 
+use crate::flux::variables::substitution::Substitution;
 use std::sync::Arc;
 
 use super::applier_spec::Asks;
-use super::common_metadata::set_common_metadata;
 use super::inventory::Inventory;
 use super::output::{Facts, Output};
 use super::overlay::overlay;
 use super::sops;
 use crate::base::finding::{Finding, sort};
-use crate::flux::model::cluster::{State, Variables};
+use crate::flux::model::applier_kind::State;
 use crate::flux::model::objects::Objects;
-use crate::flux::source::Artifact;
+use crate::flux::object::common_metadata::set_common_metadata;
+use crate::flux::source::artifact::Artifact;
 use crate::flux::variables::shared_substitution::Shared;
-use crate::flux::variables::substitute::{UNDEFINED_VARIABLE, Unset};
+use crate::flux::variables::substitute::rule_ids::UNDEFINED_VARIABLE;
+use crate::flux::variables::substitute::unset::Unset;
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
@@ -84,18 +86,6 @@ fn source_of(kustomization: &Object) -> String {
         (Some(kind), Some(name)) => format!("{kind} `{name}`"),
         _ => "the source".to_string(),
     }
-}
-
-/// How variables are substituted.
-pub(crate) struct Substitution<'a> {
-    /// The variables.
-    pub(crate) variables: &'a Variables,
-    /// What is wrong with them.
-    pub(crate) findings: &'a [Finding],
-    /// Whether an undefined variable fails the build.
-    pub(crate) strict: bool,
-    /// How much more memory they may take than what they stand in, in bytes.
-    pub(crate) limit: usize,
 }
 
 /// Takes a build to its end.
@@ -197,10 +187,10 @@ fn weight(node: &Node) -> usize {
 
 /// Two objects that substitution gave one name: Flux cannot tell which one it is to replace.
 fn twice(objects: &Objects) -> Vec<Finding> {
-    let mut seen: Index<crate::flux::engine::cluster_index::Id, usize> = Index::default();
+    let mut seen: Index<crate::flux::object::object_id::Id, usize> = Index::default();
     let mut findings = Vec::new();
     for (at, object) in objects.iter().enumerate() {
-        if let Some(first) = seen.insert(crate::flux::engine::cluster_index::id(object), at) {
+        if let Some(first) = seen.insert(crate::flux::object::object_id::id(object), at) {
             let message = format!("substitution makes two objects called {}", object.reference());
             let finding = Finding::error(FAILED_BUILD, object.span().clone(), message)
                 .related(objects[first].span().clone(), "the other")

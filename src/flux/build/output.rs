@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use super::inventory::Inventory;
 use crate::base::finding::{Finding, Severity};
-use crate::flux::model::cluster::State;
+use crate::flux::model::applier_kind::State;
 use crate::flux::model::objects::Objects;
-use crate::flux::source::SourceRef;
+use crate::flux::source::reference::SourceRef;
 use crate::flux::variables::shared_substitution::is_enabled;
-use crate::flux::variables::substitute::{Unset, reads};
+use crate::flux::variables::substitute::reads;
+use crate::flux::variables::substitute::unset::Unset;
 use crate::kube::Object;
-use crate::kustomize::{Build, Laid, RemoteBase};
+use crate::kustomize::{Build, PatchTarget, RemoteBase};
 use crate::yaml::Name;
 
 /// What an applier brings into a cluster. Appliers of equal input share it, and those of nearly equal input most of it.
@@ -54,7 +55,7 @@ pub(crate) struct Facts {
     /// What was asked for and not done, counted.
     pub(crate) not_done: BTreeMap<String, usize>,
     /// The patches that say by a target which objects they are for, and whether there were any.
-    pub(crate) laid: Vec<Laid>,
+    pub(crate) patch_targets: Vec<PatchTarget>,
     /// What its kustomizations load from a URL.
     pub(crate) remote: Vec<RemoteBase>,
 }
@@ -130,7 +131,7 @@ impl Facts {
         let reads: Vec<(usize, Arc<[Name]>)> = reads.collect();
         let names: BTreeSet<&Name> = reads.iter().flat_map(|(_, names)| names.iter()).collect();
         let names = names.into_iter().cloned().collect();
-        let Build { not_done, laid, remote, .. } = build;
-        Self { is_substituted: enabled().next().is_some(), reads, names, not_done, laid, remote }
+        let Build { not_done, patch_targets, remote, .. } = build;
+        Self { is_substituted: enabled().next().is_some(), reads, names, not_done, patch_targets, remote }
     }
 }

@@ -1,8 +1,8 @@
 //! The kustomization that Flux builds: the folder's own, or one it makes up, with what the Flux object adds to it.
 
-use super::synthetic_node::{entry, list, map, quoted, text};
+use super::manifest_walk::manifests;
 use crate::base::finding::Finding;
-use crate::flux::walk::manifests;
+use crate::flux::object::synthetic_node::{entry, list, map, quoted, text};
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, rewritten};
 use crate::text::join;

@@ -3,21 +3,27 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::cluster_index::{Id, Received, id};
-use super::shared_position::is_same;
-use super::waves::Ground;
 use crate::base::finding::Finding;
 use crate::flux::build::applier_spec::Asks;
 use crate::flux::build::build_key::{FolderKey, Key};
+use crate::flux::build::context::Ground;
 use crate::flux::build::digest::Digest;
 use crate::flux::build::inventory::Held;
 use crate::flux::build::job::{Job, Values};
 use crate::flux::build::output::Output;
+use crate::flux::cluster::cluster_index::Received;
+use crate::flux::cluster::shared_position::is_same;
 use crate::flux::install::root::Root;
 use crate::flux::install::version::Strictness;
-use crate::flux::model::cluster::{ApplierKind, State, Variables};
-use crate::flux::source::{DANGLING_SOURCE, Resolution, SourceRef};
+use crate::flux::model::applier_kind::{ApplierKind, State};
+use crate::flux::model::variables::Variables;
+use crate::flux::object::object_id::{Id, id};
+use crate::flux::settings::Settings;
+use crate::flux::source::artifact::Resolution;
+use crate::flux::source::reference::SourceRef;
+use crate::flux::source::resolve::DANGLING_SOURCE;
 use crate::flux::variables::load::{Loaded, always, load};
+use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::{Index, Span};
 
@@ -138,7 +144,7 @@ impl Growing {
     /// Goes on with what was built meanwhile. Returns what nobody did yet.
     pub(super) fn grow(&mut self, ground: &Ground<'_>) -> Vec<(Key, Job)> {
         loop {
-            self.strictness = Strictness::of(&self.root, &self.slots, ground.settings);
+            self.strictness = self.strictness_now(ground.settings);
             let mut found = Found::default();
             let (mut needs, mut waits, mut progress) = (Vec::new(), false, false);
             let mut at = 0;
@@ -205,7 +211,7 @@ impl Growing {
     /// Tells whether all appliers would do the same again, now that everything is known; notes those that would not.
     fn is_stable(&mut self, ground: &Ground<'_>) -> bool {
         self.before = None;
-        let strictness = Strictness::of(&self.root, &self.slots, ground.settings);
+        let strictness = self.strictness_now(ground.settings);
         let mut found = Found::default();
         self.restless = (1..self.slots.len()).filter(|at| !self.would_repeat(*at, &mut found, ground)).collect();
         self.restless.is_empty() && strictness.is_strict() == self.strictness.is_strict()
@@ -219,6 +225,19 @@ impl Growing {
             Step::Done(key, _) => Some(&key) == self.slots[at].key.as_ref(),
             Step::Needs(..) | Step::Waits => false,
         }
+    }
+
+    /// Whether undefined variables fail builds, by what is built so far.
+    fn strictness_now(&self, settings: &Settings) -> Strictness {
+        let outputs =
+            self.slots.iter().filter(|slot| slot.asks.target.is_none()).filter_map(|slot| slot.output.as_ref());
+        let made = outputs.clone().filter_map(|output| output.controller.as_ref());
+        let inventories = outputs.map(|output| &output.inventory);
+        let held = inventories.flat_map(|inventory| inventory.controllers().map(|held| &held.object));
+        let controllers: Vec<&Object> = self.root.controller.iter().chain(held).chain(made).collect();
+        let instances = self.slots.iter().filter(|slot| slot.asks.kind == ApplierKind::FluxInstance);
+        let instances: Vec<&Object> = instances.map(|slot| &slot.asks.object).collect();
+        Strictness::of(&self.root.name, &controllers, &instances, settings)
     }
 
     /// Goes through it from its root again, with what it has by now.

@@ -1,11 +1,8 @@
-//! The fixed point over all clusters: appliers are built in waves until nothing changes.
+//! The fixed point: the build of everything that roots reach, for all clusters at once.
 
-pub(super) mod shared_position;
-pub(super) mod unknown_contents;
-pub(super) mod cluster_index;
-pub(super) mod lookups;
-pub(super) mod unmatched_patches;
-pub(super) mod unreached_path;
 pub(super) mod cluster_build;
+pub(super) mod undefined_variables;
+pub(super) mod unmatched_patches;
 pub(super) mod outcome;
+pub(super) mod unreached_path;
 pub(super) mod waves;

@@ -1,12 +1,12 @@
-//! Patches whose target selects nothing wherever they are laid.
+//! Patches whose target selects nothing wherever they are applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::flux::build::output::Facts;
-use crate::flux::model::cluster::Applier;
-use crate::kustomize::Laid;
+use crate::flux::cluster::applier::Applier;
+use crate::kustomize::PatchTarget;
 use crate::text::{Index, Span};
 use crate::yaml::Name;
 
@@ -35,7 +35,7 @@ struct Told {
 impl Tally {
     /// Takes the patches of a build that a cluster has.
     pub(crate) fn take(&mut self, facts: &Arc<Facts>, applier: &Applier, cluster: &Name) {
-        if facts.laid.is_empty() {
+        if facts.patch_targets.is_empty() {
             return;
         }
         if applier.shares_with.is_empty() {
@@ -45,27 +45,27 @@ impl Tally {
             });
             self.shared[at].1.insert(cluster.clone());
         } else {
-            for laid in &facts.laid {
-                self.note(laid, &applier.place(&laid.place), Some(cluster));
+            for target in &facts.patch_targets {
+                self.note(target, &applier.place(&target.place), Some(cluster));
             }
         }
     }
 
     /// Takes the patches of a folder in a repository without a root.
-    pub(crate) fn take_folder(&mut self, laid: &[Laid]) {
-        for laid in laid {
-            self.note(laid, &laid.place, None);
+    pub(crate) fn take_folder(&mut self, targets: &[PatchTarget]) {
+        for target in targets {
+            self.note(target, &target.place, None);
         }
     }
 
-    fn note(&mut self, laid: &Laid, place: &Span, cluster: Option<&Name>) {
+    fn note(&mut self, target: &PatchTarget, place: &Span, cluster: Option<&Name>) {
         let file = place.file();
         let key = (file.root().cloned(), file.path().to_owned(), place.range().start);
-        let told = self
-            .by_place
-            .entry(key)
-            .or_insert_with(|| Told { missed: (!laid.found).then(|| finding(laid, place)), clusters: BTreeSet::new() });
-        if laid.found {
+        let told = self.by_place.entry(key).or_insert_with(|| Told {
+            missed: (!target.is_matched).then(|| finding(target, place)),
+            clusters: BTreeSet::new(),
+        });
+        if target.is_matched {
             told.missed = None;
         }
         told.clusters.extend(cluster.cloned());
@@ -74,10 +74,10 @@ impl Tally {
     /// What is to be said of the patches that found nothing anywhere.
     pub(crate) fn findings(mut self) -> Vec<Finding> {
         for (facts, clusters) in std::mem::take(&mut self.shared) {
-            for laid in &facts.laid {
-                self.note(laid, &laid.place, None);
-                let file = laid.place.file();
-                let key = (file.root().cloned(), file.path().to_owned(), laid.place.range().start);
+            for target in &facts.patch_targets {
+                self.note(target, &target.place, None);
+                let file = target.place.file();
+                let key = (file.root().cloned(), file.path().to_owned(), target.place.range().start);
                 let told = self.by_place.get_mut(&key).filter(|told| told.missed.is_some());
                 if let Some(told) = told {
                     told.clusters.extend(clusters.iter().cloned());
@@ -92,14 +92,14 @@ impl Tally {
     }
 }
 
-fn finding(laid: &Laid, place: &Span) -> Finding {
-    let message = match laid.asks.as_str() {
+fn finding(target: &PatchTarget, place: &Span) -> Finding {
+    let message = match target.selector.as_str() {
         "" => "this patch matches no object".to_owned(),
         asks => format!("this patch matches no object: nothing here is {asks}"),
     };
     let finding = Finding::warning(UNMATCHED_PATCH, place.clone(), message);
     let rest = "kustomize and Flux say nothing and leave the patch out";
-    match &laid.meant {
+    match &target.near_match {
         Some((field, object, span)) => finding
             .related(span.clone(), format!("but for `{field}`, it would match {object}"))
             .help(format!("correct `{field}` of the target: {rest}")),

@@ -8,12 +8,12 @@ use crate::base::finding::Finding;
 use crate::base::set_aside::is_set_aside;
 use crate::flux::build::applier_spec::Asks;
 use crate::flux::build::kustomization::missing;
+use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::install::root::Root;
-use crate::flux::is_kustomization;
-use crate::flux::model::cluster::{ApplierKind, Cluster};
-use crate::flux::place::{below, clamp};
-use crate::flux::repo::Built;
-use crate::flux::source::SourceRef;
+use crate::flux::model::built_object::Built;
+use crate::flux::object::kinds::is_kustomization;
+use crate::flux::object::source_path::{below, clamp};
+use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
 use crate::text::{Index, Tree, folder_of};
 use crate::yaml::{Style, Value};
@@ -57,7 +57,7 @@ impl Own {
         if is_open || is_aside || built.completion.mentions("path") {
             return None;
         }
-        let source = Asks::of(ApplierKind::Kustomization, object).source?;
+        let source = SourceRef::of_kustomization(object)?;
         // What has no namespace yet gets one from whatever applies it.
         let is_same = |own: &SourceRef| {
             own.kind == source.kind

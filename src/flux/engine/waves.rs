@@ -4,6 +4,8 @@
 //! nobody built yet is collected, built in parallel, each distinct input once, and the next wave sees the results. It
 //! ends when a wave changes nothing.
 
+use crate::flux::build::context::Ground;
+use crate::flux::build::context::Memo;
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
@@ -15,7 +17,7 @@ use crate::flux::build::job::Job;
 use crate::flux::build::output::Output;
 use crate::flux::install::root::Root;
 use crate::flux::settings::Settings;
-use crate::flux::source::Sources;
+use crate::flux::source::sources::Sources;
 use crate::flux::variables::shared_substitution::Shared;
 use crate::text::Index;
 
@@ -25,17 +27,6 @@ const MAX_WAVES: usize = 2_500;
 
 /// How many builds go on at once before that is looked at again.
 pub(crate) const AT_ONCE: usize = 32;
-
-/// What was built already, by its input.
-pub(super) type Memo = Index<Key, Arc<Output>>;
-
-/// What appliers of all clusters share.
-pub(crate) struct Ground<'a> {
-    pub(crate) sources: &'a Sources,
-    pub(crate) settings: &'a Settings,
-    pub(super) memo: Memo,
-    pub(crate) shared: Shared,
-}
 
 /// Builds what the roots reach.
 pub(crate) fn run(roots: Vec<Root>, sources: &Sources, settings: &Settings) -> Outcome {

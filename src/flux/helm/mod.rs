@@ -7,7 +7,7 @@
 mod path;
 mod release;
 
-use super::producer::Produced;
+use crate::flux::producer::produced::Produced;
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::{Entry, Inside, Node, Style, Value, as_kubernetes};

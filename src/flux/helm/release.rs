@@ -1,14 +1,16 @@
 //! The values that a HelmRelease gets on its cluster.
 
 use super::{Values, values};
-use crate::flux::model::cluster::{Applied, Cluster};
+use crate::flux::cluster::applied_set::Applied;
+use crate::flux::cluster::desired_state::Cluster;
+use crate::kube::groups;
 
 impl Cluster {
     /// The merged values of a HelmRelease of this cluster; `None` for other objects. Each node knows where it was
     /// written. What nobody can know, as what a Secret holds, is marked or leaves the values open.
     pub fn values(&self, release: &Applied<'_>) -> Option<Values> {
         let object = release.object;
-        if !object.is("helm.toolkit.fluxcd.io", "HelmRelease") {
+        if !object.is(groups::HELM, "HelmRelease") {
             return None;
         }
         let namespace = object.namespace().or(release.completion.target_namespace.as_deref()).unwrap_or_default();

@@ -2,9 +2,10 @@
 //! and patches for them are there already.
 
 use super::installation::CONTROLLERS;
-use super::sync::{FLUX_NAMESPACE, namespace, patches};
-use crate::flux::build::synthetic_node::{list, map, text};
+use super::sync::{namespace, patches};
+use crate::flux::object::synthetic_node::{list, map, text};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::{Builder, Files, file_in};
 use crate::yaml::Node;
 
@@ -58,7 +59,7 @@ fn of_instance(instance: &Object, names: &[&str]) -> Vec<Object> {
 
 fn in_folder(builder: &Builder, folder: &str, names: &[&str]) -> Vec<Object> {
     let Some(node) = transformations(builder, folder) else { return Vec::new() };
-    let namespace = text(FLUX_NAMESPACE, &node.span().file().first_line());
+    let namespace = text(groups::FLUX_NAMESPACE, &node.span().file().first_line());
     let controllers = names.iter().map(|name| controller(name, &namespace)).collect();
     builder.build_over(controllers, folder, &node).objects
 }

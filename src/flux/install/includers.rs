@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::installation::{COMPONENTS_FILE, SYNC_FILE};
 use super::kustomizations::KustomizationFile;
-use super::root::{COMPONENTS_FILE, SYNC_FILE};
 use crate::text::{Span, Tree};
 
 /// The folders that include a path, by that path.

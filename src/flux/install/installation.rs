@@ -1,5 +1,7 @@
 //! What Flux's own installation brings to a cluster, whoever made it: `flux bootstrap`, `flux install`, the operator.
 
+use crate::kube::groups;
+
 /// The controllers, which have a ServiceAccount and a Deployment each.
 pub const CONTROLLERS: [&str; 7] = [
     "source-controller",
@@ -17,13 +19,13 @@ pub const DEFAULT_CONTROLLERS: [&str; 4] =
 
 /// The groups of Flux's and its operator's kinds.
 const GROUPS: [&str; 7] = [
-    "source.toolkit.fluxcd.io",
-    "kustomize.toolkit.fluxcd.io",
-    "helm.toolkit.fluxcd.io",
-    "notification.toolkit.fluxcd.io",
-    "image.toolkit.fluxcd.io",
-    "source.extensions.fluxcd.io",
-    "fluxcd.controlplane.io",
+    groups::SOURCE,
+    groups::KUSTOMIZE,
+    groups::HELM,
+    groups::NOTIFICATION,
+    groups::IMAGE,
+    groups::SOURCE_EXTENSIONS,
+    groups::FLUX_OPERATOR,
 ];
 
 /// Tells whether an object comes with an installation of Flux in a namespace.
@@ -38,11 +40,11 @@ pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str
             let services = ["source-controller", "notification-controller", "webhook-receiver", "source-watcher"];
             namespace == home && (services.contains(&name) || name == "flux-operator")
         }
-        ("rbac.authorization.k8s.io", "ClusterRole") => {
+        (groups::RBAC, "ClusterRole") => {
             let own = name.strip_suffix(home).and_then(|name| name.strip_suffix('-'));
             matches!(own, Some("crd-controller" | "flux-edit" | "flux-view")) || name == "flux-operator"
         }
-        ("rbac.authorization.k8s.io", "ClusterRoleBinding") => {
+        (groups::RBAC, "ClusterRoleBinding") => {
             let own = name.strip_suffix(home).and_then(|name| name.strip_suffix('-'));
             matches!(own, Some("crd-controller" | "cluster-reconciler")) || name == "flux-operator"
         }
@@ -52,3 +54,9 @@ pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str
         _ => false,
     }
 }
+
+/// The file that `flux bootstrap` writes.
+pub(super) const SYNC_FILE: &str = "gotk-sync.yaml";
+
+/// The file that it writes Flux's own manifests into.
+pub(super) const COMPONENTS_FILE: &str = "gotk-components.yaml";

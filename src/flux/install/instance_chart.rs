@@ -1,8 +1,8 @@
 //! The chart `flux-instance`, which makes a FluxInstance of its values.
 
-use super::sync::FLUX_NAMESPACE;
-use crate::flux::build::synthetic_node::{map, text};
+use crate::flux::object::synthetic_node::{map, text};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::text::Span;
 use crate::yaml::Node;
 
@@ -22,7 +22,7 @@ pub(super) fn instance_of(release: &Object) -> Option<Object> {
 /// The FluxInstance that it makes of the `instance` in its values.
 pub(crate) fn instance(spec: &Node, namespace: Option<Node>) -> Object {
     let place = spec.span();
-    let namespace = namespace.unwrap_or_else(|| text(FLUX_NAMESPACE, place));
+    let namespace = namespace.unwrap_or_else(|| text(groups::FLUX_NAMESPACE, place));
     let metadata = map(vec![("name", text("flux", place)), ("namespace", namespace)], place);
     let version = text("fluxcd.controlplane.io/v1", place);
     let kind = text("FluxInstance", place);

@@ -1,12 +1,11 @@
 //! How Flux is locked down: what the arguments of its controllers refuse to tenants.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::deployments::{controllers_in, controllers_of};
 use super::installation::CONTROLLERS;
+use super::installation::{COMPONENTS_FILE, SYNC_FILE};
 use super::kustomizations::KustomizationFile;
-use super::root::{COMPONENTS_FILE, SYNC_FILE};
-use crate::flux::model::cluster::Applied;
 use crate::kube::Object;
 use crate::kustomize::{Builder, file_in, references_of};
 use crate::text::Span;
@@ -16,14 +15,6 @@ use crate::yaml::Node;
 const CROSS_NAMESPACE: &str = "--no-cross-namespace-refs";
 const REMOTE_BASES: &str = "--no-remote-bases";
 const DEFAULT_ACCOUNT: &str = "--default-service-account";
-
-/// How Flux is locked down.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Lockdown {
-    /// The account that Flux impersonates where an object names none.
-    pub default_account: Option<String>,
-    controllers: BTreeMap<String, Locks>,
-}
 
 /// What one controller refuses to tenants.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,45 +37,7 @@ pub struct Installation {
     /// Whether it brings the controllers, rather than what they synchronise alone.
     pub brings_controllers: bool,
     /// What its patches make the controllers refuse.
-    locks: BTreeMap<String, Locks>,
-}
-
-impl Lockdown {
-    /// Reads it from what a cluster receives, and from the kustomizations that bring its Flux from files that are not
-    /// there yet. `homes` are the namespaces that Flux is installed in.
-    pub(crate) fn of(
-        received: &[Applied<'_>],
-        installations: &[&Installation],
-        homes: &BTreeSet<String>,
-    ) -> Option<Self> {
-        let mut controllers: BTreeMap<String, Locks> = BTreeMap::new();
-        let mut take = |name: &str, locks: Locks| controllers.entry(name.to_string()).or_default().add(locks);
-        for installation in installations {
-            for (name, locks) in &installation.locks {
-                take(name, locks.clone());
-            }
-        }
-        for applied in received {
-            let object = applied.object;
-            if object.is("fluxcd.controlplane.io", "FluxInstance") {
-                for (name, locks) in locks_of_instance(object) {
-                    take(&name, locks);
-                }
-            }
-            let is_home = applied.namespace().is_none_or(|namespace| homes.contains(namespace));
-            if is_home && object.is("apps", "Deployment") && CONTROLLERS.contains(&object.name()) {
-                take(object.name(), Locks::of(object));
-            }
-        }
-        controllers.retain(|_, locks| *locks != Locks::default());
-        let default_account = controllers.values().find_map(|locks| locks.default_account.clone());
-        (!controllers.is_empty()).then_some(Self { default_account, controllers })
-    }
-
-    /// What a controller refuses, if anything.
-    pub fn locks(&self, controller: &str) -> Option<&Locks> {
-        self.controllers.get(controller)
-    }
+    pub(crate) locks: BTreeMap<String, Locks>,
 }
 
 impl Locks {
@@ -123,7 +76,7 @@ impl Locks {
         needed.into_iter().filter(|(lacks, _)| *lacks).map(|(_, flag)| flag).collect()
     }
 
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.cross_namespace |= other.cross_namespace;
         self.remote_bases |= other.remote_bases;
         self.default_account = other.default_account.or(self.default_account.take());

@@ -1,11 +1,11 @@
 //! How Flux is installed: roots, FluxInstances, versions and the lockdown.
 
 pub(super) mod installation;
+pub(super) mod instance_chart;
 pub(super) mod kustomizations;
+pub(super) mod includers;
 pub(super) mod sync;
 pub(super) mod deployments;
-pub(super) mod instance_chart;
-pub(super) mod includers;
-pub(super) mod root;
 pub(super) mod lockdown;
+pub(super) mod root;
 pub(super) mod version;

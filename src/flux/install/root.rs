@@ -4,32 +4,25 @@
 //! folder builds, since clusters often patch a shared one. Where a repository has none of them, a source beside a
 //! Kustomization that applies the very file they stand in was applied by hand too.
 
+use super::installation::SYNC_FILE;
+use crate::kube::groups;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deployments::{controller_in, patched_by};
 use super::includers::Includers;
 use super::instance_chart::{instance, instance_of, sync_of};
 use super::kustomizations::KustomizationFile;
-use super::sync::{FLUX_NAMESPACE, OPERATOR};
 use crate::base::finding::Finding;
-use crate::flux::build::applier_spec::Asks;
-use crate::flux::build::synthetic_node::{map, text};
 use crate::flux::classify::objects;
-use crate::flux::engine::cluster_index::{Id, id};
-use crate::flux::model::cluster::ApplierKind;
-use crate::flux::place::{below, clamp};
-use crate::flux::source::SourceRef;
-use crate::flux::{is_kustomization, is_source};
+use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::flux::object::object_id::{Id, id};
+use crate::flux::object::source_path::{below, clamp};
+use crate::flux::object::synthetic_node::{map, text};
+use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
 use crate::kustomize::Builder;
 use crate::text::{File, Tree, folder_of, is_inside};
 use crate::yaml::{Name, Node};
-
-/// The file that `flux bootstrap` writes.
-pub(super) const SYNC_FILE: &str = "gotk-sync.yaml";
-
-/// The file that it writes Flux's own manifests into.
-pub(super) const COMPONENTS_FILE: &str = "gotk-components.yaml";
 
 /// What a cluster is bootstrapped with.
 #[derive(Debug, Clone)]
@@ -52,10 +45,10 @@ impl Root {
     /// The source that it syncs, when that is the repository.
     pub(crate) fn own_source(&self) -> Option<SourceRef> {
         let last = self.objects.last().filter(|_| self.there)?;
-        if !last.is(OPERATOR, "FluxInstance") {
-            return Asks::of(ApplierKind::Kustomization, last).source;
+        if !last.is(groups::FLUX_OPERATOR, "FluxInstance") {
+            return SourceRef::of_kustomization(last);
         }
-        let namespace = last.namespace().unwrap_or(FLUX_NAMESPACE);
+        let namespace = last.namespace().unwrap_or(groups::FLUX_NAMESPACE);
         let said = |key: &str| last.text_at(&["spec", "sync", key]).filter(|text| !text.is_empty());
         let (kind, name) = (said("kind").unwrap_or("GitRepository"), said("name").unwrap_or(namespace));
         Some(SourceRef { kind: kind.into(), namespace: namespace.into(), name: name.into() })
@@ -139,8 +132,8 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile]) -> 
 
 /// Tells whether an object is a FluxInstance, or the release of the chart that makes one.
 fn makes_instance(object: &Object) -> bool {
-    object.is(OPERATOR, "FluxInstance")
-        || (object.is("helm.toolkit.fluxcd.io", "HelmRelease") && sync_of(object).is_some())
+    object.is(groups::FLUX_OPERATOR, "FluxInstance")
+        || (object.is(groups::HELM, "HelmRelease") && sync_of(object).is_some())
 }
 
 /// Tells whether an object was written by `flux bootstrap`, which its file tells.
@@ -187,7 +180,7 @@ fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) 
     let mut candidates = Vec::new();
     for object in &objects {
         let file = object.node.origin.written().file();
-        if object.is(OPERATOR, "FluxInstance") {
+        if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
             if let Some(path) = object.text_at(&["spec", "sync", "path"]) {
                 candidates.push(Candidate::new(Kind::Instance, file, vec![object.clone()], path));
             }

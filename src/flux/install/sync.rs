@@ -1,18 +1,13 @@
 //! What a FluxInstance makes: the source and the Kustomization of its `sync`, as Flux Operator writes them.
 
 use crate::base::finding::Finding;
-use crate::flux::build::common_metadata::set_common_metadata;
-use crate::flux::build::synthetic_node::{list, map, text};
+use crate::flux::object::common_metadata::set_common_metadata;
+use crate::flux::object::synthetic_node::{list, map, text};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::Builder;
 use crate::text::Span;
 use crate::yaml::Node;
-
-/// The group of Flux Operator's kinds.
-pub(crate) const OPERATOR: &str = "fluxcd.controlplane.io";
-
-/// The namespace that Flux is installed in where nothing says otherwise.
-pub(crate) const FLUX_NAMESPACE: &str = "flux-system";
 
 /// The objects of a FluxInstance's sync, its patches laid over them, and what is wrong with these.
 ///
@@ -57,7 +52,7 @@ fn name(instance: &Object, sync: &Node) -> Node {
 /// The namespace that a FluxInstance installs Flux in.
 pub(crate) fn namespace(instance: &Object) -> Node {
     let said = instance.node.at_keys(&["metadata", "namespace"]).filter(|node| node.text().is_some());
-    said.cloned().unwrap_or_else(|| text(FLUX_NAMESPACE, instance.span()))
+    said.cloned().unwrap_or_else(|| text(groups::FLUX_NAMESPACE, instance.span()))
 }
 
 fn source(instance: &Object, sync: &Node) -> Node {
@@ -117,5 +112,5 @@ pub(crate) fn patches(instance: &Object) -> Vec<Node> {
 fn lockdown(place: &Span) -> Node {
     let target = map(vec![("kind", text("Kustomization", place))], place);
     let patch = r#"[{"op": "add", "path": "/spec/serviceAccountName", "value": "kustomize-controller"}]"#;
-    map(vec![("target", target), ("patch", crate::flux::build::synthetic_node::quoted(patch, place))], place)
+    map(vec![("target", target), ("patch", crate::flux::object::synthetic_node::quoted(patch, place))], place)
 }

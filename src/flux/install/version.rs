@@ -1,10 +1,9 @@
 //! Which Flux runs on a cluster, as far as builds depend on it.
 
-use super::root::Root;
-use crate::flux::engine::cluster_build::Slot;
-use crate::flux::model::cluster::ApplierKind;
 use crate::flux::settings::Settings;
 use crate::kube::Object;
+use crate::kube::semver_range::Range;
+use crate::kube::version::Version;
 use crate::yaml::Node;
 
 /// The newest release of Flux that is known here.
@@ -14,25 +13,18 @@ const STRICT_SINCE: (u64, u64, u64) = (2, 9, 0);
 /// The feature gate of kustomize-controller that decides it.
 const GATE: &str = "StrictPostBuildSubstitutions";
 
-/// The newest release that a version or a range of versions allows, as people write them: `2.9.4`, `v2.9`, `2.x`,
-/// `>=2.7 <2.9`.
-fn newest(said: &str) -> Option<(u64, u64, u64)> {
-    let alternatives = said.split("||").filter_map(|all| {
-        let parts = joined(all);
-        let bounds = parts.split([' ', ',']).filter(|one| !one.is_empty()).map(Bounds::of);
-        let bounds: Vec<Bounds> = bounds.collect::<Option<_>>()?;
-        let known = candidates().find(|version| bounds.iter().all(|bounds| bounds.allow(*version)));
-        // Otherwise it may be a release that came after this program was made.
-        known.or_else(|| bounds.iter().map(|bounds| bounds.from).max().filter(|from| *from > NEWEST))
-    });
-    alternatives.max()
+/// The newest release in a version or a range of versions: `2.9.4`, `v2.9`, `2.x`, `>=2.7 <2.9`.
+fn newest(text: &str) -> Option<Version> {
+    let range = Range::parse(text)?;
+    let known = releases().find(|version| range.contains(version));
+    // Otherwise it may be a release that came after this program was made, or a prerelease.
+    known.or_else(|| range.bounds().filter(|version| range.contains(version)).max().cloned())
 }
 
 /// Tells whether a range has releases that are not strict.
-fn reaches_lax(said: &str) -> bool {
-    let older = candidates().filter(|version| *version < STRICT_SINCE);
-    let mut older = older.map(|version| format!("={}.{}.{}", version.0, version.1, version.2));
-    older.any(|version| said.split("||").any(|all| newest(&format!("{all} {version}")).is_some()))
+fn reaches_lax(text: &str) -> bool {
+    let strict = Version::release(STRICT_SINCE.0, STRICT_SINCE.1, STRICT_SINCE.2);
+    Range::parse(text).is_some_and(|range| releases().any(|version| version < strict && range.contains(&version)))
 }
 
 /// Tells whether a FluxInstance takes the manifests of Flux from an artifact of a certain day.
@@ -43,66 +35,10 @@ fn is_pinned(instance: &Object) -> bool {
 }
 
 /// Known releases, the newest first. A minor release has had fewer than ten patches.
-fn candidates() -> impl Iterator<Item = (u64, u64, u64)> {
+fn releases() -> impl Iterator<Item = Version> {
     let minors = (0..=NEWEST.1).rev();
     let all = minors.flat_map(|minor| (0..10).rev().map(move |patch| (NEWEST.0, minor, patch)));
-    all.filter(|version| *version <= NEWEST)
-}
-
-/// An operator and its version may be written apart.
-fn joined(text: &str) -> String {
-    let mut out = String::new();
-    for part in text.split_whitespace() {
-        if !out.is_empty() && !out.ends_with(['<', '>', '=', '~', '^', '!', ',']) {
-            out.push(' ');
-        }
-        out.push_str(part);
-    }
-    out
-}
-
-/// A range: from a version on, below another one.
-struct Bounds {
-    from: (u64, u64, u64),
-    below: (u64, u64, u64),
-}
-
-impl Bounds {
-    fn of(text: &str) -> Option<Self> {
-        let digits = text.find(|c: char| !matches!(c, '<' | '>' | '=' | '~' | '^' | '!')).unwrap_or(text.len());
-        let (operator, version) = (text.get(..digits)?, text.get(digits..)?);
-        let version = version.trim_start_matches(['v', 'V']);
-        let version = version.split(['-', '+']).next().unwrap_or(version);
-        let said: Vec<Option<u64>> = version.split('.').map(|part| part.parse().ok()).collect();
-        let wild = said.iter().position(Option::is_none).unwrap_or(said.len());
-        if said.len() > 3 || !version.split('.').skip(wild).all(|part| matches!(part, "x" | "X" | "*" | "")) {
-            return None;
-        }
-        let number = |at: usize| said.get(at).copied().flatten().unwrap_or(0);
-        let from = (number(0), number(1), number(2));
-        let after = match wild.min(said.len()) {
-            0 => (u64::MAX, 0, 0),
-            1 => (from.0 + 1, 0, 0),
-            2 => (from.0, from.1 + 1, 0),
-            _ => (from.0, from.1, from.2 + 1),
-        };
-        let (lowest, highest) = ((0, 0, 0), (u64::MAX, 0, 0));
-        let (from, below) = match operator {
-            "" | "=" | "==" => (from, after),
-            "^" => (from, (from.0 + 1, 0, 0)),
-            "~" | "~>" => (from, if wild == 1 { after } else { (from.0, from.1 + 1, 0) }),
-            ">=" | "=>" => (from, highest),
-            ">" => (after, highest),
-            "<" => (lowest, from),
-            "<=" | "=<" => (lowest, after),
-            _ => return None,
-        };
-        Some(Self { from, below })
-    }
-
-    fn allow(&self, version: (u64, u64, u64)) -> bool {
-        self.from <= version && version < self.below
-    }
+    all.filter(|numbers| *numbers <= NEWEST).map(|(major, minor, patch)| Version::release(major, minor, patch))
 }
 
 /// Whether an undefined variable fails a build.
@@ -123,29 +59,23 @@ impl Strictness {
         self != Self::Lax
     }
 
-    /// Reads it from the arguments of kustomize-controller, else from the version.
-    pub(crate) fn of(root: &Root, slots: &[Slot], settings: &Settings) -> Self {
-        let outputs = slots.iter().filter(|slot| slot.asks.target.is_none()).filter_map(|slot| slot.output.as_ref());
-        let made = outputs.clone().filter_map(|output| output.controller.as_ref());
-        let inventories = outputs.map(|output| &output.inventory);
-        let held = inventories.flat_map(|inventory| inventory.controllers().map(|held| &held.object));
-        let controllers: Vec<&Object> = root.controller.iter().chain(held).chain(made).collect();
-        let instances = slots.iter().filter(|slot| slot.asks.kind == ApplierKind::FluxInstance);
-        let instances: Vec<&Object> = instances.map(|slot| &slot.asks.object).collect();
+    /// Reads it from the arguments of kustomize-controller, else from the version. `controllers` are the Deployments of
+    /// kustomize-controller, the last one deciding; `instances` are the FluxInstances.
+    pub(crate) fn of(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Self {
         let gate = controllers.iter().filter_map(|object| gate(object)).next_back();
         if let Some(on) = gate {
             return if on { Self::Strict } else { Self::Lax };
         }
         let forced = settings.flux_version.as_deref();
-        let configured = settings.config.clusters.get(&*root.name).and_then(|cluster| cluster.flux_version.as_ref());
+        let configured = settings.config.clusters.get(cluster).and_then(|cluster| cluster.flux_version.as_ref());
         let configured = configured.map(|version| version.0.as_str());
         let instance = || instances.iter().find_map(|instance| instance.text_at(&["spec", "distribution", "version"]));
         let label = || controllers.iter().find_map(|object| object.label("app.kubernetes.io/version"));
         let version = forced.or(configured).or_else(instance).or_else(label);
-        let version = version.or_else(|| settings.config.flux_version(&root.name));
+        let version = version.or_else(|| settings.config.flux_version(cluster));
         let is_of_instance = version.is_some() && version == instance() && forced.or(configured).is_none();
         match version.and_then(newest) {
-            Some(version) if version < STRICT_SINCE => Self::Lax,
+            Some(version) if (version.major, version.minor, version.patch) < STRICT_SINCE => Self::Lax,
             // Manifests that are pinned end with the release of their day.
             Some(_)
                 if is_of_instance && instances.iter().any(|one| is_pinned(one)) && version.is_some_and(reaches_lax) =>
@@ -182,18 +112,25 @@ mod tests {
 
     #[test]
     fn ranges_mean_the_newest_release_that_they_allow() {
+        let newest = |text: &str| newest(text).map(|version| (version.major, version.minor, version.patch));
         assert_eq!(newest("2.x"), Some(NEWEST));
         assert_eq!(newest("*"), Some(NEWEST));
+        assert_eq!(newest("~*"), Some(NEWEST));
         assert_eq!(newest("v2.7"), Some((2, 7, 9)));
         assert_eq!(newest("2.8.x"), Some((2, 8, 9)));
+        assert_eq!(newest("2.8.12"), Some((2, 8, 12)));
         assert_eq!(newest("= 2.9.1"), Some((2, 9, 1)));
         assert_eq!(newest("~2.8.0"), Some((2, 8, 9)));
         assert_eq!(newest("^2.3"), Some(NEWEST));
         assert_eq!(newest(">=2.5.0 <2.9.0"), Some((2, 8, 9)));
         assert_eq!(newest(">= 2.5, < 2.8"), Some((2, 7, 9)));
+        assert_eq!(newest("2.5 - 2.7"), Some((2, 7, 9)));
+        assert_eq!(newest("2.x !=2.9.x"), Some((2, 8, 9)));
         assert_eq!(newest("2.10.x"), Some((2, 10, 0)));
+        assert_eq!(newest("2.9.0-rc.1"), Some((2, 9, 0)));
         assert_eq!(newest("2.7.x || 2.9.x"), Some(NEWEST));
         assert_eq!(newest("newest"), None);
+        assert_eq!(newest("2.8.x || newest"), None);
         assert!(reaches_lax("2.x") && reaches_lax(">=2.5") && reaches_lax("*") && !reaches_lax("2.9.x"));
     }
 }

@@ -10,7 +10,7 @@ use crate::kube::Object;
 use crate::text::{Index, normalize};
 use crate::yaml::Node;
 
-use crate::flux::is_kustomization;
+use crate::flux::object::kinds::is_kustomization;
 
 /// What one Flux Kustomization does to what it applies.
 #[derive(Debug, Clone)]

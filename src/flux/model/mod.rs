@@ -1,7 +1,7 @@
-//! The data model: clusters, appliers, and the objects that they apply.
+//! The data model: kinds and states of appliers, their variables, and the objects of a build.
 
+pub(super) mod applier_kind;
 pub(super) mod completion;
+pub(super) mod built_object;
 pub(super) mod objects;
-pub(super) mod cluster;
-pub(super) mod apply_mode;
-pub(super) mod receiver;
+pub(super) mod variables;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Produced, shell, unknown};
+use super::produced::{Produced, shell, unknown};
 use crate::config::Declared;
 use crate::text::File;
 use crate::yaml::{Name, Node};

@@ -1,9 +1,9 @@
 //! Objects of which an operator makes a Secret or a ConfigMap: external secrets, sealed ones, certificates.
 
-use super::{Known, Produced, shell, unknown};
+use super::produced::{Known, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
-use crate::flux::label::fits;
 use crate::kube::Object;
+use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::{Name, Node};
 
@@ -38,7 +38,7 @@ impl Fetched {
 pub(super) struct Everywhere {
     kind: &'static str,
     name: Name,
-    selector: Option<Node>,
+    selector: Selector,
     pub(super) made: Fetched,
 }
 
@@ -47,8 +47,8 @@ impl Everywhere {
         if self.kind != kind || *self.name != *name {
             return false;
         }
-        let all = self.selector.as_ref().is_none_or(|selector| selector.entries().is_empty());
-        all || known("Namespace", "", namespace).is_some_and(|found| fits(self.selector.as_ref(), &found))
+        let selects = |found: &Object| self.selector.selects(|key| found.label(key));
+        self.selector.is_empty() || known("Namespace", "", namespace).is_some_and(|found| selects(&found))
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
             let inner = &["spec", "externalSecretSpec"];
             let target = object.text_at(&["spec", "externalSecretSpec", "target", "name"]);
             let name = target.or_else(|| object.text_at(&["spec", "externalSecretName"])).unwrap_or(object.name());
-            let selector = object.node.at_keys(&["spec", "namespaceSelector"]).cloned();
+            let selector = selector(object.node.at_keys(&["spec", "namespaceSelector"]))?;
             let made = external(&object.node, made(), inner);
             Some(Everywhere { kind: "Secret", name: name.into(), selector, made })
         }
@@ -126,11 +126,19 @@ pub(super) fn everywhere(object: &Object) -> Option<Everywhere> {
             let target = object.node.at_keys(&["spec", "target"])?;
             let key = target.get("configMap").and_then(|map| map.get("key"));
             let keys = key.and_then(|key| Some((key.shared_text()?, key.span().clone())));
-            let selector = target.get("namespaceSelector").cloned();
+            let selector = selector(target.get("namespaceSelector"))?;
             let made = made().with_keys(keys.into_iter().collect());
             Some(Everywhere { kind: "ConfigMap", name: object.name().into(), selector, made })
         }
         _ => None,
+    }
+}
+
+/// Reads a selector of namespaces, which selects all where it is left out; `None` where Kubernetes refuses it.
+fn selector(node: Option<&Node>) -> Option<Selector> {
+    match node.filter(|node| !node.is_null()) {
+        Some(node) => Selector::of(node),
+        None => Some(Selector::default()),
     }
 }
 

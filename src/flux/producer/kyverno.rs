@@ -1,9 +1,9 @@
 //! What Kyverno's policies generate: copies of objects, or objects that the policy holds, mostly one for each namespace.
 
-use super::{Known, Produced, shell, unknown};
+use super::produced::{Known, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
-use crate::flux::label::{fits, fits_labels};
 use crate::kube::Object;
+use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
 
@@ -98,7 +98,7 @@ impl Rule {
 
     /// Whether its list of copies takes a source, by the source's labels.
     pub(super) fn takes(&self, source: &Object) -> bool {
-        fits(self.generate.at_keys(&["cloneList", "selector"]), source)
+        is_selected(self.generate.at_keys(&["cloneList", "selector"]), |key| source.label(key))
     }
 
     /// The object that the policy holds; what it computes is unknown.
@@ -152,9 +152,15 @@ fn fits_filter(filter: &Node, namespace: &str, found: Option<&Object>, granted: 
         "kubernetes.io/metadata.name" => Some(namespace),
         _ => found.and_then(|found| found.label(key)),
     };
-    let selector = fits_labels(filter.get("selector"), label);
-    let near = fits_labels(filter.get("namespaceSelector"), label);
+    let selector = is_selected(filter.get("selector"), label);
+    let near = is_selected(filter.get("namespaceSelector"), label);
     name && globs("names") && globs("namespaces") && selector && near
+}
+
+/// Tells whether a selector selects labels; one that is left out selects all.
+fn is_selected<'a>(selector: Option<&Node>, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+    let Some(selector) = selector.filter(|selector| !selector.is_null()) else { return true };
+    Selector::of(selector).is_some_and(|selector| selector.selects(label))
 }
 
 /// A kind as Kyverno writes it: `Namespace`, `v1/Namespace`, `*/Namespace`.

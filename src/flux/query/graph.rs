@@ -1,8 +1,10 @@
 //! The graph of a cluster's Flux: who creates whom, who builds from what, who waits for whom.
 
 use crate::base::finding::ObjectRef;
-use crate::flux::model::cluster::{ApplierKind, Cluster, State};
+use crate::flux::cluster::desired_state::Cluster;
+use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 
@@ -255,7 +257,7 @@ fn id(reference: &ObjectRef) -> Id {
 fn role(object: &Object) -> Option<(Role, Option<String>)> {
     let text = |keys: &[&str]| object.text_at(keys).map(str::to_owned);
     match (object.group(), object.kind()) {
-        ("source.toolkit.fluxcd.io", kind) => {
+        (groups::SOURCE, kind) => {
             let detail = match kind {
                 "Bucket" => text(&["spec", "bucketName"]),
                 "HelmChart" => text(&["spec", "chart"]),
@@ -263,10 +265,10 @@ fn role(object: &Object) -> Option<(Role, Option<String>)> {
             };
             Some((Role::Source, detail))
         }
-        ("source.extensions.fluxcd.io", "ArtifactGenerator") => Some((Role::Source, None)),
-        ("kustomize.toolkit.fluxcd.io", "Kustomization") => Some((Role::Applier, text(&["spec", "path"]))),
-        ("fluxcd.controlplane.io", "ResourceSet" | "FluxInstance") => Some((Role::Applier, None)),
-        ("helm.toolkit.fluxcd.io", "HelmRelease") => {
+        (groups::SOURCE_EXTENSIONS, "ArtifactGenerator") => Some((Role::Source, None)),
+        (groups::KUSTOMIZE, "Kustomization") => Some((Role::Applier, text(&["spec", "path"]))),
+        (groups::FLUX_OPERATOR, "ResourceSet" | "FluxInstance") => Some((Role::Applier, None)),
+        (groups::HELM, "HelmRelease") => {
             let chart = text(&["spec", "chart", "spec", "chart"]);
             let version = text(&["spec", "chart", "spec", "version"]).map(|version| format!(" {version}"));
             Some((Role::Release, chart.map(|chart| format!("{chart}{}", version.unwrap_or_default()))))

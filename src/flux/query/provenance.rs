@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::model::cluster::{Applied, Applier, Cluster};
+use crate::flux::cluster::applied_set::Applied;
+use crate::flux::cluster::applier::Applier;
+use crate::flux::cluster::desired_state::Cluster;
 use crate::text::{File, Span};
 use crate::yaml::{By, Key, Name, Node, Origin, Path, Step, Value};
 
@@ -259,11 +261,11 @@ pub fn leaves<'a>(root: &'a Node, at: &Path) -> Vec<(Path, &'a Node)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flux::model::cluster::ApplierKind;
-    use crate::flux::model::cluster::State;
-    use crate::flux::model::cluster::Variable;
-    use crate::flux::model::cluster::Variables;
+    use crate::flux::model::applier_kind::ApplierKind;
+    use crate::flux::model::applier_kind::State;
     use crate::flux::model::completion::Completion;
+    use crate::flux::model::variables::Variable;
+    use crate::flux::model::variables::Variables;
     use crate::kube::Object;
     use crate::yaml::Style;
     use crate::yaml::parse;
@@ -313,7 +315,7 @@ mod tests {
         let variables = Variables { values: values.into(), ..Variables::default() };
         let (object, by, completion) =
             (Object { node: base.clone() }, self::applier(&applier, variables), Completion::default());
-        let lookups = crate::flux::engine::lookups::Lookups::default();
+        let lookups = crate::flux::cluster::lookups::Lookups::default();
         let cluster = Cluster { name: "".into(), appliers: Vec::new(), brought: Vec::new(), lookups };
         let provenance = Provenance::of(&cluster, Applied { object: &object, by: &by, completion: &completion });
         let said: Vec<String> = provenance

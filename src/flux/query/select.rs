@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::finding::{ObjectRef, did_you_mean};
-use crate::flux::model::cluster::{Applied, Cluster};
+use crate::flux::cluster::applied_set::Applied;
+use crate::flux::cluster::desired_state::Cluster;
 
 /// A typed name of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]

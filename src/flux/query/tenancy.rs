@@ -2,21 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lockdown::Lockdown;
 use crate::config;
 use crate::config::TenancyMode;
-use crate::flux::install::lockdown::{Installation, Lockdown};
-use crate::flux::model::cluster::Applied;
-use crate::flux::{is_flux, is_kustomization};
+use crate::flux::cluster::applied_set::Applied;
+use crate::flux::install::lockdown::Installation;
+use crate::flux::object::kinds::{is_flux, is_kustomization};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::yaml::Node;
 
 /// The label that says whose a namespace or a Flux object is.
 const TENANT_LABEL: &str = "toolkit.fluxcd.io/tenant";
 /// What stands for the name of an account where all of a namespace are bound.
 const ANY: &str = "";
-/// The namespace that Flux is installed in where nothing says otherwise.
-const FLUX_NAMESPACE: &str = "flux-system";
-
 /// What is said about the tenants of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tenancy {
@@ -134,7 +133,7 @@ impl Tenancy {
             "ClusterRoleBinding" => true,
             _ => return,
         };
-        if object.group() != "rbac.authorization.k8s.io" {
+        if object.group() != groups::RBAC {
             return;
         }
         for subject in object.node.get("subjects").map_or(&[][..], Node::items) {
@@ -195,15 +194,6 @@ impl Tenancy {
     }
 }
 
-/// Tells whether an object may say something about the tenants of a cluster.
-pub(crate) fn tells(object: &Object) -> bool {
-    match object.kind() {
-        "Namespace" | "RoleBinding" | "ClusterRoleBinding" | "FluxInstance" => true,
-        "Deployment" => object.name().ends_with("-controller"),
-        _ => is_flux(object),
-    }
-}
-
 /// What is known of a namespace that may be a tenant's.
 #[derive(Default)]
 struct Candidate {
@@ -220,11 +210,11 @@ pub fn is_of_bootstrap(object: &Object) -> bool {
 }
 
 fn flux_namespaces(received: &[Applied<'_>]) -> BTreeSet<String> {
-    let installs = |object: &Object| object.is("fluxcd.controlplane.io", "FluxInstance") || is_of_bootstrap(object);
+    let installs = |object: &Object| object.is(groups::FLUX_OPERATOR, "FluxInstance") || is_of_bootstrap(object);
     let found = received.iter().filter(|applied| installs(applied.object));
     let mut found: BTreeSet<String> =
         found.filter_map(|applied| applied.namespace().map(ToString::to_string)).collect();
-    found.insert(FLUX_NAMESPACE.to_string());
+    found.insert(groups::FLUX_NAMESPACE.to_string());
     found
 }
 

@@ -3,7 +3,10 @@
 use super::field::find;
 use super::provenance::{Cause, Provenance, leaves};
 use crate::base::finding::ObjectRef;
-use crate::flux::model::cluster::{Applied, Applier, ApplierKind, Cluster, State};
+use crate::flux::cluster::applied_set::Applied;
+use crate::flux::cluster::applier::Applier;
+use crate::flux::cluster::desired_state::Cluster;
+use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::text::Span;
 use crate::yaml::{Name, Node, Path, parse};
 

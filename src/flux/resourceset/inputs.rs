@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::template::{Kind, Value, adler32, from_node};
 use crate::base::finding::ObjectRef;
-use crate::flux::label::fits;
+use crate::flux::resourceset::template::convert::from_node;
+use crate::flux::resourceset::template::functions::encode::adler32;
+use crate::flux::resourceset::template::value::{Kind, Value};
 use crate::kube::Object;
+use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::Node;
 
 const VERSION: &str = "fluxcd.controlplane.io/v1";
+/// The annotation that leaves an object, or a whole set, out.
+pub(super) const RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
+
 /// How many permutations the operator makes at most.
 const MAX_PERMUTATIONS: usize = 10_000;
 
@@ -99,7 +104,10 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
             };
             chosen.insert(provider.name(), *provider);
         } else if let Some(selector) = reference.get("selector").filter(|selector| !selector.is_null()) {
-            let selected = near.iter().filter(|(_, provider)| fits(Some(selector), provider));
+            let Some(parsed) = Selector::of(selector) else {
+                return Err(Missing::Wrong(selector.span().clone(), "`selector` is not a valid label selector".into()));
+            };
+            let selected = near.iter().filter(|(_, provider)| parsed.selects(|key| provider.label(key)));
             chosen.extend(selected.map(|(name, provider)| (*name, *provider)));
         } else {
             let message = "an item of `inputsFrom` has neither `name` nor `selector`";
@@ -111,7 +119,7 @@ fn chosen<'a>(set: &Object, from: &[Node], providers: &'a [Object]) -> Result<Ve
 
 /// What a provider exports: a static one its default values, with an id that follows from its UID.
 fn exported(provider: &Object, reference: &ObjectRef) -> Result<Vec<InputSet>, Missing> {
-    let annotation = provider.text_at(&["metadata", "annotations", super::RECONCILE]);
+    let annotation = provider.text_at(&["metadata", "annotations", RECONCILE]);
     if annotation.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
         return Err(Missing::Unknown(format!("{reference} is not reconciled")));
     }

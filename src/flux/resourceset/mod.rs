@@ -8,19 +8,22 @@ mod template;
 mod inputs;
 mod place;
 
+use inputs::RECONCILE;
 use std::collections::BTreeMap;
 
-use self::inputs::{InputSet, Missing, inputs};
-use self::place::{Ground, Places, file};
-use self::template::{Budget, Fault, Output, Template, Value};
 use crate::base::finding::{Finding, ObjectRef};
 use crate::kube::Object;
+use crate::kube::groups;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{By, DUPLICATE_KEY, Entry, Name, Node, Style, Value as Yaml, parse};
-
-/// The annotation that leaves an object, or a whole set, out.
-const RECONCILE: &str = "fluxcd.controlplane.io/reconcile";
+use inputs::{InputSet, Missing, inputs};
+use place::{Ground, Places, file};
+use template::Template;
+use template::budget::Budget;
+use template::fault::Fault;
+use template::output::Output;
+use template::value::Value;
 
 /// What a ResourceSet brings.
 #[derive(Debug, Clone, Default)]
@@ -35,12 +38,12 @@ pub struct Expansion {
 
 /// Whether an object is a ResourceSet.
 pub fn is_resource_set(object: &Object) -> bool {
-    object.is("fluxcd.controlplane.io", "ResourceSet")
+    object.is(groups::FLUX_OPERATOR, "ResourceSet")
 }
 
 /// Whether an object is a provider of inputs.
 pub fn is_input_provider(object: &Object) -> bool {
-    object.is("fluxcd.controlplane.io", "ResourceSetInputProvider")
+    object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
 }
 
 /// Expands a ResourceSet as it stands in the cluster; `providers` are the cluster's providers of inputs.

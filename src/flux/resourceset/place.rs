@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::template::{From, Output, UNKNOWN};
+use crate::flux::resourceset::template::output::{From, Output, UNKNOWN};
 use crate::text::{File, Span};
 use crate::yaml::go::{Part, Segment};
 use crate::yaml::{By, Entry, Inside, Node, Origin, Step, Style, Value, as_kubernetes};

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::artifact::{Artifact, Resolution};
-use super::generator::{Generator, Names, Source, Stop};
+use super::generator::{Generator, Names, Source};
 use super::include::Include;
 use super::origin::Origin;
 use super::pack::Recipe;
-use super::sources::{Fetched, Lookup, Made, SourceRef, Sources};
+use super::reference::{Lookup, SourceRef};
+use super::sources::{Fetched, Made, Sources};
 use crate::base::finding::Finding;
+use crate::flux::source::generator::stop::Stop;
 use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
@@ -29,6 +31,13 @@ pub(super) struct Resolver<'a> {
     open: Vec<SourceRef>,
     /// What was resolved on the way: sources that share parts would ask for them again and again.
     known: BTreeMap<SourceRef, Resolution>,
+}
+
+impl Sources {
+    /// What a source hands out.
+    pub fn resolve(&self, source: &SourceRef, lookup: &dyn Lookup) -> Resolution {
+        Resolver::new(self, lookup).resolve(source)
+    }
 }
 
 impl<'a> Resolver<'a> {

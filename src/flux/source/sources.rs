@@ -1,59 +1,20 @@
 //! The sources of a repository's clusters: what is known of where they fetch from.
 
+use super::digest::digest;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use sha2::{Digest as _, Sha256};
-
 use super::artifact::{Artifact, Resolution};
-use super::generator::{Generated, Names, Stop};
+use super::generator::{Generated, Names};
 use super::origin::Origin;
-use super::resolve::Resolver;
 use crate::address::{Address, Location};
+use crate::flux::source::generator::stop::Stop;
 use crate::kube::Object;
 use crate::kustomize;
 use crate::kustomize::Files;
 use crate::text::{Index, Tree, is_inside};
 use crate::yaml::{Node, Value};
-
-/// A reference to a source: what `sourceRef` of a Kustomization says, with its namespace.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SourceRef {
-    /// `GitRepository`, `OCIRepository`, `Bucket` or `ExternalArtifact`.
-    pub kind: Arc<str>,
-    /// Its namespace.
-    pub namespace: Arc<str>,
-    /// Its name.
-    pub name: Arc<str>,
-}
-
-impl fmt::Display for SourceRef {
-    /// Writes `Kind/namespace/name`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}", self.kind, self.namespace, self.name)
-    }
-}
-
-/// Finds what a cluster has.
-pub trait Lookup {
-    /// The object of a source kind.
-    fn source(&self, reference: &SourceRef) -> Option<Object>;
-
-    /// The ArtifactGenerators of a namespace, in order.
-    fn generators(&self, namespace: &str) -> Vec<Object>;
-
-    /// Whether something that is not known may bring a source of a namespace.
-    fn may_bring(&self, _namespace: &str) -> bool {
-        false
-    }
-
-    /// The folder of the repository that a source hands out whatever address it has: that of the cluster's root.
-    fn own(&self, _source: &SourceRef) -> Option<String> {
-        None
-    }
-}
 
 /// A copy of what sources fetch.
 #[derive(Debug, Clone)]
@@ -180,11 +141,6 @@ impl Sources {
         self.know("repository", || self.repository.clone())
     }
 
-    /// What a source hands out.
-    pub fn resolve(&self, source: &SourceRef, lookup: &dyn Lookup) -> Resolution {
-        Resolver::new(self, lookup).resolve(source)
-    }
-
     /// The copy of what is fetched: one of exactly this reference before one of any.
     pub(super) fn copy_of(&self, origin: &Origin) -> Option<(String, Files)> {
         let (said, own) = (self.copies.of(&origin.address), self.own.of(&origin.address));
@@ -292,16 +248,6 @@ pub fn bases(repository: &Files, copies: &[Copy]) -> Vec<kustomize::Copy> {
         kustomize::Copy { address: copy.address.clone(), reference: copy.reference.clone(), tree }
     };
     copies.iter().map(base).collect()
-}
-
-/// What an artifact is made of, in few bytes: artifacts are made of others.
-pub(super) fn digest(recipe: &str) -> Arc<str> {
-    let digest = Sha256::digest(recipe);
-    let mut id = String::new();
-    for byte in digest.iter().take(16) {
-        let _ = write!(id, "{byte:02x}");
-    }
-    id.into()
 }
 
 /// The files below a folder, under their paths from it.

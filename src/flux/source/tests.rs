@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::artifact::Resolution;
-use super::sources::{Copy, Lookup, SourceRef, Sources};
+use super::reference::{Lookup, SourceRef};
+use super::sources::{Copy, Sources};
 use crate::address::Location;
 use crate::kube::Object;
 use crate::kustomize::Files;

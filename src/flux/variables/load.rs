@@ -1,10 +1,11 @@
 //! What a Kustomization substitutes: `substituteFrom` in order, and `substitute` over it.
 
+use super::variable_name::is_name;
 use std::sync::Arc;
 
 use crate::base::finding::{Finding, ObjectRef};
-use crate::flux::engine::cluster_index::Received;
-use crate::flux::model::cluster::{Variable, VariableSource, Variables};
+use crate::flux::model::variables::{Variable, VariableSource, Variables};
+use crate::flux::producer::produced::Produced;
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, Style, Value};
 
@@ -23,13 +24,22 @@ pub(crate) struct Loaded {
     pub(crate) missing: bool,
 }
 
+/// The lookup of the `ConfigMap`s and Secrets of a cluster.
+pub(crate) trait ValuesLookup {
+    /// A ConfigMap or Secret that an applier applies or that a controller creates.
+    fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced>;
+
+    /// Whether an unknown object of a namespace may exist.
+    fn may_bring(&self, namespace: &str) -> bool;
+}
+
 /// Whether it substitutes even without any variable.
 pub(crate) fn always(kustomization: &Object) -> bool {
     kustomization.text_at(&["spec", "postBuild", "substituteStrategy"]) == Some("Always")
 }
 
 /// Loads the variables of a Kustomization from what the cluster has.
-pub(crate) fn load(kustomization: &Object, received: &Received) -> Loaded {
+pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded {
     let mut loaded = Loaded::default();
     let mut variables = Variables::default();
     let mut invalid = Vec::new();
@@ -39,7 +49,7 @@ pub(crate) fn load(kustomization: &Object, received: &Received) -> Loaded {
     for source in sources {
         let said = |key: &str| source.get(key).and_then(Node::text).unwrap_or_default();
         let (kind, name, optional) = (said("kind"), said("name"), said("optional") == "true");
-        let found = received.find(kind, namespace, name);
+        let found = cluster.find(kind, namespace, name);
         variables.open |= found.as_ref().is_some_and(|found| found.open);
         let place = found.as_ref().map(|found| found.object.span().clone());
         variables.sources.push(VariableSource { kind: kind.into(), name: name.into(), place });
@@ -56,7 +66,7 @@ pub(crate) fn load(kustomization: &Object, received: &Received) -> Loaded {
             }
             ("ConfigMap", None) => {
                 loaded.missing = true;
-                if received.doubts.may_bring(namespace) {
+                if cluster.may_bring(namespace) {
                     variables.open = true;
                 } else if !optional {
                     loaded.findings.push(missing(kustomization, source, namespace, name));
@@ -114,11 +124,4 @@ fn invalid_name(entry: &Entry, object: &Object) -> Option<Finding> {
     let message = format!("`{}` is no name of a variable, so Flux fails to substitute any", entry.key);
     let help = "use letters, digits and `_`, and no digit first";
     Some(Finding::error(INVALID_VARIABLE_NAME, entry.key_span(), message).help(help).about(object.reference()))
-}
-
-/// Tells whether Flux takes a name for that of a variable.
-pub(crate) fn is_name(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    let first = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-    first && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::substitute::{Unset, substitute};
+use super::substitute::substitute;
+use super::substitution::ReadValues;
+use super::substitution::Substitution;
 use crate::base::finding::Finding;
-use crate::flux::build::build_key::ReadValues;
-use crate::flux::build::kustomization::Substitution;
-use crate::flux::variables::substitute::unset;
+use crate::flux::variables::substitute::unset::Unset;
+use crate::flux::variables::substitute::unset::unset;
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::{Name, Value};

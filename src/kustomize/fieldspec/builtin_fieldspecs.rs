@@ -3,8 +3,11 @@
 //! Source: the built-in configuration of kustomize 5.8. Rows that can match nothing are kept with their mistakes, since
 //! a user's configuration is merged with them.
 
+use std::sync::{Arc, LazyLock};
+
 use super::field_spec::{FieldSpec, Gvk};
-use super::transformer_config::{Configuration, NameReference, Topic};
+use super::transformer_config::{ConfigField, Conflict, NameReference, TransformerConfig};
+use crate::kube::groups::RBAC;
 
 /// Group, version, kind, path.
 type Row = (&'static str, &'static str, &'static str, &'static str);
@@ -103,7 +106,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("", "metadata/annotations"),
 ];
 
-const RBAC: &str = "rbac.authorization.k8s.io";
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
 /// Where a pod names config maps, below its specification.
@@ -213,10 +215,29 @@ const REFERENCES: &[(&str, &str, &str, &[Row])] = &[
 
 const AUTOSCALERS: &[Row] = &[("", "", "HorizontalPodAutoscaler", "spec/scaleTargetRef/name")];
 
+/// What kustomize does when nothing is configured.
+pub(crate) fn built_in() -> &'static Arc<TransformerConfig> {
+    static BUILT_IN: LazyLock<Arc<TransformerConfig>> = LazyLock::new(|| {
+        let merged = TransformerConfig::default().merge(&default_fieldspecs());
+        Arc::new(merged.expect("the built-in configuration agrees with itself"))
+    });
+    &BUILT_IN
+}
+
+/// One configuration merged into another. Most are the built-in one, which adds nothing to itself.
+pub(crate) fn merged(
+    into: &Arc<TransformerConfig>,
+    from: &Arc<TransformerConfig>,
+) -> Result<Arc<TransformerConfig>, Conflict> {
+    let is_first = into.is_empty() && Arc::ptr_eq(from, built_in());
+    if is_first || Arc::ptr_eq(into, from) { Ok(from.clone()) } else { into.merge(from).map(Arc::new) }
+}
+
 /// The built-in configuration.
-pub(crate) fn known() -> Configuration {
-    let mut known = Configuration::default();
-    let mut put = |topic: Topic, specs: Vec<FieldSpec>| known.fields.entry(topic).or_default().extend(specs);
+fn default_fieldspecs() -> TransformerConfig {
+    let mut known = TransformerConfig::default();
+    let mut put =
+        |config_field: ConfigField, specs: Vec<FieldSpec>| known.fields.entry(config_field).or_default().extend(specs);
     let rows = |rows: &[Row], create: bool| -> Vec<FieldSpec> { rows.iter().map(|row| spec(*row, create)).collect() };
     let name = || vec![spec(("", "", "", "metadata/name"), false)];
     let below = |field: &str| {
@@ -227,10 +248,10 @@ pub(crate) fn known() -> Configuration {
         let own = FieldSpec::new(Gvk::new("", "", ""), format!("metadata/{field}"), true);
         std::iter::once(own).chain(TEMPLATES.iter().map(row)).collect::<Vec<FieldSpec>>()
     };
-    put(Topic::NamePrefix, name());
-    put(Topic::NameSuffix, name());
+    put(ConfigField::NamePrefix, name());
+    put(ConfigField::NameSuffix, name());
     put(
-        Topic::Namespace,
+        ConfigField::Namespace,
         vec![
             spec(("", "", "Namespace", "metadata/name"), true),
             spec(("apiregistration.k8s.io", "", "APIService", "spec/service/namespace"), true),
@@ -245,31 +266,31 @@ pub(crate) fn known() -> Configuration {
             ),
         ],
     );
-    put(Topic::CommonLabels, rows(SELECTORS, true));
-    put(Topic::CommonLabels, rows(EXISTING_SELECTORS, false));
+    put(ConfigField::CommonLabels, rows(SELECTORS, true));
+    put(ConfigField::CommonLabels, rows(EXISTING_SELECTORS, false));
     for kind in ["Deployment", "StatefulSet"] {
         let selector =
             |path: &&str| FieldSpec::new(Gvk::new("apps", "", kind), format!("spec/template/spec/{path}"), false);
-        put(Topic::CommonLabels, POD_SELECTORS.iter().map(selector).collect());
+        put(ConfigField::CommonLabels, POD_SELECTORS.iter().map(selector).collect());
     }
-    put(Topic::CommonLabels, below("labels"));
-    put(Topic::CommonLabels, rows(&[CLAIM_TEMPLATES], true));
-    put(Topic::TemplateLabels, below("labels"));
-    put(Topic::TemplateLabels, rows(&[CLAIM_TEMPLATES], true));
-    put(Topic::CommonAnnotations, below("annotations"));
+    put(ConfigField::CommonLabels, below("labels"));
+    put(ConfigField::CommonLabels, rows(&[CLAIM_TEMPLATES], true));
+    put(ConfigField::TemplateLabels, below("labels"));
+    put(ConfigField::TemplateLabels, rows(&[CLAIM_TEMPLATES], true));
+    put(ConfigField::CommonAnnotations, below("annotations"));
     for pod in ["spec", "spec/template/spec"] {
         let image = |path: &&str| FieldSpec::new(Gvk::new("", "", ""), format!("{pod}/{path}"), true);
-        put(Topic::Images, IMAGES.iter().map(image).collect());
+        put(ConfigField::Images, IMAGES.iter().map(image).collect());
     }
-    put(Topic::Replicas, REPLICAS.iter().map(|kind| spec(("", "", kind, "spec/replicas"), true)).collect());
+    put(ConfigField::Replicas, REPLICAS.iter().map(|kind| spec(("", "", kind, "spec/replicas"), true)).collect());
     for (_, kind, pod) in PODS.iter().filter(|(_, kind, _)| *kind != "PodTemplate") {
         for containers in ["containers", "initContainers"] {
             let variable =
                 |path: &&str| FieldSpec::new(Gvk::new("", "", kind), format!("{pod}/{containers}/{path}"), false);
-            put(Topic::VarReference, CONTAINER_VARIABLES.iter().map(variable).collect());
+            put(ConfigField::VarReference, CONTAINER_VARIABLES.iter().map(variable).collect());
         }
     }
-    put(Topic::VarReference, VARIABLES.iter().map(|(kind, path)| spec(("", "", kind, path), false)).collect());
+    put(ConfigField::VarReference, VARIABLES.iter().map(|(kind, path)| spec(("", "", kind, path), false)).collect());
     known.references =
         REFERENCES.iter().map(|(group, version, kind, rows)| reference(group, version, kind, rows)).collect();
     known
@@ -300,4 +321,19 @@ fn reference(group: &str, version: &str, kind: &str, rows: &[Row]) -> NameRefere
     };
     referrers.extend(rows.iter().map(|row| spec(*row, false)));
     NameReference { target: Gvk::new(group, version, kind), referrers }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_configuration_adds_nothing_to_itself() {
+        let twice = built_in().merge(built_in()).unwrap();
+        let count = |config: &TransformerConfig| {
+            let fields = config.fields.values().map(Vec::len).sum::<usize>();
+            fields + config.references.iter().map(|reference| reference.referrers.len()).sum::<usize>()
+        };
+        assert_eq!(count(&twice), count(built_in()));
+    }
 }

@@ -1,7 +1,7 @@
 //! `crds`: which fields of custom kinds hold names, labels and annotations, as `OpenAPI` definitions in files say.
 
 use super::field_spec::{FieldSpec, Gvk};
-use super::transformer_config::{Configuration, Conflict, Topic};
+use super::transformer_config::{ConfigField, Conflict, TransformerConfig};
 use crate::yaml::{Name, Node};
 
 /// Definitions may refer to each other this deep; one that refers to itself has no end.
@@ -10,17 +10,17 @@ const MAX_DEPTH: usize = 32;
 const MAX_FIELDS: usize = 10_000;
 
 /// What the definitions of a file say: a mapping of type names to definitions.
-pub(crate) fn read(root: &Node) -> Result<Configuration, Conflict> {
-    let mut reading = Reading { root, configuration: Configuration::default(), left: MAX_FIELDS };
+pub(crate) fn read(root: &Node) -> Result<TransformerConfig, Conflict> {
+    let mut reader = Reader { root, config: TransformerConfig::default(), remaining: MAX_FIELDS };
     for entry in root.entries() {
         let properties = properties(&entry.node);
         let has = |field: &str| properties.is_some_and(|properties| properties.get(field).is_some());
         if ["kind", "apiVersion", "metadata"].iter().all(|field| has(field)) {
             let kind = entry.key.rsplit('.').next().unwrap_or(&entry.key);
-            reading.walk(&Gvk::new("", "", kind), &entry.key, &[], 0)?;
+            reader.walk(&Gvk::new("", "", kind), &entry.key, &[], 0)?;
         }
     }
-    Ok(reading.configuration)
+    Ok(reader.config)
 }
 
 /// The properties of a definition; Go's decoder takes any case of letters.
@@ -31,22 +31,22 @@ fn properties(definition: &Node) -> Option<&Node> {
     schema.node.get("properties")
 }
 
-struct Reading<'a> {
+struct Reader<'a> {
     root: &'a Node,
-    configuration: Configuration,
-    left: usize,
+    config: TransformerConfig,
+    remaining: usize,
 }
 
-impl Reading<'_> {
+impl Reader<'_> {
     fn walk(&mut self, gvk: &Gvk, kind: &str, path: &[Name], depth: usize) -> Result<(), Conflict> {
         let Some(properties) = self.root.get(kind).and_then(properties) else { return Ok(()) };
         if depth >= MAX_DEPTH {
             return Ok(());
         }
         for entry in properties.entries() {
-            let Some(left) = self.left.checked_sub(1) else { return Ok(()) };
-            self.left = left;
-            let says = |name: &str| entry.node.get(&format!("x-kubernetes-{name}")).and_then(Node::shared_text);
+            let Some(remaining) = self.remaining.checked_sub(1) else { return Ok(()) };
+            self.remaining = remaining;
+            let extension = |name: &str| entry.node.get(&format!("x-kubernetes-{name}")).and_then(Node::shared_text);
             let below = |more: Option<Name>| -> Vec<Name> {
                 path.iter().cloned().chain([entry.key.clone()]).chain(more).collect()
             };
@@ -55,20 +55,20 @@ impl Reading<'_> {
                 spec.place = Some(entry.key_span());
                 spec
             };
-            let topics = [
-                ("annotation", Topic::CommonAnnotations),
-                ("label-selector", Topic::CommonLabels),
-                ("identity", Topic::NamePrefix),
+            let config_fields = [
+                ("annotation", ConfigField::CommonAnnotations),
+                ("label-selector", ConfigField::CommonLabels),
+                ("identity", ConfigField::NamePrefix),
             ];
-            for (word, topic) in topics {
-                if says(word).is_some() {
-                    self.configuration.add(topic, &spec(below(None)))?;
+            for (extension_name, config_field) in config_fields {
+                if extension(extension_name).is_some() {
+                    self.config.add(config_field, &spec(below(None)))?;
                 }
             }
-            if let (Some(version), Some(kind)) = (says("object-ref-api-version"), says("object-ref-kind")) {
-                let key = says("object-ref-name-key").unwrap_or_else(|| "name".into());
+            if let (Some(version), Some(kind)) = (extension("object-ref-api-version"), extension("object-ref-kind")) {
+                let key = extension("object-ref-name-key").unwrap_or_else(|| "name".into());
                 let target = Gvk { group: "".into(), version, kind };
-                self.configuration.add_reference(&target, spec(below(Some(key))))?;
+                self.config.add_reference(&target, spec(below(Some(key))))?;
             }
             if let Some(next) = entry.node.get("$ref").and_then(Node::text) {
                 self.walk(gvk, next, &below(None), depth + 1)?;

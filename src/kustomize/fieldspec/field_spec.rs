@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::kustomize::objects::resources::Id;
+use crate::kustomize::objects::resources::ResourceId;
 use crate::text::Span;
-use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Value};
+use crate::yaml::{Entry, Name, Node, Value};
 
 /// A group, version and kind to select objects by; an empty one selects anything.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -20,17 +20,17 @@ impl Gvk {
     }
 
     /// Tells whether it selects an object with this identity.
-    pub(crate) fn selects(&self, id: &Id) -> bool {
-        self.takes(&id.group, &id.version, &id.kind)
+    pub(crate) fn selects(&self, id: &ResourceId) -> bool {
+        self.matches_parts(&id.group, &id.version, &id.kind)
     }
 
     /// Tells whether it selects everything that the other one names.
     pub(crate) fn covers(&self, other: &Self) -> bool {
-        self.takes(&other.group, &other.version, &other.kind)
+        self.matches_parts(&other.group, &other.version, &other.kind)
     }
 
-    fn takes(&self, group: &str, version: &str, kind: &str) -> bool {
-        let same = |wanted: &str, is: &str| wanted.is_empty() || wanted == is;
+    fn matches_parts(&self, group: &str, version: &str, kind: &str) -> bool {
+        let same = |expected: &str, actual: &str| expected.is_empty() || expected == actual;
         same(&self.group, group) && same(&self.version, version) && same(&self.kind, kind)
     }
 }
@@ -50,7 +50,7 @@ pub(crate) struct FieldSpec {
 
 /// What a transformer makes at the end of a path that ends in nothing; the span is the place of what is made.
 #[derive(Clone, Copy)]
-pub(crate) enum Make<'a> {
+pub(crate) enum CreateKind<'a> {
     /// Nothing, whatever the specification says.
     Nothing,
     /// A scalar: `change` is called with `None`.
@@ -61,13 +61,13 @@ pub(crate) enum Make<'a> {
 
 /// A place where a transformer cannot do its work, and why.
 #[derive(Debug)]
-pub(crate) struct Misfit {
+pub(crate) struct FieldError {
     pub(crate) span: Span,
     pub(crate) message: String,
 }
 
 /// What happens at the end of a path; `None` leaves it as it is.
-type Change<'c> = dyn FnMut(Option<&Node>) -> Result<Option<Node>, Misfit> + 'c;
+type Change<'c> = dyn FnMut(Option<&Node>) -> Result<Option<Node>, FieldError> + 'c;
 
 impl FieldSpec {
     pub(crate) fn new(gvk: Gvk, path: impl Into<Name>, create: bool) -> Self {
@@ -76,7 +76,7 @@ impl FieldSpec {
         Self { gvk, path, create, place: None, keys }
     }
 
-    pub(crate) fn matches(&self, id: &Id) -> bool {
+    pub(crate) fn matches(&self, id: &ResourceId) -> bool {
         self.gvk.selects(id)
     }
 
@@ -84,28 +84,38 @@ impl FieldSpec {
     ///
     /// Lists on the way are gone through item by item. A single value in the middle of the path is a misfit, as it is
     /// for kustomize.
-    pub(crate) fn apply(&self, node: &Node, make: Make<'_>, change: &mut Change<'_>) -> Result<Option<Node>, Misfit> {
-        let make = if self.create { make } else { Make::Nothing };
-        reach(node, &self.keys, make, change).map_err(|misfit| match &self.place {
+    pub(crate) fn apply(
+        &self,
+        node: &Node,
+        create_kind: CreateKind<'_>,
+        change: &mut Change<'_>,
+    ) -> Result<Option<Node>, FieldError> {
+        let create_kind = if self.create { create_kind } else { CreateKind::Nothing };
+        apply_at(node, &self.keys, create_kind, change).map_err(|error| match &self.place {
             // What is wrong with the path itself is wrong where a user wrote it.
-            Some(place) if self.keys.iter().any(|key| not_a_key(list_key(key).0)) => {
-                Misfit { span: place.clone(), ..misfit }
+            Some(place) if self.keys.iter().any(|key| is_special_segment(list_key(key).0)) => {
+                FieldError { span: place.clone(), ..error }
             }
-            _ => misfit,
+            _ => error,
         })
     }
 }
 
-fn reach(node: &Node, keys: &[Name], make: Make<'_>, change: &mut Change<'_>) -> Result<Option<Node>, Misfit> {
+fn apply_at(
+    node: &Node,
+    keys: &[Name],
+    create_kind: CreateKind<'_>,
+    change: &mut Change<'_>,
+) -> Result<Option<Node>, FieldError> {
     let Some((first, rest)) = keys.split_first() else { return change(Some(node)) };
     match &node.value {
         _ if node.is_null() => Ok(None),
-        Value::Seq(items) => each_item(node, items, |item| reach(item, keys, make, change)),
-        Value::Map(_) => reach_entry(node, first, rest, make, change),
+        Value::Seq(items) => each_item(node, items, |item| apply_at(item, keys, create_kind, change)),
+        Value::Map(_) => apply_to_entry(node, first, rest, create_kind, change),
         Value::Scalar(..) => {
             // The same for every path, so that a value in the way of many is told once.
             let message = "kustomize looks for fields below this, which is a single value, and fails".to_string();
-            Err(Misfit { span: node.span().clone(), message })
+            Err(FieldError { span: node.span().clone(), message })
         }
     }
 }
@@ -114,48 +124,48 @@ fn reach(node: &Node, keys: &[Name], make: Make<'_>, change: &mut Change<'_>) ->
 pub(crate) fn each_item(
     node: &Node,
     items: &[Node],
-    mut change: impl FnMut(&Node) -> Result<Option<Node>, Misfit>,
-) -> Result<Option<Node>, Misfit> {
+    mut change: impl FnMut(&Node) -> Result<Option<Node>, FieldError>,
+) -> Result<Option<Node>, FieldError> {
     let mut changed: Option<Vec<Node>> = None;
-    for (at, item) in items.iter().enumerate() {
+    for (index, item) in items.iter().enumerate() {
         if let Some(new) = change(item)? {
-            changed.get_or_insert_with(|| items.to_vec())[at] = new;
+            changed.get_or_insert_with(|| items.to_vec())[index] = new;
         }
     }
     Ok(changed.map(|items| Node { value: Value::Seq(items.into()), origin: node.origin.clone() }))
 }
 
-fn reach_entry(
+fn apply_to_entry(
     node: &Node,
     first: &str,
     rest: &[Name],
-    make: Make<'_>,
+    create_kind: CreateKind<'_>,
     change: &mut Change<'_>,
-) -> Result<Option<Node>, Misfit> {
+) -> Result<Option<Node>, FieldError> {
     let (key, is_list) = list_key(first);
-    if not_a_key(key) {
+    if is_special_segment(key) {
         let message = match key {
             "" => "kustomize finds nothing between two slashes of the path, and fails".to_owned(),
             _ => format!("kustomize takes `{key}` in a path for an item of a list, finds a mapping, and fails"),
         };
-        return Err(Misfit { span: node.span().clone(), message });
+        return Err(FieldError { span: node.span().clone(), message });
     }
     let entry = node.entry(key);
-    let place = match make {
-        Make::Scalar(span) | Make::Map(span) if !is_list => Some(span),
-        Make::Nothing | Make::Scalar(_) | Make::Map(_) => None,
+    let place = match create_kind {
+        CreateKind::Scalar(span) | CreateKind::Map(span) if !is_list => Some(span),
+        CreateKind::Nothing | CreateKind::Scalar(_) | CreateKind::Map(_) => None,
     };
     let child = match (entry, place) {
-        (Some(entry), _) if !entry.node.is_null() => reach(&entry.node, rest, make, change)?,
+        (Some(entry), _) if !entry.node.is_null() => apply_at(&entry.node, rest, create_kind, change)?,
         // A list that is null becomes an empty one.
         (Some(entry), None) if is_list => {
             let empty = Node { value: Value::Seq([].into()), origin: entry.node.origin.clone() };
-            Some(reach(&empty, rest, make, change)?.unwrap_or(empty))
+            Some(apply_at(&empty, rest, create_kind, change)?.unwrap_or(empty))
         }
-        (Some(entry), None) => reach(&entry.node, rest, make, change)?,
+        (Some(entry), None) => apply_at(&entry.node, rest, create_kind, change)?,
         (None, None) => None,
-        (_, Some(_)) if rest.is_empty() && matches!(make, Make::Scalar(_)) => change(None)?,
-        (_, Some(span)) => reach(&Node::at(Value::Map([].into()), span.clone()), rest, make, change)?,
+        (_, Some(_)) if rest.is_empty() && matches!(create_kind, CreateKind::Scalar(_)) => change(None)?,
+        (_, Some(span)) => apply_at(&Node::at(Value::Map([].into()), span.clone()), rest, create_kind, change)?,
     };
     Ok(child.map(|child| match (entry, place) {
         (Some(entry), _) if !entry.node.is_null() || place.is_none() => node.with(entry.with_node(child)),
@@ -170,7 +180,7 @@ fn list_key(key: &str) -> (&str, bool) {
 }
 
 /// Tells whether kustomize takes a part of a path for something else than the key of a mapping.
-fn not_a_key(part: &str) -> bool {
+fn is_special_segment(part: &str) -> bool {
     matches!(part, "" | "*" | "-") || (part.starts_with('[') && part.ends_with(']')) || part.parse::<i64>().is_ok()
 }
 
@@ -189,30 +199,6 @@ pub(crate) fn split_path(path: &str, separator: char) -> Vec<String> {
         }
     }
     keys
-}
-
-/// A mapping with a key set to a text. A value that is the same already keeps its place.
-pub(crate) fn set_text(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
-    let Some(text) = value.shared_text() else { return map.clone() };
-    let by = By::Field(value.span().clone());
-    match map.entry(key) {
-        Some(entry) if entry.node.resolve(Reader::Kustomize) == Some(Scalar::String(&text)) => map.clone(),
-        Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, string_style(value)), by))),
-        None => map.with(Entry::new(key, key_span, made(Value::Scalar(text, string_style(value)), by))),
-    }
-}
-
-/// A value that a step made where nothing was.
-pub(crate) fn made(value: Value, by: By) -> Node {
-    Node { value, origin: Origin::Via(Arc::new(Step::new(by, None, Box::default()))) }
-}
-
-/// A style that makes the text a string: these fields hold strings, whatever the text looks like.
-pub(crate) fn string_style(value: &Node) -> Style {
-    match &value.value {
-        Value::Scalar(_, style) if *style != Style::Plain => *style,
-        _ => Style::Double,
-    }
 }
 
 #[cfg(test)]

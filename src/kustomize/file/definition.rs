@@ -16,7 +16,7 @@ pub(crate) struct Definition {
     /// Its root, a mapping, with the fields in kustomize's spelling.
     pub(crate) node: Node,
     /// What kustomize refuses of its fields.
-    pub(crate) faults: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
     /// What was read of its file.
     pub(crate) parsed: Arc<Parsed>,
     /// The folder it stands in.
@@ -26,8 +26,9 @@ pub(crate) struct Definition {
 impl Definition {
     /// A kustomization that says `node`, in a folder.
     pub(crate) fn new(node: &Node, parsed: Arc<Parsed>, folder: &str) -> Self {
-        let (node, faults) = if node.is_map() { kustomization_fields::check(node) } else { (node.clone(), Vec::new()) };
-        Self { node, faults, parsed, folder: folder.to_owned() }
+        let (node, findings) =
+            if node.is_map() { kustomization_fields::check(node) } else { (node.clone(), Vec::new()) };
+        Self { node, findings, parsed, folder: folder.to_owned() }
     }
 
     /// The entry of a field that says something.
@@ -54,18 +55,18 @@ impl Definition {
     /// Tells whether nothing is said: kustomize refuses that. An empty list says something, but not that of a field
     /// whose items kustomize adds to another one's.
     pub(crate) fn is_empty(&self) -> bool {
-        let says = |entry: &Entry| match (&*entry.key, &entry.node.value) {
+        let has_value = |entry: &Entry| match (&*entry.key, &entry.node.value) {
             ("apiVersion" | "kind", _) => false,
             ("bases" | "imageTags" | "helmChartInflationGenerator", Value::Seq(items)) => !items.is_empty(),
             (_, Value::Scalar(text, _)) => !entry.node.is_null() && !text.is_empty(),
             (_, Value::Seq(_) | Value::Map(_)) => true,
         };
-        self.faults.is_empty() && !self.node.entries().iter().any(says)
+        self.findings.is_empty() && !self.node.entries().iter().any(has_value)
     }
 }
 
 /// The entry of a field, whatever the case of its letters.
-fn field_of<'a>(node: &'a Node, field: &str) -> Option<&'a Entry> {
+fn entry_ignoring_case<'a>(node: &'a Node, field: &str) -> Option<&'a Entry> {
     let exact = node.entry(field);
     exact.or_else(|| node.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(field)))
 }
@@ -84,7 +85,8 @@ fn is_kustomization(files: &Files, path: &str) -> bool {
     }
     let Some(parsed) = files.get(path) else { return true };
     let Some(document) = parsed.documents.first() else { return true };
-    let text = |field| field_of(&document.node, field).and_then(|entry| entry.node.text()).unwrap_or_default();
+    let text =
+        |field| entry_ignoring_case(&document.node, field).and_then(|entry| entry.node.text()).unwrap_or_default();
     let version = text("apiVersion");
     version.is_empty() || !version.contains('/') || version.starts_with("kustomize.config.k8s.io/")
 }

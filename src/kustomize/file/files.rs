@@ -15,10 +15,10 @@ pub struct Files {
     tree: Tree,
     parsed: Arc<BTreeMap<Arc<str>, Arc<Parsed>>>,
     /// What was parsed when it was asked for.
-    late: Arc<Mutex<BTreeMap<Arc<str>, Arc<Parsed>>>>,
+    parsed_on_demand: Arc<Mutex<BTreeMap<Arc<str>, Arc<Parsed>>>>,
     /// What was parsed inside scalars, by the place in memory of their texts; the scalars are kept so that no other one
     /// gets it.
-    inside: Arc<Mutex<Insides>>,
+    embedded: Arc<Mutex<EmbeddedDocuments>>,
     /// The copies that were added, in the order of their places.
     copies: Arc<[Copy]>,
     reading: Reading,
@@ -27,7 +27,7 @@ pub struct Files {
 }
 
 /// What was parsed inside scalars, with the scalar.
-type Insides = Index<usize, (Node, Arc<Parsed>)>;
+type EmbeddedDocuments = Index<usize, (Node, Arc<Parsed>)>;
 
 /// Who reads, which decides what may be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,12 +44,12 @@ pub enum Reading {
 
 impl Files {
     /// Parses, in parallel, every file of the tree that is named as YAML and that `wanted` accepts.
-    pub fn read(tree: &Tree, wanted: impl Fn(&File) -> bool) -> Self {
+    pub fn read(tree: &Tree, is_included: impl Fn(&File) -> bool) -> Self {
         let texts = tree.entries().filter_map(|(path, entry)| match entry {
             Entry::Text(file) => Some((path, file)),
             Entry::Deferred | Entry::Opaque(_) => None,
         });
-        let files: Vec<(&str, &File)> = texts.filter(|(path, file)| is_yaml(path) && wanted(file)).collect();
+        let files: Vec<(&str, &File)> = texts.filter(|(path, file)| is_yaml(path) && is_included(file)).collect();
         let parsed = files.par_iter().map(|(path, file)| (Arc::from(*path), Arc::new(parse(file))));
         let parsed: Vec<(Arc<str>, Arc<Parsed>)> = parsed.collect();
         Self { tree: tree.clone(), parsed: Arc::new(parsed.into_iter().collect()), ..Self::default() }
@@ -89,20 +89,20 @@ impl Files {
     /// What was parsed is shared. The files keep the paths that they are shown with.
     pub fn select<'a>(places: impl IntoIterator<Item = (Arc<str>, &'a Files, Arc<str>)>) -> Self {
         let mut parsed = BTreeMap::new();
-        let mut loader = Elsewhere::default();
+        let mut loader = OtherTrees::default();
         let mut entries = Vec::new();
         let mut links = Vec::new();
-        for (path, files, there) in places {
-            let Some(entry) = files.tree.entry(&there) else { continue };
-            if let Some(known) = files.parsed.get(&there) {
-                parsed.insert(path.clone(), known.clone());
+        for (path, files, source_path) in places {
+            let Some(entry) = files.tree.entry(&source_path) else { continue };
+            if let Some(cache) = files.parsed.get(&source_path) {
+                parsed.insert(path.clone(), cache.clone());
             }
-            if files.tree.is_link(&there) {
+            if files.tree.is_link(&source_path) {
                 links.push(path.clone());
             }
             // What is no text has bytes all the same.
             if !matches!(entry, Entry::Text(_)) {
-                loader.places.insert(path.clone(), (files.tree.clone(), there));
+                loader.places.insert(path.clone(), (files.tree.clone(), source_path));
             }
             entries.push((path, entry.clone()));
         }
@@ -119,7 +119,7 @@ impl Files {
     /// Puts a file at a path, with what it says.
     pub fn insert(&mut self, path: &str, parsed: Arc<Parsed>) {
         self.tree.insert_entry(path, Entry::Text(parsed.file.clone()));
-        self.late = Arc::default();
+        self.parsed_on_demand = Arc::default();
         Arc::make_mut(&mut self.parsed).insert(path.into(), parsed);
     }
 
@@ -133,30 +133,30 @@ impl Files {
         if let Some(parsed) = self.parsed.get(path) {
             return Some(parsed.clone());
         }
-        if let Some(parsed) = self.late().get(path) {
+        if let Some(parsed) = self.parsed_on_demand().get(path) {
             return Some(parsed.clone());
         }
         let parsed = Arc::new(parse(&self.tree.file(path).ok()?));
-        self.late().insert(path.into(), parsed.clone());
+        self.parsed_on_demand().insert(path.into(), parsed.clone());
         Some(parsed)
     }
 
-    fn late(&self) -> std::sync::MutexGuard<'_, BTreeMap<Arc<str>, Arc<Parsed>>> {
+    fn parsed_on_demand(&self) -> std::sync::MutexGuard<'_, BTreeMap<Arc<str>, Arc<Parsed>>> {
         // Each is inserted in one step: a panic elsewhere leaves no half of one.
-        self.late.lock().unwrap_or_else(PoisonError::into_inner)
+        self.parsed_on_demand.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the text of a scalar says that an applier hands down: objects that were patched alike share their patches.
-    pub(crate) fn inside(&self, scalar: &Node) -> Arc<Parsed> {
+    pub(crate) fn parse_embedded(&self, scalar: &Node) -> Arc<Parsed> {
         let key = scalar.text().unwrap_or_default().as_ptr().addr();
-        let known = || self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((same, parsed)) = known().get(&key)
+        let cache = || self.embedded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((same, parsed)) = cache().get(&key)
             && same.origin.is_same(&scalar.origin)
         {
             return parsed.clone();
         }
         let parsed = Arc::new(Inside::handed_down(scalar).parse());
-        known().insert(key, (scalar.clone(), parsed.clone()));
+        cache().insert(key, (scalar.clone(), parsed.clone()));
         parsed
     }
 
@@ -168,25 +168,25 @@ impl Files {
 
 /// Reads the files of other trees.
 #[derive(Default)]
-struct Elsewhere {
+struct OtherTrees {
     places: BTreeMap<Arc<str>, (Tree, Arc<str>)>,
 }
 
-impl Load for Elsewhere {
+impl Load for OtherTrees {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        let (tree, there) = self.places.get(path).ok_or(LoadError::Missing)?;
-        tree.file(there)
+        let (tree, source_path) = self.places.get(path).ok_or(LoadError::Missing)?;
+        tree.file(source_path)
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        let (tree, there) = self.places.get(path).ok_or(LoadError::Missing)?;
-        tree.bytes(there).map(|bytes| bytes.to_vec())
+        let (tree, source_path) = self.places.get(path).ok_or(LoadError::Missing)?;
+        tree.bytes(source_path).map(|bytes| bytes.to_vec())
     }
 }
 
 /// The folder in the tree where a copy is put: no file of a repository can have a NUL in its name.
-pub(super) fn place_of_copy(at: usize) -> String {
-    format!("\0{at}")
+pub(super) fn place_of_copy(index: usize) -> String {
+    format!("\0{index}")
 }
 
 /// The place of the copy that a path lies in; `None` for the tree's own files.

@@ -1,41 +1,41 @@
 //! What a kustomization may say and of which type: kustomize refuses a file with a field or type that it does not know.
 
-use super::typed::{self, Decoder, LIST_OF_TEXTS, Type};
+use super::typed::{self, Decoder, FieldType, LIST_OF_TEXTS};
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::Node;
 
 /// What a kustomization may say.
-const KUSTOMIZATION: &[(&str, Type)] = &[
-    ("apiVersion", Type::Text),
-    ("kind", Type::Text),
-    ("metadata", Type::Fields(METADATA)),
-    ("openapi", Type::Texts),
-    ("namePrefix", Type::Text),
-    ("nameSuffix", Type::Text),
-    ("namespace", Type::Text),
-    ("commonLabels", Type::Texts),
-    ("labels", Type::List(&Type::Fields(LABEL))),
-    ("commonAnnotations", Type::Texts),
+const KUSTOMIZATION: &[(&str, FieldType)] = &[
+    ("apiVersion", FieldType::Text),
+    ("kind", FieldType::Text),
+    ("metadata", FieldType::Fields(METADATA)),
+    ("openapi", FieldType::Texts),
+    ("namePrefix", FieldType::Text),
+    ("nameSuffix", FieldType::Text),
+    ("namespace", FieldType::Text),
+    ("commonLabels", FieldType::Texts),
+    ("labels", FieldType::List(&FieldType::Fields(LABEL))),
+    ("commonAnnotations", FieldType::Texts),
     ("patchesStrategicMerge", LIST_OF_TEXTS),
-    ("patchesJson6902", Type::List(&Type::Fields(PATCH))),
-    ("patches", Type::List(&Type::Fields(PATCH))),
-    ("images", Type::List(&Type::Fields(IMAGE))),
-    ("imageTags", Type::List(&Type::Fields(IMAGE))),
-    ("replacements", Type::List(&Type::Fields(REPLACEMENT))),
-    ("replicas", Type::List(&Type::Fields(REPLICA))),
-    ("vars", Type::List(&Type::Fields(VAR))),
-    ("sortOptions", Type::Fields(SORT_OPTIONS)),
+    ("patchesJson6902", FieldType::List(&FieldType::Fields(PATCH))),
+    ("patches", FieldType::List(&FieldType::Fields(PATCH))),
+    ("images", FieldType::List(&FieldType::Fields(IMAGE))),
+    ("imageTags", FieldType::List(&FieldType::Fields(IMAGE))),
+    ("replacements", FieldType::List(&FieldType::Fields(REPLACEMENT))),
+    ("replicas", FieldType::List(&FieldType::Fields(REPLICA))),
+    ("vars", FieldType::List(&FieldType::Fields(VAR))),
+    ("sortOptions", FieldType::Fields(SORT_OPTIONS)),
     ("resources", LIST_OF_TEXTS),
     ("components", LIST_OF_TEXTS),
     ("crds", LIST_OF_TEXTS),
     ("bases", LIST_OF_TEXTS),
-    ("configMapGenerator", Type::List(&Type::Fields(CONFIG_MAP))),
-    ("secretGenerator", Type::List(&Type::Fields(SECRET))),
-    ("helmGlobals", Type::Fields(&[("chartHome", Type::Text), ("configHome", Type::Text)])),
-    ("helmCharts", Type::List(&Type::Fields(HELM_CHART))),
-    ("helmChartInflationGenerator", Type::List(&Type::Fields(OLD_HELM_CHART))),
-    ("generatorOptions", Type::Fields(GENERATOR_OPTIONS)),
+    ("configMapGenerator", FieldType::List(&FieldType::Fields(CONFIG_MAP))),
+    ("secretGenerator", FieldType::List(&FieldType::Fields(SECRET))),
+    ("helmGlobals", FieldType::Fields(&[("chartHome", FieldType::Text), ("configHome", FieldType::Text)])),
+    ("helmCharts", FieldType::List(&FieldType::Fields(HELM_CHART))),
+    ("helmChartInflationGenerator", FieldType::List(&FieldType::Fields(OLD_HELM_CHART))),
+    ("generatorOptions", FieldType::Fields(GENERATOR_OPTIONS)),
     ("configurations", LIST_OF_TEXTS),
     ("generators", LIST_OF_TEXTS),
     ("transformers", LIST_OF_TEXTS),
@@ -43,161 +43,169 @@ const KUSTOMIZATION: &[(&str, Type)] = &[
     ("buildMetadata", LIST_OF_TEXTS),
 ];
 
-pub(crate) const METADATA: &[(&str, Type)] =
-    &[("name", Type::Text), ("namespace", Type::Text), ("labels", Type::Texts), ("annotations", Type::Texts)];
-
-pub(super) const FIELD_SPEC: &[(&str, Type)] = &[
-    ("group", Type::Text),
-    ("version", Type::Text),
-    ("kind", Type::Text),
-    ("path", Type::Text),
-    ("create", Type::Bool),
+pub(crate) const METADATA: &[(&str, FieldType)] = &[
+    ("name", FieldType::Text),
+    ("namespace", FieldType::Text),
+    ("labels", FieldType::Texts),
+    ("annotations", FieldType::Texts),
 ];
 
-const LABEL: &[(&str, Type)] = &[
-    ("pairs", Type::Texts),
-    ("includeSelectors", Type::Bool),
-    ("includeTemplates", Type::Bool),
-    ("fields", Type::List(&Type::Fields(FIELD_SPEC))),
+pub(super) const FIELD_SPEC: &[(&str, FieldType)] = &[
+    ("group", FieldType::Text),
+    ("version", FieldType::Text),
+    ("kind", FieldType::Text),
+    ("path", FieldType::Text),
+    ("create", FieldType::Bool),
 ];
 
-pub(super) const SELECTOR: &[(&str, Type)] = &[
-    ("group", Type::Text),
-    ("version", Type::Text),
-    ("kind", Type::Text),
-    ("name", Type::Text),
-    ("namespace", Type::Text),
-    ("annotationSelector", Type::Text),
-    ("labelSelector", Type::Text),
+const LABEL: &[(&str, FieldType)] = &[
+    ("pairs", FieldType::Texts),
+    ("includeSelectors", FieldType::Bool),
+    ("includeTemplates", FieldType::Bool),
+    ("fields", FieldType::List(&FieldType::Fields(FIELD_SPEC))),
 ];
 
-pub(super) const PATCH: &[(&str, Type)] = &[
-    ("path", Type::Text),
-    ("patch", Type::Text),
-    ("target", Type::Fields(SELECTOR)),
-    ("options", Type::Fields(&[("allowNameChange", Type::Bool), ("allowKindChange", Type::Bool)])),
+pub(super) const SELECTOR: &[(&str, FieldType)] = &[
+    ("group", FieldType::Text),
+    ("version", FieldType::Text),
+    ("kind", FieldType::Text),
+    ("name", FieldType::Text),
+    ("namespace", FieldType::Text),
+    ("annotationSelector", FieldType::Text),
+    ("labelSelector", FieldType::Text),
 ];
 
-pub(super) const IMAGE: &[(&str, Type)] = &[
-    ("name", Type::Text),
-    ("newName", Type::Text),
-    ("tagSuffix", Type::Text),
-    ("newTag", Type::Text),
-    ("digest", Type::Text),
+pub(super) const PATCH: &[(&str, FieldType)] = &[
+    ("path", FieldType::Text),
+    ("patch", FieldType::Text),
+    ("target", FieldType::Fields(SELECTOR)),
+    ("options", FieldType::Fields(&[("allowNameChange", FieldType::Bool), ("allowKindChange", FieldType::Bool)])),
 ];
 
-pub(super) const REPLICA: &[(&str, Type)] = &[("name", Type::Text), ("count", Type::Int)];
-
-const VALUE_OPTIONS: &[(&str, Type)] =
-    &[("delimiter", Type::Text), ("index", Type::Int), ("encoding", Type::Text), ("create", Type::Bool)];
-
-pub(super) const REPLACEMENT: &[(&str, Type)] = &[
-    ("path", Type::Text),
-    ("source", Type::Fields(REPLACEMENT_SOURCE)),
-    ("sourceValue", Type::Text),
-    ("targets", Type::List(&Type::Fields(REPLACEMENT_TARGET))),
+pub(super) const IMAGE: &[(&str, FieldType)] = &[
+    ("name", FieldType::Text),
+    ("newName", FieldType::Text),
+    ("tagSuffix", FieldType::Text),
+    ("newTag", FieldType::Text),
+    ("digest", FieldType::Text),
 ];
 
-const REPLACEMENT_SOURCE: &[(&str, Type)] = &[
-    ("group", Type::Text),
-    ("version", Type::Text),
-    ("kind", Type::Text),
-    ("name", Type::Text),
-    ("namespace", Type::Text),
-    ("fieldPath", Type::Text),
-    ("options", Type::Fields(VALUE_OPTIONS)),
+pub(super) const REPLICA: &[(&str, FieldType)] = &[("name", FieldType::Text), ("count", FieldType::Int)];
+
+const VALUE_OPTIONS: &[(&str, FieldType)] = &[
+    ("delimiter", FieldType::Text),
+    ("index", FieldType::Int),
+    ("encoding", FieldType::Text),
+    ("create", FieldType::Bool),
 ];
 
-const REPLACEMENT_TARGET: &[(&str, Type)] = &[
-    ("select", Type::Fields(SELECTOR)),
-    ("reject", Type::List(&Type::Fields(SELECTOR))),
+pub(super) const REPLACEMENT: &[(&str, FieldType)] = &[
+    ("path", FieldType::Text),
+    ("source", FieldType::Fields(REPLACEMENT_SOURCE)),
+    ("sourceValue", FieldType::Text),
+    ("targets", FieldType::List(&FieldType::Fields(REPLACEMENT_TARGET))),
+];
+
+const REPLACEMENT_SOURCE: &[(&str, FieldType)] = &[
+    ("group", FieldType::Text),
+    ("version", FieldType::Text),
+    ("kind", FieldType::Text),
+    ("name", FieldType::Text),
+    ("namespace", FieldType::Text),
+    ("fieldPath", FieldType::Text),
+    ("options", FieldType::Fields(VALUE_OPTIONS)),
+];
+
+const REPLACEMENT_TARGET: &[(&str, FieldType)] = &[
+    ("select", FieldType::Fields(SELECTOR)),
+    ("reject", FieldType::List(&FieldType::Fields(SELECTOR))),
     ("fieldPaths", LIST_OF_TEXTS),
-    ("options", Type::Fields(VALUE_OPTIONS)),
+    ("options", FieldType::Fields(VALUE_OPTIONS)),
 ];
 
-const VAR: &[(&str, Type)] = &[
-    ("name", Type::Text),
-    ("objref", Type::Fields(VAR_OBJECT)),
-    ("fieldref", Type::Fields(&[("fieldPath", Type::Text)])),
+const VAR: &[(&str, FieldType)] = &[
+    ("name", FieldType::Text),
+    ("objref", FieldType::Fields(VAR_OBJECT)),
+    ("fieldref", FieldType::Fields(&[("fieldPath", FieldType::Text)])),
 ];
 
-const VAR_OBJECT: &[(&str, Type)] = &[
-    ("apiVersion", Type::Text),
-    ("group", Type::Text),
-    ("version", Type::Text),
-    ("kind", Type::Text),
-    ("name", Type::Text),
-    ("namespace", Type::Text),
+const VAR_OBJECT: &[(&str, FieldType)] = &[
+    ("apiVersion", FieldType::Text),
+    ("group", FieldType::Text),
+    ("version", FieldType::Text),
+    ("kind", FieldType::Text),
+    ("name", FieldType::Text),
+    ("namespace", FieldType::Text),
 ];
 
-const SORT_OPTIONS: &[(&str, Type)] = &[
-    ("order", Type::Text),
-    ("legacySortOptions", Type::Fields(&[("orderFirst", LIST_OF_TEXTS), ("orderLast", LIST_OF_TEXTS)])),
+const SORT_OPTIONS: &[(&str, FieldType)] = &[
+    ("order", FieldType::Text),
+    ("legacySortOptions", FieldType::Fields(&[("orderFirst", LIST_OF_TEXTS), ("orderLast", LIST_OF_TEXTS)])),
 ];
 
-const GENERATOR_OPTIONS: &[(&str, Type)] = &[
-    ("labels", Type::Texts),
-    ("annotations", Type::Texts),
-    ("disableNameSuffixHash", Type::Bool),
-    ("immutable", Type::Bool),
+const GENERATOR_OPTIONS: &[(&str, FieldType)] = &[
+    ("labels", FieldType::Texts),
+    ("annotations", FieldType::Texts),
+    ("disableNameSuffixHash", FieldType::Bool),
+    ("immutable", FieldType::Bool),
 ];
 
-pub(super) const CONFIG_MAP: &[(&str, Type)] = &[
-    ("namespace", Type::Text),
-    ("name", Type::Text),
-    ("behavior", Type::Text),
+pub(super) const CONFIG_MAP: &[(&str, FieldType)] = &[
+    ("namespace", FieldType::Text),
+    ("name", FieldType::Text),
+    ("behavior", FieldType::Text),
     ("literals", LIST_OF_TEXTS),
     ("files", LIST_OF_TEXTS),
     ("envs", LIST_OF_TEXTS),
-    ("env", Type::Text),
-    ("options", Type::Fields(GENERATOR_OPTIONS)),
+    ("env", FieldType::Text),
+    ("options", FieldType::Fields(GENERATOR_OPTIONS)),
 ];
 
-pub(super) const SECRET: &[(&str, Type)] = &[
-    ("namespace", Type::Text),
-    ("name", Type::Text),
-    ("behavior", Type::Text),
+pub(super) const SECRET: &[(&str, FieldType)] = &[
+    ("namespace", FieldType::Text),
+    ("name", FieldType::Text),
+    ("behavior", FieldType::Text),
     ("literals", LIST_OF_TEXTS),
     ("files", LIST_OF_TEXTS),
     ("envs", LIST_OF_TEXTS),
-    ("env", Type::Text),
-    ("options", Type::Fields(GENERATOR_OPTIONS)),
-    ("type", Type::Text),
+    ("env", FieldType::Text),
+    ("options", FieldType::Fields(GENERATOR_OPTIONS)),
+    ("type", FieldType::Text),
 ];
 
-const HELM_CHART: &[(&str, Type)] = &[
-    ("name", Type::Text),
-    ("version", Type::Text),
-    ("repo", Type::Text),
-    ("releaseName", Type::Text),
-    ("namespace", Type::Text),
+const HELM_CHART: &[(&str, FieldType)] = &[
+    ("name", FieldType::Text),
+    ("version", FieldType::Text),
+    ("repo", FieldType::Text),
+    ("releaseName", FieldType::Text),
+    ("namespace", FieldType::Text),
     ("additionalValuesFiles", LIST_OF_TEXTS),
-    ("valuesFile", Type::Text),
-    ("valuesInline", Type::Mapping),
-    ("valuesMerge", Type::Text),
-    ("includeCRDs", Type::Bool),
-    ("skipHooks", Type::Bool),
+    ("valuesFile", FieldType::Text),
+    ("valuesInline", FieldType::Mapping),
+    ("valuesMerge", FieldType::Text),
+    ("includeCRDs", FieldType::Bool),
+    ("skipHooks", FieldType::Bool),
     ("apiVersions", LIST_OF_TEXTS),
-    ("kubeVersion", Type::Text),
-    ("nameTemplate", Type::Text),
-    ("skipTests", Type::Bool),
-    ("debug", Type::Bool),
-    ("devel", Type::Bool),
+    ("kubeVersion", FieldType::Text),
+    ("nameTemplate", FieldType::Text),
+    ("skipTests", FieldType::Bool),
+    ("debug", FieldType::Bool),
+    ("devel", FieldType::Bool),
 ];
 
-const OLD_HELM_CHART: &[(&str, Type)] = &[
-    ("chartName", Type::Text),
-    ("chartVersion", Type::Text),
-    ("chartRepoUrl", Type::Text),
-    ("chartHome", Type::Text),
-    ("chartRepoName", Type::Text),
-    ("helmBin", Type::Text),
-    ("helmHome", Type::Text),
-    ("values", Type::Text),
-    ("valuesLocal", Type::Mapping),
-    ("valuesMerge", Type::Text),
-    ("releaseName", Type::Text),
-    ("releaseNamespace", Type::Text),
+const OLD_HELM_CHART: &[(&str, FieldType)] = &[
+    ("chartName", FieldType::Text),
+    ("chartVersion", FieldType::Text),
+    ("chartRepoUrl", FieldType::Text),
+    ("chartHome", FieldType::Text),
+    ("chartRepoName", FieldType::Text),
+    ("helmBin", FieldType::Text),
+    ("helmHome", FieldType::Text),
+    ("values", FieldType::Text),
+    ("valuesLocal", FieldType::Mapping),
+    ("valuesMerge", FieldType::Text),
+    ("releaseName", FieldType::Text),
+    ("releaseNamespace", FieldType::Text),
     ("extraArgs", LIST_OF_TEXTS),
 ];
 
@@ -230,20 +238,20 @@ pub fn rewritten(node: &Node) -> (Node, Vec<Finding>) {
 
 /// kustomize builds what says that it is a kustomization, or does not say what it is.
 fn enforce(node: &Node, findings: &mut Vec<Finding>) {
-    let is_said = |node: &&Node| !node.is_null() && node.text().is_some_and(|text| !text.is_empty());
-    let said = |field: &str| node.get(field).filter(is_said);
-    let kind = said("kind").and_then(Node::text).unwrap_or("Kustomization");
+    let is_set = |node: &&Node| !node.is_null() && node.text().is_some_and(|text| !text.is_empty());
+    let value_of = |field: &str| node.get(field).filter(is_set);
+    let kind = value_of("kind").and_then(Node::text).unwrap_or("Kustomization");
     let version = match kind {
         "Kustomization" => "kustomize.config.k8s.io/v1beta1",
         "Component" => "kustomize.config.k8s.io/v1alpha1",
         _ => {
             let message = format!("kustomize builds no `{kind}`");
-            let at = said("kind").unwrap_or(node).span().clone();
-            findings.push(Finding::error(FAILED_BUILD, at, message).help("write `Kustomization` or `Component`"));
+            let span = value_of("kind").unwrap_or(node).span().clone();
+            findings.push(Finding::error(FAILED_BUILD, span, message).help("write `Kustomization` or `Component`"));
             return;
         }
     };
-    if let Some(written) = said("apiVersion").filter(|written| written.text() != Some(version)) {
+    if let Some(written) = value_of("apiVersion").filter(|written| written.text() != Some(version)) {
         let message = format!("kustomize knows no `{kind}` of this version");
         findings.push(Finding::error(FAILED_BUILD, written.span().clone(), message).help(format!("write `{version}`")));
     }

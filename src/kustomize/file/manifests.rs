@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{Document, Node, Parsed};
 
@@ -13,45 +13,45 @@ pub(crate) struct Contents {
     /// Its objects, in the order in which kustomize takes them.
     pub(crate) objects: Vec<Node>,
     /// What kustomize refuses.
-    pub(crate) faults: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// Reads the objects of a file. A list counts as its items, and those come after all that stands beside it; the one
 /// list of a file counts in its place.
 pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
-    let mut contents = Contents { objects: Vec::new(), faults: separators(parsed) };
+    let mut contents = Contents { objects: Vec::new(), findings: separators(parsed) };
     let documents = read_documents(parsed);
-    let mut waiting: VecDeque<Node> = VecDeque::new();
+    let mut queue: VecDeque<Node> = VecDeque::new();
     for document in &documents {
         let node = &document.node;
         let is_only_list = documents.len() == 1 && text_at(node, "kind") == Some("List") && node.get("items").is_some();
         if is_only_list {
-            waiting.extend(node.get("items").map_or(&[][..], Node::items).iter().cloned());
+            queue.extend(node.get("items").map_or(&[][..], Node::items).iter().cloned());
         } else {
-            waiting.push_back(node.clone());
+            queue.push_back(node.clone());
         }
         if !document.complete {
             // What is missing of it is said already, and what was read of it is no more than a part.
-            waiting.retain(|node| fault_of(node).is_none());
+            queue.retain(|node| object_error(node).is_none());
         }
     }
-    while let Some(node) = waiting.pop_front() {
+    while let Some(node) = queue.pop_front() {
         if node.is_null() || (node.is_map() && node.entries().is_empty()) {
             continue;
         }
-        if let Some((span, message)) = fault_of(&node) {
+        if let Some((span, message)) = object_error(&node) {
             let finding = Finding::error(FAILED_BUILD, span, message);
-            contents.faults.push(finding.help("name only files that hold Kubernetes objects"));
+            contents.findings.push(finding.help("name only files that hold Kubernetes objects"));
             continue;
         }
         let items = node.get("items").filter(|_| is_list(&node));
         match items {
             None => contents.objects.push(node),
-            Some(items) if items.is_seq() => waiting.extend(items.items().iter().cloned()),
+            Some(items) if items.is_seq() => queue.extend(items.items().iter().cloned()),
             Some(items) if items.is_null() => {}
             Some(items) => {
                 let message = "the `items` of a list are no list, and kustomize refuses that";
-                contents.faults.push(Finding::error(FAILED_BUILD, items.span().clone(), message));
+                contents.findings.push(Finding::error(FAILED_BUILD, items.span().clone(), message));
             }
         }
     }
@@ -75,7 +75,7 @@ fn text_at<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
 }
 
 /// Why kustomize does not take a node for an object.
-fn fault_of(node: &Node) -> Option<(Span, &'static str)> {
+fn object_error(node: &Node) -> Option<(Span, &'static str)> {
     if !node.is_map() {
         return Some((node.span().clone(), "kustomize takes this for an object, and it is no mapping"));
     }
@@ -122,23 +122,23 @@ fn read_documents(parsed: &Parsed) -> Vec<&Document> {
 /// no directive before the first one.
 fn separators(parsed: &Parsed) -> Vec<Finding> {
     let text = parsed.file.text();
-    let mut faults = Vec::new();
+    let mut findings = Vec::new();
     let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     if text.get(start..).is_some_and(|text| text.starts_with('%')) {
         let message = "kustomize does not read a file that begins with a directive";
-        faults.push(Finding::error(FAILED_BUILD, parsed.file.first_line(), message).help("remove this line"));
+        findings.push(Finding::error(FAILED_BUILD, parsed.file.first_line(), message).help("remove this line"));
     }
-    let mut at = 0;
-    while let Some(found) = text.get(at..).and_then(|rest| rest.find("\n---")) {
-        let line = at + found + 1;
+    let mut offset = 0;
+    while let Some(found) = text.get(offset..).and_then(|rest| rest.find("\n---")) {
+        let line = offset + found + 1;
         let Some(length) = text.get(line..).and_then(|rest| rest.find('\n')) else { break };
-        let beside = text.get(line + 3..line + length).unwrap_or_default().trim();
-        if !beside.is_empty() && !beside.starts_with('#') {
+        let rest_of_line = text.get(line + 3..line + length).unwrap_or_default().trim();
+        if !rest_of_line.is_empty() && !rest_of_line.starts_with('#') {
             let message = "kustomize allows nothing but a comment beside `---`";
             let span = parsed.file.span(line..line + length);
-            faults.push(Finding::error(FAILED_BUILD, span, message).help("begin the document on the next line"));
+            findings.push(Finding::error(FAILED_BUILD, span, message).help("begin the document on the next line"));
         }
-        at = line + length + 1;
+        offset = line + length + 1;
     }
-    faults
+    findings
 }

@@ -3,44 +3,51 @@
 use super::kustomization_fields::{
     CONFIG_MAP, FIELD_SPEC, IMAGE, METADATA, PATCH, REPLACEMENT, REPLICA, SECRET, SELECTOR,
 };
-use super::typed::{self, Decoder, LIST_OF_TEXTS, Type};
+use super::typed::{self, Decoder, FieldType, LIST_OF_TEXTS};
 use crate::base::finding::Finding;
 use crate::yaml::Node;
 
-type Fields = &'static [(&'static str, Type)];
+type Fields = &'static [(&'static str, FieldType)];
 
-const FIELD_SPECS: (&str, Type) = ("fieldSpecs", Type::List(&Type::Fields(FIELD_SPEC)));
+const FIELD_SPECS: (&str, FieldType) = ("fieldSpecs", FieldType::List(&FieldType::Fields(FIELD_SPEC)));
 
 const VALUE_TARGET: Fields =
-    &[("selector", Type::Fields(SELECTOR)), ("fieldPath", Type::Text), ("filePathPosition", Type::Int)];
+    &[("selector", FieldType::Fields(SELECTOR)), ("fieldPath", FieldType::Text), ("filePathPosition", FieldType::Int)];
 
 /// The fields of each kind, beside those that every object has.
 const KINDS: &[(&str, Fields)] = &[
-    ("AnnotationsTransformer", &[("annotations", Type::Texts), FIELD_SPECS]),
+    ("AnnotationsTransformer", &[("annotations", FieldType::Texts), FIELD_SPECS]),
     ("ConfigMapGenerator", CONFIG_MAP),
-    ("ImageTagTransformer", &[("imageTag", Type::Fields(IMAGE)), FIELD_SPECS]),
-    ("LabelTransformer", &[("labels", Type::Texts), FIELD_SPECS]),
+    ("ImageTagTransformer", &[("imageTag", FieldType::Fields(IMAGE)), FIELD_SPECS]),
+    ("LabelTransformer", &[("labels", FieldType::Texts), FIELD_SPECS]),
     (
         "NamespaceTransformer",
         &[
-            ("metadata", Type::Fields(METADATA)),
+            ("metadata", FieldType::Fields(METADATA)),
             FIELD_SPECS,
-            ("unsetOnly", Type::Bool),
-            ("setRoleBindingSubjects", Type::Text),
+            ("unsetOnly", FieldType::Bool),
+            ("setRoleBindingSubjects", FieldType::Text),
         ],
     ),
-    ("PatchJson6902Transformer", &[("target", Type::Fields(SELECTOR)), ("path", Type::Text), ("jsonOp", Type::Text)]),
-    ("PatchStrategicMergeTransformer", &[("paths", LIST_OF_TEXTS), ("patches", Type::Text)]),
+    (
+        "PatchJson6902Transformer",
+        &[("target", FieldType::Fields(SELECTOR)), ("path", FieldType::Text), ("jsonOp", FieldType::Text)],
+    ),
+    ("PatchStrategicMergeTransformer", &[("paths", LIST_OF_TEXTS), ("patches", FieldType::Text)]),
     ("PatchTransformer", PATCH),
-    ("PrefixTransformer", &[("prefix", Type::Text), FIELD_SPECS]),
-    ("PrefixSuffixTransformer", &[("prefix", Type::Text), ("suffix", Type::Text), FIELD_SPECS]),
-    ("SuffixTransformer", &[("suffix", Type::Text), FIELD_SPECS]),
-    ("ReplacementTransformer", &[("replacements", Type::List(&Type::Fields(REPLACEMENT)))]),
-    ("ReplicaCountTransformer", &[("replica", Type::Fields(REPLICA)), FIELD_SPECS]),
+    ("PrefixTransformer", &[("prefix", FieldType::Text), FIELD_SPECS]),
+    ("PrefixSuffixTransformer", &[("prefix", FieldType::Text), ("suffix", FieldType::Text), FIELD_SPECS]),
+    ("SuffixTransformer", &[("suffix", FieldType::Text), FIELD_SPECS]),
+    ("ReplacementTransformer", &[("replacements", FieldType::List(&FieldType::Fields(REPLACEMENT)))]),
+    ("ReplicaCountTransformer", &[("replica", FieldType::Fields(REPLICA)), FIELD_SPECS]),
     ("SecretGenerator", SECRET),
     (
         "ValueAddTransformer",
-        &[("value", Type::Text), ("targets", Type::List(&Type::Fields(VALUE_TARGET))), ("targetFilePath", Type::Text)],
+        &[
+            ("value", FieldType::Text),
+            ("targets", FieldType::List(&FieldType::Fields(VALUE_TARGET))),
+            ("targetFilePath", FieldType::Text),
+        ],
     ),
 ];
 

@@ -36,7 +36,7 @@ pub(super) struct Remote {
 
 impl Remote {
     /// Reads what kustomize takes for something to fetch; `None` for a path.
-    pub(crate) fn of(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.starts_with('/') {
             return None;
         }
@@ -48,21 +48,21 @@ impl Remote {
     /// A copy of a branch, tag or commit is for what asks for that one; it comes before a copy of any.
     pub(crate) fn find(&self, copies: &[Copy]) -> Option<(usize, String)> {
         let mut found: Option<(bool, usize, String)> = None;
-        for (at, copy) in copies.iter().enumerate() {
-            let Some(path) = self.inside(copy.address.key()) else { continue };
-            let exact = copy.reference.is_some();
-            if exact && copy.reference != self.reference {
+        for (index, copy) in copies.iter().enumerate() {
+            let Some(path) = self.path_in_copy(copy.address.key()) else { continue };
+            let is_exact = copy.reference.is_some();
+            if is_exact && copy.reference != self.reference {
                 continue;
             }
-            if found.as_ref().is_none_or(|(before, ..)| exact && !before) {
-                found = Some((exact, at, path));
+            if found.as_ref().is_none_or(|(before, ..)| is_exact && !before) {
+                found = Some((is_exact, index, path));
             }
         }
-        found.map(|(_, at, path)| (at, path))
+        found.map(|(_, index, path)| (index, path))
     }
 
     /// The path in a copy of `repository`, which may be a part of a URL that leads to files.
-    fn inside(&self, repository: &str) -> Option<String> {
+    fn path_in_copy(&self, repository: &str) -> Option<String> {
         let whole = format!("{}/{}", self.repository, self.path);
         let rest =
             if self.repository == repository { Some(self.path.as_str()) } else { whole.strip_prefix(repository) };
@@ -99,11 +99,12 @@ fn address(text: &str) -> Option<Remote> {
 /// A repository, by the rules by which kustomize tells one from a path.
 fn repository(text: &str) -> Option<Remote> {
     let (address, query) = text.split_once('?').unwrap_or((text, ""));
-    let asked = |name: &str| {
+    let parameter = |name: &str| {
         let values = query.split('&').filter_map(|pair| pair.split_once('='));
         values.filter(|(key, value)| *key == name && !value.is_empty()).map(|(_, value)| value.to_owned()).next()
     };
-    let reference = asked("ref").or_else(|| asked("version")).map(|reference| short_reference(&reference).into());
+    let reference =
+        parameter("ref").or_else(|| parameter("version")).map(|reference| short_reference(&reference).into());
     let rest = strip_ignoring_case(address, "git::").unwrap_or(address);
     let schemes = ["ssh://", "https://", "http://", "file://"];
     let scheme = schemes.into_iter().find(|scheme| strip_ignoring_case(rest, scheme).is_some());
@@ -116,7 +117,7 @@ fn repository(text: &str) -> Option<Remote> {
         return None;
     }
     if scheme == Some("file://") {
-        let (repository, path) = split_at_mark(rest).unwrap_or((rest, ""));
+        let (repository, path) = split_at_repository_end(rest).unwrap_or((rest, ""));
         return remote("", repository, path, reference);
     }
     let end = match (rest.find('/'), rest.find(':').filter(|_| short)) {
@@ -125,8 +126,9 @@ fn repository(text: &str) -> Option<Remote> {
         (Some(slash), _) => slash,
         (None, None) => return None,
     };
-    let (host, inside) = (rest.get(..end)?, rest.get(end + 1..)?);
-    let (repository, path) = split_at_mark(inside).or_else(|| split_after_two(inside))?;
+    let (host, path_in_copy) = (rest.get(..end)?, rest.get(end + 1..)?);
+    let (repository, path) =
+        split_at_repository_end(path_in_copy).or_else(|| split_after_owner_and_name(path_in_copy))?;
     remote(host, repository, path, reference)
 }
 
@@ -140,9 +142,9 @@ fn remote(host: &str, repository: &str, path: &str, reference: Option<Arc<str>>)
 }
 
 /// Splits at what says where the repository ends: the name after `_git/`, `//`, or `.git`.
-fn split_at_mark(path: &str) -> Option<(&str, &str)> {
-    if let Some(at) = path.find("_git/") {
-        let start = at + "_git/".len();
+fn split_at_repository_end(path: &str) -> Option<(&str, &str)> {
+    if let Some(offset) = path.find("_git/") {
+        let start = offset + "_git/".len();
         let end = path.get(start..)?.find('/').map_or(path.len(), |slash| start + slash);
         return Some((path.get(..end)?, path.get(end..)?.trim_start_matches('/')));
     }
@@ -154,10 +156,14 @@ fn split_at_mark(path: &str) -> Option<(&str, &str)> {
 }
 
 /// Splits after an owner and a name, as on GitHub.
-fn split_after_two(path: &str) -> Option<(&str, &str)> {
+fn split_after_owner_and_name(path: &str) -> Option<(&str, &str)> {
     let first = path.find('/')?;
-    let second = path.get(first + 1..)?.find('/').map(|at| first + 1 + at);
-    Some(second.map_or((path, ""), |at| (path.get(..at).unwrap_or(path), path.get(at + 1..).unwrap_or_default())))
+    let second = path.get(first + 1..)?.find('/').map(|offset| first + 1 + offset);
+    Some(
+        second.map_or((path, ""), |offset| {
+            (path.get(..offset).unwrap_or(path), path.get(offset + 1..).unwrap_or_default())
+        }),
+    )
 }
 
 fn key(url: &str) -> String {
@@ -179,7 +185,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Option<(String, String, Option<Arc<str>>)> {
-        Remote::of(text).map(|remote| (remote.repository, remote.path, remote.reference))
+        Remote::parse(text).map(|remote| (remote.repository, remote.path, remote.reference))
     }
 
     #[test]
@@ -207,12 +213,12 @@ mod tests {
             let locations = texts.iter().map(|text| Location::parse(&format!("{text}=x")).unwrap());
             locations.map(|location| Copy::new(&location, Tree::default())).collect::<Vec<_>>()
         };
-        let remote = Remote::of("https://github.com/org/repo//a?ref=v1").unwrap();
+        let remote = Remote::parse("https://github.com/org/repo//a?ref=v1").unwrap();
         let find = |texts: &[&str]| remote.find(&copies(texts));
         assert_eq!(find(&["git@github.com:org/repo.git"]), Some((0, "a".to_owned())));
         assert_eq!(find(&["https://github.com/org/repo", "https://github.com/org/repo#v1"]), Some((1, "a".to_owned())));
         assert_eq!(find(&["https://github.com/org/repo#v2", "https://github.com/org/rep"]), None);
-        let release = Remote::of("https://github.com/org/repo/releases/download/v1/install.yaml").unwrap();
+        let release = Remote::parse("https://github.com/org/repo/releases/download/v1/install.yaml").unwrap();
         let below = copies(&["https://github.com/org/repo/releases/download/v1"]);
         assert_eq!(release.find(&below), Some((0, "install.yaml".to_owned())));
     }

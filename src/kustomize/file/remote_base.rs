@@ -20,23 +20,23 @@ pub(crate) fn collect(definition: &Definition, found: &mut Vec<RemoteBase>) {
     if copy_of(&definition.folder).is_some() {
         return;
     }
-    let mut take = |node: &Node| {
-        let text = node.text().filter(|text| !text.contains('\n') && Remote::of(text).is_some());
+    let mut add = |node: &Node| {
+        let text = node.text().filter(|text| !text.contains('\n') && Remote::parse(text).is_some());
         found.extend(text.map(|text| RemoteBase { place: node.span().clone(), url: text.into() }));
     };
     let lists =
         ["resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators"];
     for field in lists.into_iter().chain(["patchesStrategicMerge"]) {
-        definition.items(field).iter().for_each(&mut take);
+        definition.items(field).iter().for_each(&mut add);
     }
     for field in ["patches", "patchesJson6902", "replacements"] {
-        definition.items(field).iter().filter_map(|item| item.get("path")).for_each(&mut take);
+        definition.items(field).iter().filter_map(|item| item.get("path")).for_each(&mut add);
     }
-    definition.entry("openapi").and_then(|entry| entry.node.get("path")).into_iter().for_each(&mut take);
+    definition.entry("openapi").and_then(|entry| entry.node.get("path")).into_iter().for_each(&mut add);
 }
 
 /// Leaves one of those that are named at one place: a base may be included often.
-pub(crate) fn settle(found: &mut Vec<RemoteBase>) {
+pub(crate) fn deduplicate(found: &mut Vec<RemoteBase>) {
     found.sort_by(|a, b| a.place.order().cmp(&b.place.order()));
     found.dedup();
 }

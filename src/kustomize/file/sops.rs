@@ -22,7 +22,7 @@ pub(crate) enum Format {
 impl Format {
     const ALL: [Self; 4] = [Self::Yaml, Self::Json, Self::Dotenv, Self::Ini];
 
-    pub(crate) fn of(name: &str) -> Self {
+    pub(crate) fn from_file_name(name: &str) -> Self {
         let ends = |ending: &str| name.ends_with(ending);
         match () {
             () if ends(".yaml") || ends(".yml") => Self::Yaml,
@@ -33,9 +33,9 @@ impl Format {
     }
 
     /// The format of a file of variables: lines unless its name says otherwise.
-    pub(crate) fn of_variables(name: &str) -> Self {
+    pub(crate) fn from_env_file_name(name: &str) -> Self {
         let is_json = [".json", ".dockerconfigjson"].iter().any(|ending| name.ends_with(ending));
-        match Self::of(name) {
+        match Self::from_file_name(name) {
             Self::Json if !is_json => Self::Dotenv,
             format => format,
         }
@@ -65,58 +65,60 @@ impl Files {
 /// What an object says once it is decrypted; `None` where nothing of it is encrypted.
 pub fn decrypted(node: &Node) -> Option<Node> {
     if node.at_keys(&[METADATA, "mac"]).is_some() {
-        return Some(opaque(node));
+        return Some(decrypt_mapping(node));
     }
     if node.get("kind").and_then(Node::text) != Some("Secret") {
         return None;
     }
-    let data = node.entry("data").filter(|data| data.node.entries().iter().any(|entry| is_sealed(&entry.node)))?;
-    let entries = data.node.entries().iter().map(|entry| match entry.node.text().filter(|_| is_sealed(&entry.node)) {
-        Some(_) => entry.with_node(unknown(&entry.node, &sealed(&entry.key))),
-        None => entry.clone(),
-    });
+    let data =
+        node.entry("data").filter(|data| data.node.entries().iter().any(|entry| is_encrypted_file(&entry.node)))?;
+    let entries =
+        data.node.entries().iter().map(|entry| match entry.node.text().filter(|_| is_encrypted_file(&entry.node)) {
+            Some(_) => entry.with_node(unknown_value(&entry.node, &masked_file(&entry.key))),
+            None => entry.clone(),
+        });
     let entries = Node { value: Value::Map(entries.collect()), origin: data.node.origin.clone() };
     Some(node.with(data.with_node(entries)))
 }
 
 /// A mapping without what SOPS added, whose encrypted values are unknown.
-pub(crate) fn opaque(node: &Node) -> Node {
-    opened(&node.without(METADATA))
+pub(crate) fn decrypt_mapping(node: &Node) -> Node {
+    with_unknown_values(&node.without(METADATA))
 }
 
-fn opened(node: &Node) -> Node {
+fn with_unknown_values(node: &Node) -> Node {
     let value = match &node.value {
-        Value::Scalar(text, _) if is_cipher(text) => return unknown(node, text),
+        Value::Scalar(text, _) if is_encrypted_value(text) => return unknown_value(node, text),
         Value::Scalar(..) => return node.clone(),
-        Value::Seq(items) => Value::Seq(items.iter().map(opened).collect()),
+        Value::Seq(items) => Value::Seq(items.iter().map(with_unknown_values).collect()),
         Value::Map(entries) => {
-            Value::Map(entries.iter().map(|entry: &Entry| entry.with_node(opened(&entry.node))).collect())
+            Value::Map(entries.iter().map(|entry: &Entry| entry.with_node(with_unknown_values(&entry.node))).collect())
         }
     };
     Node { value, origin: node.origin.clone() }
 }
 
-fn unknown(node: &Node, text: &str) -> Node {
+fn unknown_value(node: &Node, text: &str) -> Node {
     Node { value: Value::Scalar(text.into(), Style::Unknown), origin: node.origin.clone() }
 }
 
 /// What is shown for the text of a whole file that is encrypted.
-pub(crate) fn sealed(name: &str) -> String {
+pub(crate) fn masked_file(name: &str) -> String {
     format!("ENC[{name}]")
 }
 
 /// Tells whether a text is a value that SOPS encrypted.
-pub(crate) fn is_cipher(text: &str) -> bool {
+pub(crate) fn is_encrypted_value(text: &str) -> bool {
     text.starts_with("ENC[") && text.ends_with(']')
 }
 
 /// Tells whether a line of variables is one that SOPS added.
-pub(crate) fn is_added(key: &str) -> bool {
+pub(crate) fn is_sops_line(key: &str) -> bool {
     key.starts_with(METADATA_PREFIX)
 }
 
 /// Tells whether a value of a Secret's `data` is a file that SOPS encrypted.
-fn is_sealed(node: &Node) -> bool {
+fn is_encrypted_file(node: &Node) -> bool {
     let text = node.text().filter(|_| !matches!(node.value, Value::Scalar(_, Style::Unknown)));
     let bytes = text.and_then(decode_base64);
     let text = bytes.as_deref().map(String::from_utf8_lossy);

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, did_you_mean};
-use crate::kustomize::build::FAILED_BUILD;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{Entry, Name, Node, Reader, Scalar, Style, Value, go};
 
 /// The type of a field.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Type {
+pub(crate) enum FieldType {
     Text,
     Bool,
     Int,
@@ -23,10 +23,10 @@ pub(crate) enum Type {
 }
 
 /// The paths of fields and of those in them; what a list holds has no name of its own.
-pub(crate) fn paths(fields: &[(&'static str, Type)], within: &str, paths: &mut Vec<String>) {
-    for (name, of) in fields {
+pub(crate) fn paths(fields: &[(&'static str, FieldType)], within: &str, paths: &mut Vec<String>) {
+    for (name, field_type) in fields {
         let path = if within.is_empty() { (*name).to_owned() } else { format!("{within}.{name}") };
-        let (Type::List(Type::Fields(below)) | Type::Fields(below)) = of else {
+        let (FieldType::List(FieldType::Fields(below)) | FieldType::Fields(below)) = field_type else {
             paths.push(path);
             continue;
         };
@@ -35,7 +35,7 @@ pub(crate) fn paths(fields: &[(&'static str, Type)], within: &str, paths: &mut V
     }
 }
 
-pub(super) const LIST_OF_TEXTS: Type = Type::List(&Type::Text);
+pub(super) const LIST_OF_TEXTS: FieldType = FieldType::List(&FieldType::Text);
 
 /// Reads mappings; what has another type than it should is left out and becomes a finding.
 ///
@@ -44,12 +44,12 @@ pub(super) const LIST_OF_TEXTS: Type = Type::List(&Type::Text);
 pub(super) struct Decoder {
     /// What kustomize refuses.
     pub(crate) findings: Vec<Finding>,
-    manner: Manner,
+    mode: DecodeMode,
 }
 
 /// What is done with a field that nobody knows, and with a number where a string should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum DecodeMode {
     /// Both are refused.
     Strict,
     /// The field is kept, and the number is a string.
@@ -61,85 +61,90 @@ enum Manner {
 impl Decoder {
     /// As kustomize reads its own files: what it does not know is refused.
     pub(crate) fn strict() -> Self {
-        Self { findings: Vec::new(), manner: Manner::Strict }
+        Self { findings: Vec::new(), mode: DecodeMode::Strict }
     }
 
     /// As it reads an object that configures a generator or a transformer.
     pub(super) fn lenient() -> Self {
-        Self { findings: Vec::new(), manner: Manner::Lenient }
+        Self { findings: Vec::new(), mode: DecodeMode::Lenient }
     }
 
     /// As Flux reads a kustomization before it writes it again.
     pub(super) fn rewriting() -> Self {
-        Self { findings: Vec::new(), manner: Manner::Rewriting }
+        Self { findings: Vec::new(), mode: DecodeMode::Rewriting }
     }
 
     /// The mapping with the fields that are `known` in kustomize's spelling. `place` is the field that it is the value of,
     /// or nothing.
-    pub(crate) fn mapping(&mut self, node: &Node, known: &[(&'static str, Type)], place: &str) -> Node {
+    pub(crate) fn mapping(&mut self, node: &Node, known: &[(&'static str, FieldType)], place: &str) -> Node {
         // Of fields that differ in case only, Go decodes the one last that sorts last.
         let mut read: BTreeMap<&str, (&Name, usize)> = BTreeMap::new();
         let mut entries: Vec<Entry> = Vec::new();
         for entry in node.entries() {
-            let Some((name, wanted)) = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key)) else {
-                match self.manner {
-                    Manner::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, place)),
-                    Manner::Lenient => entries.push(entry.clone()),
-                    Manner::Rewriting => {}
+            let Some((name, expected)) = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key)) else {
+                match self.mode {
+                    DecodeMode::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, place)),
+                    DecodeMode::Lenient => entries.push(entry.clone()),
+                    DecodeMode::Rewriting => {}
                 }
                 continue;
             };
-            let Some(value) = self.typed(&entry.node, *wanted, name) else { continue };
-            let renamed =
+            let Some(value) = self.typed(&entry.node, *expected, name) else { continue };
+            let with_text =
                 if **name == *entry.key { entry.with_node(value) } else { Entry::new(*name, &entry.key_span(), value) };
             let before = read.get(name).copied();
-            if let Some((_, at)) = before.filter(|(before, _)| **before < entry.key) {
-                if let Some(place) = entries.get_mut(at) {
-                    *place = renamed;
+            if let Some((_, index)) = before.filter(|(before, _)| **before < entry.key) {
+                if let Some(place) = entries.get_mut(index) {
+                    *place = with_text;
                 }
-                read.insert(name, (&entry.key, at));
+                read.insert(name, (&entry.key, index));
             } else if before.is_none() {
                 read.insert(name, (&entry.key, entries.len()));
-                entries.push(renamed);
+                entries.push(with_text);
             }
         }
         Node { value: Value::Map(entries.into()), origin: node.origin.clone() }
     }
 
     /// The value with its fields in kustomize's spelling; `None` when it is of another type.
-    fn typed(&mut self, node: &Node, wanted: Type, name: &str) -> Option<Node> {
-        let reader = if self.manner == Manner::Lenient { Reader::Kustomize } else { Reader::Kubernetes };
+    fn typed(&mut self, node: &Node, expected: FieldType, name: &str) -> Option<Node> {
+        let reader = if self.mode == DecodeMode::Lenient { Reader::Kustomize } else { Reader::Kubernetes };
         let scalar = node.resolve(reader);
         if scalar == Some(Scalar::Null) {
             return Some(node.clone());
         }
-        match (wanted, &node.value) {
-            (Type::Text, Value::Scalar(..)) if matches!(scalar, Some(Scalar::String(_))) => {}
-            (Type::Text, Value::Scalar(..)) if self.manner == Manner::Lenient => return Some(printed(node)),
-            (Type::Text, Value::Scalar(..)) if self.manner == Manner::Rewriting => {
+        match (expected, &node.value) {
+            (FieldType::Text, Value::Scalar(..)) if matches!(scalar, Some(Scalar::String(_))) => {}
+            (FieldType::Text, Value::Scalar(..)) if self.mode == DecodeMode::Lenient => {
+                return Some(to_string_node(node));
+            }
+            (FieldType::Text, Value::Scalar(..)) if self.mode == DecodeMode::Rewriting => {
                 return Some(match scalar {
-                    Some(Scalar::Bool(said)) => text_of(node, &said.to_string()),
-                    Some(Scalar::Int(said)) => text_of(node, &said.to_string()),
+                    Some(Scalar::Bool(value)) => string_node(node, &value.to_string()),
+                    Some(Scalar::Int(value)) => string_node(node, &value.to_string()),
                     // Go writes others with an exponent.
-                    Some(Scalar::Float(said)) if (1e-4..1e6).contains(&said.abs()) => text_of(node, &said.to_string()),
-                    _ => printed(node),
+                    Some(Scalar::Float(value)) if (1e-4..1e6).contains(&value.abs()) => {
+                        string_node(node, &value.to_string())
+                    }
+                    _ => to_string_node(node),
                 });
             }
-            (Type::Bool, _) if matches!(scalar, Some(Scalar::Bool(_))) => {}
-            (Type::Int, _) if is_whole(scalar) => {}
-            (Type::Mapping, Value::Map(_)) => {}
-            (Type::Fields(known), Value::Map(_)) => return Some(self.mapping(node, known, name)),
-            (Type::List(item), Value::Seq(items)) => {
+            (FieldType::Bool, _) if matches!(scalar, Some(Scalar::Bool(_))) => {}
+            (FieldType::Int, _) if is_integer(scalar) => {}
+            (FieldType::Mapping, Value::Map(_)) => {}
+            (FieldType::Fields(known), Value::Map(_)) => return Some(self.mapping(node, known, name)),
+            (FieldType::List(item), Value::Seq(items)) => {
                 let items: Vec<Node> = items.iter().filter_map(|node| self.typed(node, *item, name)).collect();
                 return Some(Node { value: Value::Seq(items.into()), origin: node.origin.clone() });
             }
-            (Type::Texts, Value::Map(entries)) => {
-                let text = |entry: &Entry| Some(entry.with_node(self.typed(&entry.node, Type::Text, &entry.key)?));
+            (FieldType::Texts, Value::Map(entries)) => {
+                let text =
+                    |entry: &Entry| Some(entry.with_node(self.typed(&entry.node, FieldType::Text, &entry.key)?));
                 let entries: Vec<Entry> = entries.iter().filter_map(text).collect();
                 return Some(Node { value: Value::Map(entries.into()), origin: node.origin.clone() });
             }
             _ => {
-                self.findings.push(mistyped(node, wanted, name, reader));
+                self.findings.push(mistyped(node, expected, name, reader));
                 return None;
             }
         }
@@ -148,16 +153,16 @@ impl Decoder {
 }
 
 /// The string that a number or a boolean becomes where a string is wanted.
-fn printed(node: &Node) -> Node {
-    text_of(node, go::print(node).trim_end())
+fn to_string_node(node: &Node) -> Node {
+    string_node(node, go::print(node).trim_end())
 }
 
-fn text_of(node: &Node, text: &str) -> Node {
+fn string_node(node: &Node, text: &str) -> Node {
     Node { value: Value::Scalar(text.into(), Style::Double), origin: node.origin.clone() }
 }
 
 /// Go prints a float without a fraction as a whole number.
-fn is_whole(scalar: Option<Scalar<'_>>) -> bool {
+fn is_integer(scalar: Option<Scalar<'_>>) -> bool {
     match scalar {
         Some(Scalar::Int(int)) => i64::try_from(int).is_ok(),
         Some(Scalar::Float(float)) => float.fract() == 0.0 && float.abs() < 1e18,
@@ -165,8 +170,8 @@ fn is_whole(scalar: Option<Scalar<'_>>) -> bool {
     }
 }
 
-fn mistyped(node: &Node, wanted: Type, name: &str, reader: Reader) -> Finding {
-    let is = match node.resolve(reader) {
+fn mistyped(node: &Node, expected: FieldType, name: &str, reader: Reader) -> Finding {
+    let actual = match node.resolve(reader) {
         Some(Scalar::Null) => "nothing",
         Some(Scalar::Bool(_)) => "a boolean",
         Some(Scalar::Int(_) | Scalar::Float(_)) => "a number",
@@ -174,20 +179,20 @@ fn mistyped(node: &Node, wanted: Type, name: &str, reader: Reader) -> Finding {
         None if node.is_map() => "a mapping",
         None => "a list",
     };
-    let what = match wanted {
-        Type::Text => "a string",
-        Type::Bool => "`true` or `false`",
-        Type::Int => "a whole number",
-        Type::Texts => "a mapping of strings",
-        Type::Mapping | Type::Fields(_) => "a mapping",
-        Type::List(_) => "a list",
+    let expected_name = match expected {
+        FieldType::Text => "a string",
+        FieldType::Bool => "`true` or `false`",
+        FieldType::Int => "a whole number",
+        FieldType::Texts => "a mapping of strings",
+        FieldType::Mapping | FieldType::Fields(_) => "a mapping",
+        FieldType::List(_) => "a list",
     };
-    let message = format!("`{name}` is {is}, and kustomize wants {what}");
-    let help = if matches!(wanted, Type::Text) && node.text().is_some() { "quote it" } else { "correct it" };
+    let message = format!("`{name}` is {actual}, and kustomize wants {expected_name}");
+    let help = if matches!(expected, FieldType::Text) && node.text().is_some() { "quote it" } else { "correct it" };
     Finding::error(FAILED_BUILD, node.span().clone(), message).help(format!("{help}: kustomize refuses the file"))
 }
 
-fn unknown(key: &str, at: &Span, known: &[(&'static str, Type)], place: &str) -> Finding {
+fn unknown(key: &str, span: &Span, known: &[(&'static str, FieldType)], place: &str) -> Finding {
     let message = if place.is_empty() {
         format!("kustomize knows no field `{key}`")
     } else {
@@ -197,5 +202,5 @@ fn unknown(key: &str, at: &Span, known: &[(&'static str, Type)], place: &str) ->
         || "remove it: kustomize refuses the file".to_string(),
         |meant| format!("did you mean `{meant}`? kustomize refuses the file"),
     );
-    Finding::error(FAILED_BUILD, at.clone(), message).help(help)
+    Finding::error(FAILED_BUILD, span.clone(), message).help(help)
 }

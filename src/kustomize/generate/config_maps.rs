@@ -2,75 +2,61 @@
 
 use data_encoding::BASE64;
 
+use super::generator_kind::GeneratorKind;
 use super::key_values::{self, Content, Pair};
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::made;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::Files;
-use crate::kustomize::objects::resources::{Behavior, Positions, Resource};
-use crate::kustomize::state::accumulator::Partial;
-use crate::kustomize::state::origin_annotations::Maker;
+use crate::kustomize::objects::resources::{Behavior, Resource, ResourceIndex};
+use crate::kustomize::objects::trace::PluginRef;
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::state::accumulator::Accumulator;
+use crate::kustomize::text::string_value::new_value;
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Origin, Reader, Scalar, Step, Style, Value};
 
-/// What a generator makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    ConfigMap,
-    Secret,
-}
-
-impl Kind {
-    fn generator(self) -> &'static str {
-        match self {
-            Self::ConfigMap => "ConfigMapGenerator",
-            Self::Secret => "SecretGenerator",
-        }
-    }
-}
-
 /// Runs the generators of a kustomization and adds what they make.
-pub(crate) fn run(files: &Files, definition: &Definition, partial: &mut Partial) {
+pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
     let global = definition.entry("generatorOptions").map(|entry| entry.node.clone());
-    let mut made = Vec::new();
-    for (field, kind) in [("configMapGenerator", Kind::ConfigMap), ("secretGenerator", Kind::Secret)] {
+    let mut resources = Vec::new();
+    for (field, kind) in [("configMapGenerator", GeneratorKind::ConfigMap), ("secretGenerator", GeneratorKind::Secret)]
+    {
         for entry in definition.items(field) {
-            let mut one = make(files, &definition.folder, kind, entry, global.as_ref(), partial);
-            if let (Some((resource, _)), Some(file)) = (&mut one, &partial.traced) {
-                resource.traced_to_maker(Maker::of_field(file, kind.generator()));
+            let mut one = generate(files, &definition.folder, kind, entry, global.as_ref(), accumulator);
+            if let (Some((resource, _)), Some(file)) = (&mut one, &accumulator.traced_file) {
+                resource.set_generator(PluginRef::from_field(file, kind.generator()));
             }
-            made.extend(one);
+            resources.extend(one);
         }
     }
-    if made.is_empty() {
+    if resources.is_empty() {
         return;
     }
-    let mut positions = partial.resources.index();
-    for (resource, place) in made {
-        absorb(partial, &mut positions, resource, &place);
+    let mut positions = accumulator.resources.index();
+    for (resource, place) in resources {
+        add_generated(accumulator, &mut positions, resource, &place);
     }
 }
 
 /// Makes the object of one entry, and says where its entry is.
-pub(crate) fn make(
+pub(crate) fn generate(
     files: &Files,
     folder: &str,
-    kind: Kind,
+    kind: GeneratorKind,
     entry: &Node,
     global: Option<&Node>,
-    partial: &mut Partial,
+    accumulator: &mut Accumulator,
 ) -> Option<(Resource, Node)> {
     let text = |field: &str| entry.get(field).filter(|node| node.text().is_some_and(|text| !text.is_empty()));
     let Some(name) = text("name").filter(|name| !name.is_null()) else {
         let finding = Finding::error(FAILED_BUILD, entry.span().clone(), "this generator has no `name`");
-        partial.fail(finding.help("give the object a name"));
+        accumulator.fail(finding.help("give the object a name"));
         return None;
     };
     let options = Options { local: entry.get("options"), global };
     let key = entry.entry("name").map_or_else(|| name.span().clone(), Entry::key_span);
-    let word = |word: &str| string(word, name.span());
+    let text_value = |text_value: &str| string(text_value, name.span());
     let mut metadata = vec![entry_at("name", name, "name", entry)];
     if let Some(namespace) = text("namespace").filter(|namespace| !namespace.is_null()) {
         metadata.push(entry_at("namespace", namespace, "namespace", entry));
@@ -78,25 +64,25 @@ pub(crate) fn make(
     metadata.extend(options.map("labels"));
     metadata.extend(options.map("annotations"));
     let mut fields = vec![
-        Entry::new("apiVersion", &key, word("v1")),
-        Entry::new("kind", &key, word(if kind == Kind::Secret { "Secret" } else { "ConfigMap" })),
+        Entry::new("apiVersion", &key, text_value("v1")),
+        Entry::new("kind", &key, text_value(if kind == GeneratorKind::Secret { "Secret" } else { "ConfigMap" })),
         Entry::new("metadata", &key, generated(Value::Map(metadata.into()), name.span())),
     ];
-    if kind == Kind::Secret {
+    if kind == GeneratorKind::Secret {
         fields.push(match text("type") {
             Some(said) => entry_at("type", said, "type", entry),
-            None => Entry::new("type", &key, word("Opaque")),
+            None => Entry::new("type", &key, text_value("Opaque")),
         });
     }
-    let pairs = key_values::read(files, folder, kind, entry, partial);
-    refuse_repeated(&pairs, name, partial);
+    let pairs = key_values::read(files, folder, kind, entry, accumulator);
+    reject_duplicate_keys(&pairs, name, accumulator);
     fields.extend(data(kind, pairs, &key));
-    if let Some(said) = options.says("immutable") {
+    if let Some(said) = options.enabled("immutable") {
         let value = generated(Value::Scalar("true".into(), Style::Plain), said.span());
         fields.push(Entry::new("immutable", said.span(), value));
     }
     let mut resource = Resource::new(generated(Value::Map(fields.into()), name.span()));
-    resource.history.hashed = options.says("disableNameSuffixHash").is_none();
+    resource.history.hashed = options.enabled("disableNameSuffixHash").is_none();
     resource.history.behavior = Some(match entry.get("behavior").and_then(Node::text) {
         Some("merge") => Behavior::Merge,
         Some("replace") => Behavior::Replace,
@@ -105,27 +91,29 @@ pub(crate) fn make(
     Some((resource, name.clone()))
 }
 
-fn refuse_repeated(pairs: &[Pair], name: &Node, partial: &mut Partial) {
+fn reject_duplicate_keys(pairs: &[Pair], name: &Node, accumulator: &mut Accumulator) {
     let mut seen: std::collections::BTreeMap<&str, &Pair> = std::collections::BTreeMap::new();
     for pair in pairs {
         if let Some(first) = seen.insert(&pair.key, pair) {
             let message = format!("`{}` has the key `{}` twice", name.text().unwrap_or_default(), pair.key);
             let finding = Finding::error(FAILED_BUILD, pair.key_span.clone(), message);
-            partial.fail(finding.related(first.key_span.clone(), "first here").help("kustomize refuses that"));
+            accumulator.fail(finding.related(first.key_span.clone(), "first here").help("kustomize refuses that"));
         }
     }
 }
 
 /// The entries `data` and `binaryData`, with sorted keys.
-fn data(kind: Kind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
+fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
     pairs.sort_by(|a, b| a.key.cmp(&b.key));
     let (mut texts, mut binary) = (Vec::new(), Vec::new());
     for pair in pairs {
         let (list, text): (&mut Vec<Entry>, String) = match (kind, &pair.value) {
-            (_, Content::Unknown(text)) | (Kind::ConfigMap, Content::Text(text)) => (&mut texts, text.to_string()),
-            (Kind::Secret, Content::Text(text)) => (&mut texts, base64(text.as_bytes())),
-            (Kind::Secret, Content::Bytes(bytes)) => (&mut texts, base64(bytes)),
-            (Kind::ConfigMap, Content::Bytes(bytes)) => match std::str::from_utf8(bytes) {
+            (_, Content::Unknown(text)) | (GeneratorKind::ConfigMap, Content::Text(text)) => {
+                (&mut texts, text.to_string())
+            }
+            (GeneratorKind::Secret, Content::Text(text)) => (&mut texts, base64(text.as_bytes())),
+            (GeneratorKind::Secret, Content::Bytes(bytes)) => (&mut texts, base64(bytes)),
+            (GeneratorKind::ConfigMap, Content::Bytes(bytes)) => match std::str::from_utf8(bytes) {
                 Ok(text) => (&mut texts, text.to_string()),
                 Err(_) => (&mut binary, base64(bytes)),
             },
@@ -135,7 +123,7 @@ fn data(kind: Kind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
             _ if text.contains('\n') => Style::Literal,
             _ => Style::Double,
         };
-        let was = pair.named.clone().map(Origin::At);
+        let was = pair.reference_span.clone().map(Origin::At);
         let step = Step::new(By::Generator(pair.span.clone()), was, Box::default());
         let node = Node { value: Value::Scalar(text.into(), style), origin: Origin::Via(step.into()) };
         list.push(Entry::new(pair.key.clone(), &pair.key_span, node));
@@ -143,7 +131,7 @@ fn data(kind: Kind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
     let map = |key: &str, entries: Vec<Entry>| Entry::new(key, place, generated(Value::Map(entries.into()), place));
     let mut fields = Vec::new();
     // A secret always has data; a config map only when there is some.
-    if kind == Kind::Secret || !texts.is_empty() {
+    if kind == GeneratorKind::Secret || !texts.is_empty() {
         fields.push(map("data", texts));
     }
     if !binary.is_empty() {
@@ -160,8 +148,8 @@ fn base64(bytes: &[u8]) -> String {
         return text;
     }
     let mut out = String::with_capacity(text.len() + text.len() / LINE + 1);
-    for (at, symbol) in text.chars().enumerate() {
-        if at > 0 && at % LINE == 0 {
+    for (index, symbol) in text.chars().enumerate() {
+        if index > 0 && index % LINE == 0 {
             out.push('\n');
         }
         out.push(symbol);
@@ -171,7 +159,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 fn generated(value: Value, span: &Span) -> Node {
-    made(value, By::Generator(span.clone()))
+    new_value(value, By::Generator(span.clone()))
 }
 
 fn string(text: &str, span: &Span) -> Node {
@@ -192,10 +180,10 @@ struct Options<'a> {
 
 impl Options<'_> {
     /// The place that says yes to an option: once said anywhere, it cannot be taken back.
-    fn says(&self, option: &str) -> Option<&Node> {
-        let said = |options: Option<&Node>| options.and_then(|options| options.get(option)).is_some_and(is_true);
-        let at = if said(self.local) { self.local } else { self.global.filter(|_| said(self.global)) };
-        at?.get(option)
+    fn enabled(&self, option: &str) -> Option<&Node> {
+        let is_enabled = |options: Option<&Node>| options.and_then(|options| options.get(option)).is_some_and(is_true);
+        let options = if is_enabled(self.local) { self.local } else { self.global.filter(|_| is_enabled(self.global)) };
+        options?.get(option)
     }
 
     /// Labels or annotations of both; the entry's own win.
@@ -204,10 +192,10 @@ impl Options<'_> {
         let (local, global) = (map(self.local), map(self.global));
         let place = local.as_ref().or(global.as_ref())?.span().clone();
         let local = local.iter().flat_map(Node::entries);
-        let mut pairs: Vec<Entry> = local.map(as_string).collect();
+        let mut pairs: Vec<Entry> = local.map(generated_string_entry).collect();
         for entry in global.iter().flat_map(Node::entries) {
             if !pairs.iter().any(|own| own.key == entry.key) {
-                pairs.push(as_string(entry));
+                pairs.push(generated_string_entry(entry));
             }
         }
         (!pairs.is_empty()).then(|| Entry::new(field, &place, generated(Value::Map(pairs.into()), &place)))
@@ -218,52 +206,58 @@ fn is_true(node: &Node) -> bool {
     node.resolve(Reader::Kubernetes) == Some(Scalar::Bool(true))
 }
 
-fn as_string(entry: &Entry) -> Entry {
+fn generated_string_entry(entry: &Entry) -> Entry {
     Entry::new(entry.key.clone(), &entry.key_span(), string(entry.node.text().unwrap_or_default(), entry.node.span()))
 }
 
 /// Adds what a generator made, or lays it over the object that has or had its name.
-pub(crate) fn absorb(partial: &mut Partial, positions: &mut Positions, resource: Resource, place: &Node) {
+pub(crate) fn add_generated(
+    accumulator: &mut Accumulator,
+    positions: &mut ResourceIndex,
+    resource: Resource,
+    place: &Node,
+) {
     let found = positions.with_id(&resource.id).to_vec();
     let behavior = resource.history.behavior.unwrap_or(Behavior::Create);
-    let said = match behavior {
+    let verb = match behavior {
         Behavior::Create => "create",
         Behavior::Replace => "replace",
         Behavior::Merge => "merge",
     };
     let (kind, name) = (resource.id.kind.clone(), resource.id.name.clone());
-    let wrong = |message: String| Finding::error(FAILED_BUILD, place.span().clone(), message);
+    let error = |message: String| Finding::error(FAILED_BUILD, place.span().clone(), message);
     match (&*found, behavior) {
         ([], Behavior::Create) => {
-            let at = partial.resources.list.len();
-            positions.add(at, &resource);
-            partial.add(resource, place);
+            let index = accumulator.resources.list.len();
+            positions.add(index, &resource);
+            accumulator.add(resource, place);
         }
         // What it is to be merged with may be made by something that was not done.
-        ([], _) if partial.uncertain => {}
+        ([], _) if accumulator.is_incomplete => {}
         ([], _) => {
-            let message = format!("there is no {kind} `{name}` to {said}");
+            let message = format!("there is no {kind} `{name}` to {verb}");
             let help = "correct name or namespace, or leave `behavior` out to make a new one";
-            partial.fail(wrong(message).help(help));
+            accumulator.fail(error(message).help(help));
         }
-        ([at], Behavior::Create) => {
+        ([index], Behavior::Create) => {
             let message = format!("there is a {kind} `{name}` already");
-            let object = Object { node: partial.resources.list[*at].node.clone() };
-            let finding = wrong(message).related(object.span().clone(), "this one");
-            partial.fail(finding.help("say `behavior: merge` or `behavior: replace`, or use another name"));
+            let object = Object { node: accumulator.resources.list[*index].node.clone() };
+            let finding = error(message).related(object.span().clone(), "this one");
+            accumulator.fail(finding.help("say `behavior: merge` or `behavior: replace`, or use another name"));
         }
-        ([at], behavior) => {
-            let old = &mut partial.resources.list[*at];
-            *old = laid_over(old, &resource, behavior);
+        ([index], behavior) => {
+            let old = &mut accumulator.resources.list[*index];
+            *old = merge_resources(old, &resource, behavior);
         }
         _ => {
-            partial.fail(wrong(format!("several objects are called {kind} `{name}`, so none can be chosen to {said}")));
+            accumulator
+                .fail(error(format!("several objects are called {kind} `{name}`, so none can be chosen to {verb}")));
         }
     }
 }
 
 /// A generated object in the place of another one: it keeps that one's name, history, labels and annotations.
-fn laid_over(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
+fn merge_resources(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
     let mut node = new.node.clone();
     let part = |node: &Node, field: &str| node.get("metadata").and_then(|metadata| metadata.entry(field)).cloned();
     if let Some(metadata) = node.entry("metadata") {
@@ -275,7 +269,7 @@ fn laid_over(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
             };
         }
         for field in ["labels", "annotations"] {
-            if let Some(both) = joined(part(&old.node, field), part(&node, field)) {
+            if let Some(both) = merge_entries(part(&old.node, field), part(&node, field)) {
                 changed = changed.with(both);
             }
         }
@@ -283,7 +277,7 @@ fn laid_over(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
     }
     if behavior == Behavior::Merge {
         for field in ["data", "binaryData"] {
-            node = match joined(old.node.entry(field).cloned(), node.entry(field).cloned()) {
+            node = match merge_entries(old.node.entry(field).cloned(), node.entry(field).cloned()) {
                 Some(both) if !both.node.entries().is_empty() => node.with(both),
                 _ => node.without(field),
             };
@@ -300,14 +294,14 @@ fn laid_over(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
 }
 
 /// Two mappings of strings as one; what the second says wins, and remembers what the first said.
-fn joined(old: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
+fn merge_entries(old: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
     let (Some(base), Some(over)) = (&old, &new) else {
         let one = old.or(new).filter(|entry| entry.node.is_map())?;
-        let pairs: Vec<Entry> = one.node.entries().iter().map(strings).collect();
+        let pairs: Vec<Entry> = one.node.entries().iter().map(to_string_entry).collect();
         let map = Node { value: Value::Map(pairs.into()), origin: one.node.origin.clone() };
         return Some(one.with_node(map));
     };
-    let mut pairs: Vec<Entry> = base.node.entries().iter().map(strings).collect();
+    let mut pairs: Vec<Entry> = base.node.entries().iter().map(to_string_entry).collect();
     for entry in over.node.entries() {
         match pairs.iter_mut().find(|known| known.key == entry.key) {
             Some(known) => {
@@ -321,7 +315,7 @@ fn joined(old: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
 }
 
 /// The entry with a string, whatever its value looks like.
-fn strings(entry: &Entry) -> Entry {
+fn to_string_entry(entry: &Entry) -> Entry {
     match &entry.node.value {
         Value::Scalar(_, style) if *style != Style::Plain => entry.clone(),
         value => {

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::kustomize::objects::resources::Resources;
 use crate::kustomize::text::go_json;
-use crate::kustomize::transform::names::renamed;
+use crate::kustomize::text::string_value::with_text;
 use crate::yaml::{By, Node, Reader, Style, Value, to_json};
 
 /// What stands for the hash of content that nobody knows: as long as one, and no hash has these letters.
@@ -19,12 +19,12 @@ pub(crate) fn add_to_names(resources: &mut Resources) {
         let known = !["data", "stringData", "binaryData"].iter().any(|field| has_unknown(resource.node.get(field)));
         let suffix = if known { hash(&resource.node) } else { UNKNOWN.to_string() };
         let text = format!("{}-{suffix}", name.node.text().unwrap_or_default());
-        let mut new = renamed(&name.node, &text, By::Generator(name.node.origin.written().clone()));
+        let mut new = with_text(&name.node, &text, By::Generator(name.node.origin.written().clone()));
         if !known {
             new.value = Value::Scalar(text.into(), Style::Unknown);
         }
         let node = resource.node.with(metadata.with_node(metadata.node.with(name.with_node(new))));
-        resource.remember();
+        resource.store_previous_id();
         resource.replace(node);
     }
 }

@@ -2,21 +2,21 @@
 
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::made;
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::text::string_value::new_value;
 use crate::yaml::{By, Entry, Node, Style, Value};
 
 /// Makes the object that a generator asks for; it knows one cloud.
-pub(crate) fn make(generator: &Node) -> Result<Node, Finding> {
+pub(crate) fn generate(generator: &Node) -> Result<Node, Finding> {
     let span = Object { node: generator.clone() }.span().clone();
     let text = |keys: &[&str]| generator.at_keys(keys).and_then(Node::text).unwrap_or_default();
     let cloud = text(&["cloud"]);
     if cloud != "gke" {
-        let at = generator.get("cloud").map_or(span, |cloud| cloud.span().clone());
+        let cloud_span = generator.get("cloud").map_or(span, |cloud| cloud.span().clone());
         let message = format!("kustomize makes no accounts for the cloud `{cloud}`, only for `gke`");
-        return Err(Finding::error(FAILED_BUILD, at, message));
+        return Err(Finding::error(FAILED_BUILD, cloud_span, message));
     }
-    let value = |value: Value| made(value, By::Generator(span.clone()));
+    let value = |value: Value| new_value(value, By::Generator(span.clone()));
     let string = |text: String| value(Value::Scalar(text.into(), Style::Double));
     let entry = |key: &str, node: Node| Entry::new(key, &span, node);
     let account = format!(

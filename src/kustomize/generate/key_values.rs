@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::config_maps::Kind;
+use super::generator_kind::GeneratorKind;
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::locate::Located;
 use crate::kustomize::file::sops::{self, Format};
-use crate::kustomize::state::accumulator::Partial;
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::state::accumulator::Accumulator;
 use crate::text::{File, Span};
 use crate::yaml::{Name, Node};
 
@@ -23,7 +23,7 @@ pub(crate) struct Pair {
     /// The place of the value.
     pub(crate) span: Span,
     /// The place that names the file with the value, when that is another file than the key's.
-    pub(crate) named: Option<Span>,
+    pub(crate) reference_span: Option<Span>,
 }
 
 /// A value: text, bytes that are none, or what nobody knows and how that is shown.
@@ -37,25 +37,31 @@ pub(crate) enum Content {
 /// What an entry of a generator names, in kustomize's order: lines of files, literals, files.
 ///
 /// What is encrypted is decrypted for Secrets alone, and not where the older field `env` names it.
-pub(crate) fn read(files: &Files, folder: &str, kind: Kind, entry: &Node, partial: &mut Partial) -> Vec<Pair> {
+pub(crate) fn read(
+    files: &Files,
+    folder: &str,
+    kind: GeneratorKind,
+    entry: &Node,
+    accumulator: &mut Accumulator,
+) -> Vec<Pair> {
     let mut pairs = Vec::new();
-    let decrypts = files.decrypts && kind == Kind::Secret;
+    let decrypts = files.decrypts && kind == GeneratorKind::Secret;
     let list = |field: &str| entry.get(field).map_or(&[][..], Node::items);
     let single = entry.get("env").filter(|node| node.text().is_some_and(|text| !text.is_empty()));
     let sources = list("envs").iter().map(|source| (source, decrypts)).chain(single.map(|source| (source, false)));
     for (source, decrypts) in sources {
         let path = source.text().unwrap_or_default();
-        let format = Format::of_variables(path);
-        match load(files, folder, source, path, partial) {
+        let format = Format::from_env_file_name(path);
+        match load(files, folder, source, path, accumulator) {
             Some(Loaded::Text(file)) if decrypts && format.encrypts(file.text()) => match format {
                 Format::Dotenv => pairs.extend(lines(&file).into_iter().filter_map(decrypted)),
                 // What comes out of another format has lines that nobody knows.
-                Format::Yaml | Format::Json | Format::Ini => partial.skip("envs: <encrypted>"),
+                Format::Yaml | Format::Json | Format::Ini => accumulator.skip("envs: <encrypted>"),
             },
             Some(Loaded::Text(file)) => pairs.extend(lines(&file)),
             Some(Loaded::Bytes(..)) => {
                 let message = format!("`{}` is no text, so it has no lines", source.text().unwrap_or_default());
-                partial.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));
+                accumulator.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));
             }
             None => {}
         }
@@ -66,22 +72,23 @@ pub(crate) fn read(files: &Files, folder: &str, kind: Kind, entry: &Node, partia
         } else {
             let message = format!("`{}` is no literal", source.text().unwrap_or_default());
             let finding = Finding::error(FAILED_BUILD, source.span().clone(), message);
-            partial.fail(finding.help("write it as `key=value`"));
+            accumulator.fail(finding.help("write it as `key=value`"));
         }
     }
     for source in list("files") {
         match key_and_path(source) {
             Ok((key, path)) => {
-                let mut pair = file(files, folder, source, key, path, partial);
+                let mut pair = file(files, folder, source, key, path, accumulator);
                 if let Some(Pair { value, .. }) = pair.as_mut().filter(|_| decrypts)
                     && let Content::Text(text) = value
-                    && Format::of(source.text().and_then(|text| text.split('=').next()).unwrap_or(key)).encrypts(text)
+                    && Format::from_file_name(source.text().and_then(|text| text.split('=').next()).unwrap_or(key))
+                        .encrypts(text)
                 {
-                    *value = Content::Unknown(sops::sealed(key).into());
+                    *value = Content::Unknown(sops::masked_file(key).into());
                 }
                 pairs.extend(pair);
             }
-            Err(finding) => partial.fail(*finding),
+            Err(finding) => accumulator.fail(*finding),
         }
     }
     pairs
@@ -90,10 +97,10 @@ pub(crate) fn read(files: &Files, folder: &str, kind: Kind, entry: &Node, partia
 /// A line of encrypted variables as it is after decryption, which takes out what SOPS added.
 fn decrypted(pair: Pair) -> Option<Pair> {
     let value = match &pair.value {
-        Content::Text(text) if sops::is_cipher(text) => Content::Unknown(text.clone()),
+        Content::Text(text) if sops::is_encrypted_value(text) => Content::Unknown(text.clone()),
         value => value.clone(),
     };
-    (!sops::is_added(&pair.key)).then_some(Pair { value, ..pair })
+    (!sops::is_sops_line(&pair.key)).then_some(Pair { value, ..pair })
 }
 
 /// A file that a kustomization reads as it is.
@@ -104,20 +111,20 @@ enum Loaded {
 }
 
 /// Reads the file that `source` names with `path`; what cannot be read is noted.
-fn load(files: &Files, folder: &str, source: &Node, path: &str, partial: &mut Partial) -> Option<Loaded> {
+fn load(files: &Files, folder: &str, source: &Node, path: &str, accumulator: &mut Accumulator) -> Option<Loaded> {
     let joined = match files.find(folder, path, source.span()) {
         Ok(Located::File(joined)) => joined,
-        Ok(Located::Elsewhere(finding)) => {
-            partial.leave_out("files: <url>", finding);
+        Ok(Located::NotFetched(finding)) => {
+            accumulator.leave_out("files: <url>", finding);
             return None;
         }
         Ok(Located::Folder(_)) => {
             let message = format!("`{path}` is a folder; a generator takes files");
-            partial.fail(Finding::error(FAILED_BUILD, source.span().clone(), message).help("name the files in it"));
+            accumulator.fail(Finding::error(FAILED_BUILD, source.span().clone(), message).help("name the files in it"));
             return None;
         }
         Err(finding) => {
-            partial.fail(finding);
+            accumulator.fail(finding);
             return None;
         }
     };
@@ -126,7 +133,7 @@ fn load(files: &Files, folder: &str, source: &Node, path: &str, partial: &mut Pa
         (Err(_), Ok(bytes)) => Some(Loaded::Bytes(File::new(joined, ""), bytes)),
         (Err(_), Err(error)) => {
             let message = format!("`{path}` cannot be read: {error}");
-            partial.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));
+            accumulator.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));
             None
         }
     }
@@ -156,7 +163,7 @@ fn lines(file: &File) -> Vec<Pair> {
             key_span: file.span(start..start + key.len()),
             value: Content::Text(value.into()),
             span: file.span(range.end - value.len()..range.end),
-            named: None,
+            reference_span: None,
         });
     }
     pairs
@@ -166,23 +173,23 @@ fn literal(source: &Node) -> Option<Pair> {
     let (key, value) = source.text()?.split_once('=').filter(|(key, _)| !key.is_empty())?;
     let unquoted = ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
     let value = unquoted.unwrap_or(value);
-    let (key_span, span) = pieces(source, key, value);
-    Some(Pair { key: key.into(), key_span, value: Content::Text(value.into()), span, named: None })
+    let (key_span, span) = literal_spans(source, key, value);
+    Some(Pair { key: key.into(), key_span, value: Content::Text(value.into()), span, reference_span: None })
 }
 
 /// Where key and value of a literal stand, when it is written on one line as it is.
-fn pieces(source: &Node, key: &str, value: &str) -> (Span, Span) {
+fn literal_spans(source: &Node, key: &str, value: &str) -> (Span, Span) {
     let whole = source.span();
     let (file, start) = (whole.file(), whole.range().start);
-    let at = source.text().and_then(|text| whole.text().find(text)).map(|at| start + at);
-    match at {
-        Some(at) if !value.is_empty() => {
+    let begin = source.text().and_then(|text| whole.text().find(text)).map(|begin| start + begin);
+    match begin {
+        Some(begin) if !value.is_empty() => {
             let text = source.text().unwrap_or_default();
             let offset = text.rfind(value).unwrap_or(text.len());
-            let from = at + offset;
-            (file.span(at..at + key.len()), file.span(from..from + value.len()))
+            let from = begin + offset;
+            (file.span(begin..begin + key.len()), file.span(from..from + value.len()))
         }
-        Some(at) => (file.span(at..at + key.len()), whole.clone()),
+        Some(begin) => (file.span(begin..begin + key.len()), whole.clone()),
         None => (whole.clone(), whole.clone()),
     }
 }
@@ -204,13 +211,20 @@ fn key_and_path(source: &Node) -> Result<(&str, &str), Box<Finding>> {
     }
 }
 
-fn file(files: &Files, folder: &str, source: &Node, key: &str, path: &str, partial: &mut Partial) -> Option<Pair> {
-    let (key_span, named) = pieces(source, key, path);
-    let (value, span) = match load(files, folder, source, path, partial)? {
+fn file(
+    files: &Files,
+    folder: &str,
+    source: &Node,
+    key: &str,
+    path: &str,
+    accumulator: &mut Accumulator,
+) -> Option<Pair> {
+    let (key_span, reference_span) = literal_spans(source, key, path);
+    let (value, span) = match load(files, folder, source, path, accumulator)? {
         Loaded::Text(file) => (Content::Text(file.text().into()), file.span(0..file.text().len())),
         Loaded::Bytes(file, bytes) => (Content::Bytes(bytes), file.first_line()),
     };
-    Some(Pair { key: key.into(), key_span, value, span, named: Some(named) })
+    Some(Pair { key: key.into(), key_span, value, span, reference_span: Some(reference_span) })
 }
 
 /// The last segment of a path.

@@ -1,6 +1,7 @@
 //! Generators: objects made from files, literals and definitions.
 
+pub(super) mod generator_kind;
 pub(super) mod hash;
 pub(super) mod iam_policy;
-pub(super) mod config_maps;
 pub(super) mod key_values;
+pub(super) mod config_maps;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::resources::{Id, Resources};
+use super::resources::{ResourceId, Resources};
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::file::definition::Definition;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::Node;
 
 /// Kinds that kustomize puts first, in this order.
@@ -66,8 +66,8 @@ pub(crate) fn sort(resources: &mut Resources, definition: Option<&Definition>, f
                 Some(other) => format!("`{other}` is no order; `legacy` and `fifo` are"),
                 None => "`sortOptions` say no `order`: `legacy` or `fifo`".to_string(),
             };
-            let at = order.map_or_else(|| options.key_span(), |order| order.span().clone());
-            findings.push(Finding::error(FAILED_BUILD, at, message));
+            let span = order.map_or_else(|| options.key_span(), |order| order.span().clone());
+            findings.push(Finding::error(FAILED_BUILD, span, message));
         }
     }
 }
@@ -81,7 +81,7 @@ fn ranks(options: &Node) -> BTreeMap<&str, isize> {
 }
 
 /// The kind's rank; group, version and kind as text; namespace and name as text.
-fn key(id: &Id, node: &Node, rank: isize) -> (isize, bool, String, String) {
+fn key(id: &ResourceId, node: &Node, rank: isize) -> (isize, bool, String, String) {
     let or = |text: &str, empty: &str| if text.is_empty() { empty.to_string() } else { text.to_string() };
     let kind = format!("{}_{}_{}", or(&id.group, "~G"), or(&id.version, "~V"), or(&id.kind, "~K"));
     let namespace = node.at_keys(&["metadata", "namespace"]).and_then(Node::text).unwrap_or_default();
@@ -93,6 +93,6 @@ fn key(id: &Id, node: &Node, rank: isize) -> (isize, bool, String, String) {
 /// Where a kind stands among the kinds that come first, the others, and those that come last.
 pub(crate) fn rank(kind: &str) -> isize {
     let position = |kinds: &[&str]| Some(kinds.iter().position(|its| *its == kind)?.cast_signed());
-    let last = position(LAST).map(|at| at + 1);
-    position(FIRST).map(|at| at - FIRST.len().cast_signed()).or(last).unwrap_or(0)
+    let last = position(LAST).map(|index| index + 1);
+    position(FIRST).map(|index| index - FIRST.len().cast_signed()).or(last).unwrap_or(0)
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::trace::{PluginRef, Source, Trace};
 use crate::kustomize::schema::user_schema::UserSchema;
-use crate::kustomize::state::origin_annotations::Trace;
 use crate::kustomize::text::scope::is_cluster_scoped;
 use crate::text::Index;
 use crate::yaml::{Entry, Name, Node, Style, Value};
@@ -14,11 +14,11 @@ pub(crate) const NO_NAMESPACE: &str = "_non_namespaceable_";
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// Where kustomize notes what an object was called.
-const NOTE: &str = "internal.config.kubernetes.io/previousNames";
+const HISTORY_ANNOTATION: &str = "internal.config.kubernetes.io/previousNames";
 
 /// What tells two objects apart for kustomize. A namespace that is not said is `default`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Id {
+pub(crate) struct ResourceId {
     pub(crate) group: Name,
     pub(crate) version: Name,
     pub(crate) kind: Name,
@@ -26,13 +26,13 @@ pub(crate) struct Id {
     pub(crate) name: Name,
 }
 
-impl Id {
-    pub(crate) fn of(node: &Node) -> Self {
-        Self::under(node, None)
+impl ResourceId {
+    pub(crate) fn from_node(node: &Node) -> Self {
+        Self::with_schema(node, None)
     }
 
     /// The identity where a user's schema says more of which kinds have a namespace.
-    pub(crate) fn under(node: &Node, schema: Option<&UserSchema>) -> Self {
+    pub(crate) fn with_schema(node: &Node, schema: Option<&UserSchema>) -> Self {
         let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
         let metadata = node.get("metadata");
         let field = |key: &str| shared(metadata.and_then(|metadata| metadata.get(key)));
@@ -51,7 +51,7 @@ impl Id {
 
 /// What an object was called once. Group and version follow the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Previous {
+pub(crate) struct PreviousId {
     pub(crate) kind: Name,
     pub(crate) namespace: Name,
     pub(crate) name: Name,
@@ -73,7 +73,7 @@ pub(crate) enum Behavior {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct History {
     /// What it was called before, the first name first. Patches and references may name it by any of them.
-    pub(crate) previous: Vec<Previous>,
+    pub(crate) previous: Vec<PreviousId>,
     /// The prefixes it got, the innermost first.
     pub(crate) prefixes: Vec<Name>,
     /// The suffixes it got, the innermost first.
@@ -91,7 +91,7 @@ pub(crate) struct History {
 pub(crate) struct Resource {
     pub(crate) node: Node,
     /// What it is called now.
-    pub(crate) id: Id,
+    pub(crate) id: ResourceId,
     pub(crate) history: History,
     /// The variables that are read from it.
     pub(crate) variables: Vec<Name>,
@@ -101,26 +101,36 @@ pub(crate) struct Resource {
 
 impl Resource {
     pub(crate) fn new(node: Node) -> Self {
-        let id = Id::of(&node);
+        let id = ResourceId::from_node(&node);
         Self { node, id, history: History::default(), variables: Vec::new(), schema: None }
     }
 
+    /// Notes the file that the object was read from.
+    pub(crate) fn set_source_file(&mut self, path: &str) {
+        self.history.trace.source = Some(Source::File(path.into()));
+    }
+
+    /// Notes the generator that made the object.
+    pub(crate) fn set_generator(&mut self, plugin_ref: Arc<PluginRef>) {
+        self.history.trace.source = Some(Source::Generated(plugin_ref));
+    }
+
     /// Takes the user's schema, which may say that its kind has no namespace.
-    pub(crate) fn know(&mut self, schema: &Arc<UserSchema>) {
+    pub(crate) fn set_schema(&mut self, schema: &Arc<UserSchema>) {
         if self.schema.is_none() {
-            self.id = Id::under(&self.node, Some(schema));
+            self.id = ResourceId::with_schema(&self.node, Some(schema));
             self.schema = Some(schema.clone());
         }
     }
 
     /// Whether a patch deleted it: it is swept out when the transformer is done.
-    pub(crate) fn is_gone(&self) -> bool {
+    pub(crate) fn is_deleted(&self) -> bool {
         self.node.is_null()
     }
 
     /// Everything it was called before, the first first.
-    pub(crate) fn previous(&self) -> impl Iterator<Item = Id> {
-        self.history.previous.iter().map(|previous| Id {
+    pub(crate) fn previous_ids(&self) -> impl Iterator<Item = ResourceId> {
+        self.history.previous.iter().map(|previous| ResourceId {
             group: self.id.group.clone(),
             version: self.id.version.clone(),
             kind: previous.kind.clone(),
@@ -130,21 +140,21 @@ impl Resource {
     }
 
     /// What it was called in its file.
-    pub(crate) fn original(&self) -> Id {
-        self.previous().next().unwrap_or_else(|| self.id.clone())
+    pub(crate) fn original(&self) -> ResourceId {
+        self.previous_ids().next().unwrap_or_else(|| self.id.clone())
     }
 
     /// Remembers today's name, as kustomize does before it changes it.
-    pub(crate) fn remember(&mut self) {
+    pub(crate) fn store_previous_id(&mut self) {
         let id = &self.id;
-        let now = Previous { kind: id.kind.clone(), namespace: id.namespace.clone(), name: id.name.clone() };
+        let now = PreviousId { kind: id.kind.clone(), namespace: id.namespace.clone(), name: id.name.clone() };
         if self.history.previous.last() != Some(&now) {
             self.history.previous.push(now);
         }
     }
 
     /// The object as a patch sees it: with an annotation where its history is noted, though it may have no other.
-    pub(crate) fn exposed(&self) -> Node {
+    pub(crate) fn with_history_annotation(&self) -> Node {
         if self.history == History::default() {
             return self.node.clone();
         }
@@ -153,26 +163,26 @@ impl Resource {
         let place = metadata.key_span();
         let empty = || Node::at(Value::Map([].into()), place.clone());
         let map = annotations.map_or_else(empty, |entry| entry.node.clone());
-        let note = Node::scalar("", Style::Double, map.span().clone());
-        let map = map.with(Entry::new(NOTE, note.span(), note.clone()));
+        let annotation = Node::scalar("", Style::Double, map.span().clone());
+        let map = map.with(Entry::new(HISTORY_ANNOTATION, annotation.span(), annotation.clone()));
         let entry = annotations
             .map_or_else(|| Entry::new("annotations", &place, map.clone()), |old| old.with_node(map.clone()));
         self.node.with(metadata.with_node(metadata.node.with(entry)))
     }
 
     /// Takes what a patch made of the exposed object, and tells whether the note of its history is still there.
-    pub(crate) fn take(&mut self, node: &Node) -> bool {
+    pub(crate) fn set_patched(&mut self, node: &Node) -> bool {
         let metadata = node.entry("metadata");
         let annotations = metadata.and_then(|metadata| metadata.node.entry("annotations"));
         let (Some(metadata), Some(annotations)) = (metadata, annotations) else {
             self.replace(node.clone());
             return false;
         };
-        if annotations.node.get(NOTE).is_none() {
+        if annotations.node.get(HISTORY_ANNOTATION).is_none() {
             self.replace(node.clone());
             return false;
         }
-        let rest = annotations.node.without(NOTE);
+        let rest = annotations.node.without(HISTORY_ANNOTATION);
         let changed = if rest.entries().is_empty() {
             metadata.node.without("annotations")
         } else {
@@ -184,7 +194,7 @@ impl Resource {
 
     /// Takes a new state of the object.
     pub(crate) fn replace(&mut self, node: Node) {
-        self.id = Id::under(&node, self.schema.as_deref());
+        self.id = ResourceId::with_schema(&node, self.schema.as_deref());
         self.node = node;
     }
 }
@@ -194,12 +204,12 @@ impl Resource {
 pub(crate) struct Resources {
     pub(crate) list: Vec<Resource>,
     /// Which of the list has an id; right only after [`Resources::reindex`] and until a transformer runs.
-    current: Index<Id, usize>,
+    current: Index<ResourceId, usize>,
 }
 
 impl Resources {
     /// The position of the object that has an id already; otherwise the id is now that of `position`.
-    pub(crate) fn claim(&mut self, id: &Id, position: usize) -> Option<usize> {
+    pub(crate) fn claim(&mut self, id: &ResourceId, position: usize) -> Option<usize> {
         if let Some(first) = self.current.get(id) {
             return Some(*first);
         }
@@ -208,8 +218,8 @@ impl Resources {
     }
 
     /// Takes out the objects that patches deleted.
-    pub(crate) fn sweep(&mut self) {
-        self.list.retain(|resource| !resource.is_gone());
+    pub(crate) fn remove_deleted(&mut self) {
+        self.list.retain(|resource| !resource.is_deleted());
     }
 
     /// Looks the ids up again after transformers changed them.
@@ -219,8 +229,8 @@ impl Resources {
     }
 
     /// The positions of objects by their names, past and present. Made once for all patches of a kustomization.
-    pub(crate) fn index(&self) -> Positions {
-        let mut positions = Positions::default();
+    pub(crate) fn index(&self) -> ResourceIndex {
+        let mut positions = ResourceIndex::default();
         for (position, resource) in self.list.iter().enumerate() {
             positions.add(position, resource);
         }
@@ -230,26 +240,26 @@ impl Resources {
 
 /// Where objects stand in the list, by id and by name.
 #[derive(Default)]
-pub(crate) struct Positions {
-    by_id: Index<Id, Vec<usize>>,
+pub(crate) struct ResourceIndex {
+    by_id: Index<ResourceId, Vec<usize>>,
     by_name: Index<Arc<str>, Vec<usize>>,
 }
 
-impl Positions {
+impl ResourceIndex {
     /// Adds an object under every name it has or had.
     pub(crate) fn add(&mut self, position: usize, resource: &Resource) {
-        for id in resource.previous().chain([resource.id.clone()]) {
+        for id in resource.previous_ids().chain([resource.id.clone()]) {
             let by_name = self.by_name.entry(id.name.clone());
             for positions in [by_name, self.by_id.entry(id)] {
-                if let Err(at) = positions.binary_search(&position) {
-                    positions.insert(at, position);
+                if let Err(index) = positions.binary_search(&position) {
+                    positions.insert(index, position);
                 }
             }
         }
     }
 
     /// The objects that have or had an id.
-    pub(crate) fn with_id(&self, id: &Id) -> &[usize] {
+    pub(crate) fn with_id(&self, id: &ResourceId) -> &[usize] {
         self.by_id.get(id).map_or(&[], Vec::as_slice)
     }
 

@@ -2,23 +2,24 @@
 
 use regex_lite::{Regex, RegexBuilder};
 
-use super::resources::{Id, Positions, Resource, Resources};
+use super::resources::{Resource, ResourceId, ResourceIndex, Resources};
 use crate::base::finding::did_you_mean;
+use crate::kube::selector::Selector as LabelSelector;
 use crate::yaml::Node;
 
 /// The `target` of a patch. Every field is a regular expression for the whole text; an empty one matches anything.
-pub(crate) struct Target {
+pub(crate) struct Selector {
     group: Pattern,
     version: Pattern,
     kind: Pattern,
     name: Pattern,
     namespace: Pattern,
-    labels: Vec<Requirement>,
-    annotations: Vec<Requirement>,
+    labels: LabelSelector,
+    annotations: LabelSelector,
 }
 
 /// A place in the target that cannot be read, and why.
-pub(crate) struct Unreadable {
+pub(crate) struct SelectorError {
     pub(crate) node: Node,
     pub(crate) message: String,
 }
@@ -31,7 +32,7 @@ enum Pattern {
 }
 
 impl Pattern {
-    fn read(node: Option<&Node>) -> Result<Self, Unreadable> {
+    fn read(node: Option<&Node>) -> Result<Self, SelectorError> {
         let Some((node, text)) = node.and_then(|node| Some((node, node.text()?))) else { return Ok(Self::Any) };
         if text.is_empty() || node.is_null() {
             return Ok(Self::Any);
@@ -40,7 +41,7 @@ impl Pattern {
             return Ok(Self::Literal(text.into()));
         }
         let regex = RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build();
-        regex.map(Self::Regex).map_err(|_| Unreadable {
+        regex.map(Self::Regex).map_err(|_| SelectorError {
             node: node.clone(),
             message: format!("`{text}` is no regular expression that can be read"),
         })
@@ -62,14 +63,14 @@ impl Pattern {
     }
 }
 
-impl Target {
-    pub(crate) fn read(node: &Node) -> Result<Self, Unreadable> {
-        let requirements = |field: &str| match node.get(field).and_then(Node::text) {
-            Some(text) => parse_requirements(text).ok_or_else(|| Unreadable {
+impl Selector {
+    pub(crate) fn read(node: &Node) -> Result<Self, SelectorError> {
+        let selector = |field: &str| match node.get(field).and_then(Node::text) {
+            Some(text) => LabelSelector::parse(text).ok_or_else(|| SelectorError {
                 node: node.get(field).cloned().unwrap_or_else(|| node.clone()),
                 message: format!("`{text}` is no label selector"),
             }),
-            None => Ok(Vec::new()),
+            None => Ok(LabelSelector::default()),
         };
         Ok(Self {
             group: Pattern::read(node.get("group"))?,
@@ -77,17 +78,21 @@ impl Target {
             kind: Pattern::read(node.get("kind"))?,
             name: Pattern::read(node.get("name"))?,
             namespace: Pattern::read(node.get("namespace"))?,
-            labels: requirements("labelSelector")?,
-            annotations: requirements("annotationSelector")?,
+            labels: selector("labelSelector")?,
+            annotations: selector("annotationSelector")?,
         })
     }
 
     /// The positions of the objects it selects, in order.
-    pub(crate) fn select(&self, resources: &Resources, positions: &Positions) -> Vec<usize> {
+    pub(crate) fn select(&self, resources: &Resources, positions: &ResourceIndex) -> Vec<usize> {
         let matches = |position: &usize| resources.list.get(*position).is_some_and(|one| self.matches(one));
         match &self.name {
-            Pattern::Literal(name) => positions.with_name(name).iter().copied().filter(|at| matches(at)).collect(),
-            Pattern::Any | Pattern::Regex(_) => (0..resources.list.len()).filter(|at| matches(at)).collect(),
+            Pattern::Literal(name) => {
+                positions.with_name(name).iter().copied().filter(|position| matches(position)).collect()
+            }
+            Pattern::Any | Pattern::Regex(_) => {
+                (0..resources.list.len()).filter(|position| matches(position)).collect()
+            }
         }
     }
 
@@ -102,7 +107,7 @@ impl Target {
     }
 
     /// Tells whether an identity matches, with the namespace given apart.
-    pub(crate) fn selects_id(&self, id: &Id, namespace: &str) -> bool {
+    pub(crate) fn selects_id(&self, id: &ResourceId, namespace: &str) -> bool {
         self.kind.matches(&id.kind)
             && self.name.matches(&id.name)
             && self.namespace.matches(namespace)
@@ -112,9 +117,9 @@ impl Target {
 
     /// Tells whether labels and annotations match.
     pub(crate) fn selects_metadata(&self, node: &Node) -> bool {
-        let selected = |requirements: &[Requirement], field: &str| {
+        let selected = |selector: &LabelSelector, field: &str| {
             let values = node.at_keys(&["metadata", field]);
-            requirements.iter().all(|requirement| requirement.matches(values))
+            selector.selects(|key| values.and_then(|values| values.get(key)).and_then(Node::text))
         };
         selected(&self.labels, "labels") && selected(&self.annotations, "annotations")
     }
@@ -131,10 +136,10 @@ impl Target {
     }
 
     fn matches(&self, resource: &Resource) -> bool {
-        self.matches_but_for("", resource)
+        self.matches_except("", resource)
     }
 
-    fn matches_but_for(&self, field: &str, resource: &Resource) -> bool {
+    fn matches_except(&self, field: &str, resource: &Resource) -> bool {
         let (first, now) = (resource.original(), &resource.id);
         let any = |name: &str| name == field;
         !resource.node.is_null()
@@ -147,100 +152,21 @@ impl Target {
     }
 
     /// The object that it would select but for one field, and that field.
-    pub(super) fn nearly(&self, resources: &Resources) -> Option<(&'static str, usize)> {
+    pub(super) fn near_match(&self, resources: &Resources) -> Option<(&'static str, usize)> {
         let positions = |field: &'static str| {
             let all = resources.list.iter().enumerate();
-            all.filter(move |(_, resource)| self.matches_but_for(field, resource)).map(|(at, _)| at)
+            all.filter(move |(_, resource)| self.matches_except(field, resource)).map(|(position, _)| position)
         };
-        let sure = ["version", "group", "namespace"];
-        let found = sure.into_iter().find_map(|field| Some((field, positions(field).next()?)));
+        let exact_fields = ["version", "group", "namespace"];
+        let found = exact_fields.into_iter().find_map(|field| Some((field, positions(field).next()?)));
         // Any other name would do for most targets, so that only one which looks like it counts.
         found.or_else(|| {
             let typed = self.literal_name()?;
-            let names = positions("name").filter_map(|at| Some((at, &*resources.list.get(at)?.id.name)));
+            let names =
+                positions("name").filter_map(|position| Some((position, &*resources.list.get(position)?.id.name)));
             let names: Vec<(usize, &str)> = names.collect();
             let meant = did_you_mean(typed, names.iter().map(|(_, name)| *name))?;
-            names.iter().find(|(_, name)| *name == meant).map(|(at, _)| ("name", *at))
+            names.iter().find(|(_, name)| *name == meant).map(|(position, _)| ("name", *position))
         })
-    }
-}
-
-/// One term of a label selector, as Kubernetes writes them: `a=b`, `a!=b`, `a`, `!a`, `a in (b,c)`, `a notin (b,c)`.
-struct Requirement {
-    key: String,
-    operator: Operator,
-}
-
-enum Operator {
-    Exists,
-    Missing,
-    In(Vec<String>),
-    NotIn(Vec<String>),
-}
-
-impl Requirement {
-    fn matches(&self, values: Option<&Node>) -> bool {
-        let value = values.and_then(|values| values.get(&self.key)).and_then(Node::text);
-        match (&self.operator, value) {
-            (Operator::Exists, value) => value.is_some(),
-            (Operator::Missing, value) => value.is_none(),
-            (Operator::In(set), Some(value)) => set.iter().any(|one| one == value),
-            (Operator::In(_), None) => false,
-            (Operator::NotIn(set), Some(value)) => !set.iter().any(|one| one == value),
-            (Operator::NotIn(_), None) => true,
-        }
-    }
-}
-
-fn parse_requirements(text: &str) -> Option<Vec<Requirement>> {
-    let terms = split_terms(text)?;
-    terms.iter().map(|term| term.trim()).filter(|term| !term.is_empty()).map(parse_requirement).collect()
-}
-
-/// Splits at the commas outside of parentheses.
-fn split_terms(text: &str) -> Option<Vec<String>> {
-    let mut terms = vec![String::new()];
-    let mut depth = 0u32;
-    for character in text.chars() {
-        match character {
-            ',' if depth == 0 => terms.push(String::new()),
-            _ => {
-                match character {
-                    '(' => depth += 1,
-                    ')' => depth = depth.checked_sub(1)?,
-                    _ => {}
-                }
-                terms.last_mut()?.push(character);
-            }
-        }
-    }
-    (depth == 0).then_some(terms)
-}
-
-fn parse_requirement(term: &str) -> Option<Requirement> {
-    let make = |key: &str, operator| {
-        let key = key.trim();
-        let word = !key.is_empty() && !key.contains([' ', '(', ')', '=', '!', '<', '>']);
-        word.then(|| Requirement { key: key.into(), operator })
-    };
-    let set = |text: &str| {
-        let inner = text.trim().strip_prefix('(')?.strip_suffix(')')?;
-        Some(inner.split(',').map(|one| one.trim().to_string()).collect::<Vec<_>>())
-    };
-    if let Some((key, value)) = term.split_once("!=") {
-        return make(key, Operator::NotIn(vec![value.trim().into()]));
-    }
-    if let Some((key, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
-        return make(key, Operator::In(vec![value.trim().into()]));
-    }
-    if let Some((key, values)) = term.split_once(" notin ") {
-        return make(key, Operator::NotIn(set(values)?));
-    }
-    if let Some((key, values)) = term.split_once(" in ") {
-        return make(key, Operator::In(set(values)?));
-    }
-    match term.strip_prefix('!') {
-        Some(key) => make(key, Operator::Missing),
-        None => make(term, Operator::Exists),
     }
 }

@@ -1,13 +1,14 @@
 //! One patch, laid over the objects that it is for.
 
 use super::json_patch;
-use super::strategic_merge::{Mismatch, merge};
+use super::merge_step::MergeError;
+use super::strategic_merge::merge;
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::objects::patch_targets::Laid;
-use crate::kustomize::objects::resources::{History, Id, Positions, Resources};
-use crate::kustomize::objects::selector::Target;
-use crate::kustomize::schema::merge_keys::Type;
+use crate::kustomize::objects::patch_targets::PatchTarget;
+use crate::kustomize::objects::resources::{History, ResourceId, ResourceIndex, Resources};
+use crate::kustomize::objects::selector::Selector;
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::schema::merge_keys::SchemaType;
 use crate::kustomize::schema::user_schema::UserSchema;
 use crate::text::Span;
 use crate::yaml::{Node, Style, Value};
@@ -15,30 +16,30 @@ use crate::yaml::{Node, Style, Value};
 /// A patch as a kustomization names it.
 pub(crate) struct Patch {
     pub(crate) documents: Vec<Node>,
-    pub(crate) target: Option<Target>,
+    pub(crate) target: Option<Selector>,
     /// The target as it is written.
-    pub(crate) asks: Option<Node>,
-    pub(crate) keeps: Keeps,
+    pub(crate) selector_node: Option<Node>,
+    pub(crate) options: PatchOptions,
     /// Whether what a JSON patch renames can still be called by its old name: not with the old field.
-    pub(crate) remembers: bool,
+    pub(crate) keeps_previous_id: bool,
     /// The place to show when it is wrong as a whole.
     pub(crate) span: Span,
 }
 
 /// What of the object's identity a strategic merge patch may not change.
 #[derive(Clone, Copy)]
-pub(crate) struct Keeps {
-    pub(crate) name: bool,
-    pub(crate) kind: bool,
+pub(crate) struct PatchOptions {
+    pub(crate) allow_name_change: bool,
+    pub(crate) allow_kind_change: bool,
 }
 
 impl Patch {
     /// Whether nobody knows which object it is for, since it says that in what is encrypted.
-    pub(crate) fn is_sealed(&self) -> bool {
+    pub(crate) fn has_encrypted_identity(&self) -> bool {
         let names: [&[&str]; 3] = [&["apiVersion"], &["kind"], &["metadata", "name"]];
         let is_unknown = |node: &Node| matches!(node.value, Value::Scalar(_, Style::Unknown));
-        let sealed = |node: &Node| names.iter().any(|keys| node.at_keys(keys).is_some_and(is_unknown));
-        self.target.is_none() && self.documents.iter().any(sealed)
+        let is_encrypted = |node: &Node| names.iter().any(|keys| node.at_keys(keys).is_some_and(is_unknown));
+        self.target.is_none() && self.documents.iter().any(is_encrypted)
     }
 
     /// Lays the patch over the objects it is for. `complete` says that no object can be missing because this engine
@@ -49,7 +50,7 @@ impl Patch {
     pub(crate) fn apply(
         &self,
         resources: &mut Resources,
-        positions: &mut Positions,
+        positions: &mut ResourceIndex,
         complete: bool,
         schema: Option<&UserSchema>,
         findings: &mut Vec<Finding>,
@@ -82,13 +83,18 @@ impl Patch {
     }
 
     /// What is to be noted of a patch whose target selected so many of the objects.
-    pub(crate) fn laid(&self, selected: usize, resources: &Resources, missed_before: usize) -> Option<Laid> {
-        let (target, asks) = (self.target.as_ref()?, self.asks.as_ref()?);
+    pub(crate) fn target_outcome(
+        &self,
+        selected: usize,
+        resources: &Resources,
+        unmatched_before: usize,
+    ) -> Option<PatchTarget> {
+        let (target, selector_node) = (self.target.as_ref()?, self.selector_node.as_ref()?);
         Some(match selected {
             // What takes away whatever is there is content with nothing.
             0 if self.documents.iter().all(deletes) => return None,
-            0 => Laid::missed(asks, target, resources, missed_before),
-            _ => Laid::found(asks),
+            0 => PatchTarget::unmatched(selector_node, target, resources, unmatched_before),
+            _ => PatchTarget::matched(selector_node),
         })
     }
 
@@ -96,7 +102,7 @@ impl Patch {
         &self,
         operations: &Node,
         resources: &mut Resources,
-        positions: &mut Positions,
+        positions: &mut ResourceIndex,
         complete: bool,
         findings: &mut Vec<Finding>,
     ) -> Option<usize> {
@@ -106,7 +112,7 @@ impl Patch {
             findings.push(finding);
             return None;
         };
-        let fault = |(span, message)| Finding::error(FAILED_BUILD, span, message);
+        let finding = |(span, message)| Finding::error(FAILED_BUILD, span, message);
         let selected = target.select(resources, positions);
         if selected.is_empty() {
             // Nothing reads the operations then, so nothing finds what is wrong with them.
@@ -114,21 +120,21 @@ impl Patch {
         }
         let operations = match json_patch::read(operations) {
             Ok(operations) => operations,
-            Err(wrong) => {
-                findings.push(fault(wrong));
+            Err(error) => {
+                findings.push(finding(error));
                 return None;
             }
         };
         let count = selected.len();
         for position in selected {
             let resource = &mut resources.list[position];
-            if self.remembers {
-                resource.remember();
+            if self.keeps_previous_id {
+                resource.store_previous_id();
             }
-            match json_patch::apply(&resource.exposed(), &operations) {
+            match json_patch::apply(&resource.with_history_annotation(), &operations) {
                 Ok(node) => {
                     // A JSON patch that takes all annotations away leaves the history.
-                    resource.take(&node);
+                    resource.set_patched(&node);
                     positions.add(position, resource);
                 }
                 // What it changes may be made by something that was not done.
@@ -136,7 +142,7 @@ impl Patch {
                 Err((span, message)) => {
                     let message = format!("the patch fails on {} `{}`: {message}", resource.id.kind, resource.id.name);
                     let place = resource.node.span().clone();
-                    findings.push(fault((span, message)).related(place, "this object"));
+                    findings.push(finding((span, message)).related(place, "this object"));
                 }
             }
         }
@@ -147,11 +153,11 @@ impl Patch {
         &self,
         document: &Node,
         resources: &mut Resources,
-        positions: &mut Positions,
+        positions: &mut ResourceIndex,
         (complete, schema): (bool, Option<&UserSchema>),
         findings: &mut Vec<Finding>,
     ) {
-        let id = Id::under(document, schema);
+        let id = ResourceId::with_schema(document, schema);
         let name = document.at_keys(&["metadata", "name"]).unwrap_or(document);
         if id.kind.is_empty() || id.name.is_empty() {
             let finding = Finding::error(FAILED_BUILD, name.span().clone(), "a patch without `target` names no object")
@@ -159,8 +165,8 @@ impl Patch {
             findings.push(finding);
             return;
         }
-        let alive = |position: &usize| resources.list.get(*position).is_some_and(|one| !one.node.is_null());
-        let found: Vec<usize> = positions.with_id(&id).iter().copied().filter(alive).collect();
+        let exists = |position: &usize| resources.list.get(*position).is_some_and(|one| !one.node.is_null());
+        let found: Vec<usize> = positions.with_id(&id).iter().copied().filter(exists).collect();
         match *found {
             [position] => self.merge_into(document, resources, positions, (position, schema), findings),
             [] if complete => {
@@ -182,27 +188,28 @@ impl Patch {
         &self,
         patch: &Node,
         resources: &mut Resources,
-        positions: &mut Positions,
+        positions: &mut ResourceIndex,
         (position, schema): (usize, Option<&UserSchema>),
         findings: &mut Vec<Finding>,
     ) {
         let Some(resource) = resources.list.get_mut(position) else { return };
-        if !self.keeps.name || !self.keeps.kind {
-            resource.remember();
+        if self.options.allow_name_change || self.options.allow_kind_change {
+            resource.store_previous_id();
         }
         let (api_version, kind) = (resource.node.get("apiVersion").cloned(), resource.id.kind.clone());
-        let type_of = Type::of_object(schema, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
-        match merge(&resource.exposed(), patch, type_of) {
+        let schema_type =
+            SchemaType::for_object(schema, api_version.as_ref().and_then(Node::text).unwrap_or_default(), &kind);
+        match merge(&resource.with_history_annotation(), patch, schema_type) {
             Ok(Some(merged)) => {
                 let node = self.keep_identity(&resource.node, merged);
-                if !resource.take(&node) {
+                if !resource.set_patched(&node) {
                     resource.history = History::default();
                 }
                 positions.add(position, resource);
             }
             // Removed when the whole patch is done, so that positions stay right.
             Ok(None) => resource.node = Node::scalar("", Style::Plain, resource.node.span().clone()),
-            Err(Mismatch { patch, message }) => {
+            Err(MergeError { patch, message }) => {
                 let message = format!("the patch does not fit {kind} `{}`: {message}", resource.id.name);
                 let place = resource.node.span().clone();
                 findings
@@ -213,7 +220,7 @@ impl Patch {
 
     /// Puts back what of the old object's identity a patch may not change.
     fn keep_identity(&self, old: &Node, mut new: Node) -> Node {
-        let fields: &[(&str, bool)] = &[("name", self.keeps.name), ("namespace", true)];
+        let fields: &[(&str, bool)] = &[("name", !self.options.allow_name_change), ("namespace", true)];
         if let (Some(before), Some(after)) = (old.entry("metadata"), new.entry("metadata")) {
             let mut metadata = after.node.clone();
             for (field, keep) in fields {
@@ -226,7 +233,7 @@ impl Patch {
             }
             new = new.with(after.with_node(metadata));
         }
-        let kept: &[(&str, bool)] = &[("apiVersion", true), ("kind", self.keeps.kind)];
+        let kept: &[(&str, bool)] = &[("apiVersion", true), ("kind", !self.options.allow_kind_change)];
         for (field, keep) in kept {
             if let Some(entry) = old.entry(field).filter(|_| *keep) {
                 new = new.with(entry.clone());

@@ -1,6 +1,6 @@
 //! JSON patches (RFC 6902) on nodes, as evanphx/json-patch carries them out for kustomize.
 
-use crate::kustomize::text::growth;
+use crate::kustomize::text::size_limits;
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
 
@@ -22,19 +22,20 @@ enum Action {
 }
 
 /// A place in a patch that is wrong, and why.
-pub(crate) type Fault = (Span, String);
+pub(crate) type PatchError = (Span, String);
 
 /// The operations of a patch: a list of mappings with `op` and `path`.
-pub(crate) fn read(patch: &Node) -> Result<Vec<Operation>, Fault> {
+pub(crate) fn read(patch: &Node) -> Result<Vec<Operation>, PatchError> {
     patch.items().iter().map(read_one).collect()
 }
 
-fn read_one(node: &Node) -> Result<Operation, Fault> {
+fn read_one(node: &Node) -> Result<Operation, PatchError> {
     let missing = |field: &str| (node.span().clone(), format!("this operation has no `{field}`"));
     let operation = node.get("op").ok_or_else(|| missing("op"))?;
     let path = node.get("path").ok_or_else(|| missing("path"))?;
     // A value that is not given is null.
-    let value = || node.get("value").map_or_else(|| Node::scalar("null", Style::Plain, path.span().clone()), as_json);
+    let value =
+        || node.get("value").map_or_else(|| Node::scalar("null", Style::Plain, path.span().clone()), to_json_value);
     let from = || {
         let from = node.get("from").ok_or_else(|| missing("from"))?;
         pointer(from)
@@ -54,7 +55,7 @@ fn read_one(node: &Node) -> Result<Operation, Fault> {
     Ok(Operation { action, span: path.span().clone(), path: pointer(path)? })
 }
 
-fn pointer(node: &Node) -> Result<Vec<String>, Fault> {
+fn pointer(node: &Node) -> Result<Vec<String>, PatchError> {
     let Some(Scalar::String(text)) = node.resolve(Reader::Kubernetes) else {
         return Err((node.span().clone(), "a path is a string".into()));
     };
@@ -71,26 +72,26 @@ fn pointer(node: &Node) -> Result<Vec<String>, Fault> {
 }
 
 /// The object after every operation, or the first one that cannot be carried out.
-pub(crate) fn apply(object: &Node, operations: &[Operation]) -> Result<Node, Fault> {
+pub(crate) fn apply(object: &Node, operations: &[Operation]) -> Result<Node, PatchError> {
     let patched = operations.iter().try_fold(object.clone(), |node, operation| operation.apply(&node))?;
-    if let Some(lost) = lost(&patched) {
+    if let Some(missing_field) = missing_field(&patched) {
         let span = operations.last().map_or_else(|| patched.span().clone(), |operation| operation.span.clone());
-        return Err((span, format!("the object would have no {lost}")));
+        return Err((span, format!("the object would have no {missing_field}")));
     }
     // kustomize reads the object anew even if nothing changed, which a validator may not do.
     Ok(Node { value: Value::Map(patched.entries().into()), origin: patched.origin })
 }
 
 /// What every object needs and a patched one does not have.
-fn lost(object: &Node) -> Option<&'static str> {
-    let says = |keys: &[&str]| {
+fn missing_field(object: &Node) -> Option<&'static str> {
+    let has_text = |keys: &[&str]| {
         let node = object.at_keys(keys).filter(|node| !node.is_null());
         node.and_then(Node::text).is_some_and(|text| !text.is_empty())
     };
     let annotations = object.at_keys(&["metadata", "annotations"]);
-    if !says(&["kind"]) {
+    if !has_text(&["kind"]) {
         Some("`kind`")
-    } else if !says(&["metadata", "name"]) {
+    } else if !has_text(&["metadata", "name"]) {
         Some("`metadata.name`")
     } else {
         annotations.filter(|node| node.is_seq()).map(|_| "mapping of annotations")
@@ -98,13 +99,13 @@ fn lost(object: &Node) -> Option<&'static str> {
 }
 
 impl Operation {
-    fn apply(&self, object: &Node) -> Result<Node, Fault> {
-        let fault = |message: String| (self.span.clone(), message);
-        let change = |change: Change<'_>, path: &[String]| edit(object, path, &change, &self.span).map_err(fault);
+    fn apply(&self, object: &Node) -> Result<Node, PatchError> {
+        let error = |message: String| (self.span.clone(), message);
+        let change = |change: Change<'_>, path: &[String]| edit(object, path, &change, &self.span).map_err(error);
         match &self.action {
             Action::Replace(value) if self.path.is_empty() => match value.value {
                 Value::Map(_) => Ok(object.replaced_by(value)),
-                Value::Seq(_) | Value::Scalar(..) => Err(fault("an object can be replaced by a mapping only".into())),
+                Value::Seq(_) | Value::Scalar(..) => Err(error("an object can be replaced by a mapping only".into())),
             },
             Action::Test(value) if self.path.is_empty() && same_value(object, value) => Ok(object.clone()),
             Action::Add(value) => change(Change::Add(value), &self.path),
@@ -113,34 +114,34 @@ impl Operation {
             Action::Test(value) => match find(object, &self.path) {
                 Some(found) if same_value(found, value) => Ok(object.clone()),
                 None if value.is_null() && is_in_mapping(object, &self.path) => Ok(object.clone()),
-                _ => Err(fault(format!("the test of `{}` fails", show(&self.path)))),
+                _ => Err(error(format!("the test of `{}` fails", display_path(&self.path)))),
             },
             Action::Move(from) => {
-                let value = self.taken(object, from)?;
+                let value = self.value_at(object, from)?;
                 let without = change(Change::Remove, from)?;
-                edit(&without, &self.path, &Change::Add(&value), &self.span).map_err(fault)
+                edit(&without, &self.path, &Change::Add(&value), &self.span).map_err(error)
             }
             Action::Copy(from) => {
-                let value = self.copied(object, from)?;
+                let value = self.copied_value(object, from)?;
                 let copied = change(Change::Add(&value), &self.path)?;
-                growth::check_copy(&copied, &value).map_err(fault)?;
+                size_limits::check_object_size(&copied, &value).map_err(error)?;
                 Ok(copied)
             }
         }
     }
 
     /// What a copy takes: a key that is not there holds null.
-    fn copied(&self, object: &Node, from: &[String]) -> Result<Node, Fault> {
+    fn copied_value(&self, object: &Node, from: &[String]) -> Result<Node, PatchError> {
         match find(object, from) {
             None if is_in_mapping(object, from) => Ok(Node::scalar("null", Style::Plain, self.span.clone())),
-            _ => self.taken(object, from),
+            _ => self.value_at(object, from),
         }
     }
 
     /// The value at another place of the object, now standing where the patch says.
-    fn taken(&self, object: &Node, from: &[String]) -> Result<Node, Fault> {
+    fn value_at(&self, object: &Node, from: &[String]) -> Result<Node, PatchError> {
         let found = find(object, from);
-        let value = found.ok_or_else(|| (self.span.clone(), format!("`{}` is not there", show(from))))?;
+        let value = found.ok_or_else(|| (self.span.clone(), format!("`{}` is not there", display_path(from))))?;
         Ok(value.changed(value.value.clone(), By::Patch(self.span.clone())))
     }
 }
@@ -151,7 +152,7 @@ enum Change<'a> {
     Remove,
 }
 
-fn show(path: &[String]) -> String {
+fn display_path(path: &[String]) -> String {
     format!("/{}", path.join("/"))
 }
 
@@ -187,10 +188,10 @@ fn edit(node: &Node, path: &[String], change: &Change<'_>, span: &Span) -> Resul
             Ok(node.with(entry.with_node(edit(&entry.node, rest, change, span)?)))
         }
         Value::Seq(items) => {
-            let at = index_in(first, items.len()).filter(|at| *at < items.len());
-            let at = at.ok_or_else(|| format!("the list has no item `{first}`"))?;
+            let index = index_in(first, items.len()).filter(|index| *index < items.len());
+            let index = index.ok_or_else(|| format!("the list has no item `{first}`"))?;
             let mut items = items.to_vec();
-            items[at] = edit(&items[at], rest, change, span)?;
+            items[index] = edit(&items[index], rest, change, span)?;
             Ok(Node { value: Value::Seq(items.into()), origin: node.origin.clone() })
         }
         Value::Scalar(..) => Err(format!("`{first}` cannot be below a single value")),
@@ -225,16 +226,16 @@ fn edit_item(node: &Node, items: &[Node], segment: &str, change: &Change<'_>) ->
         Change::Add(value) if segment == "-" => items.push((*value).clone()),
         Change::Add(value) => {
             let len = items.len() + usize::from(segment.starts_with('-'));
-            let at = index_in(segment, len).filter(|at| *at <= items.len()).ok_or_else(no_item)?;
-            items.insert(at, (*value).clone());
+            let index = index_in(segment, len).filter(|index| *index <= items.len()).ok_or_else(no_item)?;
+            items.insert(index, (*value).clone());
         }
         Change::Replace(value) => {
-            let at = index_in(segment, items.len()).filter(|at| *at < items.len()).ok_or_else(no_item)?;
-            items[at] = items[at].replaced_by(value);
+            let index = index_in(segment, items.len()).filter(|index| *index < items.len()).ok_or_else(no_item)?;
+            items[index] = items[index].replaced_by(value);
         }
         Change::Remove => {
-            let at = index_in(segment, items.len()).filter(|at| *at < items.len()).ok_or_else(no_item)?;
-            items.remove(at);
+            let index = index_in(segment, items.len()).filter(|index| *index < items.len()).ok_or_else(no_item)?;
+            items.remove(index);
         }
     }
     Ok(Node { value: Value::Seq(items.into()), origin: node.origin.clone() })
@@ -245,15 +246,17 @@ fn same_value(object: &Node, patch: &Node) -> bool {
 }
 
 /// A value of a patch as it comes out of the patch's way through JSON: `yes` and `off` are no strings there.
-fn as_json(node: &Node) -> Node {
+fn to_json_value(node: &Node) -> Node {
     let value = match &node.value {
         Value::Scalar(_, Style::Plain) => match node.resolve(Reader::Kubernetes) {
             Some(Scalar::Bool(value)) => Value::Scalar(value.to_string().into(), Style::Plain),
             _ => return node.clone(),
         },
         Value::Scalar(..) => return node.clone(),
-        Value::Seq(items) => Value::Seq(items.iter().map(as_json).collect()),
-        Value::Map(entries) => Value::Map(entries.iter().map(|entry| entry.with_node(as_json(&entry.node))).collect()),
+        Value::Seq(items) => Value::Seq(items.iter().map(to_json_value).collect()),
+        Value::Map(entries) => {
+            Value::Map(entries.iter().map(|entry| entry.with_node(to_json_value(&entry.node))).collect())
+        }
     };
     Node { value, origin: node.origin.clone() }
 }

@@ -6,75 +6,82 @@
 
 use std::collections::BTreeSet;
 
-use super::strategic_merge::{self, DIRECTIVE, Directive, Mismatch, Patch, Walked, read_directive};
-use crate::kustomize::schema::merge_keys::{ListMerge, Type};
+use super::merge_step::{DIRECTIVE, Directive, MergeError, MergeResult, PatchValue, read_directive};
+use crate::kustomize::schema::merge_keys::ListMerge;
 use crate::text::Index;
 use crate::yaml::{By, Entry, Node, Style, Value};
 
 /// Lists whose items have no usable keys cost more than their length; longer ones are refused.
 const MAX_UNORDERED: usize = 3000;
 
+/// The merge of one item of a list.
+type MergeItem<'a> = &'a dyn Fn(Option<&Node>, PatchValue<'_>) -> Result<MergeResult, MergeError>;
+
 /// An item on its way, and where it stood in the object's list if it is still what it was.
 #[derive(Clone)]
 struct Item {
     node: Node,
-    kept: Option<usize>,
+    original_index: Option<usize>,
 }
 
 /// What is laid over the list.
-enum Laid<'a> {
+enum ListPatch<'a> {
     Absent,
-    Itself,
+    Own,
     Items(&'a [Node]),
 }
 
 /// Lays a list of a patch over a list of the object.
-pub(crate) fn walk(
+pub(crate) fn merge_list(
     old: Option<&Node>,
-    patch: Patch<'_>,
-    kind: Type<'_>,
+    patch: PatchValue<'_>,
     list: ListMerge<'_>,
-) -> Result<Walked, Mismatch> {
+    merge_item: MergeItem<'_>,
+) -> Result<MergeResult, MergeError> {
     let new = patch.node(old);
     let Some(old) = old.filter(|old| !old.is_null()) else {
-        let Some(new) = new.filter(|new| new.is_seq()) else { return Ok(Walked::Gone) };
-        let items = List::of(new.items(), kind, list).walk(&Laid::Itself, new)?;
+        let Some(new) = new.filter(|new| new.is_seq()) else { return Ok(MergeResult::Removed) };
+        let items = List::of(new.items(), list, merge_item).merge(&ListPatch::Own, new)?;
         let node = Node { value: Value::Seq(nodes(items)), origin: new.origin.clone() };
-        return Ok(Walked::taken(old, node));
+        return Ok(MergeResult::replaced(old, node));
     };
-    let Some(new) = new else { return Ok(finish(old, List::of(old.items(), kind, list).walk(&Laid::Absent, old)?)) };
+    let Some(new) = new else {
+        return Ok(finish(old, List::of(old.items(), list, merge_item).merge(&ListPatch::Absent, old)?));
+    };
     if new.is_null() {
-        return Ok(Walked::Gone);
+        return Ok(MergeResult::Removed);
     }
     let directive = match patch {
-        Patch::Absent => None,
-        Patch::Itself | Patch::By(_) => directive(new)?,
+        PatchValue::Absent => None,
+        PatchValue::Own | PatchValue::Node(_) => directive(new)?,
     };
-    let bare = directive.map(|(_, value)| without_directive(new.items(), value));
+    let items_without_directive = directive.map(|(_, value)| without_directive(new.items(), value));
     match (directive, patch) {
-        (Some((Directive::Delete, _)), _) => Ok(Walked::Gone),
+        (Some((Directive::Delete, _)), _) => Ok(MergeResult::Removed),
         (Some((Directive::Replace, _)), _) => {
-            let items = List::of(bare.as_deref().unwrap_or_default(), kind, list).walk(&Laid::Itself, new)?;
+            let items = List::of(items_without_directive.as_deref().unwrap_or_default(), list, merge_item)
+                .merge(&ListPatch::Own, new)?;
             let value = Value::Seq(nodes(items));
-            Ok(Walked::Taken(old.changed(value, By::Patch(new.span().clone()))))
+            Ok(MergeResult::Replaced(old.changed(value, By::Patch(new.span().clone()))))
         }
-        (_, Patch::By(_)) => {
-            let laid = Laid::Items(bare.as_deref().unwrap_or(new.items()));
-            Ok(finish(old, List::of(old.items(), kind, list).walk(&laid, new)?))
+        (_, PatchValue::Node(_)) => {
+            let list_patch = ListPatch::Items(items_without_directive.as_deref().unwrap_or(new.items()));
+            Ok(finish(old, List::of(old.items(), list, merge_item).merge(&list_patch, new)?))
         }
-        (_, Patch::Itself | Patch::Absent) => {
-            let items = bare.as_deref().unwrap_or(old.items());
-            Ok(finish(old, List::of(items, kind, list).walk(&Laid::Itself, new)?))
+        (_, PatchValue::Own | PatchValue::Absent) => {
+            let items = items_without_directive.as_deref().unwrap_or(old.items());
+            Ok(finish(old, List::of(items, list, merge_item).merge(&ListPatch::Own, new)?))
         }
     }
 }
 
-fn finish(old: &Node, items: Vec<Item>) -> Walked {
-    let same = items.len() == old.items().len() && items.iter().enumerate().all(|(at, item)| item.kept == Some(at));
+fn finish(old: &Node, items: Vec<Item>) -> MergeResult {
+    let same = items.len() == old.items().len()
+        && items.iter().enumerate().all(|(index, item)| item.original_index == Some(index));
     if same {
-        return Walked::Kept;
+        return MergeResult::Unchanged;
     }
-    Walked::Changed(Node { value: Value::Seq(nodes(items)), origin: old.origin.clone() })
+    MergeResult::Changed(Node { value: Value::Seq(nodes(items)), origin: old.origin.clone() })
 }
 
 fn nodes(items: Vec<Item>) -> std::sync::Arc<[Node]> {
@@ -82,19 +89,19 @@ fn nodes(items: Vec<Item>) -> std::sync::Arc<[Node]> {
 }
 
 /// What the first item with a directive says of the list: it does when it says nothing else.
-fn directive(list: &Node) -> Result<Option<(Directive, &Node)>, Mismatch> {
-    let said = list.items().iter().find_map(|item| Some((item, item.get(DIRECTIVE)?)));
-    let Some((_, value)) = said.filter(|(item, _)| item.entries().len() == 1) else { return Ok(None) };
+fn directive(list: &Node) -> Result<Option<(Directive, &Node)>, MergeError> {
+    let found = list.items().iter().find_map(|item| Some((item, item.get(DIRECTIVE)?)));
+    let Some((_, value)) = found.filter(|(item, _)| item.entries().len() == 1) else { return Ok(None) };
     Ok(Some((read_directive(value)?, value)))
 }
 
 fn without_directive(items: &[Node], value: &Node) -> Vec<Node> {
-    let says = |item: &Node| item.get(DIRECTIVE).is_some_and(|said| said.text() == value.text());
-    items.iter().filter(|item| !is_nothing(item) && !says(item)).cloned().collect()
+    let has_directive = |item: &Node| item.get(DIRECTIVE).is_some_and(|found| found.text() == value.text());
+    items.iter().filter(|item| !is_empty_item(item) && !has_directive(item)).cloned().collect()
 }
 
 /// Tells whether kustomize drops an item when it goes through a list: nulls and empty mappings.
-fn is_nothing(item: &Node) -> bool {
+fn is_empty_item(item: &Node) -> bool {
     item.is_null() || (item.is_map() && item.entries().is_empty())
 }
 
@@ -110,25 +117,26 @@ type Values = Vec<String>;
 struct List<'a> {
     items: Vec<Item>,
     keys: Vec<&'a str>,
-    kind: Type<'a>,
+    merge_item: MergeItem<'a>,
 }
 
 impl<'a> List<'a> {
-    fn of(items: &[Node], kind: Type<'a>, list: ListMerge<'a>) -> Self {
-        let items = items.iter().enumerate().map(|(at, node)| Item { node: node.clone(), kept: Some(at) });
+    fn of(items: &[Node], list: ListMerge<'a>, merge_item: MergeItem<'a>) -> Self {
+        let items =
+            items.iter().enumerate().map(|(index, node)| Item { node: node.clone(), original_index: Some(index) });
         let keys = match list {
             ListMerge::ByKeys(keys) => keys.to_vec(),
-            ListMerge::By(keys) => keys.iter().map(|key| &**key).collect(),
+            ListMerge::ByUserKeys(keys) => keys.iter().map(|key| &**key).collect(),
             // The empty key stands for an item's own value.
             ListMerge::Set | ListMerge::Replace => vec![""],
         };
-        Self { items: items.collect(), keys, kind }
+        Self { items: items.collect(), keys, merge_item }
     }
 
-    fn walk(self, laid: &Laid<'_>, place: &Node) -> Result<Vec<Item>, Mismatch> {
-        let patch = match laid {
-            Laid::Items(items) => items,
-            Laid::Absent | Laid::Itself => &[][..],
+    fn merge(self, list_patch: &ListPatch<'_>, place: &Node) -> Result<Vec<Item>, MergeError> {
+        let patch = match list_patch {
+            ListPatch::Items(items) => items,
+            ListPatch::Absent | ListPatch::Own => &[][..],
         };
         let own = self.items.iter().map(|item| &item.node);
         if let [key] = self.keys.as_slice()
@@ -137,52 +145,53 @@ impl<'a> List<'a> {
             && is_in_order(patch.iter(), key)
         {
             let key = *key;
-            return self.walk_in_order(laid, patch, key);
+            return self.merge_in_order(list_patch, patch, key);
         }
         if self.items.len() + patch.len() > MAX_UNORDERED {
             let message = format!("a list of more than {MAX_UNORDERED} items cannot be merged by several keys");
-            return Err(Mismatch { patch: place.clone(), message });
+            return Err(MergeError { patch: place.clone(), message });
         }
-        self.walk_by_steps(laid, patch)
+        self.merge_by_steps(list_patch, patch)
     }
 
     /// Merges lists in which every item has a key of its own: the patch's come first, in its order.
-    fn walk_in_order(self, laid: &Laid<'_>, patch: &[Node], key: &str) -> Result<Vec<Item>, Mismatch> {
+    fn merge_in_order(self, list_patch: &ListPatch<'_>, patch: &[Node], key: &str) -> Result<Vec<Item>, MergeError> {
         let value = |node: &Node| node.get(key).and_then(Node::shared_text).unwrap_or_else(|| "".into());
-        let places: Index<_, usize> = self.items.iter().enumerate().map(|(at, item)| (value(&item.node), at)).collect();
+        let indices: Index<_, usize> =
+            self.items.iter().enumerate().map(|(index, item)| (value(&item.node), index)).collect();
         let mut rest: Vec<Option<Item>> = self.items.into_iter().map(Some).collect();
         let mut all = Vec::with_capacity(patch.len() + rest.len());
         for new in patch {
-            let old = places.get(&value(new)).and_then(|at| rest.get_mut(*at)?.take());
-            let walked = strategic_merge::walk(
-                old.as_ref().map(|old| &old.node),
-                Patch::By(new),
-                self.kind,
-                ListMerge::Replace,
-            )?;
-            all.extend(kept(old, walked));
+            let old = indices.get(&value(new)).and_then(|index| rest.get_mut(*index)?.take());
+            let result = (self.merge_item)(old.as_ref().map(|old| &old.node), PatchValue::Node(new))?;
+            all.extend(keep_item(old, result));
         }
         for old in rest.into_iter().flatten() {
-            let patch = if matches!(laid, Laid::Itself) { Patch::Itself } else { Patch::Absent };
-            let walked = strategic_merge::walk(Some(&old.node), patch, self.kind, ListMerge::Replace)?;
-            all.extend(kept(Some(old), walked));
+            let patch = if matches!(list_patch, ListPatch::Own) { PatchValue::Own } else { PatchValue::Absent };
+            let result = (self.merge_item)(Some(&old.node), patch)?;
+            all.extend(keep_item(Some(old), result));
         }
         Ok(all)
     }
 
-    fn walk_by_steps(mut self, laid: &Laid<'_>, patch: &[Node]) -> Result<Vec<Item>, Mismatch> {
+    fn merge_by_steps(mut self, list_patch: &ListPatch<'_>, patch: &[Node]) -> Result<Vec<Item>, MergeError> {
         let values = self.values(patch);
         let used: Vec<bool> = (0..self.keys.len())
-            .map(|at| values.iter().any(|values| values.get(at).is_some_and(|value| !value.is_empty())))
+            .map(|index| values.iter().any(|values| values.get(index).is_some_and(|value| !value.is_empty())))
             .collect();
         let all = !used.contains(&true);
-        let pick = |at: &usize| all || used.get(*at) == Some(&true);
-        let keys: Vec<&str> = self.keys.iter().enumerate().filter(|(at, _)| pick(at)).map(|(_, key)| *key).collect();
+        let is_used = |index: &usize| all || used.get(*index) == Some(&true);
+        let keys: Vec<&str> =
+            self.keys.iter().enumerate().filter(|(index, _)| is_used(index)).map(|(_, key)| *key).collect();
         let mut merged: Vec<Item> = Vec::new();
         for values in &values {
-            let values: Vec<&str> =
-                values.iter().enumerate().filter(|(at, _)| pick(at)).map(|(_, value)| value.as_str()).collect();
-            match self.walk_one(laid, patch, &keys, &values)? {
+            let values: Vec<&str> = values
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| is_used(index))
+                .map(|(_, value)| value.as_str())
+                .collect();
+            match self.merge_one(list_patch, patch, &keys, &values)? {
                 Some(item) => set(&mut merged, Some(&item), &keys, &values)?,
                 None => set(&mut self.items, None, &keys, &values)?,
             }
@@ -205,58 +214,62 @@ impl<'a> List<'a> {
             }
         }
         if self.keys.len() > 1 {
-            complete(&mut all);
+            fill_missing_values(&mut all);
         }
         all
     }
 
     /// Merges the items with some values; `None` when nothing is left of them.
-    fn walk_one(
+    fn merge_one(
         &mut self,
-        laid: &Laid<'_>,
+        list_patch: &ListPatch<'_>,
         patch: &[Node],
         keys: &[&str],
         values: &[&str],
-    ) -> Result<Option<Item>, Mismatch> {
-        let said: Vec<(&str, &str)> =
+    ) -> Result<Option<Item>, MergeError> {
+        let expected_pairs: Vec<(&str, &str)> =
             keys.iter().copied().zip(values.iter().copied()).filter(|(_, value)| !value.is_empty()).collect();
-        let wanted = if said.is_empty() { keys.iter().copied().zip(values.iter().copied()).collect() } else { said };
-        let has = |node: &Node| {
-            wanted.iter().all(|(key, value)| match *key {
+        let expected = if expected_pairs.is_empty() {
+            keys.iter().copied().zip(values.iter().copied()).collect()
+        } else {
+            expected_pairs
+        };
+        let matches = |node: &Node| {
+            expected.iter().all(|(key, value)| match *key {
                 "" => text(node) == *value,
                 key => node.get(key).is_some_and(|field| text(field) == *value),
             })
         };
-        let at = self.items.iter().position(|item| has(&item.node));
-        let old = at.and_then(|at| self.items.get(at)).cloned();
-        let new = match laid {
-            Laid::Absent => Patch::Absent,
-            Laid::Itself => Patch::Itself,
-            Laid::Items(_) => patch.iter().find(|node| has(node)).map_or(Patch::Absent, Patch::By),
+        let index = self.items.iter().position(|item| matches(&item.node));
+        let old = index.and_then(|index| self.items.get(index)).cloned();
+        let new = match list_patch {
+            ListPatch::Absent => PatchValue::Absent,
+            ListPatch::Own => PatchValue::Own,
+            ListPatch::Items(_) => patch.iter().find(|node| matches(node)).map_or(PatchValue::Absent, PatchValue::Node),
         };
-        let walked = strategic_merge::walk(old.as_ref().map(|old| &old.node), new, self.kind, ListMerge::Replace)?;
+        let result = (self.merge_item)(old.as_ref().map(|old| &old.node), new)?;
         // What stands in the object already loses its directive where it stands, whatever the directive does.
-        let own = matches!(laid, Laid::Itself);
-        if let Some(item) = at.filter(|_| own).and_then(|at| self.items.get_mut(at))
+        let own = matches!(list_patch, ListPatch::Own);
+        if let Some(item) = index.filter(|_| own).and_then(|index| self.items.get_mut(index))
             && item.node.get(DIRECTIVE).is_some()
         {
-            *item = Item { node: item.node.without(DIRECTIVE), kept: None };
+            *item = Item { node: item.node.without(DIRECTIVE), original_index: None };
         }
-        let in_place = own || !matches!(walked, Walked::Taken(_));
-        let item = match walked {
-            Walked::Kept => old,
-            Walked::Changed(node) | Walked::Taken(node) => Some(Item { node, kept: None }),
-            Walked::Gone => None,
+        let in_place = own || !matches!(result, MergeResult::Replaced(_));
+        let item = match result {
+            MergeResult::Unchanged => old,
+            MergeResult::Changed(node) | MergeResult::Replaced(node) => Some(Item { node, original_index: None }),
+            MergeResult::Removed => None,
         };
-        let Some(mut item) = item.filter(|item| !is_nothing(&item.node)) else { return Ok(None) };
+        let Some(mut item) = item.filter(|item| !is_empty_item(&item.node)) else { return Ok(None) };
         for (key, value) in keys.iter().zip(values) {
             if item.node.is_map() && !value.is_empty() && item.node.get(key).is_none() {
                 let span = item.node.span().clone();
                 let node = Node::scalar(*value, Style::Plain, span.clone());
-                item = Item { node: item.node.with(Entry::new(*key, &span, node)), kept: None };
+                item = Item { node: item.node.with(Entry::new(*key, &span, node)), original_index: None };
             }
         }
-        if let Some(place) = at.filter(|_| in_place).and_then(|at| self.items.get_mut(at)) {
+        if let Some(place) = index.filter(|_| in_place).and_then(|index| self.items.get_mut(index)) {
             *place = item.clone();
         }
         Ok(Some(item))
@@ -273,23 +286,23 @@ fn is_in_order<'n>(items: impl Iterator<Item = &'n Node>, key: &str) -> bool {
 }
 
 /// What stays of an item: one that the patch replaces as a whole is put back, as kustomize does.
-fn kept(old: Option<Item>, walked: Walked) -> Option<Item> {
-    match (walked, old) {
-        (Walked::Kept, old) | (Walked::Taken(_), old @ Some(_)) => old,
-        (Walked::Changed(node) | Walked::Taken(node), _) => Some(Item { node, kept: None }),
-        (Walked::Gone, _) => None,
+fn keep_item(old: Option<Item>, result: MergeResult) -> Option<Item> {
+    match (result, old) {
+        (MergeResult::Unchanged, old) | (MergeResult::Replaced(_), old @ Some(_)) => old,
+        (MergeResult::Changed(node) | MergeResult::Replaced(node), _) => Some(Item { node, original_index: None }),
+        (MergeResult::Removed, _) => None,
     }
-    .filter(|item| !is_nothing(&item.node))
+    .filter(|item| !is_empty_item(&item.node))
 }
 
 /// Fills values that are missing from those of other items that share one and contradict none.
-fn complete(all: &mut [Values]) {
+fn fill_missing_values(all: &mut [Values]) {
     for first in 0..all.len() {
         let Some(own) = all.get(first).cloned() else { continue };
         for second in 0..all.len() {
             let Some(joined) = all.get(second).and_then(|other| join(&own, other)) else { continue };
-            for at in [first, second] {
-                if let Some(place) = all.get_mut(at) {
+            for index in [first, second] {
+                if let Some(place) = all.get_mut(index) {
                     place.clone_from(&joined);
                 }
             }
@@ -311,15 +324,15 @@ fn join(a: &Values, b: &Values) -> Option<Values> {
 }
 
 /// Puts an item in the place of those with the values, or at the end; without an item, takes those out.
-fn set(list: &mut Vec<Item>, item: Option<&Item>, keys: &[&str], values: &[&str]) -> Result<(), Mismatch> {
+fn set(list: &mut Vec<Item>, item: Option<&Item>, keys: &[&str], values: &[&str]) -> Result<(), MergeError> {
     let by_field = keys.first().is_some_and(|key| !key.is_empty()) && values.first().is_some_and(|v| !v.is_empty());
     let mut found = false;
     let mut all = Vec::with_capacity(list.len() + 1);
     for old in list.drain(..) {
-        if is_nothing(&old.node) {
+        if is_empty_item(&old.node) {
             continue;
         }
-        if (!old.node.is_map() && by_field) || !has_values(&old.node, keys, values)? {
+        if (!old.node.is_map() && by_field) || !matches_values(&old.node, keys, values)? {
             if !values.is_empty() {
                 all.push(old);
             }
@@ -336,17 +349,17 @@ fn set(list: &mut Vec<Item>, item: Option<&Item>, keys: &[&str], values: &[&str]
 }
 
 /// Tells whether an item has the values. An empty value asks only for the key; keys beyond the values follow the last.
-fn has_values(node: &Node, keys: &[&str], values: &[&str]) -> Result<bool, Mismatch> {
-    let unfit = || {
+fn matches_values(node: &Node, keys: &[&str], values: &[&str]) -> Result<bool, MergeError> {
+    let mixed_items = || {
         let message = "the items of this list are not all of one form".to_string();
-        Mismatch { patch: node.clone(), message }
+        MergeError { patch: node.clone(), message }
     };
     let mut matches = false;
-    for (at, key) in keys.iter().enumerate() {
-        if let Some(value) = values.get(at) {
+    for (index, key) in keys.iter().enumerate() {
+        if let Some(value) = values.get(index) {
             matches = match *key {
-                "" => node.text().ok_or_else(unfit)? == *value,
-                _ if !node.is_map() => return Err(unfit()),
+                "" => node.text().ok_or_else(mixed_items)? == *value,
+                _ if !node.is_map() => return Err(mixed_items()),
                 key => node.get(key).is_some_and(|field| value.is_empty() || text(field) == *value),
             };
         }
@@ -358,7 +371,7 @@ fn has_values(node: &Node, keys: &[&str], values: &[&str]) -> Result<bool, Misma
 }
 
 /// Adds the object's items to those that are merged already.
-fn append(mut merged: Vec<Item>, items: Vec<Item>, keys: &[&str]) -> Result<Vec<Item>, Mismatch> {
+fn append(mut merged: Vec<Item>, items: Vec<Item>, keys: &[&str]) -> Result<Vec<Item>, MergeError> {
     for item in items {
         if keys == [""] {
             set(&mut merged, Some(&item), keys, &[text(&item.node)])?;

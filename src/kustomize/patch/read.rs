@@ -1,18 +1,18 @@
 //! Reading `patches`, `patchesStrategicMerge` and `patchesJson6902`.
 
-use super::apply::{Keeps, Patch};
+use super::apply::{Patch, PatchOptions};
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::sops::{self, Format};
-use crate::kustomize::finish::{as_text, is_text};
-use crate::kustomize::objects::selector::Target;
+use crate::kustomize::objects::selector::Selector;
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::text::string_value::{is_string, to_string_value};
 use crate::text::Span;
 use crate::yaml::{DUPLICATE_KEY, Document, Node, Value};
 
 /// What a patch may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum PatchFormat {
     /// Either of the two.
     Any,
     /// A strategic merge, as in `patchesStrategicMerge`.
@@ -22,9 +22,15 @@ pub(crate) enum Form {
 }
 
 /// The patches of a list; those that cannot be read become findings.
-pub(crate) fn read(files: &Files, folder: &str, items: &[Node], form: Form, findings: &mut Vec<Finding>) -> Vec<Patch> {
-    let patches: Vec<Patch> = items.iter().filter_map(|item| read_one(files, folder, item, form, findings)).collect();
-    if form == Form::Merge
+pub(crate) fn read(
+    files: &Files,
+    folder: &str,
+    items: &[Node],
+    format: PatchFormat,
+    findings: &mut Vec<Finding>,
+) -> Vec<Patch> {
+    let patches: Vec<Patch> = items.iter().filter_map(|item| read_one(files, folder, item, format, findings)).collect();
+    if format == PatchFormat::Merge
         && findings.is_empty()
         && let [first, ..] = items
         && patches.iter().all(|patch| patch.documents.is_empty())
@@ -35,28 +41,35 @@ pub(crate) fn read(files: &Files, folder: &str, items: &[Node], form: Form, find
     patches
 }
 
-fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut Vec<Finding>) -> Option<Patch> {
+fn read_one(
+    files: &Files,
+    folder: &str,
+    item: &Node,
+    format: PatchFormat,
+    findings: &mut Vec<Finding>,
+) -> Option<Patch> {
     // An item of `patchesStrategicMerge` is a path, or the patch itself.
     let (inline, path) = match item.text() {
         Some(text) if text.contains('\n') || text.trim_start().starts_with('{') => (Some(item), None),
         Some(_) => (None, Some(item)),
         None => {
-            let said = |key: &str| item.get(key).filter(|node| node.text().is_some_and(|text| !text.trim().is_empty()));
-            (said("patch"), said("path"))
+            let text_field =
+                |key: &str| item.get(key).filter(|node| node.text().is_some_and(|text| !text.trim().is_empty()));
+            (text_field("patch"), text_field("path"))
         }
     };
-    let mut wrong = |at: &Span, message: &str, help: &str| {
-        findings.push(Finding::error(FAILED_BUILD, at.clone(), message).help(help));
+    let mut report = |span: &Span, message: &str, help: &str| {
+        findings.push(Finding::error(FAILED_BUILD, span.clone(), message).help(help));
     };
     let read = match (inline, path) {
         (Some(node), None) => {
             // What a variable made by now, the one that brings the applier has substituted.
-            let parsed = files.inside(node);
+            let parsed = files.parse_embedded(node);
             let text = node.text().unwrap_or_default();
             (
                 parsed.documents.clone(),
                 parsed.findings.clone(),
-                if form == Form::Json { text } else { text.trim() }.to_string(),
+                if format == PatchFormat::Json { text } else { text.trim() }.to_string(),
             )
         }
         (None, Some(path)) => match read_file(files, folder, path) {
@@ -72,79 +85,82 @@ fn read_one(files: &Files, folder: &str, item: &Node, form: Form, findings: &mut
             } else {
                 "a patch has neither `patch` nor `path`"
             };
-            wrong(item.span(), message, "give one of the two");
+            report(item.span(), message, "give one of the two");
             return None;
         }
     };
-    let (documents, mut faults, text) = read;
+    let (documents, mut findings_of_file, text) = read;
     if documents.first().is_some_and(|document| document.node.is_seq()) {
         // Go decodes operations, and takes the last of keys that stand twice.
-        faults.retain(|fault| fault.rule != DUPLICATE_KEY);
+        findings_of_file.retain(|fault| fault.rule != DUPLICATE_KEY);
     }
     if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
         let message = "a patch that begins with `[` is read as JSON, and this is none";
-        wrong(
+        report(
             inline.or(path).unwrap_or(item).span(),
             message,
             "put keys and texts into double quotes, or write a list with `-`",
         );
         return None;
     }
-    if !faults.is_empty() {
-        findings.extend(faults);
+    if !findings_of_file.is_empty() {
+        findings.extend(findings_of_file);
         return None;
     }
     let span = inline.or(path).unwrap_or(item).span().clone();
     let mut documents: Vec<Node> = documents.into_iter().map(|document| document.node).collect();
-    if let Some(path) = path.and_then(Node::text).filter(|_| files.decrypts && form == Form::Any)
-        && Format::of(path).encrypts(&text)
+    if let Some(path) = path.and_then(Node::text).filter(|_| files.decrypts && format == PatchFormat::Any)
+        && Format::from_file_name(path).encrypts(&text)
     {
-        documents = documents.iter().map(sops::opaque).collect();
+        documents = documents.iter().map(sops::decrypt_mapping).collect();
     }
     let is_json = documents.first().is_some_and(Node::is_seq);
-    if form == Form::Json && !is_json {
-        wrong(&span, "this patch holds no operations", "write a list of mappings with `op` and `path`");
+    if format == PatchFormat::Json && !is_json {
+        report(&span, "this patch holds no operations", "write a list of mappings with `op` and `path`");
         return None;
     }
-    if form == Form::Merge && is_json {
-        wrong(&span, "this patch is a list, and not a part of an object", "use `patches` for operations");
+    if format == PatchFormat::Merge && is_json {
+        report(&span, "this patch is a list, and not a part of an object", "use `patches` for operations");
         return None;
     }
-    let documents = if is_json { documents } else { objects(&documents, findings)? };
+    let documents = if is_json { documents } else { patch_documents(&documents, findings)? };
     let target = item.get("target").filter(|target| !target.is_null());
-    if form == Form::Json && target.and_then(|target| target.get("name")).and_then(Node::text).is_none_or(str::is_empty)
+    if format == PatchFormat::Json
+        && target.and_then(|target| target.get("name")).and_then(Node::text).is_none_or(str::is_empty)
     {
         let message = "a patch of `patchesJson6902` needs the `name` of its target";
         let help = "add `target.name`, or use `patches`";
         findings.push(Finding::error(FAILED_BUILD, target.unwrap_or(item).span().clone(), message).help(help));
         return None;
     }
-    let asks = target.cloned();
-    let target = match target.map(Target::read).transpose() {
+    let selector_node = target.cloned();
+    let target = match target.map(Selector::read).transpose() {
         Ok(target) => target,
-        Err(unreadable) => {
-            findings.push(Finding::error(FAILED_BUILD, unreadable.node.span().clone(), unreadable.message));
+        Err(error) => {
+            findings.push(Finding::error(FAILED_BUILD, error.node.span().clone(), error.message));
             return None;
         }
     };
     let option = |key: &str| item.at_keys(&["options", key]).and_then(Node::text) == Some("true");
-    let keeps = Keeps { name: !option("allowNameChange"), kind: !option("allowKindChange") };
-    let is_selected = target.is_some() || form == Form::Merge;
-    let documents = if is_selected { documents.iter().map(as_texts).collect() } else { documents };
-    Some(Patch { documents, target, asks, keeps, remembers: form != Form::Json, span })
+    let options =
+        PatchOptions { allow_name_change: option("allowNameChange"), allow_kind_change: option("allowKindChange") };
+    let is_selected = target.is_some() || format == PatchFormat::Merge;
+    let documents = if is_selected { documents.iter().map(with_string_metadata).collect() } else { documents };
+    Some(Patch { documents, target, selector_node, options, keeps_previous_id: format != PatchFormat::Json, span })
 }
 
 /// The patch as kustomize copies it for objects that it selects: labels and annotations are texts, a null is the text of
 /// it, and no mapping of them is none.
-fn as_texts(patch: &Node) -> Node {
+fn with_string_metadata(patch: &Node) -> Node {
     let Some(metadata) = patch.entry("metadata").filter(|entry| entry.node.is_map()) else { return patch.clone() };
     let mut changed = metadata.node.clone();
     for field in ["labels", "annotations"] {
         let Some(entry) = changed.entry(field).cloned() else { continue };
         if entry.node.entries().is_empty() {
             changed = changed.without(field);
-        } else if !entry.node.entries().iter().all(|entry| is_text(&entry.node)) {
-            let entries = entry.node.entries().iter().map(|entry| entry.with_node(as_text(&entry.node))).collect();
+        } else if !entry.node.entries().iter().all(|entry| is_string(&entry.node)) {
+            let entries =
+                entry.node.entries().iter().map(|entry| entry.with_node(to_string_value(&entry.node))).collect();
             let map = Node { value: Value::Map(entries), origin: entry.node.origin.clone() };
             changed = changed.with(entry.with_node(map));
         }
@@ -158,21 +174,22 @@ fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>,
 }
 
 /// The documents of a strategic merge: each is a part of an object that it names, even where a target selects others.
-fn objects(documents: &[Node], findings: &mut Vec<Finding>) -> Option<Vec<Node>> {
+fn patch_documents(documents: &[Node], findings: &mut Vec<Finding>) -> Option<Vec<Node>> {
     let is_empty = |node: &Node| node.is_null() || (node.is_map() && node.entries().is_empty());
     let documents: Vec<Node> = documents
         .iter()
         .filter(|node| !is_empty(node))
         .flat_map(crate::kustomize::file::manifests::expand_list)
         .collect();
-    let said =
+    let text_field =
         |node: &Node, keys: &[&str]| node.at_keys(keys).and_then(Node::text).is_some_and(|text| !text.is_empty());
-    let nameless = documents.iter().find(|node| !said(node, &["kind"]) || !said(node, &["metadata", "name"]));
-    if let Some(node) = nameless {
-        let at = node.entries().first().map_or_else(|| node.span().clone(), crate::yaml::Entry::key_span);
+    let unidentified =
+        documents.iter().find(|node| !text_field(node, &["kind"]) || !text_field(node, &["metadata", "name"]));
+    if let Some(node) = unidentified {
+        let span = node.entries().first().map_or_else(|| node.span().clone(), crate::yaml::Entry::key_span);
         let message = "this patch names no object: it has no `kind` and `metadata.name`";
         let help = "add them: kustomize wants them even where `target` says which objects it is for";
-        findings.push(Finding::error(FAILED_BUILD, at, message).help(help));
+        findings.push(Finding::error(FAILED_BUILD, span, message).help(help));
         return None;
     }
     Some(documents)

@@ -7,65 +7,17 @@
 use std::collections::BTreeMap;
 
 use super::merge_lists;
+use super::merge_step::{DIRECTIVE, Directive, MergeError, MergeResult, PatchValue, read_directive};
 use crate::kustomize::schema::field_comment::hides_schema;
-use crate::kustomize::schema::merge_keys::{ListMerge, Type};
+use crate::kustomize::schema::merge_keys::{ListMerge, SchemaType};
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// A place where a patch cannot be laid over the object.
-pub(crate) struct Mismatch {
-    /// The patch's node.
-    pub(crate) patch: Node,
-    pub(crate) message: String,
-}
-
-/// What is laid over a node.
-#[derive(Clone, Copy)]
-pub(crate) enum Patch<'a> {
-    /// Nothing.
-    Absent,
-    /// The node itself: it was taken from the patch, so that its nulls and directives are still in it.
-    Itself,
-    /// A part of the patch.
-    By(&'a Node),
-}
-
-impl<'a> Patch<'a> {
-    pub(crate) fn node(self, old: Option<&'a Node>) -> Option<&'a Node> {
-        match self {
-            Self::Absent => None,
-            Self::Itself => old,
-            Self::By(node) => Some(node),
-        }
-    }
-}
-
-/// What became of a node.
-pub(crate) enum Walked {
-    /// It is what it was.
-    Kept,
-    /// It was changed in its place.
-    Changed(Node),
-    /// The patch's node stands in its place.
-    Taken(Node),
-    /// It is no more.
-    Gone,
-}
-
-impl Walked {
-    pub(crate) fn taken(old: Option<&Node>, new: Node) -> Self {
-        match old {
-            Some(old) => Self::Taken(old.replaced_by(&new)),
-            None => Self::Taken(new),
-        }
-    }
-}
-
 /// The object with the patch laid over it; `None` when the patch deletes it.
-pub(crate) fn merge(object: &Node, patch: &Node, kind: Type<'_>) -> Result<Option<Node>, Mismatch> {
-    Ok(match walk(Some(object), Patch::By(patch), kind, ListMerge::Replace)? {
-        Walked::Kept => Some(object.clone()),
-        Walked::Changed(node) | Walked::Taken(node) => Some(node),
-        Walked::Gone => None,
+pub(crate) fn merge(object: &Node, patch: &Node, kind: SchemaType<'_>) -> Result<Option<Node>, MergeError> {
+    Ok(match merge_node(Some(object), PatchValue::Node(patch), kind, ListMerge::Replace)? {
+        MergeResult::Unchanged => Some(object.clone()),
+        MergeResult::Changed(node) | MergeResult::Replaced(node) => Some(node),
+        MergeResult::Removed => None,
     })
 }
 
@@ -74,37 +26,39 @@ fn present(node: Option<&Node>) -> Option<&Node> {
 }
 
 /// Lays a patch over a node. `kind` is the type of a mapping, or of a list's items, and `list` how a list merges.
-pub(crate) fn walk(
+pub(crate) fn merge_node(
     old: Option<&Node>,
-    patch: Patch<'_>,
-    kind: Type<'_>,
+    patch: PatchValue<'_>,
+    kind: SchemaType<'_>,
     list: ListMerge<'_>,
-) -> Result<Walked, Mismatch> {
+) -> Result<MergeResult, MergeError> {
     let new = patch.node(old);
     let Some(shape) = present(old).or(present(new)) else {
         // A null that is written out stays unless the patch has one too; a value that is not there goes.
         let written = old.is_some_and(|old| old.text().is_some_and(|text| !text.is_empty()));
-        return Ok(if new.is_none() && written { Walked::Kept } else { Walked::Gone });
+        return Ok(if new.is_none() && written { MergeResult::Unchanged } else { MergeResult::Removed });
     };
     if let (Some(old), Some(new)) = (present(old), present(new))
         && std::mem::discriminant(&old.value) != std::mem::discriminant(&new.value)
     {
         let message = format!("the patch has {} where the object has {}", describe(new), describe(old));
-        return Err(Mismatch { patch: new.clone(), message });
+        return Err(MergeError { patch: new.clone(), message });
     }
     match &shape.value {
-        Value::Map(_) => walk_map(old, patch, kind),
-        Value::Seq(_) if list != ListMerge::Replace => merge_lists::walk(old, patch, kind, list),
+        Value::Map(_) => merge_map(old, patch, kind),
+        Value::Seq(_) if list != ListMerge::Replace => {
+            merge_lists::merge_list(old, patch, list, &|old, patch| merge_node(old, patch, kind, ListMerge::Replace))
+        }
         Value::Seq(_) | Value::Scalar(..) => Ok(match (patch, new) {
-            (Patch::Absent | Patch::Itself, _) | (_, None) => Walked::Kept,
-            (Patch::By(_), Some(new)) if new.is_null() => Walked::Gone,
-            (Patch::By(_), Some(new)) => Walked::taken(old, quoted_as(old, new)),
+            (PatchValue::Absent | PatchValue::Own, _) | (_, None) => MergeResult::Unchanged,
+            (PatchValue::Node(_), Some(new)) if new.is_null() => MergeResult::Removed,
+            (PatchValue::Node(_), Some(new)) => MergeResult::replaced(old, with_quotes_of(old, new)),
         }),
     }
 }
 
 /// A value of the patch in the style of the object's: what was quoted stays quoted, and so a string.
-fn quoted_as(old: Option<&Node>, new: &Node) -> Node {
+fn with_quotes_of(old: Option<&Node>, new: &Node) -> Node {
     match (old.map(|old| &old.value), &new.value) {
         (Some(Value::Scalar(_, style)), Value::Scalar(text, Style::Plain)) if *style != Style::Plain => {
             Node { value: Value::Scalar(text.clone(), *style), origin: new.origin.clone() }
@@ -121,69 +75,46 @@ fn describe(node: &Node) -> &'static str {
     }
 }
 
-/// The key of directives in a patch.
-pub(super) const DIRECTIVE: &str = "$patch";
-
-/// What `$patch` says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Directive {
-    Merge,
-    Replace,
-    Delete,
-}
-
-pub(super) fn read_directive(node: &Node) -> Result<Directive, Mismatch> {
-    match node.text() {
-        Some("merge") => Ok(Directive::Merge),
-        Some("replace") => Ok(Directive::Replace),
-        Some("delete") => Ok(Directive::Delete),
-        other => {
-            let message = format!("`$patch: {}` is none of merge, replace and delete", other.unwrap_or_default());
-            Err(Mismatch { patch: node.clone(), message })
-        }
-    }
-}
-
-fn walk_map(old: Option<&Node>, patch: Patch<'_>, kind: Type<'_>) -> Result<Walked, Mismatch> {
+fn merge_map(old: Option<&Node>, patch: PatchValue<'_>, kind: SchemaType<'_>) -> Result<MergeResult, MergeError> {
     let new = patch.node(old);
-    let said = new.and_then(|new| new.get(DIRECTIVE)).filter(|_| !matches!(patch, Patch::Absent));
+    let directive = new.and_then(|new| new.get(DIRECTIVE)).filter(|_| !matches!(patch, PatchValue::Absent));
     if present(old).is_none() {
-        let Some(new) = new else { return Ok(Walked::Gone) };
+        let Some(new) = new else { return Ok(MergeResult::Removed) };
         // A directive that nobody knows says nothing where there is nothing to patch.
-        let known = said.map(read_directive).transpose().ok().flatten();
-        if known == Some(Directive::Delete) {
-            return Ok(Walked::Gone);
+        let valid = directive.map(read_directive).transpose().ok().flatten();
+        if valid == Some(Directive::Delete) {
+            return Ok(MergeResult::Removed);
         }
-        return Ok(Walked::taken(old, take(new, kind)?));
+        return Ok(MergeResult::replaced(old, new_mapping(new, kind)?));
     }
     if new.is_some_and(Node::is_null) {
-        return Ok(Walked::Gone);
+        return Ok(MergeResult::Removed);
     }
-    match (said.map(read_directive).transpose()?, new, old) {
-        (Some(Directive::Delete), ..) => Ok(Walked::Gone),
-        (Some(Directive::Replace), Some(new), _) if matches!(patch, Patch::By(_)) => {
-            Ok(Walked::taken(old, take(new, kind)?))
+    match (directive.map(read_directive).transpose()?, new, old) {
+        (Some(Directive::Delete), ..) => Ok(MergeResult::Removed),
+        (Some(Directive::Replace), Some(new), _) if matches!(patch, PatchValue::Node(_)) => {
+            Ok(MergeResult::replaced(old, new_mapping(new, kind)?))
         }
-        (_, _, Some(old)) => walk_fields(old, patch, kind),
+        (_, _, Some(old)) => merge_fields(old, patch, kind),
         (_, _, None) => unreachable!("a mapping that is not there was taken from the patch"),
     }
 }
 
 /// A mapping of the patch that stands in the object now: without its nulls, and with its directives carried out.
-fn take(new: &Node, kind: Type<'_>) -> Result<Node, Mismatch> {
-    Ok(match walk_fields(new, Patch::Itself, kind)? {
-        Walked::Changed(node) => node,
-        Walked::Kept | Walked::Taken(_) | Walked::Gone => new.clone(),
+fn new_mapping(new: &Node, kind: SchemaType<'_>) -> Result<Node, MergeError> {
+    Ok(match merge_fields(new, PatchValue::Own, kind)? {
+        MergeResult::Changed(node) => node,
+        MergeResult::Unchanged | MergeResult::Replaced(_) | MergeResult::Removed => new.clone(),
     })
 }
 
 /// The entries of a mapping by key, for look-ups of all keys of another one.
-struct Keys<'a> {
+struct EntryIndex<'a> {
     entries: &'a [Entry],
     sorted: BTreeMap<&'a str, &'a Entry>,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> EntryIndex<'a> {
     /// Mappings of so few entries are searched faster than they are sorted.
     const FEW: usize = 16;
 
@@ -201,64 +132,67 @@ impl<'a> Keys<'a> {
     }
 }
 
-fn walk_fields(old: &Node, patch: Patch<'_>, kind: Type<'_>) -> Result<Walked, Mismatch> {
-    let kind = kind.or_of_object(old, patch.node(Some(old)));
+fn merge_fields(old: &Node, patch: PatchValue<'_>, kind: SchemaType<'_>) -> Result<MergeResult, MergeError> {
+    let kind = kind.or_for_object(old, patch.node(Some(old)));
     let mut changed: Option<Vec<Option<Entry>>> = None;
     let entries = old.entries();
-    let laid = match patch {
-        Patch::By(patch) => Some((patch, Keys::of(patch))),
-        Patch::Absent | Patch::Itself => None,
+    let overlay = match patch {
+        PatchValue::Node(patch) => Some((patch, EntryIndex::of(patch))),
+        PatchValue::Absent | PatchValue::Own => None,
     };
-    let mut set = |at: usize, entry: Option<Entry>| {
+    let mut set = |index: usize, entry: Option<Entry>| {
         let all = changed.get_or_insert_with(|| entries.iter().cloned().map(Some).collect());
-        if let Some(place) = all.get_mut(at) {
+        if let Some(place) = all.get_mut(index) {
             *place = entry;
         }
     };
-    for (at, entry) in entries.iter().enumerate() {
-        let laid_over = laid.as_ref().and_then(|(_, keys)| keys.get(&entry.key));
-        let below = match (&laid, patch) {
-            (Some(_), _) => laid_over.map_or(Patch::Absent, |entry| Patch::By(&entry.node)),
-            (None, Patch::Itself) if &*entry.key == DIRECTIVE => {
-                set(at, None);
+    for (index, entry) in entries.iter().enumerate() {
+        let patch_entry = overlay.as_ref().and_then(|(_, keys)| keys.get(&entry.key));
+        let below = match (&overlay, patch) {
+            (Some(_), _) => patch_entry.map_or(PatchValue::Absent, |entry| PatchValue::Node(&entry.node)),
+            (None, PatchValue::Own) if &*entry.key == DIRECTIVE => {
+                set(index, None);
                 continue;
             }
             (None, patch) => patch,
         };
-        let (child, list) = field_of(kind, entry, laid_over);
-        match walk(Some(&entry.node), below, child, list)? {
-            Walked::Kept => {}
-            Walked::Changed(node) | Walked::Taken(node) => set(at, Some(entry.with_node(node))),
-            Walked::Gone => set(at, None),
+        let (child, list) = field_of(kind, entry, patch_entry);
+        match merge_node(Some(&entry.node), below, child, list)? {
+            MergeResult::Unchanged => {}
+            MergeResult::Changed(node) | MergeResult::Replaced(node) => set(index, Some(entry.with_node(node))),
+            MergeResult::Removed => set(index, None),
         }
     }
     let mut added = Vec::new();
-    if let Some((patch, _)) = &laid {
-        let known = Keys::of(old);
-        for entry in patch.entries().iter().filter(|entry| &*entry.key != DIRECTIVE && known.get(&entry.key).is_none())
+    if let Some((patch, _)) = &overlay {
+        let existing = EntryIndex::of(old);
+        for entry in
+            patch.entries().iter().filter(|entry| &*entry.key != DIRECTIVE && existing.get(&entry.key).is_none())
         {
             let (child, list) = field_of(kind, entry, None);
-            if let Walked::Changed(node) | Walked::Taken(node) = walk(None, Patch::By(&entry.node), child, list)? {
+            if let MergeResult::Changed(node) | MergeResult::Replaced(node) =
+                merge_node(None, PatchValue::Node(&entry.node), child, list)?
+            {
                 added.push(entry.with_node(node));
             }
         }
     }
     if changed.is_none() && added.is_empty() {
-        return Ok(Walked::Kept);
+        return Ok(MergeResult::Unchanged);
     }
     let kept = match changed {
         Some(changed) => changed.into_iter().flatten().collect(),
         None => entries.to_vec(),
     };
     let all = kept.into_iter().chain(added).collect();
-    Ok(Walked::Changed(Node { value: Value::Map(all), origin: old.origin.clone() }))
+    Ok(MergeResult::Changed(Node { value: Value::Map(all), origin: old.origin.clone() }))
 }
 
 /// The type of a field's value and how it merges when it is a list, unless a comment hides it.
-fn field_of<'a>(kind: Type<'a>, entry: &Entry, other: Option<&Entry>) -> (Type<'a>, ListMerge<'a>) {
-    let is_known = !matches!(kind, Type::Unknown(_));
+fn field_of<'a>(kind: SchemaType<'a>, entry: &Entry, other: Option<&Entry>) -> (SchemaType<'a>, ListMerge<'a>) {
+    let is_known = !matches!(kind, SchemaType::Unknown(_));
     let is_hidden = is_known && (hides_schema(entry) || other.is_some_and(hides_schema));
-    if is_hidden { (Type::Unknown(None), ListMerge::Replace) } else { kind.field(&entry.key) }
+    if is_hidden { (SchemaType::Unknown(None), ListMerge::Replace) } else { kind.field(&entry.key) }
 }
 
 #[cfg(test)]
@@ -278,7 +212,7 @@ mod tests {
     fn untouched_subtrees_are_shared_and_changed_values_remember_their_places() {
         let base = node("base.yaml", "spec:\n  keep: {a: 1}\n  size: 1\n");
         let patch = node("patch.yaml", "spec:\n  size: 2\n  added: {b: 1}\n");
-        let Ok(Some(merged)) = merge(&base, &patch, Type::Unknown(None)) else { panic!("it fits") };
+        let Ok(Some(merged)) = merge(&base, &patch, SchemaType::Unknown(None)) else { panic!("it fits") };
         let map = |node: &Node| match node.at_keys(&["spec", "keep"]).map(|node| node.value.clone()) {
             Some(Value::Map(entries)) => entries,
             _ => panic!("a mapping"),

@@ -8,38 +8,38 @@ use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit, each_item, made};
-use crate::kustomize::fieldspec::transformer_config::{Configuration, NameReference};
-use crate::kustomize::objects::resources::{Id, NO_NAMESPACE, Resource, Resources};
-use crate::kustomize::transform::names::renamed;
+use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, Gvk, each_item};
+use crate::kustomize::fieldspec::transformer_config::{NameReference, TransformerConfig};
+use crate::kustomize::objects::resources::{NO_NAMESPACE, Resource, ResourceId, Resources};
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::text::string_value::{new_value, with_text};
 use crate::text::{Index, Span};
 use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Value};
 
 /// Writes the new names of objects where others refer to them.
-pub(crate) fn follow(resources: &mut Resources, configuration: &Configuration, findings: &mut Vec<Finding>) {
-    let candidates = Candidates::of(&resources.list);
-    let mut fields = Fields { configuration, known: Index::default() };
-    for at in 0..resources.list.len() {
+pub(crate) fn update(resources: &mut Resources, config: &TransformerConfig, findings: &mut Vec<Finding>) {
+    let candidates = Candidates::new(&resources.list);
+    let mut fields = Fields { config, known_places: Index::default() };
+    for index in 0..resources.list.len() {
         let list = &resources.list;
-        let Some(referrer) = list.get(at) else { continue };
-        let view = match View::new(referrer, &candidates, list) {
-            Ok(view) => view,
-            Err(Misfit { span, message }) => {
+        let Some(referrer) = list.get(index) else { continue };
+        let scope = match ReferrerScope::new(referrer, &candidates, list) {
+            Ok(scope) => scope,
+            Err(FieldError { span, message }) => {
                 findings.push(Finding::error(FAILED_BUILD, span, message));
                 continue;
             }
         };
         let mut node = referrer.node.clone();
-        for (target, spec) in fields.of(&referrer.original()).iter() {
-            let reference = Reference { view: &view, target: &target.target, field: spec };
+        for (target, spec) in fields.for_id(&referrer.original()).iter() {
+            let reference = Reference { scope: &scope, target: &target.target, field: spec };
             let mut change = |node: Option<&Node>| node.map_or(Ok(None), |node| reference.follow(node));
-            match spec.apply(&node, Make::Nothing, &mut change) {
+            match spec.apply(&node, CreateKind::Nothing, &mut change) {
                 Ok(changed) => node = changed.unwrap_or(node),
-                Err(Misfit { span, message }) => findings.push(Finding::error(FAILED_BUILD, span, message)),
+                Err(FieldError { span, message }) => findings.push(Finding::error(FAILED_BUILD, span, message)),
             }
         }
-        if let Some(resource) = resources.list.get_mut(at) {
+        if let Some(resource) = resources.list.get_mut(index) {
             resource.replace(node);
         }
     }
@@ -50,20 +50,20 @@ type Field<'a> = (&'a NameReference, &'a FieldSpec);
 
 /// The fields that objects of a kind may refer with, looked up once for each kind.
 struct Fields<'a> {
-    configuration: &'a Configuration,
-    known: Index<Gvk, Arc<[Field<'a>]>>,
+    config: &'a TransformerConfig,
+    known_places: Index<Gvk, Arc<[Field<'a>]>>,
 }
 
 impl<'a> Fields<'a> {
-    fn of(&mut self, id: &Id) -> Arc<[Field<'a>]> {
+    fn for_id(&mut self, id: &ResourceId) -> Arc<[Field<'a>]> {
         let gvk = Gvk { group: id.group.clone(), version: id.version.clone(), kind: id.kind.clone() };
-        if let Some(known) = self.known.get(&gvk) {
-            return known.clone();
+        if let Some(known_places) = self.known_places.get(&gvk) {
+            return known_places.clone();
         }
-        let references = self.configuration.references.iter();
+        let references = self.config.references.iter();
         let all = references.flat_map(|reference| reference.referrers.iter().map(move |spec| (reference, spec)));
         let fields: Arc<[Field<'a>]> = all.filter(|(_, spec)| spec.gvk.covers(&gvk)).collect();
-        self.known.insert(gvk, fields.clone());
+        self.known_places.insert(gvk, fields.clone());
         fields
     }
 }
@@ -73,27 +73,27 @@ impl<'a> Fields<'a> {
 struct Candidates {
     by_name: Index<Name, Vec<usize>>,
     /// By today's namespace and an earlier name.
-    here: Index<(Name, Name), Vec<usize>>,
+    by_namespace: Index<(Name, Name), Vec<usize>>,
     /// By the first namespace and an earlier name.
-    from: Index<(Name, Name), Vec<usize>>,
+    by_original_namespace: Index<(Name, Name), Vec<usize>>,
     /// The first namespaces of the objects that are now in a namespace.
-    origins: Index<Name, BTreeSet<Name>>,
+    original_namespaces: Index<Name, BTreeSet<Name>>,
     /// The first namespaces of all objects.
-    all_origins: BTreeSet<Name>,
+    all_original_namespaces: BTreeSet<Name>,
 }
 
 impl Candidates {
-    fn of(list: &[Resource]) -> Self {
+    fn new(list: &[Resource]) -> Self {
         let mut all = Self::default();
-        for (at, resource) in list.iter().enumerate() {
+        for (index, resource) in list.iter().enumerate() {
             let (now, first) = (&resource.id.namespace, resource.original().namespace);
-            all.origins.entry(now.clone()).insert(first.clone());
-            all.all_origins.insert(first.clone());
+            all.original_namespaces.entry(now.clone()).insert(first.clone());
+            all.all_original_namespaces.insert(first.clone());
             let names: BTreeSet<&Name> = resource.history.previous.iter().map(|previous| &previous.name).collect();
             for name in names {
-                all.by_name.entry(name.clone()).push(at);
-                all.here.entry((now.clone(), name.clone())).push(at);
-                all.from.entry((first.clone(), name.clone())).push(at);
+                all.by_name.entry(name.clone()).push(index);
+                all.by_namespace.entry((now.clone(), name.clone())).push(index);
+                all.by_original_namespace.entry((first.clone(), name.clone())).push(index);
             }
         }
         all
@@ -101,7 +101,7 @@ impl Candidates {
 }
 
 /// What an object can refer to.
-struct View<'a> {
+struct ReferrerScope<'a> {
     referrer: &'a Resource,
     candidates: &'a Candidates,
     list: &'a [Resource],
@@ -109,8 +109,8 @@ struct View<'a> {
     namespaces: BTreeSet<Name>,
 }
 
-impl<'a> View<'a> {
-    fn new(referrer: &'a Resource, candidates: &'a Candidates, list: &'a [Resource]) -> Result<Self, Misfit> {
+impl<'a> ReferrerScope<'a> {
+    fn new(referrer: &'a Resource, candidates: &'a Candidates, list: &'a [Resource]) -> Result<Self, FieldError> {
         let mut namespaces = BTreeSet::new();
         if &*referrer.id.kind == "RoleBinding" && &*referrer.id.namespace != NO_NAMESPACE {
             let subjects = referrer.node.get("subjects").map_or(&[][..], Node::items).iter();
@@ -118,7 +118,7 @@ impl<'a> View<'a> {
             for namespace in accounts.filter_map(|one| one.get("namespace")) {
                 match namespace.resolve(Reader::Kubernetes) {
                     Some(Scalar::String(text)) => namespaces.insert(Name::from(text)),
-                    _ => return Err(misfit(namespace, "the namespace of an account must be a string")),
+                    _ => return Err(field_error(namespace, "the namespace of an account must be a string")),
                 };
             }
             namespaces.remove(&referrer.id.namespace);
@@ -127,47 +127,56 @@ impl<'a> View<'a> {
     }
 
     /// Whether it has no namespace: then it can refer to anything.
-    fn is_everywhere(&self) -> bool {
+    fn is_cluster_scoped(&self) -> bool {
         &*self.referrer.id.namespace == NO_NAMESPACE
     }
 
     /// The objects that had a name and that it can refer to, in order.
-    fn named(&self, name: &Name) -> Vec<usize> {
+    fn candidates(&self, name: &Name) -> Vec<usize> {
         let candidates = self.candidates;
-        if self.is_everywhere() {
+        if self.is_cluster_scoped() {
             return candidates.by_name.get(name).cloned().unwrap_or_default();
         }
         let own = [Name::from(NO_NAMESPACE), self.referrer.id.namespace.clone()];
         let mut found: Vec<usize> = Vec::new();
         for namespace in &own {
-            found.extend(candidates.here.get(&(namespace.clone(), name.clone())).into_iter().flatten());
+            found.extend(candidates.by_namespace.get(&(namespace.clone(), name.clone())).into_iter().flatten());
         }
         for namespace in &self.namespaces {
-            let there = candidates.here.get(&(namespace.clone(), name.clone())).into_iter().flatten();
+            let in_namespace = candidates.by_namespace.get(&(namespace.clone(), name.clone())).into_iter().flatten();
             // An object that says no namespace is not meant by one that is said.
-            found.extend(there.filter(|at| self.list.get(**at).is_some_and(says_its_namespace)));
+            found.extend(in_namespace.filter(|index| self.list.get(**index).is_some_and(has_explicit_namespace)));
         }
         found.sort_unstable();
         found
     }
 
     /// The same for a reference that says a namespace: it means the first one where any object was in it.
-    fn named_in(&self, name: &Name, namespace: &Name) -> Vec<usize> {
+    fn candidates_in(&self, name: &Name, namespace: &Name) -> Vec<usize> {
         if &**namespace == NO_NAMESPACE {
             return Vec::new();
         }
         let candidates = self.candidates;
         let key = (namespace.clone(), name.clone());
-        if self.is_everywhere() {
-            let index = if candidates.all_origins.contains(namespace) { &candidates.from } else { &candidates.here };
+        if self.is_cluster_scoped() {
+            let index = if candidates.all_original_namespaces.contains(namespace) {
+                &candidates.by_original_namespace
+            } else {
+                &candidates.by_namespace
+            };
             return index.get(&key).cloned().unwrap_or_default();
         }
         let in_view = [&self.referrer.id.namespace].into_iter().chain(&self.namespaces);
-        let was_there = |now: &Name| candidates.origins.get(now).is_some_and(|origins| origins.contains(namespace));
-        let by_origin = in_view.into_iter().any(was_there);
-        let mut found = self.named(name);
-        found.retain(|at| {
-            self.list.get(*at).is_some_and(|one| {
+        let contained_origin = |now: &Name| {
+            candidates
+                .original_namespaces
+                .get(now)
+                .is_some_and(|original_namespaces| original_namespaces.contains(namespace))
+        };
+        let by_origin = in_view.into_iter().any(contained_origin);
+        let mut found = self.candidates(name);
+        found.retain(|index| {
+            self.list.get(*index).is_some_and(|one| {
                 if by_origin { one.original().namespace == *namespace } else { one.id.namespace == *namespace }
             })
         });
@@ -175,21 +184,21 @@ impl<'a> View<'a> {
     }
 }
 
-fn says_its_namespace(resource: &Resource) -> bool {
-    let said = resource.node.at_keys(&["metadata", "namespace"]).and_then(Node::text);
-    said == Some(&*resource.id.namespace)
+fn has_explicit_namespace(resource: &Resource) -> bool {
+    let namespace = resource.node.at_keys(&["metadata", "namespace"]).and_then(Node::text);
+    namespace == Some(&*resource.id.namespace)
 }
 
 /// A field of an object that refers to objects of a kind.
 struct Reference<'a> {
-    view: &'a View<'a>,
+    scope: &'a ReferrerScope<'a>,
     target: &'a Gvk,
     field: &'a FieldSpec,
 }
 
 impl Reference<'_> {
     /// The field with the new name; `None` when it stays.
-    fn follow(&self, node: &Node) -> Result<Option<Node>, Misfit> {
+    fn follow(&self, node: &Node) -> Result<Option<Node>, FieldError> {
         match &node.value {
             _ if node.is_null() => Ok(None),
             Value::Scalar(..) => self.follow_text(node),
@@ -198,28 +207,28 @@ impl Reference<'_> {
                 _ if item.is_null() => Ok(None),
                 Value::Scalar(..) => self.follow_text(item),
                 Value::Map(_) => self.follow_map(item),
-                Value::Seq(_) => Err(misfit(item, "a list of lists cannot refer to objects")),
+                Value::Seq(_) => Err(field_error(item, "a list of lists cannot refer to objects")),
             }),
         }
     }
 
-    fn follow_text(&self, node: &Node) -> Result<Option<Node>, Misfit> {
+    fn follow_text(&self, node: &Node) -> Result<Option<Node>, FieldError> {
         let Some(name) = node.shared_text() else { return Ok(None) };
-        let found = self.view.named(&name);
+        let found = self.scope.candidates(&name);
         let same = |one: &Resource, other: &Resource| one.id.name == other.id.name;
         let Some(referral) = self.choose(node, &name, found, same)? else { return Ok(None) };
         Ok((referral.id.name != name).then(|| rename(node, referral)))
     }
 
-    fn follow_map(&self, node: &Node) -> Result<Option<Node>, Misfit> {
+    fn follow_map(&self, node: &Node) -> Result<Option<Node>, FieldError> {
         let Some(entry) = node.entry("name") else {
             let path = &self.field.path;
-            return Err(misfit(node, &format!("this has no `name`, which a reference at `{path}` needs")));
+            return Err(field_error(node, &format!("this has no `name`, which a reference at `{path}` needs")));
         };
         let Some(name) = entry.node.shared_text() else { return Ok(None) };
         let found = match node.get("namespace").and_then(Node::shared_text) {
-            Some(namespace) => self.view.named_in(&name, &namespace),
-            None => self.view.named(&name),
+            Some(namespace) => self.scope.candidates_in(&name, &namespace),
+            None => self.scope.candidates(&name),
         };
         let same = |one: &Resource, other: &Resource| {
             one.id.name == other.id.name && namespace_of(one).map(Node::text) == namespace_of(other).map(Node::text)
@@ -242,17 +251,19 @@ impl Reference<'_> {
         name: &str,
         mut found: Vec<usize>,
         same: impl Fn(&Resource, &Resource) -> bool,
-    ) -> Result<Option<&Resource>, Misfit> {
-        let view = self.view;
-        found.retain(|at| view.list.get(*at).is_some_and(|one| self.can_be(one)));
+    ) -> Result<Option<&Resource>, FieldError> {
+        let scope = self.scope;
+        found.retain(|index| scope.list.get(*index).is_some_and(|one| self.is_candidate(one)));
         if found.len() != 1 {
-            let close = |at: &usize, strict: bool| view.list.get(*at).is_some_and(|one| self.is_near(one, strict));
-            found.retain(|at| close(at, false));
+            let is_close = |index: &usize, strict: bool| {
+                scope.list.get(*index).is_some_and(|one| self.has_same_affixes(one, strict))
+            };
+            found.retain(|index| is_close(index, false));
             if found.len() > 1 {
-                found.retain(|at| close(at, true));
+                found.retain(|index| is_close(index, true));
             }
         }
-        let found: Vec<&Resource> = found.iter().filter_map(|at| view.list.get(*at)).collect();
+        let found: Vec<&Resource> = found.iter().filter_map(|index| scope.list.get(*index)).collect();
         let [first, others @ ..] = &*found else { return Ok(None) };
         if others.iter().all(|other| same(first, other)) {
             return Ok(Some(first));
@@ -260,16 +271,16 @@ impl Reference<'_> {
         let places: Vec<String> = found.iter().map(|one| describe(one)).collect();
         let message =
             format!("`{name}` could mean several objects, and kustomize refuses to choose: {}", places.join(", "));
-        Err(misfit(place, &message))
+        Err(field_error(place, &message))
     }
 
-    fn can_be(&self, candidate: &Resource) -> bool {
-        let was = |gvk: &Gvk| candidate.previous().any(|id| gvk.selects(&id));
-        let reachable = self.view.is_everywhere()
+    fn is_candidate(&self, candidate: &Resource) -> bool {
+        let was = |gvk: &Gvk| candidate.previous_ids().any(|id| gvk.selects(&id));
+        let reachable = self.scope.is_cluster_scoped()
             || &*candidate.id.namespace == NO_NAMESPACE
             // A binding can name the accounts of other namespaces.
             || &*candidate.id.kind == "ServiceAccount"
-            || candidate.id.namespace == self.view.referrer.id.namespace;
+            || candidate.id.namespace == self.scope.referrer.id.namespace;
         reachable && was(self.target) && self.role().is_none_or(|role| was(&role))
     }
 
@@ -278,13 +289,13 @@ impl Reference<'_> {
         if !self.field.path.ends_with("roleRef/name") {
             return None;
         }
-        let role = self.view.referrer.node.get("roleRef")?;
+        let role = self.scope.referrer.node.get("roleRef")?;
         let (group, kind) = (role.get("apiGroup")?.text()?, role.get("kind")?.text()?);
         Some(Gvk::new(group, "", kind))
     }
 
     /// Tells whether both went through the same prefixes and suffixes as far as the shorter list goes.
-    fn is_near(&self, candidate: &Resource, strict: bool) -> bool {
+    fn has_same_affixes(&self, candidate: &Resource, strict: bool) -> bool {
         let same = |one: &[Name], other: &[Name]| {
             let shorter = one.len().min(other.len());
             match shorter {
@@ -292,13 +303,13 @@ impl Reference<'_> {
                 _ => one.iter().rev().zip(other.iter().rev()).all(|(one, other)| one == other),
             }
         };
-        let (one, other) = (&candidate.history, &self.view.referrer.history);
+        let (one, other) = (&candidate.history, &self.scope.referrer.history);
         same(&one.prefixes, &other.prefixes) && same(&one.suffixes, &other.suffixes)
     }
 }
 
-fn misfit(node: &Node, message: &str) -> Misfit {
-    Misfit { span: node.span().clone(), message: message.to_string() }
+fn field_error(node: &Node, message: &str) -> FieldError {
+    FieldError { span: node.span().clone(), message: message.to_string() }
 }
 
 fn describe(resource: &Resource) -> String {
@@ -312,7 +323,7 @@ fn namespace_of(resource: &Resource) -> Option<&Node> {
 }
 
 /// What changed a value last, so that what follows it can name the same place.
-fn cause(node: &Node) -> By {
+fn last_change(node: &Node) -> By {
     match &node.origin {
         Origin::Via(step) => step.by.clone(),
         Origin::At(span) => By::Field(span.clone()),
@@ -321,30 +332,30 @@ fn cause(node: &Node) -> By {
 
 fn rename(node: &Node, referral: &Resource) -> Node {
     let name = referral.node.at_keys(&["metadata", "name"]);
-    let by = name.map_or_else(|| By::Field(referral.node.span().clone()), cause);
-    let mut done = renamed(node, &referral.id.name, by);
+    let by = name.map_or_else(|| By::Field(referral.node.span().clone()), last_change);
+    let mut renamed_node = with_text(node, &referral.id.name, by);
     if let Some(Value::Scalar(text, Style::Unknown)) = name.map(|name| &name.value) {
-        done.value = Value::Scalar(text.clone(), Style::Unknown);
+        renamed_node.value = Value::Scalar(text.clone(), Style::Unknown);
     }
     let steps = name.map(|name| steps_of(&name.origin)).unwrap_or_default();
     // Names are followed at every level: what an inner one did is known.
-    let known: Vec<&Span> = steps_of(&node.origin).iter().map(|step| step_place(step)).collect();
+    let known_places: Vec<&Span> = steps_of(&node.origin).iter().map(|step| step_place(step)).collect();
     let mut origin = node.origin.clone();
     let mut is_changed = false;
-    for step in steps.iter().filter(|step| !known.contains(&step_place(step))) {
+    for step in steps.iter().filter(|step| !known_places.contains(&step_place(step))) {
         origin = Origin::Via(Arc::new(Step::new(step.by.clone(), Some(origin), Box::default())));
         is_changed = true;
     }
-    if is_changed { Node { value: done.value, origin } } else { done }
+    if is_changed { Node { value: renamed_node.value, origin } } else { renamed_node }
 }
 
 /// What changed a name, the first change first.
 fn steps_of(origin: &Origin) -> Vec<&Step> {
     let mut steps: Vec<&Step> = Vec::new();
-    let mut at = Some(origin);
-    while let Some(Origin::Via(step)) = at {
+    let mut index = Some(origin);
+    while let Some(Origin::Via(step)) = index {
         steps.push(step);
-        at = step.was.as_ref();
+        index = step.was.as_ref();
     }
     steps.reverse();
     steps
@@ -365,9 +376,9 @@ fn with_namespace(map: &Node, namespace: &Node) -> Node {
     let text = namespace.shared_text().unwrap_or_else(|| Name::from(""));
     match map.entry("namespace") {
         Some(entry) if entry.node.text() == Some(&text) && !entry.node.is_null() => map.clone(),
-        Some(entry) => map.with(entry.with_node(renamed(&entry.node, &text, cause(namespace)))),
+        Some(entry) => map.with(entry.with_node(with_text(&entry.node, &text, last_change(namespace)))),
         None => {
-            let value = made(Value::Scalar(text, Style::Double), cause(namespace));
+            let value = new_value(Value::Scalar(text, Style::Double), last_change(namespace));
             let place = value.span().clone();
             map.with(Entry::new("namespace", &place, value))
         }

@@ -3,86 +3,53 @@
 use std::collections::BTreeMap;
 
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::{Make, Misfit, each_item};
-use crate::kustomize::fieldspec::transformer_config::{Configuration, Topic};
+use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, each_item};
+use crate::kustomize::fieldspec::transformer_config::{ConfigField, TransformerConfig};
 use crate::kustomize::file::definition::Definition;
-use crate::kustomize::objects::resources::{Id, Resource, Resources};
-use crate::kustomize::state::accumulator::Partial;
+use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::state::accumulator::{Accumulator, Variable};
 use crate::kustomize::text::field_path::{look_up, split};
 use crate::text::Span;
 use crate::yaml::{By, Entry, Name, Node, Reader, Scalar, Style, Value};
 
-/// A variable as a kustomization declares it.
-#[derive(Debug, Clone)]
-pub(crate) struct Variable {
-    /// The field of the object, in dots.
-    path: String,
-    /// The place of its declaration.
-    place: Span,
-}
-
-/// The variables of a kustomization and its bases, by name.
-pub(crate) type Variables = BTreeMap<Name, Variable>;
-
-/// Takes over what a base declares.
-pub(crate) fn absorb(partial: &mut Partial, base: &Variables) {
-    for (name, variable) in base {
-        declare(partial, name, variable.clone());
-    }
-}
-
-fn declare(partial: &mut Partial, name: &Name, variable: Variable) {
-    match partial.variables.get(name) {
-        Some(first) => {
-            let message = format!("the variable `{name}` is declared twice");
-            let finding = Finding::error(FAILED_BUILD, variable.place, message);
-            let finding = finding.related(first.place.clone(), "first here");
-            partial.fail(finding.help("give each variable its own name; kustomize refuses this"));
-        }
-        None => {
-            partial.variables.insert(name.clone(), variable);
-        }
-    }
-}
-
 /// Reads `vars` and notes on the objects which variables are read from them, while they have their names.
-pub(crate) fn collect(definition: &Definition, partial: &mut Partial) {
+pub(crate) fn collect(definition: &Definition, accumulator: &mut Accumulator) {
     let items = definition.items("vars");
     if items.is_empty() {
         return;
     }
-    let positions = partial.resources.index();
+    let positions = accumulator.resources.index();
     for item in items {
         let text = |keys: &[&str]| item.at_keys(keys).filter(|node| !node.is_null()).and_then(Node::text);
         let name = item.get("name").and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
-        let wanted = Wanted::read(item);
-        let is_meant = |at: &&usize| partial.resources.list.get(**at).is_some_and(|one| wanted.matches(one));
-        let found: Vec<usize> = positions.with_name(&wanted.id.name).iter().filter(is_meant).copied().collect();
+        let objref = ObjRef::read(item);
+        let is_match = |index: &&usize| accumulator.resources.list.get(**index).is_some_and(|one| objref.matches(one));
+        let found: Vec<usize> = positions.with_name(&objref.id.name).iter().filter(is_match).copied().collect();
         let place = item.get("name").unwrap_or(item).span().clone();
         match *found {
             [] => {}
-            [at] => partial.resources.list[at].variables.push(name.clone()),
+            [index] => accumulator.resources.list[index].variables.push(name.clone()),
             _ => {
                 let message = format!("the variable `{name}` could be read from {} objects", found.len());
                 let help = "say `namespace` in its `objref`";
-                partial.fail(Finding::error(FAILED_BUILD, place.clone(), message).help(help));
+                accumulator.fail(Finding::error(FAILED_BUILD, place.clone(), message).help(help));
             }
         }
         let path = text(&["fieldref", "fieldPath"]).or_else(|| text(&["fieldref", "fieldpath"]));
         let path = path.filter(|path| !path.is_empty()).unwrap_or("metadata.name").to_string();
-        declare(partial, &name, Variable { path, place });
+        accumulator.declare_variable(&name, Variable { path, place });
     }
 }
 
 /// The object that a variable is read from.
-struct Wanted {
-    id: Id,
+struct ObjRef {
+    id: ResourceId,
     /// Whether the namespace matters.
     namespaced: bool,
 }
 
-impl Wanted {
+impl ObjRef {
     fn read(item: &Node) -> Self {
         let text = |key: &str| item.at_keys(&["objref", key]).and_then(Node::shared_text).unwrap_or_else(|| "".into());
         let (mut group, mut version) = (text("group"), text("version"));
@@ -94,47 +61,47 @@ impl Wanted {
             _ => {}
         }
         let namespace = text("namespace");
-        let id = Id { group, version, kind: text("kind"), namespace: namespace.clone(), name: text("name") };
+        let id = ResourceId { group, version, kind: text("kind"), namespace: namespace.clone(), name: text("name") };
         Self { id, namespaced: !namespace.is_empty() }
     }
 
     fn matches(&self, resource: &Resource) -> bool {
-        let same = |id: Id| {
+        let same = |id: ResourceId| {
             id.name == self.id.name
                 && id.kind == self.id.kind
                 && id.group == self.id.group
                 && id.version == self.id.version
                 && (!self.namespaced || id.namespace == self.id.namespace)
         };
-        !resource.is_gone() && (resource.previous().any(same) || same(resource.id.clone()))
+        !resource.is_deleted() && (resource.previous_ids().any(same) || same(resource.id.clone()))
     }
 }
 
 /// Writes the values of all variables into the fields that may have them.
-pub(crate) fn resolve(resources: &mut Resources, partial: &Partial, findings: &mut Vec<Finding>) {
-    if partial.variables.is_empty() {
+pub(crate) fn resolve(resources: &mut Resources, accumulator: &Accumulator, findings: &mut Vec<Finding>) {
+    if accumulator.variables.is_empty() {
         return;
     }
-    let values = values(resources, partial, findings);
+    let values = values(resources, accumulator, findings);
     if values.is_empty() {
         return;
     }
     for resource in &mut resources.list {
-        match replace(resource, &partial.configuration, &values) {
+        match substitute(resource, &accumulator.config, &values) {
             Ok(node) => resource.replace(node),
-            Err(Misfit { span, message }) => findings.push(Finding::error(FAILED_BUILD, span, message)),
+            Err(FieldError { span, message }) => findings.push(Finding::error(FAILED_BUILD, span, message)),
         }
     }
 }
 
 /// A value and the place to name for it.
-struct Known {
+struct VarValue {
     /// `None` for a collection, which cannot be written into a text.
     value: Option<(Name, Style)>,
     place: Span,
 }
 
-fn values(resources: &Resources, partial: &Partial, findings: &mut Vec<Finding>) -> BTreeMap<Name, Known> {
+fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<Finding>) -> BTreeMap<Name, VarValue> {
     let mut sources: BTreeMap<&Name, &Resource> = BTreeMap::new();
     for resource in &resources.list {
         for name in &resource.variables {
@@ -142,24 +109,24 @@ fn values(resources: &Resources, partial: &Partial, findings: &mut Vec<Finding>)
         }
     }
     let mut values = BTreeMap::new();
-    for (name, variable) in &partial.variables {
+    for (name, variable) in &accumulator.variables {
         let place = &variable.place;
-        let mut wrong = |message: String, help: &str| {
+        let mut report = |message: String, help: &str| {
             // The object may be made by something that was not done.
-            if !partial.uncertain {
+            if !accumulator.is_incomplete {
                 findings.push(Finding::error(FAILED_BUILD, place.clone(), message).help(help));
             }
         };
         let Some(source) = sources.get(name) else {
-            wrong(format!("the variable `{name}` names no object of this build"), "correct its `objref`");
+            report(format!("the variable `{name}` names no object of this build"), "correct its `objref`");
             continue;
         };
         let Ok(Some(node)) = look_up(&source.node, &indexed(&variable.path)) else {
             let kind = &source.id.kind;
-            wrong(format!("{kind} `{}` has no field `{}`", source.id.name, variable.path), "correct its `fieldref`");
+            report(format!("{kind} `{}` has no field `{}`", source.id.name, variable.path), "correct its `fieldref`");
             continue;
         };
-        values.insert(name.clone(), Known { value: typed(node), place: place.clone() });
+        values.insert(name.clone(), VarValue { value: typed_text(node), place: place.clone() });
     }
     values
 }
@@ -177,7 +144,7 @@ fn indexed(path: &str) -> Vec<String> {
 }
 
 /// The text of a value and the style that keeps its type.
-fn typed(node: &Node) -> Option<(Name, Style)> {
+fn typed_text(node: &Node) -> Option<(Name, Style)> {
     let text = node.shared_text()?;
     let style = match node.resolve(Reader::Kustomize)? {
         Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_) => Style::Plain,
@@ -186,21 +153,25 @@ fn typed(node: &Node) -> Option<(Name, Style)> {
     Some((text, style))
 }
 
-fn replace(resource: &Resource, configuration: &Configuration, values: &BTreeMap<Name, Known>) -> Result<Node, Misfit> {
+fn substitute(
+    resource: &Resource,
+    config: &TransformerConfig,
+    values: &BTreeMap<Name, VarValue>,
+) -> Result<Node, FieldError> {
     let mut node = resource.node.clone();
-    for spec in configuration.specs(Topic::VarReference).iter().filter(|spec| spec.matches(&resource.id)) {
-        let mut change = |node: Option<&Node>| node.map_or(Ok(None), |node| written(node, values));
-        node = spec.apply(&node, Make::Nothing, &mut change)?.unwrap_or(node);
+    for spec in config.specs(ConfigField::VarReference).iter().filter(|spec| spec.matches(&resource.id)) {
+        let mut change = |node: Option<&Node>| node.map_or(Ok(None), |node| substitute_node(node, values));
+        node = spec.apply(&node, CreateKind::Nothing, &mut change)?.unwrap_or(node);
     }
     Ok(node)
 }
 
-fn written(node: &Node, values: &BTreeMap<Name, Known>) -> Result<Option<Node>, Misfit> {
+fn substitute_node(node: &Node, values: &BTreeMap<Name, VarValue>) -> Result<Option<Node>, FieldError> {
     match &node.value {
         _ if node.is_null() => Ok(None),
-        Value::Scalar(..) => Ok(write_text(node, values)),
+        Value::Scalar(..) => Ok(substitute_text(node, values)),
         Value::Map(entries) => {
-            let changed: Vec<Option<Node>> = entries.iter().map(|entry| write_text(&entry.node, values)).collect();
+            let changed: Vec<Option<Node>> = entries.iter().map(|entry| substitute_text(&entry.node, values)).collect();
             if changed.iter().all(Option::is_none) {
                 return Ok(None);
             }
@@ -212,15 +183,15 @@ fn written(node: &Node, values: &BTreeMap<Name, Known>) -> Result<Option<Node>, 
         Value::Seq(items) => each_item(node, items, |item| {
             if !matches!(item.resolve(Reader::Kustomize), Some(Scalar::String(_))) {
                 let message = "variables can be written into strings only, and this is none".to_string();
-                return Err(Misfit { span: item.span().clone(), message });
+                return Err(FieldError { span: item.span().clone(), message });
             }
-            Ok(write_text(item, values))
+            Ok(substitute_text(item, values))
         }),
     }
 }
 
 /// The text with the values of its variables; a variable alone gives its type too.
-fn write_text(node: &Node, values: &BTreeMap<Name, Known>) -> Option<Node> {
+fn substitute_text(node: &Node, values: &BTreeMap<Name, VarValue>) -> Option<Node> {
     let Some(Scalar::String(text)) = node.resolve(Reader::Kustomize) else { return None };
     if !text.contains('$') {
         return None;
@@ -239,7 +210,7 @@ fn write_text(node: &Node, values: &BTreeMap<Name, Known>) -> Option<Node> {
 }
 
 /// Replaces `$(NAME)`; `$$` is a dollar sign, and everything else stays. Gives the place of the last variable too.
-fn expand(text: &str, values: &BTreeMap<Name, Known>) -> (String, Option<Span>) {
+fn expand(text: &str, values: &BTreeMap<Name, VarValue>) -> (String, Option<Span>) {
     let mut out = String::with_capacity(text.len());
     let mut place = None;
     let mut rest = text;

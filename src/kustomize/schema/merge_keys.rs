@@ -3,12 +3,13 @@
 //! Source: the `x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key` and `x-kubernetes-list-map-keys` of the
 //! schema of Kubernetes 1.21, which kustomize 5.8 carries. Kinds that it does not know replace every list.
 
-use super::user_schema::UserSchema;
+use super::user_schema::{LIST_KEYS, MAX_REFERENCES, MERGE_KEY, UserSchema, list_id};
+use crate::kube::groups;
 use crate::yaml::{Name, Node};
 
 /// A type of Kubernetes', one of a schema that the user names, or a place where none is known.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Type<'a> {
+pub(crate) enum SchemaType<'a> {
     /// Nothing is known but the user's schema, if there is one: every list is replaced.
     Unknown(Option<&'a UserSchema>),
     /// A type of the built-in schema.
@@ -25,7 +26,7 @@ pub(crate) enum ListMerge<'a> {
     /// Items with equal keys are merged.
     ByKeys(&'static [&'static str]),
     /// The same, by the keys of a schema.
-    By(&'a [Name]),
+    ByUserKeys(&'a [Name]),
     /// A set of scalars: the patch's are added.
     Set,
 }
@@ -77,7 +78,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("node.k8s.io", &["v1", "v1beta1"], &["RuntimeClass"]),
     ("policy", &["v1", "v1beta1"], &["PodDisruptionBudget"]),
     ("policy", &["v1beta1"], &["PodSecurityPolicy"]),
-    ("rbac.authorization.k8s.io", &["v1", "v1beta1"], &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
+    (groups::RBAC, &["v1", "v1beta1"], &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
     ("scheduling.k8s.io", &["v1", "v1beta1"], &["PriorityClass"]),
     ("storage.k8s.io", &["v1", "v1beta1"], &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
 ];
@@ -151,9 +152,11 @@ const FIELDS: &[(&str, &str, &str, ListMerge<'static>)] = &[
     ("WorkloadSpec", "template", "PodTemplateSpec", ListMerge::Replace),
 ];
 
-impl<'a> Type<'a> {
+const STRATEGY: &str = "x-kubernetes-patch-strategy";
+
+impl<'a> SchemaType<'a> {
     /// The type of an object, by the user's schema where there is one.
-    pub(crate) fn of_object(schema: Option<&'a UserSchema>, api_version: &str, kind: &str) -> Self {
+    pub(crate) fn for_object(schema: Option<&'a UserSchema>, api_version: &str, kind: &str) -> Self {
         let user = schema.and_then(|schema| Some(Self::User(schema, schema.object(api_version, kind)?)));
         if let Some(user) = user {
             return user;
@@ -162,31 +165,31 @@ impl<'a> Type<'a> {
             return Self::Unknown(schema);
         }
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        let groups = KINDS.iter().filter(|(its, versions, _)| *its == group && versions.contains(&version));
+        let groups = KINDS.iter().filter(|(known, versions, _)| *known == group && versions.contains(&version));
         let kinds = groups.flat_map(|(_, _, kinds)| kinds.iter());
-        kinds.copied().find(|its| *its == kind).map_or(Self::Unknown(schema), Self::Known)
+        kinds.copied().find(|known| *known == kind).map_or(Self::Unknown(schema), Self::Known)
     }
 
     /// The built-in type of a name.
-    pub(crate) fn named(name: &str) -> Option<Type<'static>> {
-        FIELDS.iter().find(|(its, ..)| *its == name).map(|(its, ..)| Type::Known(its))
+    pub(crate) fn built_in(name: &str) -> Option<SchemaType<'static>> {
+        FIELDS.iter().find(|(known, ..)| *known == name).map(|(known, ..)| SchemaType::Known(known))
     }
 
     /// The type of a field's value, or of its items, and how it merges when it is a list.
     pub(crate) fn field(self, name: &str) -> (Self, ListMerge<'a>) {
         let unknown = (Self::Unknown(None), ListMerge::Replace);
-        let its = match self {
+        let known = match self {
             Self::Unknown(_) => return (self, ListMerge::Replace),
             Self::User(schema, node) => {
-                return schema.field(node, name).unwrap_or((Self::Unknown(Some(schema)), ListMerge::Replace));
+                return user_field(schema, node, name).unwrap_or((Self::Unknown(Some(schema)), ListMerge::Replace));
             }
-            Self::Known(its) => its,
+            Self::Known(known) => known,
         };
-        match FIELDS.iter().find(|(kind, field, _, _)| *kind == its && *field == name) {
+        match FIELDS.iter().find(|(kind, field, _, _)| *kind == known && *field == name) {
             Some((_, _, "", merge)) => (Self::Unknown(None), *merge),
             Some((_, _, child, merge)) => (Self::Known(child), *merge),
             // Every kind of the schema has the metadata of objects.
-            None if name == "metadata" && KINDS.iter().any(|(_, _, kinds)| kinds.contains(&its)) => {
+            None if name == "metadata" && KINDS.iter().any(|(_, _, kinds)| kinds.contains(&known)) => {
                 (Self::Known("ObjectMeta"), ListMerge::Replace)
             }
             None => unknown,
@@ -194,13 +197,45 @@ impl<'a> Type<'a> {
     }
 
     /// This type, or that of the object that a mapping of no known type holds.
-    pub(crate) fn or_of_object(self, old: &Node, new: Option<&Node>) -> Self {
+    pub(crate) fn or_for_object(self, old: &Node, new: Option<&Node>) -> Self {
         let Self::Unknown(schema) = self else { return self };
-        let said = |node: &Node| {
+        let type_meta = |node: &Node| {
             let text = |field: &str| node.get(field).and_then(Node::text).filter(|text| !text.is_empty());
             Some((text("apiVersion")?.to_string(), text("kind")?.to_string()))
         };
-        let named = [Some(old), new].into_iter().flatten().find_map(said);
-        named.map_or(self, |(api_version, kind)| Self::of_object(schema, &api_version, &kind))
+        let named = [Some(old), new].into_iter().flatten().find_map(type_meta);
+        named.map_or(self, |(api_version, kind)| Self::for_object(schema, &api_version, &kind))
     }
+}
+
+/// The type of a field, or of its items, and how it merges when it is a list.
+fn user_field<'a>(schema: &'a UserSchema, node: &'a Node, name: &str) -> Option<(SchemaType<'a>, ListMerge<'a>)> {
+    let own = node.get("properties").and_then(|properties| properties.get(name));
+    let field = own.or_else(|| node.get("additionalProperties").filter(|node| node.is_map()))?;
+    let Some(field) = schema.resolve(field) else {
+        return Some((built_in_type(schema, field)?, ListMerge::Replace));
+    };
+    let strategy = field.get(STRATEGY).and_then(Node::text).unwrap_or_default();
+    if !strategy.split(',').any(|one| one == "merge") {
+        return Some((SchemaType::User(schema, field), ListMerge::Replace));
+    }
+    let keys = field.get(LIST_KEYS).and_then(list_id).or_else(|| field.get(MERGE_KEY)?.text().map(str::to_string));
+    let merge = keys.and_then(|keys| schema.keys.get(&keys)).map_or(ListMerge::Set, |keys| ListMerge::ByUserKeys(keys));
+    let items = field.get("items").and_then(|items| schema.resolve(items));
+    let built_in = || field.get("items").and_then(|items| built_in_type(schema, items));
+    let items = items.map(|items| SchemaType::User(schema, items)).or_else(built_in);
+    Some((items.unwrap_or(SchemaType::Unknown(Some(schema))), merge))
+}
+
+/// The built-in type that a reference names which leads out of this schema.
+fn built_in_type<'a>(schema: &'a UserSchema, mut node: &'a Node) -> Option<SchemaType<'static>> {
+    for _ in 0..MAX_REFERENCES {
+        let reference = node.get("$ref").and_then(Node::text)?;
+        match schema.definitions.get(reference.strip_prefix("#/definitions/")?) {
+            Some(next) => node = next,
+            None if schema.beside_built_in => return SchemaType::built_in(reference.rsplit('.').next()?),
+            None => return None,
+        }
+    }
+    None
 }

@@ -3,18 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::load_config;
 use crate::base::finding::Finding;
 use crate::kube::Object;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::transformer_config::Configuration;
+use crate::kustomize::fieldspec::builtin_fieldspecs::merged;
+use crate::kustomize::fieldspec::transformer_config::TransformerConfig;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::remote_base::{self, RemoteBase};
-use crate::kustomize::objects::patch_targets::{self, Laid};
-use crate::kustomize::objects::resources::{Id, Resource, Resources};
-use crate::kustomize::references::vars::{self, Variables};
+use crate::kustomize::objects::patch_targets::{self, PatchTarget};
+use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::user_schema::UserSchema;
-use crate::text::Index;
+use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
 /// A build may hold this many objects.
@@ -26,47 +25,56 @@ const MANY_FINDINGS: usize = 1_000;
 /// What a folder builds to before the last steps, which are done once at the top.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub(crate) struct Partial {
+pub(crate) struct Accumulator {
     pub(crate) resources: Resources,
     pub(crate) findings: Vec<Finding>,
     pub(crate) not_done: BTreeMap<String, usize>,
     /// What was left out because it lies elsewhere or needs another program.
     pub(crate) left_out: Vec<Finding>,
     /// The patches with a target, and whether they found anything.
-    pub(crate) laid: Vec<Laid>,
+    pub(crate) patch_targets: Vec<PatchTarget>,
     /// What is loaded from a URL.
     pub(crate) remote: Vec<RemoteBase>,
     /// Whether Flux's own manifests are yet to be written into a file that is empty so far.
-    pub(crate) awaits_flux: bool,
+    pub(crate) awaits_bootstrap: bool,
     /// The same as `not_done` without what its bases say.
     pub(crate) own_not_done: BTreeMap<String, usize>,
     pub(crate) folders: BTreeSet<String>,
     /// Whether it is a Component, which can be built but not be a resource.
-    pub(crate) component: bool,
+    pub(crate) is_component: bool,
     /// What is wrong with a kustomization that says nothing, once another one includes it.
     pub(crate) empty: Option<Finding>,
     /// Where transformers work.
-    pub(crate) configuration: Arc<Configuration>,
+    pub(crate) config: Arc<TransformerConfig>,
     /// What `vars` declare.
-    pub(crate) variables: Variables,
+    pub(crate) variables: BTreeMap<Name, Variable>,
     /// The schema that the user gives for kinds, if any.
     pub(crate) schema: Option<Arc<UserSchema>>,
     /// The kustomization's file, where it is noted what is done to objects.
-    pub(crate) traced: Option<Name>,
+    pub(crate) traced_file: Option<Name>,
     /// Whether objects may be missing or other ones because something was not done or was wrong.
-    pub(crate) uncertain: bool,
+    pub(crate) is_incomplete: bool,
     /// Whether there were more objects than a build may hold.
-    pub(crate) is_overfull: bool,
+    pub(crate) is_too_large: bool,
 }
 
-impl Partial {
+/// A variable that `vars` declares.
+#[derive(Debug, Clone)]
+pub(crate) struct Variable {
+    /// The path of the field that holds the value, separated by dots.
+    pub(crate) path: String,
+    /// The position of the declaration.
+    pub(crate) place: Span,
+}
+
+impl Accumulator {
     pub(crate) fn fail(&mut self, finding: Finding) {
-        self.uncertain = true;
+        self.is_incomplete = true;
         self.findings.push(finding);
     }
 
     pub(crate) fn skip(&mut self, what: &str) {
-        self.uncertain = true;
+        self.is_incomplete = true;
         self.count(what);
     }
 
@@ -82,17 +90,17 @@ impl Partial {
     }
 
     /// Takes over what is to be said of a base.
-    pub(crate) fn absorb(&mut self, base: &Self, item: &Node) {
-        self.uncertain |= base.uncertain;
-        self.is_overfull |= base.is_overfull;
-        self.awaits_flux |= base.awaits_flux;
-        self.laid.extend(base.laid.iter().cloned());
+    pub(crate) fn merge_base(&mut self, base: &Self, item: &Node) {
+        self.is_incomplete |= base.is_incomplete;
+        self.is_too_large |= base.is_too_large;
+        self.awaits_bootstrap |= base.awaits_bootstrap;
+        self.patch_targets.extend(base.patch_targets.iter().cloned());
         self.remote.extend(base.remote.iter().cloned());
         if self.remote.len() > MANY_FINDINGS {
-            remote_base::settle(&mut self.remote);
+            remote_base::deduplicate(&mut self.remote);
         }
-        if self.laid.len() > MANY_FINDINGS {
-            patch_targets::settle(&mut self.laid);
+        if self.patch_targets.len() > MANY_FINDINGS {
+            patch_targets::deduplicate(&mut self.patch_targets);
         }
         base.empty.iter().for_each(|finding| self.fail(finding.clone().related(item.span().clone(), "included here")));
         self.findings.extend(base.findings.iter().cloned());
@@ -103,25 +111,50 @@ impl Partial {
             *all = all.saturating_add(*count);
         }
         // A base that is included twice, by a base that is included twice, says everything many times.
-        for said in [&mut self.findings, &mut self.left_out] {
-            if said.len() > MANY_FINDINGS {
-                crate::base::finding::sort(said);
+        for findings in [&mut self.findings, &mut self.left_out] {
+            if findings.len() > MANY_FINDINGS {
+                crate::base::finding::sort(findings);
             }
         }
-        load_config::merge(self, &base.configuration, item);
-        vars::absorb(self, &base.variables);
+        self.merge_config(&base.config, item);
+        for (name, variable) in &base.variables {
+            self.declare_variable(name, variable.clone());
+        }
+    }
+
+    /// Merges a transformer configuration into the accumulated one.
+    pub(crate) fn merge_config(&mut self, other: &Arc<TransformerConfig>, place: &Node) {
+        match merged(&self.config, other) {
+            Ok(both) => self.config = both,
+            Err(conflict) => self.fail(conflict.finding(place.span())),
+        }
+    }
+
+    /// Declares a variable; a second declaration of a name is an error.
+    pub(crate) fn declare_variable(&mut self, name: &Name, variable: Variable) {
+        match self.variables.get(name) {
+            Some(first) => {
+                let message = format!("the variable `{name}` is declared twice");
+                let finding = Finding::error(FAILED_BUILD, variable.place, message);
+                let finding = finding.related(first.place.clone(), "first here");
+                self.fail(finding.help("give each variable its own name; kustomize refuses this"));
+            }
+            None => {
+                self.variables.insert(name.clone(), variable);
+            }
+        }
     }
 
     pub(crate) fn add(&mut self, mut resource: Resource, item: &Node) {
         if let Some(schema) = &self.schema {
-            resource.know(schema);
+            resource.set_schema(schema);
         }
-        if self.is_overfull || self.resources.list.len() >= MAX_OBJECTS {
-            if !self.is_overfull {
+        if self.is_too_large || self.resources.list.len() >= MAX_OBJECTS {
+            if !self.is_too_large {
                 let message = format!("this build holds more than {MAX_OBJECTS} objects; it was given up");
                 self.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
             }
-            self.is_overfull = true;
+            self.is_too_large = true;
             return;
         }
         let place = self.resources.list.len();
@@ -139,19 +172,19 @@ impl Partial {
     }
 
     /// Lets go of the objects when there were too many: every folder that includes this one would go through them again.
-    pub(crate) fn empty_when_overfull(&mut self) {
-        if self.is_overfull {
+    pub(crate) fn clear_if_too_large(&mut self) {
+        if self.is_too_large {
             self.resources = Resources::default();
         }
     }
 
     /// Two objects that a `namespace` gave one name.
-    pub(crate) fn refuse_conflicts(&mut self, place: &Node) {
-        let mut seen: Index<Id, usize> = Index::default();
+    pub(crate) fn reject_id_conflicts(&mut self, place: &Node) {
+        let mut seen: Index<ResourceId, usize> = Index::default();
         let mut conflicts = Vec::new();
         for (position, resource) in self.resources.list.iter().enumerate() {
             if let Some(first) = seen.insert(resource.id.clone(), position) {
-                let object = |at: usize| Object { node: self.resources.list[at].node.clone() }.span().clone();
+                let object = |index: usize| Object { node: self.resources.list[index].node.clone() }.span().clone();
                 let message = format!(
                     "in one namespace there would be two objects called {} `{}`",
                     resource.id.kind, resource.id.name
@@ -169,16 +202,16 @@ impl Partial {
 }
 
 /// The fields whose items take another program.
-const CHARTS: [&str; 2] = ["helmCharts", "helmChartInflationGenerator"];
+const CHART_FIELDS: [&str; 2] = ["helmCharts", "helmChartInflationGenerator"];
 
 /// Notes what kustomize refuses of a kustomization's fields, and what this engine does not carry out.
-pub(crate) fn count_fields(definition: &Definition, partial: &mut Partial) {
-    definition.faults.iter().for_each(|fault| partial.fail(fault.clone()));
+pub(crate) fn count_fields(definition: &Definition, accumulator: &mut Accumulator) {
+    definition.findings.iter().for_each(|finding| accumulator.fail(finding.clone()));
     for entry in definition.node.entries() {
-        if let Some(field) = CHARTS.iter().find(|field| ***field == *entry.key) {
-            entry.node.items().iter().for_each(|chart| partial.leave_out(field, not_inflated(chart)));
+        if let Some(field) = CHART_FIELDS.iter().find(|field| ***field == *entry.key) {
+            entry.node.items().iter().for_each(|chart| accumulator.leave_out(field, not_inflated(chart)));
         } else if &*entry.key == "helmGlobals" && !entry.node.is_null() {
-            partial.count("helmGlobals");
+            accumulator.count("helmGlobals");
         }
     }
 }

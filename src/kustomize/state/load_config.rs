@@ -2,82 +2,80 @@
 
 use std::sync::Arc;
 
-use super::accumulator::Partial;
+use super::accumulator::Accumulator;
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::crd_fieldspecs;
-use crate::kustomize::fieldspec::transformer_config::{self, Configuration, built_in, merged};
+use crate::kustomize::fieldspec::builtin_fieldspecs::built_in;
+use crate::kustomize::fieldspec::transformer_config::TransformerConfig;
+use crate::kustomize::fieldspec::{crd_fieldspecs, read_config};
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::locate::Located;
+use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::{Node, Parsed};
 
 /// Merges the built-in configuration and what the kustomization adds to it into what its bases brought.
-pub(crate) fn run(files: &Files, definition: &Definition, partial: &mut Partial) {
-    let mut own = built_in().clone();
-    let mut added = Configuration::default();
+pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
+    let mut base_config = built_in().clone();
+    let mut added_config = TransformerConfig::default();
     for item in definition.items("configurations") {
-        let Some(parsed) = parsed(files, definition, item, partial) else { continue };
+        let Some(parsed) = read_file(files, definition, item, accumulator) else { continue };
         let Some(document) = parsed.documents.first() else { continue };
-        let said = transformer_config::read(&document.node, &mut partial.findings);
-        match added.merge(&said) {
-            Ok(merged) => added = merged,
-            Err(conflict) => partial.fail(conflict.finding(item.span())),
+        let config = read_config::read(&document.node, &mut accumulator.findings);
+        match added_config.merge(&config) {
+            Ok(merged) => added_config = merged,
+            Err(conflict) => accumulator.fail(conflict.finding(item.span())),
         }
     }
-    if let Some(entry) = definition.entry("configurations").filter(|_| !added.is_empty()) {
-        match own.merge(&added) {
-            Ok(merged) => own = Arc::new(merged),
-            Err(conflict) => partial.fail(conflict.finding(entry.node.span())),
+    if let Some(entry) = definition.entry("configurations").filter(|_| !added_config.is_empty()) {
+        match base_config.merge(&added_config) {
+            Ok(merged) => base_config = Arc::new(merged),
+            Err(conflict) => accumulator.fail(conflict.finding(entry.node.span())),
         }
     }
-    merge(partial, &own, &definition.node);
+    accumulator.merge_config(&base_config, &definition.node);
     for item in definition.items("crds") {
-        let Some(parsed) = parsed(files, definition, item, partial) else { continue };
+        let Some(parsed) = read_file(files, definition, item, accumulator) else { continue };
         let Some(document) = parsed.documents.first() else { continue };
         match crd_fieldspecs::read(&document.node) {
-            Ok(said) => merge(partial, &Arc::new(said), item),
-            Err(conflict) => partial.fail(conflict.finding(item.span())),
+            Ok(config) => accumulator.merge_config(&Arc::new(config), item),
+            Err(conflict) => accumulator.fail(conflict.finding(item.span())),
         }
-    }
-}
-
-/// Merges a configuration into that of what was accumulated.
-pub(crate) fn merge(partial: &mut Partial, other: &Arc<Configuration>, place: &Node) {
-    match merged(&partial.configuration, other) {
-        Ok(both) => partial.configuration = both,
-        Err(conflict) => partial.fail(conflict.finding(place.span())),
     }
 }
 
 /// What a file says that the kustomization names; a file that is not there is a finding.
-fn parsed(files: &Files, definition: &Definition, item: &Node, partial: &mut Partial) -> Option<Arc<Parsed>> {
+fn read_file(
+    files: &Files,
+    definition: &Definition,
+    item: &Node,
+    accumulator: &mut Accumulator,
+) -> Option<Arc<Parsed>> {
     let text = item.text().unwrap_or_default();
     let path = match definition.find(files, item) {
         Ok(Located::File(path)) => path,
-        Ok(Located::Elsewhere(finding)) => {
-            partial.leave_out("configurations: <url>", finding);
+        Ok(Located::NotFetched(finding)) => {
+            accumulator.leave_out("configurations: <url>", finding);
             return None;
         }
         Ok(Located::Folder(_)) => {
             let message = format!("`{text}` is a folder, and a file is wanted");
-            partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("name a file in it"));
+            accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("name a file in it"));
             return None;
         }
         Err(finding) => {
-            partial.fail(finding);
+            accumulator.fail(finding);
             return None;
         }
     };
     let Some(parsed) = files.get(&path) else {
         let message = format!("`{text}` is no text that can be read");
-        partial.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+        accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
         return None;
     };
-    parsed.findings.iter().cloned().for_each(|finding| partial.fail(finding));
+    parsed.findings.iter().cloned().for_each(|finding| accumulator.fail(finding));
     if let Some(second) = parsed.documents.get(1) {
         let message = format!("`{text}` holds several documents; kustomize reads one");
-        partial.fail(Finding::error(FAILED_BUILD, second.node.span().clone(), message));
+        accumulator.fail(Finding::error(FAILED_BUILD, second.node.span().clone(), message));
     }
     Some(parsed)
 }

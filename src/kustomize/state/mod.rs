@@ -2,4 +2,5 @@
 
 pub(super) mod accumulator;
 pub(super) mod load_config;
+pub(super) mod load_schema;
 pub(super) mod origin_annotations;

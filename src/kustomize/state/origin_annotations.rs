@@ -3,146 +3,73 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::accumulator::Partial;
-use crate::kube::Object;
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, made, set_text};
+use super::accumulator::Accumulator;
+use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldSpec, Gvk};
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::copy_of;
 use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::objects::trace::{PluginRef, Source};
+use crate::kustomize::text::string_value::{new_value, set_text_entry};
 use crate::text::{File, Span, folder_of};
-use crate::yaml::{By, Name, Node, Style, Value, go};
+use crate::yaml::{By, Node, Style, Value, go};
 
 /// What kustomize's field of that name holds; the version is that of the program whose output is the measure.
-const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "kustomize-v5.8.1");
+const MANAGED_BY_LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "kustomize-v5.8.1");
 const ORIGIN: &str = "config.kubernetes.io/origin";
-const STEPS: &str = "alpha.config.kubernetes.io/transformations";
+const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";
 
-/// A generator or transformer.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Maker {
-    /// The file that configures it, by its path in the tree.
-    file: Name,
-    kind: Name,
-    /// Name and namespace of one that is written as an object.
-    name: Name,
-    namespace: Name,
-}
-
-impl Maker {
-    /// One that a field of a kustomization configures.
-    pub(crate) fn of_field(file: &Name, kind: &str) -> Arc<Self> {
-        Arc::new(Self { file: file.clone(), kind: kind.into(), name: "".into(), namespace: "".into() })
-    }
-
-    /// One that is written as an object.
-    pub(crate) fn of_object(object: &Object, trace: &Trace) -> Arc<Self> {
-        let file = match &trace.source {
-            Some(Source::File(path)) => path.clone(),
-            Some(Source::Made(maker)) => maker.file.clone(),
-            None => "".into(),
-        };
-        Arc::new(Self {
-            file,
-            kind: object.kind().into(),
-            name: object.name().into(),
-            namespace: object.namespace().unwrap_or_default().into(),
-        })
-    }
-
-    /// What the annotations say of it, each line behind `indent`.
-    fn describe(&self, top: &str, indent: &str) -> String {
-        let mut out = format!("configuredIn: {}\n", printed(&relative(top, &self.file)));
-        let _ = write!(out, "{indent}configuredBy:\n{indent}  apiVersion: builtin\n{indent}  kind: {}\n", self.kind);
-        for (field, value) in [("name", &self.name), ("namespace", &self.namespace)] {
-            if !value.is_empty() {
-                let _ = writeln!(out, "{indent}  {field}: {}", printed(value));
-            }
-        }
-        out
-    }
-}
-
-/// What is noted of an object while it is built.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Trace {
-    source: Option<Source>,
-    steps: Vec<Arc<Maker>>,
-}
-
-impl Trace {
-    /// What takes an object's place comes from elsewhere, and its steps are those of the object and no others.
-    pub(crate) fn take_source(&mut self, other: &Self) {
-        self.source.clone_from(&other.source);
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Source {
-    File(Name),
-    Made(Arc<Maker>),
-}
-
-impl Partial {
+impl Accumulator {
     /// Notes that a field's transformers, so many of them, went over all objects.
-    pub(crate) fn traced_steps(&mut self, kind: &str, count: usize) {
-        if let Some(file) = self.traced.clone() {
-            let maker = Maker::of_field(&file, kind);
-            (0..count).for_each(|_| self.traced_by(&maker));
+    pub(crate) fn record_transformers(&mut self, kind: &str, count: usize) {
+        if let Some(file) = self.traced_file.clone() {
+            let plugin_ref = PluginRef::from_field(&file, kind);
+            (0..count).for_each(|_| self.record_transformer(&plugin_ref));
         }
     }
 
     /// Notes that a transformer went over all objects.
-    pub(crate) fn traced_by(&mut self, maker: &Arc<Maker>) {
-        if self.traced.is_none() {
+    pub(crate) fn record_transformer(&mut self, plugin_ref: &Arc<PluginRef>) {
+        if self.traced_file.is_none() {
             return;
         }
         for resource in &mut self.resources.list {
             let trace = &mut resource.history.trace;
             match trace.source {
-                Some(_) => trace.steps.push(maker.clone()),
+                Some(_) => trace.transformers.push(plugin_ref.clone()),
                 // What has no source was made by this transformer.
-                None => trace.source = Some(Source::Made(maker.clone())),
+                None => trace.source = Some(Source::Generated(plugin_ref.clone())),
             }
         }
     }
 }
 
-impl Resource {
-    /// Notes the file that the object was read from.
-    pub(crate) fn traced_to_file(&mut self, path: &str) {
-        self.history.trace.source = Some(Source::File(path.into()));
-    }
-
-    /// Notes the generator that made the object.
-    pub(crate) fn traced_to_maker(&mut self, maker: Arc<Maker>) {
-        self.history.trace.source = Some(Source::Made(maker));
-    }
-}
-
 /// Tells whether a kustomization at the top asks for anything to be noted.
-pub(crate) fn is_asked(definition: &Definition) -> bool {
+pub(crate) fn has_build_metadata(definition: &Definition) -> bool {
     !definition.items("buildMetadata").is_empty()
 }
 
 /// Writes what the topmost kustomization asks for into an object.
 pub(crate) fn write(resource: &mut Resource, definition: &Definition) {
-    for asked in definition.items("buildMetadata") {
-        let (span, trace) = (asked.span(), &resource.history.trace);
-        let node = match asked.text() {
+    for option in definition.items("buildMetadata") {
+        let (span, trace) = (option.span(), &resource.history.trace);
+        let node = match option.text() {
             Some("managedByLabel") => {
-                let (key, value) = MANAGED_BY;
-                put(&resource.node, "metadata/labels", key, value.into(), span)
+                let (key, value) = MANAGED_BY_LABEL;
+                set_entry(&resource.node, "metadata/labels", key, value.into(), span)
             }
             Some("originAnnotations") => {
                 let text = trace.source.as_ref().map(|source| match source {
-                    Source::File(path) => format!("path: {}\n", printed(&relative(&definition.folder, path))),
-                    Source::Made(maker) => maker.describe(&definition.folder, ""),
+                    Source::File(path) => format!("path: {}\n", print_scalar(&relative_path(&definition.folder, path))),
+                    Source::Generated(plugin_ref) => describe(plugin_ref, &definition.folder, ""),
                 });
                 text.map_or_else(|| resource.node.clone(), |text| annotate(&resource.node, ORIGIN, text, span))
             }
-            Some("transformerAnnotations") if !trace.steps.is_empty() => {
-                let steps = trace.steps.iter().map(|step| format!("- {}", step.describe(&definition.folder, "  ")));
-                annotate(&resource.node, STEPS, steps.collect(), span)
+            Some("transformerAnnotations") if !trace.transformers.is_empty() => {
+                let transformers = trace
+                    .transformers
+                    .iter()
+                    .map(|plugin_ref| format!("- {}", describe(plugin_ref, &definition.folder, "  ")));
+                annotate(&resource.node, TRANSFORMATIONS, transformers.collect(), span)
             }
             _ => continue,
         };
@@ -150,28 +77,40 @@ pub(crate) fn write(resource: &mut Resource, definition: &Definition) {
     }
 }
 
-fn annotate(node: &Node, key: &str, text: String, span: &Span) -> Node {
-    put(node, "metadata/annotations", key, text, span)
+/// What the annotations say of it, each line behind `indent`.
+fn describe(plugin: &PluginRef, top: &str, indent: &str) -> String {
+    let mut out = format!("configuredIn: {}\n", print_scalar(&relative_path(top, &plugin.file)));
+    let _ = write!(out, "{indent}configuredBy:\n{indent}  apiVersion: builtin\n{indent}  kind: {}\n", plugin.kind);
+    for (field, value) in [("name", &plugin.name), ("namespace", &plugin.namespace)] {
+        if !value.is_empty() {
+            let _ = writeln!(out, "{indent}  {field}: {}", print_scalar(value));
+        }
+    }
+    out
 }
 
-fn put(node: &Node, path: &str, key: &str, text: String, span: &Span) -> Node {
+fn annotate(node: &Node, key: &str, text: String, span: &Span) -> Node {
+    set_entry(node, "metadata/annotations", key, text, span)
+}
+
+fn set_entry(node: &Node, path: &str, key: &str, text: String, span: &Span) -> Node {
     let style = if text.contains('\n') { Style::Literal } else { Style::Double };
-    let value = made(Value::Scalar(text.into(), style), By::Field(span.clone()));
+    let value = new_value(Value::Scalar(text.into(), style), By::Field(span.clone()));
     let spec = FieldSpec::new(Gvk::new("", "", ""), path, true);
-    let mut set = |map: Option<&Node>| Ok(map.map(|map| set_text(map, key, span, &value)));
-    let done = spec.apply(node, Make::Map(span), &mut set);
+    let mut set = |map: Option<&Node>| Ok(map.map(|map| set_text_entry(map, key, span, &value)));
+    let result = spec.apply(node, CreateKind::Map(span), &mut set);
     // Metadata that are no mapping were refused when the object was read.
-    done.ok().flatten().unwrap_or_else(|| node.clone())
+    result.ok().flatten().unwrap_or_else(|| node.clone())
 }
 
 /// A text as YAML.
-fn printed(text: &str) -> String {
+fn print_scalar(text: &str) -> String {
     let nowhere = File::new("", "").first_line();
     go::print(&Node::scalar(text, Style::Double, nowhere)).trim_end().to_string()
 }
 
 /// The path of a file from a folder, both given from the tree's root; that of a copy's file is from the copy's root.
-fn relative(folder: &str, path: &str) -> String {
+fn relative_path(folder: &str, path: &str) -> String {
     if let Some(place) = copy_of(path) {
         return path.get(place.len() + 1..).unwrap_or_default().to_owned();
     }
@@ -185,12 +124,12 @@ fn relative(folder: &str, path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::relative;
+    use super::relative_path;
 
     #[test]
     fn a_path_is_given_from_the_folder_that_is_built() {
-        assert_eq!(relative("overlay", "base/a.yaml"), "../base/a.yaml");
-        assert_eq!(relative("", "base/a.yaml"), "base/a.yaml");
-        assert_eq!(relative("a/b", "a/b/c.yaml"), "c.yaml");
+        assert_eq!(relative_path("overlay", "base/a.yaml"), "../base/a.yaml");
+        assert_eq!(relative_path("", "base/a.yaml"), "base/a.yaml");
+        assert_eq!(relative_path("a/b", "a/b/c.yaml"), "c.yaml");
     }
 }

@@ -21,8 +21,8 @@ fn write(out: &mut String, value: &Value, indent: Option<usize>) {
         Value::Array(items) if items.is_empty() => out.push_str("[]"),
         Value::Array(items) => {
             out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                start(out, at, inner);
+            for (index, item) in items.iter().enumerate() {
+                start(out, index, inner);
                 write(out, item, inner);
             }
             line(out, indent);
@@ -33,8 +33,8 @@ fn write(out: &mut String, value: &Value, indent: Option<usize>) {
             let mut entries: Vec<_> = map.iter().collect();
             entries.sort_by_key(|(key, _)| key.as_str());
             out.push('{');
-            for (at, (key, value)) in entries.into_iter().enumerate() {
-                start(out, at, inner);
+            for (index, (key, value)) in entries.into_iter().enumerate() {
+                start(out, index, inner);
                 write_text(out, key);
                 out.push_str(if indent.is_some() { ": " } else { ":" });
                 write(out, value, inner);
@@ -45,8 +45,8 @@ fn write(out: &mut String, value: &Value, indent: Option<usize>) {
     }
 }
 
-fn start(out: &mut String, at: usize, indent: Option<usize>) {
-    if at > 0 {
+fn start(out: &mut String, index: usize, indent: Option<usize>) {
+    if index > 0 {
         out.push(',');
     }
     line(out, indent);

@@ -4,7 +4,7 @@ use crate::yaml::{Entry, Node, Style, Value, go};
 
 /// The object as whoever reads kustomize's text gets it: folded blocks have other line breaks than their authors wrote.
 /// Subtrees without such a string are shared.
-pub(crate) fn reprinted(node: &Node) -> Node {
+pub(crate) fn reprint_node(node: &Node) -> Node {
     changed(node).unwrap_or_else(|| node.clone())
 }
 
@@ -12,23 +12,23 @@ pub(crate) fn reprinted(node: &Node) -> Node {
 fn changed(node: &Node) -> Option<Node> {
     let value = match &node.value {
         Value::Scalar(text, style) => {
-            let settled = go::settled(text, *style);
-            if *settled == **text {
+            let printed = go::settled(text, *style);
+            if *printed == **text {
                 return None;
             }
             // Written as it is now, it does not change once more.
             let style = if *style == Style::Folded { Style::Literal } else { *style };
-            Value::Scalar(settled.into_owned().into(), style)
+            Value::Scalar(printed.into_owned().into(), style)
         }
         Value::Seq(items) => {
             let (first, item) = first_change(items, changed)?;
-            let rest = items.iter().skip(first + 1).map(reprinted);
+            let rest = items.iter().skip(first + 1).map(reprint_node);
             Value::Seq(items.iter().take(first).cloned().chain([item]).chain(rest).collect())
         }
         Value::Map(entries) => {
             let change = |entry: &Entry| changed(&entry.node).map(|node| entry.with_node(node));
             let (first, entry) = first_change(entries, change)?;
-            let rest = entries.iter().skip(first + 1).map(|entry| entry.with_node(reprinted(&entry.node)));
+            let rest = entries.iter().skip(first + 1).map(|entry| entry.with_node(reprint_node(&entry.node)));
             Value::Map(entries.iter().take(first).cloned().chain([entry]).chain(rest).collect())
         }
     };
@@ -37,5 +37,5 @@ fn changed(node: &Node) -> Option<Node> {
 
 /// The first of a list that changes, and where it stands: each is looked at once, however deep the lists nest.
 fn first_change<T>(items: &[T], change: impl Fn(&T) -> Option<T>) -> Option<(usize, T)> {
-    items.iter().enumerate().find_map(|(at, item)| change(item).map(|item| (at, item)))
+    items.iter().enumerate().find_map(|(index, item)| change(item).map(|item| (index, item)))
 }

@@ -5,33 +5,35 @@ use crate::yaml::{Node, Reader, Scalar, Style, Value};
 /// What became of it.
 pub(crate) enum Retyped {
     /// It is written in this style.
-    As(Style),
+    Compatible(Style),
     /// The text cannot have the old value's type, which is named by its tag.
-    Clash(&'static str),
+    Incompatible(&'static str),
 }
 
 /// The style in which `text` has the type of `old`. What was only just made has no type yet.
-pub(crate) fn retype(old: &Node, text: &str, made: bool) -> Retyped {
-    let Value::Scalar(_, style) = &old.value else { return Retyped::As(Style::Plain) };
-    if made || *style != Style::Plain {
-        return Retyped::As(if made { Style::Plain } else { *style });
+pub(crate) fn retype(old: &Node, text: &str, is_new: bool) -> Retyped {
+    let Value::Scalar(_, style) = &old.value else { return Retyped::Compatible(Style::Plain) };
+    if is_new || *style != Style::Plain {
+        return Retyped::Compatible(if is_new { Style::Plain } else { *style });
     }
     let plain = Node::scalar(text, Style::Plain, old.span().clone());
     let (before, after) = (old.resolve(Reader::Kustomize), plain.resolve(Reader::Kustomize));
     let tag = match (before, after) {
-        (Some(Scalar::String(_)), Some(Scalar::String(_))) if is_plain(text) => return Retyped::As(Style::Plain),
-        (Some(Scalar::String(_)), _) => return Retyped::As(Style::Double),
+        (Some(Scalar::String(_)), Some(Scalar::String(_))) if is_plain(text) => {
+            return Retyped::Compatible(Style::Plain);
+        }
+        (Some(Scalar::String(_)), _) => return Retyped::Compatible(Style::Double),
         (Some(Scalar::Null), Some(Scalar::Null))
         | (Some(Scalar::Bool(_)), Some(Scalar::Bool(_)))
         | (Some(Scalar::Int(_)), Some(Scalar::Int(_)))
         | (Some(Scalar::Float(_)), Some(Scalar::Float(_) | Scalar::Int(_)))
-        | (None, _) => return Retyped::As(Style::Plain),
+        | (None, _) => return Retyped::Compatible(Style::Plain),
         (Some(Scalar::Null), _) => "!!null",
         (Some(Scalar::Bool(_)), _) => "!!bool",
         (Some(Scalar::Int(_)), _) => "!!int",
         (Some(Scalar::Float(_)), _) => "!!float",
     };
-    Retyped::Clash(tag)
+    Retyped::Incompatible(tag)
 }
 
 /// Tells whether a string surely needs no quotes.

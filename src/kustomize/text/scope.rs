@@ -1,5 +1,7 @@
 //! Which kinds have no namespace, as far as kustomize knows.
 
+use crate::kube::groups;
+
 /// The kinds without namespace that kustomize's built-in schema knows, by group, versions and kinds. It matches
 /// versions exactly: an `apiVersion` it does not know gets a namespace.
 ///
@@ -18,7 +20,7 @@ const CLUSTER_SCOPED: &[(&str, &[&str], &[&str])] = &[
     ("networking.k8s.io", &["v1", "v1beta1"], &["IngressClass"]),
     ("node.k8s.io", &["v1", "v1beta1"], &["RuntimeClass"]),
     ("policy", &["v1beta1"], &["PodSecurityPolicy"]),
-    ("rbac.authorization.k8s.io", &["v1", "v1beta1"], &["ClusterRole", "ClusterRoleBinding"]),
+    (groups::RBAC, &["v1", "v1beta1"], &["ClusterRole", "ClusterRoleBinding"]),
     ("scheduling.k8s.io", &["v1", "v1beta1"], &["PriorityClass"]),
     ("storage.k8s.io", &["v1", "v1beta1"], &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
 ];

@@ -3,20 +3,12 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::field_path::{Change, Shape, look_up};
+use super::field_change::{Change, Shape, read_embedded};
+use super::field_path::look_up;
 use super::retype::{Retyped, retype};
-use super::{go_json, growth};
-use crate::text::{File, Span};
-use crate::yaml::{By, Node, Reader, Style, Value, parse, print, to_json};
-
-/// Tells whether a path matches something in the text of a scalar. kustomize changes a copy then, so nothing changes.
-pub(crate) fn matches(change: &Change<'_>, scalar: &Node, path: &[String]) -> Result<bool, String> {
-    let text = scalar.text().unwrap_or_default();
-    let root = read(text).ok_or_else(|| "there is a single value, and nothing can be below it".to_string())?;
-    let keep = |node: &Node, _: bool| Ok(node.clone());
-    let inner = Change { create: change.create, span: change.span, set: &keep };
-    Ok(inner.apply(&root, path)?.is_some())
-}
+use super::{go_json, size_limits};
+use crate::text::Span;
+use crate::yaml::{By, Node, Reader, Style, Value, print, to_json};
 
 /// The object with a value written into the text that a path passes through.
 ///
@@ -25,12 +17,12 @@ pub(crate) fn matches(change: &Change<'_>, scalar: &Node, path: &[String]) -> Re
 pub(crate) fn write(object: &Node, path: &[String], value: &Node, create: bool, by: &Span) -> Option<Node> {
     let (end, scalar, root) = (1..path.len()).find_map(|end| {
         let scalar = look_up(object, path.get(..end)?).ok()??;
-        Some((end, scalar, read(scalar.text()?)?))
+        Some((end, scalar, read_embedded(scalar.text()?)?))
     })?;
     let text = scalar.text()?;
     let json = text.trim_start().starts_with(['{', '[']);
     let edits = RefCell::new(Some(Vec::new()));
-    let set = |node: &Node, made: bool| set_inside(node, made, value, json, &edits);
+    let set = |node: &Node, is_new: bool| set_embedded(node, is_new, value, json, &edits);
     let change = Change { create: create.then(|| Shape::of(value)), span: by, set: &set };
     let changed = change.apply(&root, path.get(end..)?).ok()??;
     let written = if json {
@@ -44,9 +36,9 @@ pub(crate) fn write(object: &Node, path: &[String], value: &Node, create: bool, 
         .trim()
         .to_string()
     };
-    growth::check_text(&written).ok()?;
+    size_limits::check_text_size(&written).ok()?;
     let node = scalar.changed(Value::Scalar(written.into(), block_style(scalar)), By::Field(by.clone()));
-    put(object, path.get(..end)?, &node)
+    set_at(object, path.get(..end)?, &node)
 }
 
 fn block_style(scalar: &Node) -> Style {
@@ -57,39 +49,33 @@ fn block_style(scalar: &Node) -> Style {
     }
 }
 
-fn read(text: &str) -> Option<Node> {
-    let parsed = parse(&File::new("text", text));
-    let document = parsed.documents.into_iter().next()?;
-    (parsed.findings.is_empty() && document.complete).then_some(document.node)
-}
-
 type Edits = RefCell<Option<Vec<(Range<usize>, String)>>>;
 
 /// Sets a value inside of a text, and notes which bytes of the text change if that can be said.
-fn set_inside(node: &Node, made: bool, value: &Node, json: bool, edits: &Edits) -> Result<Node, String> {
+fn set_embedded(node: &Node, is_new: bool, value: &Node, json: bool, edits: &Edits) -> Result<Node, String> {
     let Value::Scalar(..) = node.value else {
         edits.replace(None);
         return Ok(value.clone());
     };
     let text = value.shared_text().unwrap_or_else(|| "".into());
-    let token = match retype(node, &text, made) {
-        Retyped::As(style) => {
+    let token = match retype(node, &text, is_new) {
+        Retyped::Compatible(style) => {
             let token = token(&text, style);
-            match token.filter(|_| !made && !node.span().text().contains('\n')) {
-                Some(token) => note(edits, node.span().range(), token),
+            match token.filter(|_| !is_new && !node.span().text().contains('\n')) {
+                Some(token) => record_edit(edits, node.span().range(), token),
                 None => drop(edits.replace(None)),
             }
             return Ok(Node { value: Value::Scalar(text, style), origin: node.origin.clone() });
         }
         // JSON has no way to say a type, so kustomize fails and leaves the text as it is.
-        Retyped::Clash(_) if json => return Err("the value has another type".into()),
-        Retyped::Clash(tag) => format!("{tag} {text}"),
+        Retyped::Incompatible(_) if json => return Err("the value has another type".into()),
+        Retyped::Incompatible(tag) => format!("{tag} {text}"),
     };
-    note(edits, node.span().range(), token);
+    record_edit(edits, node.span().range(), token);
     Ok(node.clone())
 }
 
-fn note(edits: &Edits, range: Range<usize>, token: String) {
+fn record_edit(edits: &Edits, range: Range<usize>, token: String) {
     if let Some(edits) = edits.borrow_mut().as_mut() {
         edits.push((range, token));
     }
@@ -111,27 +97,27 @@ fn token(text: &str, style: Style) -> Option<String> {
 fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len());
-    let mut at = 0;
+    let mut offset = 0;
     for (range, token) in edits {
-        out.push_str(text.get(at..range.start).unwrap_or_default());
+        out.push_str(text.get(offset..range.start).unwrap_or_default());
         out.push_str(&token);
-        at = range.end.max(at);
+        offset = range.end.max(offset);
     }
-    out.push_str(text.get(at..).unwrap_or_default());
+    out.push_str(text.get(offset..).unwrap_or_default());
     out
 }
 
 /// The object with another node at a path that [`look_up`] found something at.
-fn put(object: &Node, path: &[String], node: &Node) -> Option<Node> {
+fn set_at(object: &Node, path: &[String], node: &Node) -> Option<Node> {
     let Some((first, rest)) = path.split_first() else { return Some(node.clone()) };
     let child = look_up(object, std::slice::from_ref(first)).ok()??;
-    let new = put(child, rest, node)?;
+    let new = set_at(child, rest, node)?;
     match &object.value {
         Value::Map(_) => Some(object.with(object.entry(first.trim())?.with_node(new))),
         Value::Seq(items) => {
-            let at = items.iter().position(|item| std::ptr::eq(item, child))?;
+            let index = items.iter().position(|item| std::ptr::eq(item, child))?;
             let mut items = items.to_vec();
-            *items.get_mut(at)? = new;
+            *items.get_mut(index)? = new;
             Some(Node { value: Value::Seq(items.into()), origin: object.origin.clone() })
         }
         Value::Scalar(..) => None,

@@ -3,26 +3,26 @@
 use regex::Regex;
 
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Make, Misfit, each_item};
-use crate::kustomize::state::accumulator::Partial;
+use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, each_item};
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::state::accumulator::Accumulator;
 use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
 
 /// Rewrites the images of all objects, entry by entry.
 ///
 /// Each entry is applied to whatever is called `containers` or `initContainers`, at any depth, and then where the
 /// configuration says; so a suffix that matches again is appended twice, as by kustomize.
-pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], partial: &mut Partial) {
+pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Accumulator) {
     for entry in entries {
         let image = match Image::read(entry) {
             Ok(image) => image,
             Err(finding) => {
-                partial.fail(finding);
+                accumulator.fail(finding);
                 continue;
             }
         };
-        for position in 0..partial.resources.list.len() {
-            let Some(resource) = partial.resources.list.get_mut(position) else { break };
+        for position in 0..accumulator.resources.list.len() {
+            let Some(resource) = accumulator.resources.list.get_mut(position) else { break };
             // A definition of a kind describes fields that are called as those of pods.
             if resource.node.is_null() || &*resource.id.kind == "CustomResourceDefinition" {
                 continue;
@@ -30,22 +30,22 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], partial: &mut Partial
             let everywhere = image.walk(&resource.node);
             let mut node = match everywhere {
                 Ok(node) => node.unwrap_or_else(|| resource.node.clone()),
-                Err(misfit) => {
-                    partial.fail(Finding::error(FAILED_BUILD, misfit.span, misfit.message));
+                Err(error) => {
+                    accumulator.fail(Finding::error(FAILED_BUILD, error.span, error.message));
                     continue;
                 }
             };
-            let mut misfit = None;
+            let mut failure = None;
             for spec in specs.iter().filter(|spec| spec.matches(&resource.id)) {
                 let mut change = |node: Option<&Node>| node.map_or(Ok(None), |node| image.update(node));
-                match spec.apply(&node, Make::Nothing, &mut change) {
+                match spec.apply(&node, CreateKind::Nothing, &mut change) {
                     Ok(changed) => node = changed.unwrap_or(node),
-                    Err(wrong) => misfit = Some(wrong),
+                    Err(error) => failure = Some(error),
                 }
             }
             resource.node = node;
-            if let Some(misfit) = misfit {
-                partial.fail(Finding::error(FAILED_BUILD, misfit.span, misfit.message));
+            if let Some(error) = failure {
+                accumulator.fail(Finding::error(FAILED_BUILD, error.span, error.message));
             }
         }
     }
@@ -78,9 +78,9 @@ impl Image {
         // kustomize takes the name for a regular expression, and knows digests of SHA-256 only.
         let pattern = format!("^{text}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
         let pattern = regex::RegexBuilder::new(&pattern).size_limit(1 << 20).build().map_err(|_| {
-            let at = name.as_ref().unwrap_or(entry).span().clone();
+            let span = name.as_ref().unwrap_or(entry).span().clone();
             let message = format!("`{text}` is no regular expression, which kustomize takes an image's name for");
-            Finding::error(FAILED_BUILD, at, message)
+            Finding::error(FAILED_BUILD, span, message)
                 .help("put a backslash before characters such as `[`, `(`, `*`, `+`")
         })?;
         let (name, tag) = (field("newName")?, field("newTag")?);
@@ -88,21 +88,21 @@ impl Image {
     }
 
     /// The node with the images of all containers below it rewritten; `None` when there are none to rewrite.
-    fn walk(&self, node: &Node) -> Result<Option<Node>, Misfit> {
+    fn walk(&self, node: &Node) -> Result<Option<Node>, FieldError> {
         match &node.value {
             Value::Scalar(..) => Ok(None),
             Value::Seq(items) => each_item(node, items, |item| self.walk(item)),
             Value::Map(entries) => {
                 let mut changed = None;
-                for (at, entry) in entries.iter().enumerate() {
+                for (index, entry) in entries.iter().enumerate() {
                     let below = self.walk(&entry.node)?;
                     let child = below.as_ref().unwrap_or(&entry.node);
-                    let own = match &*entry.key {
+                    let rewritten = match &*entry.key {
                         "containers" | "initContainers" => self.containers(child)?,
                         _ => None,
                     };
-                    if let Some(child) = own.or(below)
-                        && let Some(place) = changed.get_or_insert_with(|| entries.to_vec()).get_mut(at)
+                    if let Some(child) = rewritten.or(below)
+                        && let Some(place) = changed.get_or_insert_with(|| entries.to_vec()).get_mut(index)
                     {
                         *place = entry.with_node(child);
                     }
@@ -112,11 +112,11 @@ impl Image {
         }
     }
 
-    fn containers(&self, list: &Node) -> Result<Option<Node>, Misfit> {
+    fn containers(&self, list: &Node) -> Result<Option<Node>, FieldError> {
         each_item(list, list.items(), |container| {
             if !container.is_map() && !container.is_null() {
                 let message = "`image` cannot be below this: a container is a mapping".to_string();
-                return Err(Misfit { span: container.span().clone(), message });
+                return Err(FieldError { span: container.span().clone(), message });
             }
             let Some(image) = container.entry("image") else { return Ok(None) };
             Ok(self.update(&image.node)?.map(|node| container.with(image.with_node(node))))
@@ -124,10 +124,10 @@ impl Image {
     }
 
     /// The image as it shall be; `None` when it is another one or stays as it is.
-    fn update(&self, image: &Node) -> Result<Option<Node>, Misfit> {
+    fn update(&self, image: &Node) -> Result<Option<Node>, FieldError> {
         let Some(text) = image.text() else {
             let message = "an image is a single value".to_string();
-            return Err(Misfit { span: image.span().clone(), message });
+            return Err(FieldError { span: image.span().clone(), message });
         };
         if !self.pattern.is_match(text) {
             return Ok(None);

@@ -9,3 +9,4 @@ pub(super) mod replacements;
 pub(super) mod replicas;
 pub(super) mod sequence;
 pub(super) mod value_add;
+pub(super) mod builtin_plugins;

@@ -1,8 +1,9 @@
 //! `namePrefix` and `nameSuffix`.
 
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit, made, string_style};
-use crate::kustomize::objects::resources::{Id, Resource, Resources};
-use crate::yaml::{By, Name, Node, Reader, Scalar, Style, Value};
+use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, Gvk};
+use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
+use crate::kustomize::text::string_value::{new_value, string_style, with_text};
+use crate::yaml::{By, Name, Node, Value};
 
 /// What is added to names, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,11 +15,16 @@ pub(crate) enum Affix {
 /// Adds the text of `value` to the names of all objects.
 ///
 /// Kinds whose names mean something elsewhere keep them: custom resource definitions, API services and namespaces.
-pub(crate) fn apply(affix: Affix, value: &Node, specs: &[FieldSpec], resources: &mut Resources) -> Result<(), Misfit> {
+pub(crate) fn apply(
+    affix: Affix,
+    value: &Node,
+    specs: &[FieldSpec],
+    resources: &mut Resources,
+) -> Result<(), FieldError> {
     let Some(text) = value.shared_text() else { return Ok(()) };
     for resource in &mut resources.list {
         let original = resource.original();
-        if keeps_its_name(&original) {
+        if is_name_fixed(&original) {
             continue;
         }
         for spec in specs.iter().filter(|spec| spec.matches(&original)) {
@@ -28,7 +34,7 @@ pub(crate) fn apply(affix: Affix, value: &Node, specs: &[FieldSpec], resources: 
                     Affix::Suffix => &mut resource.history.suffixes,
                 };
                 affixes.push(text.clone());
-                resource.remember();
+                resource.store_previous_id();
             }
             if spec.matches(&resource.id) {
                 add(affix, value, &text, spec, resource)?;
@@ -38,7 +44,7 @@ pub(crate) fn apply(affix: Affix, value: &Node, specs: &[FieldSpec], resources: 
     Ok(())
 }
 
-fn keeps_its_name(id: &Id) -> bool {
+fn is_name_fixed(id: &ResourceId) -> bool {
     let kinds = [
         Gvk::new("", "", "CustomResourceDefinition"),
         Gvk::new("apiregistration.k8s.io", "", "APIService"),
@@ -47,36 +53,22 @@ fn keeps_its_name(id: &Id) -> bool {
     kinds.iter().any(|kind| kind.selects(id))
 }
 
-fn add(affix: Affix, value: &Node, text: &Name, spec: &FieldSpec, resource: &mut Resource) -> Result<(), Misfit> {
+fn add(affix: Affix, value: &Node, text: &Name, spec: &FieldSpec, resource: &mut Resource) -> Result<(), FieldError> {
     let mut change = |node: Option<&Node>| {
         let by = By::Field(value.span().clone());
-        let Some(node) = node else { return Ok(Some(made(Value::Scalar(text.clone(), string_style(value)), by))) };
+        let Some(node) = node else { return Ok(Some(new_value(Value::Scalar(text.clone(), string_style(value)), by))) };
         let Some(old) = node.text() else {
             let message = format!("`{}` holds no single value, so nothing can be added to it", spec.path);
-            return Err(Misfit { span: node.span().clone(), message });
+            return Err(FieldError { span: node.span().clone(), message });
         };
         let new = match affix {
             Affix::Prefix => format!("{text}{old}"),
             Affix::Suffix => format!("{old}{text}"),
         };
-        Ok(Some(renamed(node, &new, by)))
+        Ok(Some(with_text(node, &new, by)))
     };
-    if let Some(node) = spec.apply(&resource.node, Make::Scalar(value.span()), &mut change)? {
+    if let Some(node) = spec.apply(&resource.node, CreateKind::Scalar(value.span()), &mut change)? {
         resource.replace(node);
     }
     Ok(())
-}
-
-/// A string with another text: plain where it was and can be.
-pub(crate) fn renamed(node: &Node, text: &str, by: By) -> Node {
-    let style = match &node.value {
-        Value::Scalar(_, Style::Plain) => Style::Plain,
-        _ => string_style(node),
-    };
-    let plain = Node::scalar(text, style, node.span().clone());
-    let style = match plain.resolve(Reader::Kubernetes) {
-        Some(Scalar::String(_)) => style,
-        _ => Style::Double,
-    };
-    node.changed(Value::Scalar(text.into(), style), by)
 }

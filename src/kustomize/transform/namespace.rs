@@ -1,7 +1,8 @@
 //! `namespace`: which objects get it, and where else it is written.
 
-use crate::kustomize::fieldspec::field_spec::{FieldSpec, Gvk, Make, Misfit, each_item, made, string_style};
+use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, Gvk, each_item};
 use crate::kustomize::objects::resources::{NO_NAMESPACE, Resource, Resources};
+use crate::kustomize::text::string_value::{new_value, string_style};
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Value};
 
@@ -19,14 +20,14 @@ pub(crate) enum Subjects {
     /// Those named `default`, which are taken for accounts of the same namespace.
     NamedDefault,
     /// Every service account.
-    Accounts,
+    ServiceAccounts,
     /// None.
     None,
 }
 
 impl Options {
     /// What the field `namespace` of a kustomization means.
-    pub(super) const USUAL: Self = Self { unset_only: false, subjects: Subjects::NamedDefault };
+    pub(super) const KUSTOMIZATION_FIELD: Self = Self { unset_only: false, subjects: Subjects::NamedDefault };
 }
 
 /// Puts all objects into the namespace `value`; `key` is the place of the keys that this makes.
@@ -36,28 +37,28 @@ pub(crate) fn apply(
     value: &Node,
     specs: &[FieldSpec],
     options: Options,
-) -> Result<(), Misfit> {
-    let own = FieldSpec::new(Gvk::new("", "", ""), "metadata/namespace", true);
+) -> Result<(), FieldError> {
+    let metadata_spec = FieldSpec::new(Gvk::new("", "", ""), "metadata/namespace", true);
     let write = Write { key, value, unset_only: options.unset_only };
     for resource in &mut resources.list {
-        resource.remember();
-        let node = put(resource, &own, &write, specs, options)?;
+        resource.store_previous_id();
+        let node = set_namespace(resource, &metadata_spec, &write, specs, options)?;
         resource.replace(node);
     }
     Ok(())
 }
 
-fn put(
+fn set_namespace(
     resource: &Resource,
-    own: &FieldSpec,
+    metadata_spec: &FieldSpec,
     write: &Write<'_>,
     specs: &[FieldSpec],
     options: Options,
-) -> Result<Node, Misfit> {
+) -> Result<Node, FieldError> {
     let id = &resource.id;
     let mut node = resource.node.clone();
     if &*id.namespace != NO_NAMESPACE {
-        node = write.at(own, &node)?;
+        node = write.set_at(metadata_spec, &node)?;
     }
     let is_binding = matches!(&*id.kind, "RoleBinding" | "ClusterRoleBinding");
     if is_binding && options.subjects != Subjects::None {
@@ -65,15 +66,15 @@ fn put(
     }
     let is_core = id.group.is_empty() && &*id.version == "v1";
     for spec in specs.iter().filter(|spec| spec.matches(id)) {
-        let done_already = match &*spec.path {
+        let is_handled = match &*spec.path {
             "metadata/namespace" => true,
             // A kind of another API that is called Namespace keeps its name.
             "metadata/name" => !is_core,
             "subjects/namespace" => is_binding && matches!(&*spec.gvk.kind, "RoleBinding" | "ClusterRoleBinding"),
             _ => false,
         };
-        if !done_already {
-            node = write.at(spec, &node)?;
+        if !is_handled {
+            node = write.set_at(spec, &node)?;
         }
     }
     Ok(node)
@@ -87,21 +88,21 @@ struct Write<'a> {
 }
 
 impl Write<'_> {
-    fn at(&self, spec: &FieldSpec, node: &Node) -> Result<Node, Misfit> {
-        let mut change = |old: Option<&Node>| self.over(old);
-        Ok(spec.apply(node, Make::Scalar(self.key), &mut change)?.unwrap_or_else(|| node.clone()))
+    fn set_at(&self, spec: &FieldSpec, node: &Node) -> Result<Node, FieldError> {
+        let mut change = |old: Option<&Node>| self.new_value(old);
+        Ok(spec.apply(node, CreateKind::Scalar(self.key), &mut change)?.unwrap_or_else(|| node.clone()))
     }
 
     /// The namespace where another value or nothing was; `None` when it stays.
-    fn over(&self, old: Option<&Node>) -> Result<Option<Node>, Misfit> {
+    fn new_value(&self, old: Option<&Node>) -> Result<Option<Node>, FieldError> {
         let Some(text) = self.value.shared_text() else { return Ok(None) };
         let value = Value::Scalar(text.clone(), string_style(self.value));
         let by = By::Field(self.value.span().clone());
         match old {
-            None => Ok(Some(made(value, by))),
+            None => Ok(Some(new_value(value, by))),
             Some(old) if !matches!(old.value, Value::Scalar(..)) => {
                 let message = "a namespace cannot be written here, since there is no single value".to_string();
-                Err(Misfit { span: old.span().clone(), message })
+                Err(FieldError { span: old.span().clone(), message })
             }
             Some(old) if old.is_null() => Ok(Some(old.changed(value, by))),
             Some(old) if old.text() == Some(&text) => Ok(None),
@@ -111,22 +112,22 @@ impl Write<'_> {
     }
 }
 
-fn subjects(node: &Node, write: &Write<'_>, which: Subjects) -> Result<Node, Misfit> {
+fn subjects(node: &Node, write: &Write<'_>, selected: Subjects) -> Result<Node, FieldError> {
     let Some(entry) = node.entry("subjects").filter(|entry| !entry.node.is_null()) else { return Ok(node.clone()) };
     let Value::Seq(items) = &entry.node.value else {
         let message = "`subjects` must be a list".to_string();
-        return Err(Misfit { span: entry.node.span().clone(), message });
+        return Err(FieldError { span: entry.node.span().clone(), message });
     };
     let list = each_item(&entry.node, items, |subject| {
-        let (field, wanted) = match which {
-            Subjects::Accounts => ("kind", "ServiceAccount"),
+        let (field, expected) = match selected {
+            Subjects::ServiceAccounts => ("kind", "ServiceAccount"),
             Subjects::NamedDefault | Subjects::None => ("name", "default"),
         };
-        if subject.get(field).and_then(Node::text) != Some(wanted) {
+        if subject.get(field).and_then(Node::text) != Some(expected) {
             return Ok(None);
         }
         let old = subject.entry("namespace");
-        Ok(write.over(old.map(|entry| &entry.node))?.map(|new| match old {
+        Ok(write.new_value(old.map(|entry| &entry.node))?.map(|new| match old {
             Some(entry) => subject.with(entry.with_node(new)),
             None => subject.with(Entry::new("namespace", write.key, new)),
         }))

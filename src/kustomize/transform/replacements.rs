@@ -3,109 +3,111 @@
 use std::sync::Arc;
 
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::file::files::Files;
-use crate::kustomize::objects::resources::{Id, Resource, Resources};
-use crate::kustomize::objects::selector::{Target, Unreadable};
-use crate::kustomize::state::accumulator::Partial;
-use crate::kustomize::text::field_path::{Change, Shape, look_up, split};
+use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
+use crate::kustomize::objects::selector::{Selector, SelectorError};
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::state::accumulator::Accumulator;
+use crate::kustomize::text::field_change::{Change, Shape};
+use crate::kustomize::text::field_path::{look_up, split};
 use crate::kustomize::text::retype::{Retyped, retype};
-use crate::kustomize::text::{growth, structured};
+use crate::kustomize::text::{size_limits, structured};
 use crate::text::{Index, Span};
 use crate::yaml::{By, Node, Origin, Step, Style, Value};
 
 /// Carries out the entries of `replacements` in order; those that name a file stand for what it holds.
-pub(crate) fn apply(files: &Files, folder: &str, entries: &[Node], partial: &mut Partial) {
+pub(crate) fn apply(files: &Files, folder: &str, entries: &[Node], accumulator: &mut Accumulator) {
     let mut all = Vec::new();
     for entry in entries {
         match entry.get("path").filter(|path| path.text().is_some_and(|text| !text.is_empty())) {
             None => all.push(entry.clone()),
             Some(path) if entry.get("source").is_some() || entry.get("targets").is_some() => {
                 let message = "a replacement has both `path` and what the file would say";
-                partial.fail(Finding::error(FAILED_BUILD, path.span().clone(), message).help("keep one of the two"));
+                accumulator
+                    .fail(Finding::error(FAILED_BUILD, path.span().clone(), message).help("keep one of the two"));
             }
-            Some(path) => all.extend(read_file(files, folder, path, partial)),
+            Some(path) => all.extend(read_file(files, folder, path, accumulator)),
         }
     }
     if all.is_empty() {
         return;
     }
-    let mut places = Places::of(&partial.resources);
+    let mut candidate_index = CandidateIndex::new(&accumulator.resources);
     for replacement in &all {
-        if let Err(fault) = apply_one(replacement, &mut places, partial) {
-            match fault {
+        if let Err(error) = apply_one(replacement, &mut candidate_index, accumulator) {
+            match error {
                 // What it needs may be made by something that was not done.
-                Fault::Missing(_) if partial.uncertain => {}
-                Fault::Missing(finding) | Fault::Wrong(finding) => partial.fail(*finding),
+                ReplacementError::NotFound(_) if accumulator.is_incomplete => {}
+                ReplacementError::NotFound(finding) | ReplacementError::Invalid(finding) => accumulator.fail(*finding),
             }
         }
     }
 }
 
-fn read_file(files: &Files, folder: &str, path: &Node, partial: &mut Partial) -> Vec<Node> {
+fn read_file(files: &Files, folder: &str, path: &Node, accumulator: &mut Accumulator) -> Vec<Node> {
     let text = path.text().unwrap_or_default();
     let parsed = match files.read_named(folder, path) {
         Ok(parsed) => parsed,
         Err(finding) => {
-            partial.fail(finding);
+            accumulator.fail(finding);
             return Vec::new();
         }
     };
-    parsed.findings.iter().cloned().for_each(|finding| partial.fail(finding));
+    parsed.findings.iter().cloned().for_each(|finding| accumulator.fail(finding));
     match parsed.documents.first().map(|document| &document.node) {
         Some(node) if node.is_seq() => node.items().to_vec(),
         Some(node) if node.is_map() => vec![node.clone()],
         _ => {
             let message = format!("`{text}` holds neither a replacement nor a list of them");
-            partial.fail(Finding::error(FAILED_BUILD, path.span().clone(), message));
+            accumulator.fail(Finding::error(FAILED_BUILD, path.span().clone(), message));
             Vec::new()
         }
     }
 }
 
-enum Fault {
+enum ReplacementError {
     /// Something is not there.
-    Missing(Box<Finding>),
+    NotFound(Box<Finding>),
     /// It is wrong whatever the objects are.
-    Wrong(Box<Finding>),
+    Invalid(Box<Finding>),
 }
 
-impl From<Unreadable> for Fault {
-    fn from(unreadable: Unreadable) -> Self {
-        wrong(unreadable.node.span(), unreadable.message)
+impl From<SelectorError> for ReplacementError {
+    fn from(error: SelectorError) -> Self {
+        invalid(error.node.span(), error.message)
     }
 }
 
-fn wrong(at: &Span, message: impl Into<String>) -> Fault {
-    Fault::Wrong(Box::new(Finding::error(FAILED_BUILD, at.clone(), message)))
+fn invalid(span: &Span, message: impl Into<String>) -> ReplacementError {
+    ReplacementError::Invalid(Box::new(Finding::error(FAILED_BUILD, span.clone(), message)))
 }
 
-fn missing(at: &Span, message: impl Into<String>) -> Fault {
-    Fault::Missing(Box::new(Finding::error(FAILED_BUILD, at.clone(), message)))
+fn not_found(span: &Span, message: impl Into<String>) -> ReplacementError {
+    ReplacementError::NotFound(Box::new(Finding::error(FAILED_BUILD, span.clone(), message)))
 }
 
 /// Where objects stand, by the names and kinds they have and had.
-struct Places {
+struct CandidateIndex {
     by_name: Index<Arc<str>, Vec<usize>>,
     by_kind: Index<Arc<str>, Vec<usize>>,
     all: Vec<usize>,
 }
 
-impl Places {
-    fn of(resources: &Resources) -> Self {
+impl CandidateIndex {
+    fn new(resources: &Resources) -> Self {
         let all = (0..resources.list.len()).collect();
-        let mut places = Self { by_name: Index::default(), by_kind: Index::default(), all };
+        let mut candidate_index = Self { by_name: Index::default(), by_kind: Index::default(), all };
         for (position, resource) in resources.list.iter().enumerate() {
-            places.add(position, resource);
+            candidate_index.add(position, resource);
         }
-        places
+        candidate_index
     }
 
     fn add(&mut self, position: usize, resource: &Resource) {
-        for id in resource.previous().chain([resource.id.clone()]) {
+        for id in resource.previous_ids().chain([resource.id.clone()]) {
             for positions in [self.by_name.entry(id.name.clone()), self.by_kind.entry(id.kind.clone())] {
-                if let Err(at) = positions.binary_search(&position) {
-                    positions.insert(at, position);
+                if let Err(index) = positions.binary_search(&position) {
+                    positions.insert(index, position);
                 }
             }
         }
@@ -122,76 +124,93 @@ impl Places {
 }
 
 /// What is written, and where it came from.
-struct Replaced {
+struct SourceValue {
     value: Node,
     source: Span,
 }
 
-fn apply_one(replacement: &Node, places: &mut Places, partial: &mut Partial) -> Result<(), Fault> {
-    let said = |field: &str| replacement.get(field).filter(|node| !node.is_null());
-    let (source, fixed) = (said("source"), said("sourceValue"));
-    let targets = said("targets").filter(|targets| !targets.items().is_empty());
+fn apply_one(
+    replacement: &Node,
+    candidate_index: &mut CandidateIndex,
+    accumulator: &mut Accumulator,
+) -> Result<(), ReplacementError> {
+    let field_value = |field: &str| replacement.get(field).filter(|node| !node.is_null());
+    let (source, fixed) = (field_value("source"), field_value("sourceValue"));
+    let targets = field_value("targets").filter(|targets| !targets.items().is_empty());
     let (Some(given), Some(targets)) = (source.or(fixed), targets) else {
-        return Err(wrong(replacement.span(), "a replacement needs a `source`, or a `sourceValue`, and `targets`"));
+        return Err(invalid(replacement.span(), "a replacement needs a `source`, or a `sourceValue`, and `targets`"));
     };
-    let replaced = match (source, fixed) {
-        (Some(_), Some(fixed)) => return Err(wrong(fixed.span(), "a replacement has both `source` and `sourceValue`")),
-        (None, Some(fixed)) => Replaced { value: fixed.clone(), source: fixed.span().clone() },
-        _ => find_source(given, places, &partial.resources)?,
+    let source_value = match (source, fixed) {
+        (Some(_), Some(fixed)) => {
+            return Err(invalid(fixed.span(), "a replacement has both `source` and `sourceValue`"));
+        }
+        (None, Some(fixed)) => SourceValue { value: fixed.clone(), source: fixed.span().clone() },
+        _ => find_source(given, candidate_index, &accumulator.resources)?,
     };
-    targets.items().iter().try_for_each(|target| write_to(target, &replaced, places, partial))
+    targets.items().iter().try_for_each(|target| write_to(target, &source_value, candidate_index, accumulator))
 }
 
 fn text_of<'a>(node: &'a Node, field: &str) -> Option<&'a str> {
     node.get(field).filter(|node| !node.is_null()).and_then(Node::text).filter(|text| !text.is_empty())
 }
 
-fn find_source(source: &Node, places: &Places, resources: &Resources) -> Result<Replaced, Fault> {
+fn find_source(
+    source: &Node,
+    candidate_index: &CandidateIndex,
+    resources: &Resources,
+) -> Result<SourceValue, ReplacementError> {
     let (name, kind) = (text_of(source, "name"), text_of(source, "kind"));
-    let wanted = Wanted { name, kind, group: text_of(source, "group"), version: text_of(source, "version") };
-    let namespace = text_of(source, "namespace").map(|namespace| wanted.effective(namespace));
+    let selector = SourceSelector { name, kind, group: text_of(source, "group"), version: text_of(source, "version") };
+    let namespace = text_of(source, "namespace").map(|namespace| selector.effective(namespace));
     let selected = |position: &usize| {
         let resource = resources.list.get(*position).filter(|resource| !resource.node.is_null())?;
-        let mut ids = std::iter::once(resource.id.clone()).chain(resource.previous());
-        ids.any(|id| wanted.is(&id) && namespace.is_none_or(|wanted| wanted == &*id.namespace)).then_some(resource)
+        let mut ids = std::iter::once(resource.id.clone()).chain(resource.previous_ids());
+        ids.any(|id| selector.matches(&id) && namespace.is_none_or(|expected| expected == &*id.namespace))
+            .then_some(resource)
     };
-    let mut found = places.candidates(name, kind).iter().filter_map(selected);
+    let mut found = candidate_index.candidates(name, kind).iter().filter_map(selected);
     let Some(resource) = found.next() else {
-        return Err(missing(source.span(), format!("this replacement's source is no object: there is no {wanted}")));
+        return Err(not_found(
+            source.span(),
+            format!("this replacement's source is no object: there is no {selector}"),
+        ));
     };
     if let Some(second) = found.next() {
-        let finding =
-            Finding::error(FAILED_BUILD, source.span().clone(), format!("several objects are {wanted}; one is needed"))
-                .related(resource.node.span().clone(), "one")
-                .related(second.node.span().clone(), "another")
-                .help("say more of `group`, `version`, `kind`, `name` and `namespace`");
-        return Err(Fault::Missing(Box::new(finding)));
+        let finding = Finding::error(
+            FAILED_BUILD,
+            source.span().clone(),
+            format!("several objects are {selector}; one is needed"),
+        )
+        .related(resource.node.span().clone(), "one")
+        .related(second.node.span().clone(), "another")
+        .help("say more of `group`, `version`, `kind`, `name` and `namespace`");
+        return Err(ReplacementError::NotFound(Box::new(finding)));
     }
     let path = source.get("fieldPath").filter(|path| path.text().is_some_and(|text| !text.is_empty()));
     let text = path.and_then(Node::text).unwrap_or("metadata.name");
-    let at = path.unwrap_or(source).span();
-    let value = look_up(&resource.node, &split(text)).map_err(|message| missing(at, message))?;
+    let span = path.unwrap_or(source).span();
+    let value = look_up(&resource.node, &split(text)).map_err(|message| not_found(span, message))?;
     let empty = |node: &Node| {
         node.is_null() || (node.is_map() && node.entries().is_empty()) || (node.is_seq() && node.items().is_empty())
     };
     let Some(value) = value.filter(|value| !empty(value)) else {
         let message = format!("`{text}` is missing in {} `{}`", resource.id.kind, resource.id.name);
-        return Err(missing(at, message));
+        return Err(not_found(span, message));
     };
-    refine(source, value)
+    extract_part(source, value)
 }
 
 /// The identity that a source asks for; what it does not say matches anything.
-struct Wanted<'a> {
+struct SourceSelector<'a> {
     group: Option<&'a str>,
     version: Option<&'a str>,
     kind: Option<&'a str>,
     name: Option<&'a str>,
 }
 
-impl Wanted<'_> {
-    fn is(&self, id: &Id) -> bool {
-        let same = |wanted: Option<&str>, is: &str| wanted.is_none_or(|wanted| wanted == is);
+impl SourceSelector<'_> {
+    fn matches(&self, id: &ResourceId) -> bool {
+        let same = |expected: Option<&str>, actual: &str| expected.is_none_or(|expected| expected == actual);
         same(self.group, &id.group)
             && same(self.version, &id.version)
             && same(self.kind, &id.kind)
@@ -200,14 +219,17 @@ impl Wanted<'_> {
 
     /// The namespace to compare with: an object of a kind without namespaces has none, whatever is asked for.
     fn effective<'a>(&self, namespace: &'a str) -> &'a str {
-        let said = Option::unwrap_or_default;
-        let scoped =
-            crate::kustomize::text::scope::is_cluster_scoped(said(self.group), said(self.version), said(self.kind));
+        let field_value = Option::unwrap_or_default;
+        let scoped = crate::kustomize::text::scope::is_cluster_scoped(
+            field_value(self.group),
+            field_value(self.version),
+            field_value(self.kind),
+        );
         if scoped { "_non_namespaceable_" } else { namespace }
     }
 }
 
-impl std::fmt::Display for Wanted<'_> {
+impl std::fmt::Display for SourceSelector<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.kind, self.name) {
             (Some(kind), Some(name)) => write!(f, "{kind} `{name}`"),
@@ -219,53 +241,58 @@ impl std::fmt::Display for Wanted<'_> {
 }
 
 /// The delimiter and the index of `options`.
-fn delimiter(options: Option<&Node>) -> Result<Option<(&str, i64)>, Fault> {
+fn delimiter(options: Option<&Node>) -> Result<Option<(&str, i64)>, ReplacementError> {
     let Some(options) = options else { return Ok(None) };
     let index = match options.get("index").filter(|index| !index.is_null()) {
         None => 0,
         Some(index) => index
             .text()
             .and_then(|text| text.parse().ok())
-            .ok_or_else(|| wrong(index.span(), "`index` is a whole number"))?,
+            .ok_or_else(|| invalid(index.span(), "`index` is a whole number"))?,
     };
     Ok(text_of(options, "delimiter").map(|delimiter| (delimiter, index)))
 }
 
-fn refine(source: &Node, value: &Node) -> Result<Replaced, Fault> {
-    let replaced = |value: Node| Replaced { source: value.span().clone(), value };
+fn extract_part(source: &Node, value: &Node) -> Result<SourceValue, ReplacementError> {
+    let source_value = |value: Node| SourceValue { source: value.span().clone(), value };
     let options = source.get("options");
-    let Some((delimiter, index)) = delimiter(options)? else { return Ok(replaced(value.clone())) };
-    let at = options.unwrap_or(source).span();
+    let Some((delimiter, index)) = delimiter(options)? else { return Ok(source_value(value.clone())) };
+    let span = options.unwrap_or(source).span();
     let Some(text) = value.text() else {
-        return Err(missing(at, "`delimiter` needs a single value, and the source is a list or a mapping"));
+        return Err(not_found(span, "`delimiter` needs a single value, and the source is a list or a mapping"));
     };
     let piece = usize::try_from(index).ok().and_then(|index| text.split(delimiter).nth(index));
     let Some(piece) = piece else {
-        return Err(missing(at, format!("`{text}` has no part {index} between `{delimiter}`")));
+        return Err(not_found(span, format!("`{text}` has no part {index} between `{delimiter}`")));
     };
     let style = match retype(value, piece, false) {
-        Retyped::As(style) => style,
-        Retyped::Clash(_) => Style::Double,
+        Retyped::Compatible(style) => style,
+        Retyped::Incompatible(_) => Style::Double,
     };
-    Ok(replaced(Node { value: Value::Scalar(piece.into(), style), origin: value.origin.clone() }))
+    Ok(source_value(Node { value: Value::Scalar(piece.into(), style), origin: value.origin.clone() }))
 }
 
 /// A target as it is written: where it selects objects and which fields of them.
-struct Writing<'a> {
-    replaced: &'a Replaced,
+struct TargetFields<'a> {
+    source_value: &'a SourceValue,
     delimiter: Option<(&'a str, i64)>,
     create: bool,
     /// The field paths and their places.
     paths: Vec<(Vec<String>, Span)>,
 }
 
-fn write_to(target: &Node, replaced: &Replaced, places: &mut Places, partial: &mut Partial) -> Result<(), Fault> {
+fn write_to(
+    target: &Node,
+    source_value: &SourceValue,
+    candidate_index: &mut CandidateIndex,
+    accumulator: &mut Accumulator,
+) -> Result<(), ReplacementError> {
     let Some(select) = target.get("select").filter(|select| !select.is_null()) else {
-        return Err(wrong(target.span(), "a target of a replacement says in `select` which objects it is for"));
+        return Err(invalid(target.span(), "a target of a replacement says in `select` which objects it is for"));
     };
-    let selector = Target::read(select)?;
+    let selector = Selector::read(select)?;
     let rejects = target.get("reject").map_or(&[][..], Node::items).iter().filter(|node| !node.is_null());
-    let rejects = rejects.map(Target::read).collect::<Result<Vec<_>, _>>()?;
+    let rejects = rejects.map(Selector::read).collect::<Result<Vec<_>, _>>()?;
     let options = target.get("options").filter(|options| !options.is_null());
     let written = target.get("fieldPaths").map_or(&[][..], Node::items);
     let mut paths: Vec<_> =
@@ -274,96 +301,100 @@ fn write_to(target: &Node, replaced: &Replaced, places: &mut Places, partial: &m
         paths.push((split("metadata.name"), select.span().clone()));
     }
     let create = options.and_then(|options| options.get("create")).and_then(Node::text) == Some("true");
-    let writing = Writing { replaced, delimiter: delimiter(options)?, create, paths };
-    let candidates = places.candidates(selector.literal_name(), selector.literal_kind()).to_vec();
+    let fields = TargetFields { source_value, delimiter: delimiter(options)?, create, paths };
+    let candidates = candidate_index.candidates(selector.literal_name(), selector.literal_kind()).to_vec();
     for position in candidates {
-        let Some(resource) = partial.resources.list.get_mut(position).filter(|one| !one.node.is_null()) else {
+        let Some(resource) = accumulator.resources.list.get_mut(position).filter(|one| !one.node.is_null()) else {
             continue;
         };
         if !selects(&selector, &rejects, resource) {
             continue;
         }
-        let changed = writing.apply(resource)?;
+        let changed = fields.apply(resource)?;
         let id = resource.id.clone();
         resource.replace(changed);
         if resource.id != id {
-            places.add(position, resource);
+            candidate_index.add(position, resource);
         }
     }
     Ok(())
 }
 
-fn selects(selector: &Target, rejects: &[Target], resource: &Resource) -> bool {
+fn selects(selector: &Selector, rejects: &[Selector], resource: &Resource) -> bool {
     let namespace = resource.node.at_keys(&["metadata", "namespace"]).and_then(Node::text).unwrap_or_default();
     // The current namespace is compared as written, former ones as kustomize notes them.
-    let any = |target: &Target| {
+    let any = |target: &Selector| {
         target.selects_id(&resource.id, namespace)
-            || resource.previous().any(|id| target.selects_id(&id, &id.namespace))
+            || resource.previous_ids().any(|id| target.selects_id(&id, &id.namespace))
     };
-    let rejected = |reject: &Target| {
+    let rejected = |reject: &Selector| {
         (reject.has_metadata() && reject.selects_metadata(&resource.node)) || (reject.has_id() && any(reject))
     };
     selector.selects_metadata(&resource.node) && !rejects.iter().any(rejected) && any(selector)
 }
 
-impl Writing<'_> {
-    fn apply(&self, resource: &Resource) -> Result<Node, Fault> {
+impl TargetFields<'_> {
+    fn apply(&self, resource: &Resource) -> Result<Node, ReplacementError> {
         let mut node = resource.node.clone();
-        for (path, at) in &self.paths {
-            let value = &self.replaced.value;
-            if let Some(written) = structured::write(&node, path, value, self.create, at) {
+        for (path, span) in &self.paths {
+            let value = &self.source_value.value;
+            if let Some(written) = structured::write(&node, path, value, self.create, span) {
                 node = written;
                 continue;
             }
-            let set = |old: &Node, made: bool| self.set(old, made, at);
+            let set = |old: &Node, is_new: bool| self.set(old, is_new, span);
             let create = self.create.then(|| Shape::of(value));
-            let change = Change { create, span: at, set: &set };
+            let change = Change { create, span, set: &set };
             let shown = path.join(".");
-            let fault = |message: String| {
-                let finding = Finding::error(FAILED_BUILD, at.clone(), message)
+            let error = |message: String| {
+                let finding = Finding::error(FAILED_BUILD, span.clone(), message)
                     .related(resource.node.span().clone(), "this object");
-                Fault::Missing(Box::new(finding))
+                ReplacementError::NotFound(Box::new(finding))
             };
             let object = format!("{} `{}`", resource.id.kind, resource.id.name);
             match change.apply(&node, path) {
                 Ok(Some(changed)) => {
-                    let refused = |message| fault(format!("`{shown}` cannot be replaced in {object}: {message}"));
-                    growth::check_copy(&changed, value).map_err(refused)?;
+                    let refused = |message| error(format!("`{shown}` cannot be replaced in {object}: {message}"));
+                    size_limits::check_object_size(&changed, value).map_err(refused)?;
                     node = changed;
                 }
-                Ok(None) => return Err(fault(format!("there is no field `{shown}` in {object}"))),
-                Err(message) => return Err(fault(format!("`{shown}` cannot be replaced in {object}: {message}"))),
+                Ok(None) => return Err(error(format!("there is no field `{shown}` in {object}"))),
+                Err(message) => return Err(error(format!("`{shown}` cannot be replaced in {object}: {message}"))),
             }
         }
         Ok(node)
     }
 
-    fn set(&self, old: &Node, made: bool, at: &Span) -> Result<Node, String> {
-        let value = &self.replaced.value;
+    fn set(&self, old: &Node, is_new: bool, span: &Span) -> Result<Node, String> {
+        let value = &self.source_value.value;
         let new = match (old.text(), self.delimiter) {
             (None, Some(_)) => return Err("`delimiter` needs a single value".into()),
             (None, None) => value.value.clone(),
             (Some(before), delimiter) => {
                 let text = match delimiter {
-                    Some((delimiter, index)) => inserted(before, delimiter, index, value.text().unwrap_or_default()),
+                    Some((delimiter, index)) => {
+                        replace_part(before, delimiter, index, value.text().unwrap_or_default())
+                    }
                     None => value.text().unwrap_or_default().to_string(),
                 };
-                growth::check_text(&text)?;
-                match retype(old, &text, made) {
-                    Retyped::As(style) => Value::Scalar(text.into(), style),
-                    Retyped::Clash(tag) => return Err(format!("`{text}` does not have the type `{tag}` of the field")),
+                size_limits::check_text_size(&text)?;
+                match retype(old, &text, is_new) {
+                    Retyped::Compatible(style) => Value::Scalar(text.into(), style),
+                    Retyped::Incompatible(tag) => {
+                        return Err(format!("`{text}` does not have the type `{tag}` of the field"));
+                    }
                 }
             }
         };
         let via =
             |by: &Span, was: Origin| Origin::Via(Arc::new(Step::new(By::Field(by.clone()), Some(was), Box::default())));
         // The source's place stays between the old one and the replacement's.
-        Ok(Node { value: new, origin: via(at, via(&self.replaced.source, old.origin.clone())) })
+        Ok(Node { value: new, origin: via(span, via(&self.source_value.source, old.origin.clone())) })
     }
 }
 
 /// The text with one of its parts replaced, or with one more before or behind them.
-fn inserted(text: &str, delimiter: &str, index: i64, value: &str) -> String {
+fn replace_part(text: &str, delimiter: &str, index: i64, value: &str) -> String {
     let mut parts: Vec<&str> = text.split(delimiter).collect();
     match usize::try_from(index) {
         Err(_) => parts.insert(0, value),
@@ -391,15 +422,15 @@ mod tests {
         let build = build(&tree, "");
         assert!(build.findings.is_empty(), "{:?}", build.findings);
         let value = build.objects[0].node.at_keys(&["data", "to"]).unwrap();
-        let mut places = Vec::new();
+        let mut candidate_index = Vec::new();
         let mut origin = Some(&value.origin);
         while let Some(now) = origin {
-            places.push(now.span().text().to_string());
+            candidate_index.push(now.span().text().to_string());
             origin = match now {
                 Origin::Via(step) => step.was.as_ref(),
                 Origin::At(_) => None,
             };
         }
-        assert_eq!((value.text(), places), (Some("new"), vec!["data.to".into(), "new".into(), "old".into()]));
+        assert_eq!((value.text(), candidate_index), (Some("new"), vec!["data.to".into(), "new".into(), "old".into()]));
     }
 }

@@ -1,123 +1,130 @@
 //! The transformers of one kustomization, in kustomize's order, whatever the order in the file.
 
-use super::names::Affix;
-use super::{annotations, images, labels, names, namespace, replacements, replicas};
+use super::names::{self, Affix};
+use super::{annotations, images, labels, namespace, replacements, replicas};
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
-use crate::kustomize::fieldspec::field_spec::Misfit;
-use crate::kustomize::fieldspec::transformer_config::Topic;
+use crate::kustomize::fieldspec::field_spec::FieldError;
+use crate::kustomize::fieldspec::transformer_config::ConfigField;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::Files;
-use crate::kustomize::patch::read::{self, Form};
-use crate::kustomize::state::accumulator::Partial;
+use crate::kustomize::patch::read::{self, PatchFormat};
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::state::accumulator::Accumulator;
 use crate::yaml::{Entry, Node};
 
 /// Runs them over all objects that the kustomization holds.
-pub(crate) fn run(files: &Files, definition: &Definition, partial: &mut Partial) {
+pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
     let folder = &definition.folder;
     let merges = definition.items("patchesStrategicMerge");
-    patch(files, folder, merges, Form::Merge, partial);
-    partial.traced_steps("PatchStrategicMergeTransformer", merges.len().min(1));
-    patch(files, folder, definition.items("patches"), Form::Any, partial);
-    partial.traced_steps("PatchTransformer", definition.items("patches").len());
-    put_into_namespace(definition, partial);
-    affix(definition, "namePrefix", Affix::Prefix, partial);
-    affix(definition, "nameSuffix", Affix::Suffix, partial);
-    label(definition, partial);
-    let configuration = partial.configuration.clone();
+    apply_patches(files, folder, merges, PatchFormat::Merge, accumulator);
+    accumulator.record_transformers("PatchStrategicMergeTransformer", merges.len().min(1));
+    apply_patches(files, folder, definition.items("patches"), PatchFormat::Any, accumulator);
+    accumulator.record_transformers("PatchTransformer", definition.items("patches").len());
+    set_namespace(definition, accumulator);
+    add_affix(definition, "namePrefix", Affix::Prefix, accumulator);
+    add_affix(definition, "nameSuffix", Affix::Suffix, accumulator);
+    add_labels(definition, accumulator);
+    let config = accumulator.config.clone();
     if let Some(pairs) = definition.entry("commonAnnotations") {
-        annotations::apply(pairs.node.entries(), configuration.specs(Topic::CommonAnnotations), partial);
-        partial.traced_steps("AnnotationsTransformer", pairs.node.entries().len().min(1));
+        annotations::apply(pairs.node.entries(), config.specs(ConfigField::CommonAnnotations), accumulator);
+        accumulator.record_transformers("AnnotationsTransformer", pairs.node.entries().len().min(1));
     }
-    patch(files, folder, definition.items("patchesJson6902"), Form::Json, partial);
-    partial.traced_steps("PatchJson6902Transformer", definition.items("patchesJson6902").len());
-    replicas::apply(definition.items("replicas"), configuration.specs(Topic::Replicas), partial);
-    partial.traced_steps("ReplicaCountTransformer", definition.items("replicas").len());
+    apply_patches(files, folder, definition.items("patchesJson6902"), PatchFormat::Json, accumulator);
+    accumulator.record_transformers("PatchJson6902Transformer", definition.items("patchesJson6902").len());
+    replicas::apply(definition.items("replicas"), config.specs(ConfigField::Replicas), accumulator);
+    accumulator.record_transformers("ReplicaCountTransformer", definition.items("replicas").len());
     for field in ["images", "imageTags"] {
-        images::apply(definition.items(field), configuration.specs(Topic::Images), partial);
-        partial.traced_steps("ImageTagTransformer", definition.items(field).len());
+        images::apply(definition.items(field), config.specs(ConfigField::Images), accumulator);
+        accumulator.record_transformers("ImageTagTransformer", definition.items(field).len());
     }
     let replaced = definition.items("replacements");
-    replacements::apply(files, folder, replaced, partial);
-    partial.traced_steps("ReplacementTransformer", replaced.len().min(1));
-    partial.resources.reindex();
+    replacements::apply(files, folder, replaced, accumulator);
+    accumulator.record_transformers("ReplacementTransformer", replaced.len().min(1));
+    accumulator.resources.reindex();
 }
 
 /// An entry that holds a text.
-fn said<'a>(definition: &'a Definition, field: &str) -> Option<&'a Entry> {
+fn text_entry<'a>(definition: &'a Definition, field: &str) -> Option<&'a Entry> {
     definition.entry(field).filter(|entry| entry.node.text().is_some_and(|text| !text.is_empty()))
 }
 
-fn put_into_namespace(definition: &Definition, partial: &mut Partial) {
-    let Some(entry) = said(definition, "namespace") else { return };
-    let specs = partial.configuration.specs(Topic::Namespace);
+fn set_namespace(definition: &Definition, accumulator: &mut Accumulator) {
+    let Some(entry) = text_entry(definition, "namespace") else { return };
+    let specs = accumulator.config.specs(ConfigField::Namespace);
     let key = entry.key_span();
-    let done = namespace::apply(&mut partial.resources, &key, &entry.node, specs, namespace::Options::USUAL);
-    partial.noted(done);
-    partial.traced_steps("NamespaceTransformer", 1);
-    partial.refuse_conflicts(&entry.node);
+    let result =
+        namespace::apply(&mut accumulator.resources, &key, &entry.node, specs, namespace::Options::KUSTOMIZATION_FIELD);
+    accumulator.record_error(result);
+    accumulator.record_transformers("NamespaceTransformer", 1);
+    accumulator.reject_id_conflicts(&entry.node);
 }
 
-fn affix(definition: &Definition, field: &str, affix: Affix, partial: &mut Partial) {
-    let Some(entry) = said(definition, field) else { return };
-    let topic = match affix {
-        Affix::Prefix => Topic::NamePrefix,
-        Affix::Suffix => Topic::NameSuffix,
+fn add_affix(definition: &Definition, field: &str, affix: Affix, accumulator: &mut Accumulator) {
+    let Some(entry) = text_entry(definition, field) else { return };
+    let config_field = match affix {
+        Affix::Prefix => ConfigField::NamePrefix,
+        Affix::Suffix => ConfigField::NameSuffix,
     };
-    let done = names::apply(affix, &entry.node, partial.configuration.specs(topic), &mut partial.resources);
-    partial.noted(done);
+    let result = names::apply(affix, &entry.node, accumulator.config.specs(config_field), &mut accumulator.resources);
+    accumulator.record_error(result);
     let kind = if affix == Affix::Prefix { "PrefixTransformer" } else { "SuffixTransformer" };
-    partial.traced_steps(kind, 1);
+    accumulator.record_transformers(kind, 1);
 }
 
-fn label(definition: &Definition, partial: &mut Partial) {
-    for set in labels::read(definition, &partial.configuration, &mut partial.findings) {
-        let done = partial.resources.list.iter_mut().try_for_each(|resource| set.apply(resource));
-        partial.noted(done);
+fn add_labels(definition: &Definition, accumulator: &mut Accumulator) {
+    for set in labels::read(definition, &accumulator.config, &mut accumulator.findings) {
+        let result = accumulator.resources.list.iter_mut().try_for_each(|resource| set.apply(resource));
+        accumulator.record_error(result);
     }
     let (own, common) = (definition.items("labels").len(), definition.entry("commonLabels"));
     let any = own > 0 || common.is_some_and(|common| !common.node.entries().is_empty());
     // The common ones are written whenever there are any at all.
-    partial.traced_steps("LabelTransformer", if any { own + 1 } else { 0 });
+    accumulator.record_transformers("LabelTransformer", if any { own + 1 } else { 0 });
 }
 
 /// Lays the patches of a list over the objects they are for.
-pub(crate) fn patch(files: &Files, folder: &str, items: &[Node], form: Form, partial: &mut Partial) {
+pub(crate) fn apply_patches(
+    files: &Files,
+    folder: &str,
+    items: &[Node],
+    format: PatchFormat,
+    accumulator: &mut Accumulator,
+) {
     if items.is_empty() {
         return;
     }
-    let (complete, schema) = (!partial.uncertain, partial.schema.clone());
+    let (complete, schema) = (!accumulator.is_incomplete, accumulator.schema.clone());
     let mut findings = Vec::new();
-    let patches = read::read(files, folder, items, form, &mut findings);
+    let patches = read::read(files, folder, items, format, &mut findings);
     // One index for all patches: 4,000 objects and 1,000 patches are looked up, not scanned.
-    let mut positions = partial.resources.index();
-    let mut laid = Vec::new();
+    let mut positions = accumulator.resources.index();
+    let mut targets = Vec::new();
     for patch in patches {
-        if patch.is_sealed() {
-            partial.skip("patches: <encrypted>");
+        if patch.has_encrypted_identity() {
+            accumulator.skip("patches: <encrypted>");
             continue;
         }
-        let resources = &mut partial.resources;
+        let resources = &mut accumulator.resources;
         let Some(selected) = patch.apply(resources, &mut positions, complete, schema.as_deref(), &mut findings) else {
             continue;
         };
         // What is not here may be what the patch is for.
-        if selected > 0 || (complete && !partial.awaits_flux) {
-            laid.extend(patch.laid(selected, resources, laid.len()));
+        if selected > 0 || (complete && !accumulator.awaits_bootstrap) {
+            targets.extend(patch.target_outcome(selected, resources, targets.len()));
         }
     }
-    partial.laid.extend(laid);
-    partial.resources.sweep();
+    accumulator.patch_targets.extend(targets);
+    accumulator.resources.remove_deleted();
     for finding in findings {
-        partial.fail(finding);
+        accumulator.fail(finding);
     }
 }
 
-impl Partial {
+impl Accumulator {
     /// Notes what a transformer could not do.
-    pub(crate) fn noted(&mut self, done: Result<(), Misfit>) {
-        if let Err(misfit) = done {
-            self.fail(Finding::error(FAILED_BUILD, misfit.span, misfit.message));
+    pub(crate) fn record_error(&mut self, result: Result<(), FieldError>) {
+        if let Err(error) = result {
+            self.fail(Finding::error(FAILED_BUILD, error.span, error.message));
         }
     }
 }

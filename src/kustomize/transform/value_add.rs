@@ -2,19 +2,19 @@
 
 use super::namespace::{self, Options, Subjects};
 use crate::base::finding::Finding;
-use crate::kustomize::build::FAILED_BUILD;
 use crate::kustomize::fieldspec::field_spec::split_path;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::objects::resources::{Resource, Resources};
-use crate::kustomize::objects::selector::Target;
-use crate::kustomize::state::accumulator::Partial;
-use crate::kustomize::text::field_path::{Change, Shape};
+use crate::kustomize::objects::selector::Selector;
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::state::accumulator::Accumulator;
+use crate::kustomize::text::field_change::{Change, Shape};
 use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
 
 const NAMESPACE: &str = "metadata/namespace";
 
 /// Carries out a transformer's targets, its own and those of the file that it names.
-pub(crate) fn apply(files: &Files, folder: &str, transformer: &Node, partial: &mut Partial) {
+pub(crate) fn apply(files: &Files, folder: &str, transformer: &Node, accumulator: &mut Accumulator) {
     let value = value_of(files, folder, transformer);
     let mut targets = transformer.get("targets").map_or(&[][..], Node::items).to_vec();
     if let Some(path) =
@@ -27,53 +27,53 @@ pub(crate) fn apply(files: &Files, folder: &str, transformer: &Node, partial: &m
                 let more = root.and_then(|root| root.get("targets")).map_or(&[][..], Node::items);
                 targets.extend(more.iter().cloned());
             }
-            Err(finding) => partial.fail(finding),
+            Err(finding) => accumulator.fail(finding),
         }
     }
     if targets.is_empty() {
         let message = "a value to add needs `targets`";
-        partial.fail(Finding::error(FAILED_BUILD, transformer.span().clone(), message));
+        accumulator.fail(Finding::error(FAILED_BUILD, transformer.span().clone(), message));
     }
     for target in targets {
-        if let Err(finding) = apply_one(&value, &target, &mut partial.resources) {
-            partial.fail(finding);
+        if let Err(finding) = apply_one(&value, &target, &mut accumulator.resources) {
+            accumulator.fail(finding);
         }
     }
 }
 
 /// The value; the name of the kustomization's folder where none is said.
 fn value_of(files: &Files, folder: &str, transformer: &Node) -> Node {
-    let said = transformer.get("value").filter(|value| !value.is_null());
-    let trimmed = said.and_then(Node::text).map(str::trim).filter(|text| !text.is_empty());
-    let place = said.unwrap_or(transformer);
-    let called = files.tree().called(folder);
-    let text = trimmed.unwrap_or_else(|| called.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
+    let written = transformer.get("value").filter(|value| !value.is_null());
+    let trimmed = written.and_then(Node::text).map(str::trim).filter(|text| !text.is_empty());
+    let place = written.unwrap_or(transformer);
+    let folder_name = files.tree().called(folder);
+    let text = trimmed.unwrap_or_else(|| folder_name.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
     Node { value: Value::Scalar(text.into(), Style::Plain), origin: place.origin.clone() }
 }
 
 fn apply_one(value: &Node, target: &Node, resources: &mut Resources) -> Result<(), Finding> {
-    let wrong = |node: &Node, message: String| Finding::error(FAILED_BUILD, node.span().clone(), message);
+    let error = |node: &Node, message: String| Finding::error(FAILED_BUILD, node.span().clone(), message);
     let path = target.get("fieldPath").filter(|path| path.text().is_some_and(|text| !text.is_empty()));
-    let path = path.ok_or_else(|| wrong(target, "this target says no `fieldPath`".into()))?;
+    let path = path.ok_or_else(|| error(target, "this target says no `fieldPath`".into()))?;
     let position = match target.get("filePathPosition").map(|node| (node, node.resolve(Reader::Kubernetes))) {
         None | Some((_, Some(Scalar::Null))) => 0,
         Some((node, Some(Scalar::Int(position)))) => {
-            usize::try_from(position).map_err(|_| wrong(node, format!("`filePathPosition` cannot be {position}")))?
+            usize::try_from(position).map_err(|_| error(node, format!("`filePathPosition` cannot be {position}")))?
         }
-        Some((node, _)) => return Err(wrong(node, "`filePathPosition` must be a whole number".into())),
+        Some((node, _)) => return Err(error(node, "`filePathPosition` must be a whole number".into())),
     };
-    let selector = target.get("selector").filter(|selector| !selector.is_null()).map(Target::read).transpose();
-    let selector = selector.map_err(|unreadable| wrong(&unreadable.node, unreadable.message))?;
+    let selector = target.get("selector").filter(|selector| !selector.is_null()).map(Selector::read).transpose();
+    let selector = selector.map_err(|unreadable| error(&unreadable.node, unreadable.message))?;
     let selected = match selector {
         Some(selector) => selector.select(resources, &resources.index()),
         None => (0..resources.list.len()).collect(),
     };
-    for at in selected {
-        let Some(resource) = resources.list.get_mut(at) else { continue };
+    for index in selected {
+        let Some(resource) = resources.list.get_mut(index) else { continue };
         let node = add(value, path, position, resource).map_err(|message| {
             let message =
                 format!("the value cannot be added to {} `{}`: {message}", resource.id.kind, resource.id.name);
-            wrong(path, message).related(resource.node.span().clone(), "this object")
+            error(path, message).related(resource.node.span().clone(), "this object")
         })?;
         resource.replace(node);
     }
@@ -83,16 +83,16 @@ fn apply_one(value: &Node, target: &Node, resources: &mut Resources) -> Result<(
 fn add(value: &Node, path: &Node, position: usize, resource: &Resource) -> Result<Node, String> {
     let text = path.text().unwrap_or_default();
     if text == NAMESPACE {
-        let mut one = Resources::default();
-        one.list.push(resource.clone());
+        let mut single = Resources::default();
+        single.list.push(resource.clone());
         let options = Options { unset_only: false, subjects: Subjects::None };
-        namespace::apply(&mut one, path.span(), value, &[], options).map_err(|misfit| misfit.message)?;
-        return one.list.pop().map(|resource| resource.node).ok_or_else(String::new);
+        namespace::apply(&mut single, path.span(), value, &[], options).map_err(|error| error.message)?;
+        return single.list.pop().map(|resource| resource.node).ok_or_else(String::new);
     }
     let set = |old: &Node, _: bool| {
         let Some(before) = old.text() else { return Err("the field holds no single value".to_string()) };
         let added = value.text().unwrap_or_default();
-        let new = if position == 0 { added.to_string() } else { inserted(before, position - 1, added) };
+        let new = if position == 0 { added.to_string() } else { insert_segment(before, position - 1, added) };
         let style = match old.value {
             Value::Scalar(_, style) => style,
             Value::Seq(_) | Value::Map(_) => Style::Plain,
@@ -104,7 +104,7 @@ fn add(value: &Node, path: &Node, position: usize, resource: &Resource) -> Resul
 }
 
 /// A path with one more part at a position, counted from its first part whether or not it begins with a slash.
-fn inserted(path: &str, position: usize, part: &str) -> String {
+fn insert_segment(path: &str, position: usize, part: &str) -> String {
     if part.is_empty() {
         return path.to_string();
     }
@@ -116,13 +116,13 @@ fn inserted(path: &str, position: usize, part: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::inserted;
+    use super::insert_segment;
 
     #[test]
     fn a_part_goes_to_its_position_and_an_absolute_path_stays_one() {
         let cases = [("", 0, "P"), ("/", 3, "/P"), ("a/b", 0, "P/a/b"), ("/a/b", 1, "/a/P/b"), ("a/b", 9, "a/b/P")];
         for (path, position, expected) in cases {
-            assert_eq!(inserted(path, position, "P"), expected);
+            assert_eq!(insert_segment(path, position, "P"), expected);
         }
     }
 }

@@ -8,8 +8,7 @@ use super::publisher::{public_owner, repository_owner};
 use crate::base::finding::ObjectRef;
 use crate::base::set_aside::is_set_aside;
 use crate::flux::{Objects, Repo, State};
-use crate::kube::Object;
-use crate::lint::groups::SOURCES;
+use crate::kube::{Object, groups};
 use crate::text::{Index, folder_of};
 
 /// The files and objects that the clusters of a repository reach.
@@ -108,7 +107,8 @@ fn may_apply_this_repository(repo: &Repo, received: &[&Object]) -> bool {
             whole.insert(source, ());
         }
     }
-    let sources = received.iter().filter(|object| object.group() == SOURCES).map(|object| (object, object.reference()));
+    let sources =
+        received.iter().filter(|object| object.group() == groups::SOURCE).map(|object| (object, object.reference()));
     let (mut own, mut others) = (BTreeSet::new(), BTreeSet::new());
     for (object, reference) in sources {
         let url = object.text_at(&["spec", "url"]);

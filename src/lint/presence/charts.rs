@@ -1,9 +1,8 @@
 //! Whether a chart may contain Flux objects.
 
-use crate::kube::Object;
+use crate::kube::{Object, groups};
 use crate::lint::facts::publisher::{public_owner, repository_owner};
 use crate::lint::fields::{mentions, text_of};
-use crate::lint::groups::SOURCES;
 use crate::lint::refs::source_reference::source_of;
 use crate::lint::view::View;
 
@@ -26,7 +25,7 @@ pub(crate) fn may_contain_flux(view: &View<'_>, release: &Object, name: &str) ->
         return true;
     }
     // Helm-controller cannot install a chart without its source.
-    let Some(source) = view.find(SOURCES, target.kind, target.namespace, target.name) else { return false };
+    let Some(source) = view.find(groups::SOURCE, target.kind, target.namespace, target.name) else { return false };
     let spec = source.object.node.get("spec");
     let is_private = ["secretRef", "certSecretRef", "serviceAccountName"];
     let is_private = spec.is_none_or(|spec| is_private.iter().any(|field| spec.get(field).is_some()));

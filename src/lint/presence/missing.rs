@@ -6,9 +6,7 @@ use super::charts::may_contain_flux;
 use super::on_cluster::Presence;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
-use crate::kube::Object;
-use crate::kube::ObjectId;
-use crate::lint::groups::SOURCES;
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::refs::dependency::dependencies;
 use crate::lint::refs::source_reference::source_of;
 use crate::lint::refs::values_reference::values_of;
@@ -97,7 +95,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         if let Some(found) = alike().find(|found| found.object.name() == name) {
             return Some((Mistake::Namespace, found));
         }
-        if group == SOURCES {
+        if group == groups::SOURCE {
             let kinds = ["GitRepository", "OCIRepository", "HelmRepository", "Bucket"];
             let found = kinds.iter().find_map(|kind| view.find(group, kind, namespace, name));
             if let Some(found) = found {

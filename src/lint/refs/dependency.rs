@@ -1,13 +1,12 @@
 //! The dependencies of Flux objects, from `dependsOn`.
 
-use crate::kube::{Object, ObjectId};
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::{flag, text_of};
-use crate::lint::groups::{HELM, KUSTOMIZE, OPERATOR};
 use crate::yaml::Node;
 
 /// The kinds with `dependsOn`.
 pub(crate) const DEPENDENTS: [(&str, &str); 3] =
-    [(KUSTOMIZE, "Kustomization"), (HELM, "HelmRelease"), (OPERATOR, "ResourceSet")];
+    [(groups::KUSTOMIZE, "Kustomization"), (groups::HELM, "HelmRelease"), (groups::FLUX_OPERATOR, "ResourceSet")];
 
 /// An item of `dependsOn`.
 pub(crate) struct Dependency<'a> {
@@ -42,7 +41,7 @@ pub(crate) fn dependencies(object: &Object) -> impl Iterator<Item = Dependency<'
     let namespace = object.namespace();
     list.unwrap_or_default().iter().filter_map(move |item| {
         let name = text_of(item, "name")?;
-        let (target, checks_state) = if group == OPERATOR {
+        let (target, checks_state) = if group == groups::FLUX_OPERATOR {
             let group = text_of(item, "apiVersion")?.split_once('/').map_or("", |(group, _)| group);
             let namespace = text_of(item, "namespace").unwrap_or_default();
             let is_ready_set = item.get("ready").and_then(flag) == Some(true);

@@ -1,17 +1,15 @@
 //! The sources of Flux objects, from `sourceRef` and `chartRef`.
 
-use crate::kube::Object;
-use crate::kube::ObjectId;
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::text_of;
-use crate::lint::groups::{HELM, KUSTOMIZE, SOURCES};
 use crate::yaml::Node;
 
 /// The kinds that reference a source.
 pub(crate) const BUILT_FROM_SOURCES: [(&str, &str); 4] = [
-    (KUSTOMIZE, "Kustomization"),
-    (HELM, "HelmRelease"),
-    (SOURCES, "HelmChart"),
-    ("image.toolkit.fluxcd.io", "ImageUpdateAutomation"),
+    (groups::KUSTOMIZE, "Kustomization"),
+    (groups::HELM, "HelmRelease"),
+    (groups::SOURCE, "HelmChart"),
+    (groups::IMAGE, "ImageUpdateAutomation"),
 ];
 
 /// A reference to a source.
@@ -29,11 +27,11 @@ pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
     // The source of a HelmChart is in its own namespace.
     let (mut is_local, mut default_kind) = (false, None);
     let reference = match (object.group(), object.kind()) {
-        (KUSTOMIZE, "Kustomization") => {
+        (groups::KUSTOMIZE, "Kustomization") => {
             kinds = &["GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"];
             node(&["spec", "sourceRef"])?
         }
-        (HELM, "HelmRelease") => {
+        (groups::HELM, "HelmRelease") => {
             if let Some(chart) = node(&["spec", "chartRef"]) {
                 kinds = &["OCIRepository", "HelmChart", "ExternalArtifact"];
                 chart
@@ -42,12 +40,12 @@ pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
                 node(&["spec", "chart", "spec", "sourceRef"])?
             }
         }
-        (SOURCES, "HelmChart") => {
+        (groups::SOURCE, "HelmChart") => {
             kinds = &["HelmRepository", "GitRepository", "Bucket"];
             is_local = true;
             node(&["spec", "sourceRef"])?
         }
-        ("image.toolkit.fluxcd.io", "ImageUpdateAutomation") => {
+        (groups::IMAGE, "ImageUpdateAutomation") => {
             kinds = &["GitRepository"];
             default_kind = Some("GitRepository");
             node(&["spec", "sourceRef"])?
@@ -56,6 +54,6 @@ pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
     };
     let kind = text_of(reference, "kind").or(default_kind).filter(|kind| kinds.contains(kind))?;
     let namespace = text_of(reference, "namespace").filter(|_| !is_local).or(object.namespace())?;
-    let target = ObjectId { group: SOURCES, kind, namespace, name: text_of(reference, "name")? };
+    let target = ObjectId { group: groups::SOURCE, kind, namespace, name: text_of(reference, "name")? };
     Some(SourceReference { node: reference.get("name").unwrap_or(reference), target })
 }

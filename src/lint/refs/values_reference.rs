@@ -1,10 +1,7 @@
 //! The `ConfigMap` and `Secret` objects that Flux objects read values from.
 
-use crate::kube::Object;
-use crate::kube::ObjectId;
-use crate::lint::fields::flag;
-use crate::lint::fields::text_of;
-use crate::lint::groups::{HELM, KUSTOMIZE};
+use crate::kube::{Object, ObjectId, groups};
+use crate::lint::fields::{flag, text_of};
 use crate::yaml::Node;
 
 /// A reference to an object with values.
@@ -20,8 +17,8 @@ pub(crate) struct ValuesReference<'a> {
 /// The objects that a HelmRelease or Kustomization reads values from; none for an object without a namespace.
 pub(crate) fn values_of(object: &Object) -> impl Iterator<Item = ValuesReference<'_>> {
     let list = match (object.group(), object.kind()) {
-        (HELM, "HelmRelease") => object.node.at_keys(&["spec", "valuesFrom"]),
-        (KUSTOMIZE, "Kustomization") => object.node.at_keys(&["spec", "postBuild", "substituteFrom"]),
+        (groups::HELM, "HelmRelease") => object.node.at_keys(&["spec", "valuesFrom"]),
+        (groups::KUSTOMIZE, "Kustomization") => object.node.at_keys(&["spec", "postBuild", "substituteFrom"]),
         _ => None,
     };
     let namespace = object.namespace();

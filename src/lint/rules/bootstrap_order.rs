@@ -2,14 +2,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_CONTROLLERS, Handling};
-use crate::kube::Object;
-use crate::lint::order::applier_tree::ApplierTree;
+use crate::kube::{Object, groups};
+use crate::lint::facts::distinct::memory_address;
+use crate::lint::facts::inputs::Input;
+use crate::lint::findings::Findings;
+use crate::lint::order::applier_tree::{ApplierTree, Descent};
+use crate::lint::order::cold_start::{Circle, ColdStart, Why, applied, checks, names, own_place, ready, waits};
+use crate::lint::presence::presence::Presence;
+use crate::lint::rule::{Check, declare};
 use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason, applied, ready, waits_for};
 use crate::lint::facts::own_position::own_position;
-use crate::lint::facts::inputs::Input;
-use crate::lint::facts::distinct::memory_address;
-use crate::lint::rule::{Check, declare};
-use crate::lint::findings::Findings;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
@@ -320,9 +322,10 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
     } else {
         format!("add {it} to `dependsOn` of {its_user}: {consequence}")
     };
-    let mut finding = Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
-        .help(help)
-        .about(object);
+    let mut finding =
+        Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
+            .help(help)
+            .about(object);
     if let Some(own) = &user.object {
         finding = finding.related(own_position(user, own.span()), format!("{} does not wait for it", user.reference));
     }
@@ -370,11 +373,11 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
 
 /// What each ResourceSet waits for that the cluster's Flux does not install.
 fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
-    let mut sets = view.of_kind("fluxcd.controlplane.io", "ResourceSet").peekable();
+    let mut sets = view.of_kind(groups::FLUX_OPERATOR, "ResourceSet").peekable();
     if sets.peek().is_none() {
         return Vec::new();
     }
-    let mut instances = view.of_kind("fluxcd.controlplane.io", "FluxInstance");
+    let mut instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
     let (Some(instance), None) = (instances.next(), instances.next()) else { return Vec::new() };
     let listed = instance.object.node.at_keys(&["spec", "components"]).filter(|list| !list.items().is_empty());
     let installs = |controller: &str| match listed {
@@ -384,7 +387,9 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for set in sets {
         let depends = set.object.node.at_keys(&["spec", "dependsOn"]).map_or(&[][..], Node::items);
-        for item in depends.iter().filter(|item| item.get("kind").and_then(Node::text) == Some("CustomResourceDefinition")) {
+        for item in
+            depends.iter().filter(|item| item.get("kind").and_then(Node::text) == Some("CustomResourceDefinition"))
+        {
             let Some(node) = item.get("name") else { continue };
             let name = node.text().unwrap_or_default();
             let Some(controller) = controller_of(name).filter(|controller| !installs(controller)) else { continue };
@@ -393,7 +398,8 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
             }
             let place = set.by.place(node.span());
             let message = format!("{} waits for ever for CRD `{name}`", set.object.reference());
-            let help = format!("add `{controller}` to the components of {}, which brings it", instance.object.reference());
+            let help =
+                format!("add `{controller}` to the components of {}, which brings it", instance.object.reference());
             let list = listed.unwrap_or(&instance.object.node);
             let finding = Finding::warning(RULE.id, Label::new(place, "nothing installs it"), message)
                 .related(instance.by.place(list.span()), format!("`{controller}` is not among these components"))
@@ -409,11 +415,11 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
 fn controller_of(name: &str) -> Option<&'static str> {
     let (plural, group) = name.split_once('.')?;
     let controller = match (group, plural) {
-        ("image.toolkit.fluxcd.io", "imageupdateautomations") => "image-automation-controller",
-        ("image.toolkit.fluxcd.io", _) => "image-reflector-controller",
-        ("source.extensions.fluxcd.io", _) => "source-watcher",
+        (groups::IMAGE, "imageupdateautomations") => "image-automation-controller",
+        (groups::IMAGE, _) => "image-reflector-controller",
+        (groups::SOURCE_EXTENSIONS, _) => "source-watcher",
         _ => {
-            let stem = group.strip_suffix(".toolkit.fluxcd.io")?;
+            let stem = group.strip_suffix(groups::TOOLKIT)?;
             return CONTROLLERS.into_iter().find(|controller| controller.strip_suffix("-controller") == Some(stem));
         }
     };

@@ -1,9 +1,9 @@
 use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
-use crate::kube::Object;
-use crate::lint::rule::{Check, declare};
+use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
 declare! {
@@ -72,14 +72,14 @@ declare! {
 
 /// The kinds that may name another namespace: their controller, and where. A list stands for each of its items.
 const REFERRING: [(&str, &str, &str, &[&str]); 8] = [
-    ("kustomize.toolkit.fluxcd.io", "Kustomization", "kustomize-controller", &["spec", "sourceRef"]),
-    ("helm.toolkit.fluxcd.io", "HelmRelease", "helm-controller", &["spec", "chartRef"]),
-    ("helm.toolkit.fluxcd.io", "HelmRelease", "helm-controller", &["spec", "chart", "spec", "sourceRef"]),
-    ("notification.toolkit.fluxcd.io", "Receiver", "notification-controller", &["spec", "resources"]),
-    ("notification.toolkit.fluxcd.io", "Alert", "notification-controller", &["spec", "eventSources"]),
-    ("image.toolkit.fluxcd.io", "ImagePolicy", "image-reflector-controller", &["spec", "imageRepositoryRef"]),
-    ("image.toolkit.fluxcd.io", "ImageUpdateAutomation", "image-automation-controller", &["spec", "sourceRef"]),
-    ("source.extensions.fluxcd.io", "ArtifactGenerator", "source-watcher", &["spec", "sources"]),
+    (groups::KUSTOMIZE, "Kustomization", "kustomize-controller", &["spec", "sourceRef"]),
+    (groups::HELM, "HelmRelease", "helm-controller", &["spec", "chartRef"]),
+    (groups::HELM, "HelmRelease", "helm-controller", &["spec", "chart", "spec", "sourceRef"]),
+    (groups::NOTIFICATION, "Receiver", "notification-controller", &["spec", "resources"]),
+    (groups::NOTIFICATION, "Alert", "notification-controller", &["spec", "eventSources"]),
+    (groups::IMAGE, "ImagePolicy", "image-reflector-controller", &["spec", "imageRepositoryRef"]),
+    (groups::IMAGE, "ImageUpdateAutomation", "image-automation-controller", &["spec", "sourceRef"]),
+    (groups::SOURCE_EXTENSIONS, "ArtifactGenerator", "source-watcher", &["spec", "sources"]),
 ];
 
 fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {

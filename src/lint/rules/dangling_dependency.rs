@@ -1,9 +1,9 @@
 use crate::base::finding::Finding;
-use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
-use crate::lint::presence::missing::MissingSearch;
-use crate::lint::rule::{Check, declare};
 use crate::kube::ObjectId;
 use crate::lint::findings::Findings;
+use crate::lint::presence::missing::MissingSearch;
+use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {

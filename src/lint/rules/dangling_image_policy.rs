@@ -2,18 +2,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Marker, State};
+use crate::kube::groups;
+use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::segment_runs;
 use crate::lint::facts::reached::has_root;
-use crate::lint::facts::distinct::written_position;
-use crate::lint::rule::{Check, declare};
-use crate::lint::fleet::Fleet;
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::{Span, folder_of, normalize};
 use crate::yaml::{Entry, Node};
-
-/// The group of image automation.
-const IMAGE: &str = "image.toolkit.fluxcd.io";
 
 declare! {
     /// An image marker names no ImagePolicy, or an automation finds no marker where it looks.
@@ -91,7 +89,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     found.extend(nameless(fleet, &views));
     let mut idle: BTreeMap<(String, usize), Finding> = BTreeMap::new();
     for view in views {
-        for automation in view.of_kind(IMAGE, "ImageUpdateAutomation") {
+        for automation in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
             let Some((place, folder)) = update_path(&automation) else { continue };
             let is_below = |marker: &Marker| {
                 let own = folder_of(marker.place.file().path());
@@ -123,9 +121,12 @@ fn nameless(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
         let path = marker.place.file().path();
         let is_missing = *judged.entry((namespace, name)).or_insert_with(|| {
             namespace.is_empty()
-                || views.iter().all(|view| view.presence(IMAGE, "ImagePolicy", namespace, name).is_missing())
+                || views.iter().all(|view| view.presence(groups::IMAGE, "ImagePolicy", namespace, name).is_missing())
         });
-        if (is_missing || marker.unknown_part.is_some()) && !reached.is_set_aside(path) && said.insert((path, namespace, name)) {
+        if (is_missing || marker.unknown_part.is_some())
+            && !reached.is_set_aside(path)
+            && said.insert((path, namespace, name))
+        {
             findings.push(without_policy(marker));
         }
     }
@@ -143,7 +144,8 @@ fn without_policy(marker: &Marker) -> Finding {
         let label = Label::new(marker.place.clone(), format!("no `{part}`"));
         return Finding::warning(RULE.id, label, message).help(help);
     }
-    let help = "correct the name, `NAMESPACE:NAME`, or add the policy: image automation passes over what it does not know";
+    let help =
+        "correct the name, `NAMESPACE:NAME`, or add the policy: image automation passes over what it does not know";
     Finding::warning(RULE.id, Label::new(marker.place.clone(), "no such policy"), message).help(help)
 }
 
@@ -177,7 +179,9 @@ fn syncs_here(view: &View<'_>, automation: &Applied<'_>) -> bool {
     let said = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
     let namespace = said("namespace").or(automation.object.namespace());
     view.receiver.cluster.brought.iter().any(|brought| {
-        let Some(source) = brought.by.source.as_ref().filter(|_| brought.by.state == State::Built) else { return false };
+        let Some(source) = brought.by.source.as_ref().filter(|_| brought.by.state == State::Built) else {
+            return false;
+        };
         let is_same = Some(&*source.name) == said("name")
             && Some(&*source.kind) == said("kind")
             && source.namespace.as_deref() == namespace;

@@ -1,11 +1,11 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::presence::missing::MissingSearch;
-use crate::lint::rule::{Check, declare};
-use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
-use crate::lint::groups::HELM;
-use crate::kube::ObjectId;
+use crate::kube::{ObjectId, groups};
 use crate::lint::findings::Findings;
+use crate::lint::presence::missing::MissingSearch;
+use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
+use crate::lint::rule::{Check, declare};
+use crate::lint::groups::HELM;
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -96,7 +96,7 @@ fn is_made(view: &View<'_>, wanted: ObjectId<'_>) -> bool {
     match wanted.kind {
         "ExternalArtifact" => view.may_generate_artifact(wanted.namespace, wanted.name),
         // helm-controller makes one for each release that says what its chart is.
-        "HelmChart" => view.of_kind(HELM, "HelmRelease").any(|release| {
+        "HelmChart" => view.of_kind(groups::HELM, "HelmRelease").any(|release| {
             let Some(namespace) = release.object.namespace() else { return false };
             let is_named = wanted.name.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('-'));
             is_named == Some(release.object.name()) && release.object.node.at_keys(&["spec", "chart"]).is_some()

@@ -1,9 +1,9 @@
 use crate::base::finding::{Finding, Severity};
-use crate::lint::presence::missing::MissingSearch;
-use crate::lint::rule::{Check, declare};
-use crate::lint::refs::values_reference::{ValuesReference, values_of};
-use crate::lint::groups::{HELM, KUSTOMIZE};
+use crate::kube::groups;
 use crate::lint::findings::Findings;
+use crate::lint::presence::missing::MissingSearch;
+use crate::lint::refs::values_reference::{ValuesReference, values_of};
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {
@@ -77,8 +77,8 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
-    let releases = view.of_kind(HELM, "HelmRelease");
-    for applied in view.of_kind(KUSTOMIZE, "Kustomization").chain(releases) {
+    let releases = view.of_kind(groups::HELM, "HelmRelease");
+    for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization").chain(releases) {
         let is_release = applied.object.kind() == "HelmRelease";
         for ValuesReference { node, target: wanted, optional } in values_of(applied.object) {
             // The build of a Kustomization says which of its ConfigMaps is not there.

@@ -1,7 +1,7 @@
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, ApplierKind};
-use crate::lint::rule::{Check, declare};
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Entry;
 

@@ -2,11 +2,13 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
-use crate::lint::facts::own_position::own_position;
-use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::facts::ownership::{OwnershipSettings, prunes};
-use crate::lint::rule::{Check, declare};
 use crate::lint::findings::Findings;
+use crate::lint::order::applier_tree::{ApplierTree, Descent};
+use crate::lint::order::cold_start::own_place;
+use crate::lint::presence::presence::Presence;
+use crate::lint::rule::{Check, declare};
+use crate::lint::facts::own_position::own_position;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::text::Index;
@@ -120,7 +122,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
 
 /// Whether Flux deletes what an applier applied when the applier itself is deleted.
 fn deletes(applier: &Applier) -> bool {
-    let Some(object) = applier.object.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization) else { return false };
+    let Some(object) = applier.object.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization) else {
+        return false;
+    };
     let policy = object.text_at(&["spec", "deletionPolicy"]).unwrap_or("MirrorPrune");
     let deletes = match policy {
         "Delete" | "WaitForTermination" => true,

@@ -3,11 +3,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::finding::Finding;
 use crate::base::graph::Graph;
 use crate::flux::Applied;
+use crate::kube::groups;
+use crate::lint::findings::Findings;
 use crate::lint::refs::dependency::{Condition, DEPENDENTS, Dependency, dependencies};
 use crate::lint::rule::{Check, declare};
 use crate::lint::groups::KUSTOMIZE;
-use crate::lint::findings::Findings;
 use crate::lint::view::View;
+use cycles::circles;
 
 declare! {
     /// `dependsOn` runs in a circle.
@@ -138,7 +140,7 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
         let all = dependencies(applied.object).filter(|_| is_known(&at));
         let counts = all.filter(|dependency| {
             let wanted = dependency.target;
-            wanted.group == group && wanted.kind == kind && (group == KUSTOMIZE || dependency.condition == Condition::Ready)
+            wanted.group == group && wanted.kind == kind && (group == groups::KUSTOMIZE || dependency.condition == Condition::Ready)
         });
         counts
             .filter_map(|dependency| {
@@ -187,8 +189,10 @@ fn finding(cycle: &[usize], members: &[Member<'_>]) -> Finding {
         _ => format!("these {}s wait for each other: {}", reference.kind, names.join(" → ")),
     };
     let help = match first.object.group() {
-        KUSTOMIZE => "take one of the dependencies away: none of them becomes ready, and Flux stops reacting to new \
-                      versions for every Kustomization of their source",
+        groups::KUSTOMIZE => {
+            "take one of the dependencies away: none of them becomes ready, and Flux stops reacting to new \
+                      versions for every Kustomization of their source"
+        }
         _ => "take one of the dependencies away: none of them becomes ready",
     };
     let finding = Finding::error(RULE.id, place, message).help(help).about(reference);

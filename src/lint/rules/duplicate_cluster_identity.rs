@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::flux::Variable;
-use crate::lint::rule::{Check, declare};
-use crate::lint::fleet::Fleet;
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;
 

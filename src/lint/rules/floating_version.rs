@@ -1,10 +1,11 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::Applied;
-use crate::kube::Object;
-use crate::lint::facts::pods::containers;
-use crate::lint::rule::{Check, declare, missing_in_spec};
+use crate::kube::semver_range::Range;
+use crate::kube::{Object, groups};
 use crate::lint::context::Context;
+use crate::lint::facts::pods::containers;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::yaml::{Entry, Node};
 
 declare! {
@@ -85,17 +86,17 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
         found.push(finding);
     };
     match (object.group(), object.kind()) {
-        ("source.toolkit.fluxcd.io", "OCIRepository") => oci(applied).into_iter().for_each(tell),
-        ("source.toolkit.fluxcd.io", "GitRepository") => {
+        (groups::SOURCE, "OCIRepository") => oci(applied).into_iter().for_each(tell),
+        (groups::SOURCE, "GitRepository") => {
             git(object).into_iter().for_each(tell);
         }
-        ("source.toolkit.fluxcd.io", "HelmChart") => {
+        (groups::SOURCE, "HelmChart") => {
             chart(object, &["spec"], applied).into_iter().for_each(tell);
         }
-        ("helm.toolkit.fluxcd.io", "HelmRelease") => {
+        (groups::HELM, "HelmRelease") => {
             chart(object, &["spec", "chart", "spec"], applied).into_iter().for_each(tell);
         }
-        ("fluxcd.controlplane.io", "FluxInstance") => {
+        (groups::FLUX_OPERATOR, "FluxInstance") => {
             let range = object.node.at_keys(&["spec", "distribution", "version"]).filter(|range| is_unbounded(range));
             range.map(|range| Floating::Said(range, takes(range))).into_iter().for_each(tell);
         }
@@ -164,51 +165,17 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
     if source != Some("HelmRepository") || applied.completion.mentions("version") {
         return None;
     }
-    if let Some(version) = chart.get("version").filter(|version| version.text().is_some_and(|text| !text.is_empty())) { is_unbounded(version).then(|| Floating::Said(version, takes(version))) } else {
+    if let Some(version) = chart.get("version").filter(|version| version.text().is_some_and(|text| !text.is_empty())) {
+        is_unbounded(version).then(|| Floating::Said(version, takes(version)))
+    } else {
         let place = chart.entry("chart").map_or_else(|| object.span().clone(), Entry::key_span);
         Some(Floating::Silent(Label::new(place, "no `version` here"), "takes the newest version of its chart".into()))
     }
 }
 
-/// Whether a range of versions takes every later one.
-///
-/// Source: the constraints of `github.com/Masterminds/semver`.
+/// Tells whether a range of versions has no upper bound. A text that Flux cannot read as a range has no versions.
 fn is_unbounded(range: &Node) -> bool {
-    let Some(text) = range.text().filter(|text| !text.contains('$')) else { return false };
-    text.split("||").any(|all| {
-        // A range with a hyphen, ` - `, has two ends.
-        let spaced = all.replace(',', " ");
-        !spaced.contains(" - ") && constraints(&spaced).iter().all(|constraint| is_open(constraint))
-    })
-}
-
-/// The constraints of a list: an operator that stands alone belongs to the version behind it. No constraint is any.
-fn constraints(list: &str) -> Vec<String> {
-    let mut constraints = vec![String::new()];
-    for word in list.split_whitespace() {
-        match constraints.last_mut() {
-            Some(open) if open.ends_with(OPERATORS) || open.is_empty() => open.push_str(word),
-            _ => constraints.push(word.to_string()),
-        }
-    }
-    constraints
-}
-
-/// What constraints start with.
-const OPERATORS: [char; 6] = ['<', '>', '=', '~', '^', '!'];
-
-/// Whether one constraint leaves the upper end open.
-fn is_open(constraint: &str) -> bool {
-    let version = constraint.trim_start_matches(OPERATORS);
-    let operator = constraint.strip_suffix(version).unwrap_or_default();
-    // What follows the major version, or a hyphen, narrows nothing down.
-    let major = version.trim_start_matches('v').split(['.', '-', '+']).next().unwrap_or_default();
-    let is_any = matches!(major, "*" | "x" | "X" | "");
-    match operator {
-        ">" | ">=" | "=>" | "!=" => true,
-        "<" | "<=" | "=<" => false,
-        _ => is_any,
-    }
+    range.text().and_then(Range::parse).is_some_and(|range| range.is_unbounded())
 }
 
 /// Whether an image is whatever was pushed last: no digest, and no tag or the tag `latest`.
@@ -223,27 +190,14 @@ fn is_latest(image: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::File;
-    use crate::yaml::Style;
-
-    #[test]
-    fn a_range_floats_when_nothing_ends_it() {
-        let file = File::new("a.yaml", "");
-        let floats = |text: &str| is_unbounded(&Node::scalar(text, Style::Plain, file.span(0..0)));
-        for range in ["*", "x", ">=1.0.0", ">1", ">= 1.0", "1.x || >=3", ">=1.0.0-0", "!=2.0.0", ">=1, !=1.5", "*-0", "x.x.x", "~*"] {
-            assert!(floats(range), "{range}");
-        }
-        for range in ["1.2.3", "1.x", "^1.2", "~1", ">=1 <2", ">= 1.0, < 2.0", "1.0 - 2.0", "1.*", "<=3", "${v}", "2.x"] {
-            assert!(!floats(range), "{range}");
-        }
-    }
 
     #[test]
     fn an_image_without_tag_or_digest_is_the_latest() {
         for image in ["nginx", "nginx:latest", "localhost:5000/nginx", "registry.example.com:5000/a/b:latest"] {
             assert!(is_latest(image), "{image}");
         }
-        for image in ["nginx:1.27", "nginx@sha256:0", "nginx:latest@sha256:0", "${image}", "localhost:5000/nginx:1", ""] {
+        for image in ["nginx:1.27", "nginx@sha256:0", "nginx:latest@sha256:0", "${image}", "localhost:5000/nginx:1", ""]
+        {
             assert!(!is_latest(image), "{image}");
         }
     }

@@ -2,11 +2,12 @@ use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, Cluster, State, is_flux};
-use crate::kube::Object;
-use crate::lint::facts::own_position::own_position;
-use crate::lint::rule::{Check, declare};
-use crate::lint::fleet::Fleet;
+use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
+use crate::lint::order::cold_start::own_place;
+use crate::lint::rule::{Check, declare};
+use crate::lint::facts::own_position::own_position;
 use crate::lint::view::View;
 use crate::yaml::{Entry, Name, Node};
 
@@ -125,10 +126,11 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 /// The releases of a cluster that install Flux on others.
 fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
     let releases = cluster.brought.iter().flat_map(Brought::telling).map(|applied| applied.object);
-    let releases = releases.filter(|object| object.is("helm.toolkit.fluxcd.io", "HelmRelease"));
+    let releases = releases.filter(|object| object.is(groups::HELM, "HelmRelease"));
     let is_fluxs = |object: &&Object| {
         let reads = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
-        let installs = [object.name(), reads(&["spec", "chart", "spec", "chart"]), reads(&["spec", "chartRef", "name"])];
+        let installs =
+            [object.name(), reads(&["spec", "chart", "spec", "chart"]), reads(&["spec", "chartRef", "name"])];
         object.node.at_keys(&["spec", "kubeConfig"]).is_some() && installs.iter().any(|name| name.contains("flux"))
     };
     releases.filter(is_fluxs).collect()
@@ -170,12 +172,12 @@ fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() 
 
 /// Whether the other cluster receives Flux, from whoever installs it.
 fn receives_flux(view: &View<'_>) -> bool {
-    let is_fluxs = |group: &str| group.ends_with(".toolkit.fluxcd.io") || group == "fluxcd.controlplane.io";
+    let is_fluxs = |group: &str| groups::is_toolkit(group) || group == groups::FLUX_OPERATOR;
     let mut definitions = view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
     if definitions.any(|definition| definition.object.text_at(&["spec", "group"]).is_some_and(is_fluxs)) {
         return true;
     }
-    if view.of_kind("fluxcd.controlplane.io", "FluxInstance").next().is_some() {
+    if view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").next().is_some() {
         return true;
     }
     let mut controllers = view.of_kind("apps", "Deployment");
@@ -196,11 +198,8 @@ fn finding(brought: &Brought, objects: &[Applied<'_>]) -> Option<Finding> {
         1 => " and another Flux object".to_owned(),
         more => format!(" and {more} other Flux objects"),
     };
-    let message = format!(
-        "{} applies {}{others} to a cluster that has no Flux",
-        brought.by.reference,
-        first.object.reference()
-    );
+    let message =
+        format!("{} applies {}{others} to a cluster that has no Flux", brought.by.reference, first.object.reference());
     let help = "set `spec.kubeConfig` in the HelmRelease instead: its object stays here, and what the chart holds goes to \
                 the other cluster; that one refuses objects whose CRDs it does not have";
     let finding = Finding::error(RULE.id, Label::new(place, "everything goes to the other cluster"), message)

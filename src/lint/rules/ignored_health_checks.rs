@@ -1,9 +1,9 @@
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
-use crate::lint::fields::flag;
-use crate::lint::rule::{Check, declare};
 use crate::lint::context::Context;
+use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
 declare! {
@@ -71,9 +71,10 @@ fn check(applied: &Applied<'_>, _context: Context<'_>, found: &mut Findings) {
     if !is_kustomization(object) || ["wait", "healthChecks"].iter().any(|field| applied.completion.mentions(field)) {
         return;
     }
-    let (Some(wait), Some(checks)) =
-        (object.node.at_keys(&["spec", "wait"]), object.node.at_keys(&["spec"]).and_then(|spec| spec.entry("healthChecks")))
-    else {
+    let (Some(wait), Some(checks)) = (
+        object.node.at_keys(&["spec", "wait"]),
+        object.node.at_keys(&["spec"]).and_then(|spec| spec.entry("healthChecks")),
+    ) else {
         return;
     };
     if flag(wait) != Some(true) || !is_list(&checks.node) {

@@ -1,10 +1,10 @@
 use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
-use crate::kube::Object;
-use crate::lint::fields::flag;
-use crate::lint::rule::{Check, declare};
+use crate::kube::{Object, groups};
 use crate::lint::context::Context;
+use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
 declare! {
@@ -75,9 +75,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
 /// What a source fetches, or an ImageRepository asks.
 fn address(object: &Object) -> Option<&Node> {
     let field = match (object.group(), object.kind()) {
-        ("source.toolkit.fluxcd.io", "GitRepository" | "OCIRepository" | "HelmRepository") => "url",
-        ("source.toolkit.fluxcd.io", "Bucket") => "endpoint",
-        ("image.toolkit.fluxcd.io", "ImageRepository") => "image",
+        (groups::SOURCE, "GitRepository" | "OCIRepository" | "HelmRepository") => "url",
+        (groups::SOURCE, "Bucket") => "endpoint",
+        (groups::IMAGE, "ImageRepository") => "image",
         _ => return None,
     };
     object.node.at_keys(&["spec", field])

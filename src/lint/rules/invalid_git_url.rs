@@ -1,8 +1,9 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::rule::{Check, declare};
+use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 use crate::yaml::{Style, Value};
 
 declare! {
@@ -63,7 +64,7 @@ const SCHEMES: [&str; 3] = ["http", "https", "ssh"];
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    if !object.is("source.toolkit.fluxcd.io", "GitRepository") {
+    if !object.is(groups::SOURCE, "GitRepository") {
         return;
     }
     let Some(node) = object.node.at_keys(&["spec", "url"]) else { return };
@@ -106,7 +107,8 @@ fn fault(url: &str) -> Option<(String, String)> {
 
 /// Tells whether a word is a name of a host, of several parts and with a letter in the last one.
 fn is_host(word: &str) -> bool {
-    let of_host = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let of_host =
+        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let top = word.rsplit('.').next().unwrap_or_default();
     word.contains('.') && word.split('.').all(of_host) && top.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
@@ -134,7 +136,14 @@ mod tests {
         assert_eq!(meant("git@host:org/repo.git").as_deref(), Some("ssh://git@host/org/repo.git"));
         assert_eq!(meant("github.com/org/repo").as_deref(), Some("https://github.com/org/repo"));
         assert_eq!(meant("git+ssh://git@host/org/repo").as_deref(), Some("ssh://git@host/org/repo"));
-        for right in ["ssh://git@host:22/org/repo", "https://host:8443/x", "ssh://git@[::1]:22/x", "https://u:p@host/x", "https://host:/x", "PREFIX/repo"] {
+        for right in [
+            "ssh://git@host:22/org/repo",
+            "https://host:8443/x",
+            "ssh://git@[::1]:22/x",
+            "https://u:p@host/x",
+            "https://host:/x",
+            "PREFIX/repo",
+        ] {
             assert_eq!(meant(right), None, "{right}");
         }
     }

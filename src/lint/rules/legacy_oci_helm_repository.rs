@@ -1,7 +1,8 @@
 use crate::flux::Applied;
-use crate::lint::rule::{Check, declare, pedantic};
+use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, pedantic};
 
 declare! {
     /// A HelmRepository has `type: oci`.
@@ -55,7 +56,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    if !object.is("source.toolkit.fluxcd.io", "HelmRepository") {
+    if !object.is(groups::SOURCE, "HelmRepository") {
         return;
     }
     let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("oci")) else { return };

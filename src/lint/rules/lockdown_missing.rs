@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, locks_of_instance};
-use crate::kube::Object;
-use crate::lint::rule::{Check, declare, missing_in_spec};
+use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
@@ -134,7 +134,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if tenants.is_empty() {
         return;
     }
-    let instances: Vec<Applied<'_>> = view.of_kind("fluxcd.controlplane.io", "FluxInstance").collect();
+    let instances: Vec<Applied<'_>> = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").collect();
     if !instances.is_empty() {
         found.extend(instances.iter().filter_map(|instance| judge_instance(&tenants, instance)));
         return;

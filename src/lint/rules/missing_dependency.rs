@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::Object;
-use crate::lint::order::applier_tree::ApplierTree;
-use crate::lint::order::apply_order::ApplyOrder;
-use crate::lint::facts::own_position::own_position;
-use crate::lint::facts::inputs::Input;
 use crate::lint::facts::distinct::memory_address;
-use crate::lint::rule::{Check, declare, missing_in_spec};
+use crate::lint::facts::inputs::Input;
 use crate::lint::findings::Findings;
+use crate::lint::order::apply_order::{ApplyOrder, Before};
+use crate::lint::rule::{Check, declare, missing_in_spec};
+use crate::lint::order::applier_tree::ApplierTree;
+use crate::lint::facts::own_position::own_position;
 use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
@@ -225,7 +225,9 @@ impl<'a> Uses<'_, 'a> {
     fn of_definitions(&mut self) {
         for definition in self.view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
             let said = |keys: &[&str]| definition.object.text_at(keys);
-            let (Some(group), Some(kind)) = (said(&["spec", "group"]), said(&["spec", "names", "kind"])) else { continue };
+            let (Some(group), Some(kind)) = (said(&["spec", "group"]), said(&["spec", "names", "kind"])) else {
+                continue;
+            };
             for applied in self.view.of_kind(group, kind) {
                 self.take(applied.by, definition, applied.object.node.get("kind").unwrap_or(&applied.object.node));
             }
@@ -300,7 +302,8 @@ fn finding(one: &Use<'_>) -> Option<Finding> {
 fn finding_of_all(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
     let (first, parent) = (uses.first()?, above.object.as_ref()?);
     let (brought, bringer) = (first.thing.object.reference(), &first.thing.by.reference);
-    let is_one = uses.iter().all(|one| one.count == 1 && memory_address(one.thing.object) == memory_address(first.thing.object));
+    let is_one =
+        uses.iter().all(|one| one.count == 1 && memory_address(one.thing.object) == memory_address(first.thing.object));
     let is_plain = uses.iter().all(|one| one.by.kind == ApplierKind::Kustomization);
     let kinds = if is_plain { "Kustomizations" } else { "objects" };
     let others = if is_one { "" } else { " and more" };
@@ -313,7 +316,8 @@ fn finding_of_all(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
         "add {} to `dependsOn` here, or in each of them: on a new cluster it may come later, and they fail until then",
         in_words(first.thing.by, parent)
     );
-    let mut finding = Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
+    let mut finding =
+        Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
     for one in uses.iter().take(MAX_TOLD) {
         finding = finding.related(one.at.clone(), format!("used by {}", one.by.reference));
     }

@@ -1,7 +1,8 @@
 use crate::flux::Applied;
-use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
+use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 
 declare! {
     /// A HelmRelease has no `driftDetection`.
@@ -55,7 +56,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let release = applied.object;
-    let is_release = release.is("helm.toolkit.fluxcd.io", "HelmRelease");
+    let is_release = release.is(groups::HELM, "HelmRelease");
     if !is_release || applied.completion.mentions("driftDetection") {
         return;
     }
@@ -66,6 +67,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         Some(_) => return,
     };
     let message = format!("{} does not detect drift", release.reference());
-    let help = "set `spec.driftDetection.mode` to `enabled` or `warn`: changes made on the cluster stay unseen without it";
+    let help =
+        "set `spec.driftDetection.mode` to `enabled` or `warn`: changes made on the cluster stay unseen without it";
     found.push(pedantic(RULE.id, place, message).help(help).about(release.reference()));
 }

@@ -1,8 +1,8 @@
 use crate::base::finding::Finding;
-use crate::kube::Object;
+use crate::kube::{Object, groups};
 use crate::lint::fields::mentions;
-use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -66,7 +66,7 @@ declare! {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut by_default = None;
-    for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
+    for applied in view.of_kind(groups::HELM, "HelmRelease") {
         let release = applied.object;
         let is_stuck = |action: &str| !retries(release, action) && !applied.completion.mentions(action);
         let mut stuck: Vec<&str> = ["install", "upgrade"].into_iter().filter(|action| is_stuck(action)).collect();
@@ -111,6 +111,6 @@ fn said_of<'a>(release: &'a Object, action: &str) -> Option<&'a Node> {
 /// Whether helm-controller is told to retry what says nothing, by its arguments or by a patch of the FluxInstance.
 fn retries_by_default(view: &View<'_>) -> bool {
     let controllers = view.of_kind("apps", "Deployment").filter(|applied| applied.object.name() == "helm-controller");
-    let instances = view.of_kind("fluxcd.controlplane.io", "FluxInstance");
+    let instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
     controllers.chain(instances).any(|applied| mentions(&applied.object.node, "DefaultToRetryOnFailure=true"))
 }

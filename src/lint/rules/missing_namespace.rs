@@ -1,7 +1,8 @@
 use crate::base::finding::{Finding, Label};
 use crate::flux::Applied;
-use crate::lint::rule::{Check, declare};
 use crate::lint::findings::Findings;
+use crate::lint::presence::presence::Presence;
+use crate::lint::rule::{Check, declare};
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::text::Index;
@@ -84,7 +85,8 @@ fn finding(namespace: &str, applied: &Applied<'_>) -> Finding {
     let object = applied.object;
     let node = object.node.at_keys(&["metadata", "namespace"]);
     let place = applied.by.place(node.map_or(object.span(), Node::span));
-    let message = format!("namespace `{namespace}` of {} is made by nothing that the cluster receives", object.reference());
+    let message =
+        format!("namespace `{namespace}` of {} is made by nothing that the cluster receives", object.reference());
     let help = format!(
         "add a Namespace `{namespace}` to what the cluster receives, or correct the name: without it, {} fails",
         applied.by.reference

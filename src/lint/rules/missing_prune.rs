@@ -1,9 +1,9 @@
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
-use crate::lint::fields::flag;
-use crate::lint::rule::{Check, declare};
 use crate::lint::context::Context;
+use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// A Kustomization says `prune: false`.
@@ -64,7 +64,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     if !is_kustomization(object) || applied.completion.mentions("prune") {
         return;
     }
-    let Some(prune) = object.node.at_keys(&["spec", "prune"]).filter(|prune| flag(prune) == Some(false)) else { return };
+    let Some(prune) = object.node.at_keys(&["spec", "prune"]).filter(|prune| flag(prune) == Some(false)) else {
+        return;
+    };
     let message = format!("{} does not prune", object.reference());
     let help = "set it to `true`; what must survive can carry `kustomize.toolkit.fluxcd.io/prune: disabled` by itself";
     let finding = Finding::warning(RULE.id, prune.span().clone(), message).help(help).about(object.reference());

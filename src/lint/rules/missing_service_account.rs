@@ -1,9 +1,9 @@
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap, is_resource_set};
-use crate::kube::Object;
-use crate::lint::rule::{Check, declare, missing_in_spec};
+use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, missing_in_spec};
 
 declare! {
     /// A Kustomization, HelmRelease or ResourceSet has no `serviceAccountName`.
@@ -157,6 +157,6 @@ fn controller(object: &Object) -> &'static str {
 fn is_judged(object: &Object) -> bool {
     let has = |field: &str| object.node.at_keys(&["spec", field]).is_some();
     (is_kustomization(object) && has("sourceRef"))
-        || (object.is("helm.toolkit.fluxcd.io", "HelmRelease") && (has("chart") || has("chartRef")))
-        || (object.is("fluxcd.controlplane.io", "ResourceSet") && has("resources"))
+        || (object.is(groups::HELM, "HelmRelease") && (has("chart") || has("chartRef")))
+        || (object.is(groups::FLUX_OPERATOR, "ResourceSet") && has("resources"))
 }

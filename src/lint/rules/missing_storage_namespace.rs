@@ -1,7 +1,8 @@
 use crate::flux::Applied;
-use crate::lint::rule::{Check, declare, pedantic};
+use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, pedantic};
 
 declare! {
     /// A HelmRelease has a `targetNamespace` and no `storageNamespace`.
@@ -57,10 +58,12 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let release = applied.object;
-    if !release.is("helm.toolkit.fluxcd.io", "HelmRelease") || applied.completion.mentions("storageNamespace") {
+    if !release.is(groups::HELM, "HelmRelease") || applied.completion.mentions("storageNamespace") {
         return;
     }
-    let said = |field: &str| release.node.at_keys(&["spec", field]).filter(|node| node.text().is_some_and(|text| !text.is_empty()));
+    let said = |field: &str| {
+        release.node.at_keys(&["spec", field]).filter(|node| node.text().is_some_and(|text| !text.is_empty()))
+    };
     let Some(target) = said("targetNamespace").filter(|target| target.text() != applied.namespace()) else { return };
     let name = target.text().unwrap_or_default();
     // One that is not known may be its own.

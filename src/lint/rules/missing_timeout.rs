@@ -1,8 +1,8 @@
 use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap};
-use crate::lint::fields::flag;
-use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 use crate::lint::context::Context;
+use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 
 declare! {
     /// A Kustomization has neither `timeout` nor `wait`.

@@ -1,6 +1,8 @@
+use crate::kube::groups;
 use crate::lint::fields::flag;
-use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::findings::Findings;
+use crate::lint::presence::presence::Presence;
+use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 
@@ -64,7 +66,7 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    for applied in view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease") {
+    for applied in view.of_kind(groups::HELM, "HelmRelease") {
         let release = applied.object;
         let Some(target) = release.text_at(&["spec", "targetNamespace"]).filter(|target| !target.is_empty()) else {
             continue;

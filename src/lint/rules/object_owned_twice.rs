@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind};
-use crate::lint::facts::ownership::{OwnershipSettings, prunes, is_ignored};
-use crate::lint::rule::{Check, declare};
+use crate::lint::facts::ownership::{OwnershipSettings, is_ignored, prunes};
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 /// So many owners of one object are shown.
@@ -203,7 +203,8 @@ fn finding(owners: &[Applied<'_>], pruned: bool, differ: bool) -> Finding {
             finding = finding.related(here, format!("{} brings it here", owner.by.reference));
         }
         if let Some(applier) = &owner.by.object {
-            let span = owner.by.brought_by.as_ref().map_or_else(|| applier.span().clone(), |by| by.place(applier.span()));
+            let span =
+                owner.by.brought_by.as_ref().map_or_else(|| applier.span().clone(), |by| by.place(applier.span()));
             finding = finding.related(span, format!("{} applies it", owner.by.reference));
         }
     }

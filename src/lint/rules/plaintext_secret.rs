@@ -1,10 +1,10 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::kube::Object;
-use crate::lint::facts::private_values::{decoded, is_encrypted_file, is_placeholder, is_public, private_values};
-use crate::lint::rule::{Check, declare};
+use crate::kube::{Object, groups};
 use crate::lint::context::Context;
+use crate::lint::facts::private_values::{decoded, is_encrypted_file, is_placeholder, is_public, private_values};
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 use crate::yaml::{Entry, Node, Style, Value};
 
 declare! {
@@ -57,12 +57,14 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     if object.is("", "Secret") {
         check_secret(object, found);
-    } else if object.is("helm.toolkit.fluxcd.io", "HelmRelease") {
+    } else if object.is(groups::HELM, "HelmRelease") {
         let values = object.node.at_keys(&["spec", "values"]);
         for entry in values.map(private_values).unwrap_or_default() {
             let message = format!("{} has a readable `{}` among its values", object.reference(), entry.key);
             let help = "let the chart take it from a Secret, or put it into a Secret that `valuesFrom` names";
-            found.push(Finding::warning(RULE.id, entry.node.span().clone(), message).help(help).about(object.reference()));
+            found.push(
+                Finding::warning(RULE.id, entry.node.span().clone(), message).help(help).about(object.reference()),
+            );
         }
     }
 }
@@ -91,8 +93,29 @@ fn check_secret(object: &Object, found: &mut Findings) {
 
 /// Keys of Secrets whose values are no secrets.
 const PUBLIC_KEYS: [&str; 24] = [
-    "ca.crt", "tls.crt", "ca.pem", "cert.pem", "known_hosts", "identity.pub", "username", "user", "url", "uri", "endpoint",
-    "address", "host", "hostname", "port", "region", "type", "name", "email", "database", "bucket", "issuer", "domain",
+    "ca.crt",
+    "tls.crt",
+    "ca.pem",
+    "cert.pem",
+    "known_hosts",
+    "identity.pub",
+    "username",
+    "user",
+    "url",
+    "uri",
+    "endpoint",
+    "address",
+    "host",
+    "hostname",
+    "port",
+    "region",
+    "type",
+    "name",
+    "email",
+    "database",
+    "bucket",
+    "issuer",
+    "domain",
     "project",
 ];
 
@@ -123,7 +146,8 @@ fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
 /// identifiers of secrets and sessions are as good as these.
 fn is_identifier(key: &str) -> bool {
     let ends = ["_ID", "_id", "-id", ".id", "Id"].iter().any(|end| key.ends_with(end));
-    let ends = ends || key.strip_suffix("ID").is_some_and(|rest| rest.ends_with(|last: char| last.is_ascii_lowercase()));
+    let ends =
+        ends || key.strip_suffix("ID").is_some_and(|rest| rest.ends_with(|last: char| last.is_ascii_lowercase()));
     let key = key.to_ascii_lowercase();
     ends && !["secret", "session"].iter().any(|word| key.contains(word))
 }

@@ -2,11 +2,11 @@ use std::ptr;
 
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::fields::flag;
-use crate::lint::facts::pods::{containers, pod};
-use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::context::Context;
+use crate::lint::facts::pods::{containers, pod};
+use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, pedantic};
 use crate::yaml::Node;
 
 declare! {
@@ -86,13 +86,17 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let Some(pod) = pod(object) else { return };
     let mut said: Vec<(&Node, String)> = Vec::new();
     for field in ["hostNetwork", "hostPID", "hostIPC"] {
-        said.extend(pod.get(field).filter(|node| flag(node) == Some(true)).map(|node| (node, format!("`{field}: true`"))));
+        said.extend(
+            pod.get(field).filter(|node| flag(node) == Some(true)).map(|node| (node, format!("`{field}: true`"))),
+        );
     }
     let of_pod = pod.get("securityContext");
     let mut open: Vec<&str> = Vec::new();
     for container in containers(object) {
         let own = container.get("securityContext");
-        if let Some((node, words)) = root(own, of_pod).filter(|(node, _)| said.iter().all(|(other, _)| !ptr::eq(*node, *other))) {
+        if let Some((node, words)) =
+            root(own, of_pod).filter(|(node, _)| said.iter().all(|(other, _)| !ptr::eq(*node, *other)))
+        {
             said.push((node, words));
         }
         if let Some(context) = own {
@@ -105,9 +109,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
             said.extend(strong.map(|item| (item, format!("capability `{}`", item.text().unwrap_or_default()))));
         }
         let says = |field: &str| own.and_then(|own| own.get(field)).is_some();
-        let is_somebody = ["runAsNonRoot", "runAsUser"].iter().any(|field| {
-            says(field) || of_pod.and_then(|of_pod| of_pod.get(field)).is_some()
-        });
+        let is_somebody = ["runAsNonRoot", "runAsUser"]
+            .iter()
+            .any(|field| says(field) || of_pod.and_then(|of_pod| of_pod.get(field)).is_some());
         if !is_somebody {
             open.push("may run as root");
         }

@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 use std::ptr;
 
 use crate::base::finding::{Finding, Label};
+use crate::kube::groups;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::tenants::{Tenant, Tenants};
-use crate::lint::findings::Findings;
 use crate::lint::view::View;
 use crate::rbac::{Binding, Request, Role, Rule};
 use crate::text::Span;
@@ -130,8 +131,8 @@ declare! {
 
 /// What makes more of itself: the verbs of it, the group and the resources, and what that is.
 const POWERS: [(&[&str], &str, &[&str], &str); 5] = [
-    (&["escalate"], "rbac.authorization.k8s.io", &["roles", "clusterroles"], "write roles with more rights than its own"),
-    (&["bind"], "rbac.authorization.k8s.io", &["roles", "clusterroles"], "bind roles with more rights than its own"),
+    (&["escalate"], groups::RBAC, &["roles", "clusterroles"], "write roles with more rights than its own"),
+    (&["bind"], groups::RBAC, &["roles", "clusterroles"], "bind roles with more rights than its own"),
     (&["impersonate"], "", &["users", "groups", "serviceaccounts"], "act as others"),
     (&["create"], "", &["serviceaccounts/token"], "ask for tokens of accounts"),
     (
@@ -197,9 +198,12 @@ fn finding(fault: &Fault<'_>) -> Finding {
             namespace => format!("of namespace `{namespace}`"),
         };
         let message = format!("{} lets {} {} {place}", binding.reference(), fault.tenant, fault.powers.join(", "));
-        let help = "bind it by a RoleBinding in the tenant's own namespaces: the role is made for whoever owns a namespace";
+        let help =
+            "bind it by a RoleBinding in the tenant's own namespaces: the role is made for whoever owns a namespace";
         let label = format!("{} allows that", role.reference());
-        return Finding::error(RULE.id, Label::new(fault.at.clone(), label), message).help(help).about(binding.object());
+        return Finding::error(RULE.id, Label::new(fault.at.clone(), label), message)
+            .help(help)
+            .about(binding.object());
     }
     let message = format!("{} lets {} {}", role.reference(), fault.tenant, fault.powers.join(", "));
     let help = "list the groups, resources and verbs that it needs, without `*`, `escalate`, `bind` and `impersonate`";

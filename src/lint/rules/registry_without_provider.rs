@@ -1,9 +1,10 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::fields::mentions;
-use crate::lint::rule::{Check, declare};
+use crate::kube::groups;
 use crate::lint::context::Context;
+use crate::lint::fields::mentions;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 use crate::yaml::{Node, Style, Value};
 
 declare! {
@@ -83,8 +84,8 @@ const PUBLIC_HOSTS: [&str; 3] = ["mirror.gcr.io", "gsoci.azurecr.io", "giantswar
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let field = match (object.group(), object.kind()) {
-        ("source.toolkit.fluxcd.io", "OCIRepository" | "HelmRepository") => "url",
-        ("image.toolkit.fluxcd.io", "ImageRepository") => "image",
+        (groups::SOURCE, "OCIRepository" | "HelmRepository") => "url",
+        (groups::IMAGE, "ImageRepository") => "image",
         _ => return,
     };
     let spec = |field: &str| object.node.at_keys(&["spec", field]);
@@ -104,7 +105,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let Some((cloud, name)) = address(object.kind(), node).and_then(cloud) else { return };
     let reference = object.reference();
     let message = format!("{reference} asks a registry of {name} without `provider`");
-    let help = format!("set `provider: {cloud}`; Flux asks as nobody otherwise, and a registry that is not open to everybody refuses");
+    let help = format!(
+        "set `provider: {cloud}`; Flux asks as nobody otherwise, and a registry that is not open to everybody refuses"
+    );
     let place = provider.unwrap_or(node).span().clone();
     found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
 }
@@ -128,7 +131,8 @@ fn cloud(address: &str) -> Option<(&'static str, &'static str)> {
     let (host, path) = address.split_once('/').unwrap_or((address, ""));
     let host = host.split(':').next().unwrap_or(host);
     let ends = |ends: &[&str]| ends.iter().any(|end| host.ends_with(end));
-    let account = host.split('.').next().is_some_and(|first| !first.is_empty() && first.bytes().all(|b| b.is_ascii_digit()));
+    let account =
+        host.split('.').next().is_some_and(|first| !first.is_empty() && first.bytes().all(|b| b.is_ascii_digit()));
     if account && (host.contains(".dkr.ecr") || host.contains(".dkr-ecr")) {
         return Some(("aws", "AWS"));
     }
@@ -153,7 +157,15 @@ mod tests {
         assert_eq!(of("acme.azurecr.io/x"), Some("azure"));
         assert_eq!(of("europe-docker.pkg.dev/acme/apps/x"), Some("gcp"));
         assert_eq!(of("eu.gcr.io/acme/x"), Some("gcp"));
-        for other in ["public.ecr.aws/x/y", "ghcr.io/acme/x", "gcr.io/distroless/static", "mirror.gcr.io/envoyproxy/gateway-helm", "gsoci.azurecr.io/charts/x", "mcr.microsoft.com/x", "azurecr.io.example.com/x"] {
+        for other in [
+            "public.ecr.aws/x/y",
+            "ghcr.io/acme/x",
+            "gcr.io/distroless/static",
+            "mirror.gcr.io/envoyproxy/gateway-helm",
+            "gsoci.azurecr.io/charts/x",
+            "mcr.microsoft.com/x",
+            "azurecr.io.example.com/x",
+        ] {
             assert_eq!(of(other), None, "{other}");
         }
     }

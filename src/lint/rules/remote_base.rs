@@ -1,6 +1,6 @@
 use crate::base::finding::{Finding, Severity};
-use crate::lint::rule::{Check, declare};
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {

@@ -1,8 +1,8 @@
 use crate::base::finding::Finding;
 use crate::flux::ApplierKind;
 use crate::kube::Object;
-use crate::lint::rule::{Check, declare};
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Entry;
 

@@ -1,9 +1,10 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::fields::flag;
-use crate::lint::rule::{Check, declare};
+use crate::kube::groups;
 use crate::lint::context::Context;
+use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// A Flux object says `suspend: true` in the repository.
@@ -60,7 +61,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    if !object.group().ends_with(".toolkit.fluxcd.io") || applied.completion.mentions("suspend") {
+    if !groups::is_toolkit(object.group()) || applied.completion.mentions("suspend") {
         return;
     }
     let suspend = object.node.at_keys(&["spec", "suspend"]).filter(|node| flag(node) == Some(true));

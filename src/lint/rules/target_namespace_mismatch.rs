@@ -1,8 +1,8 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, is_kustomization};
-use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::yaml::Node;
 
 declare! {

@@ -1,9 +1,10 @@
 use std::collections::BTreeSet;
 
 use crate::flux::State;
-use crate::kube::Object;
-use crate::lint::rule::{Check, declare, pedantic};
+use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
+use crate::lint::presence::presence::Presence;
+use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -126,8 +127,11 @@ const WIDE: [(&str, &str); 6] = [
     ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
     ("projectcalico.org", "GlobalNetworkPolicy"),
 ];
-const OTHERS: [(&str, &str); 3] =
-    [("cilium.io", "CiliumNetworkPolicy"), ("crd.projectcalico.org", "NetworkPolicy"), ("projectcalico.org", "NetworkPolicy")];
+const OTHERS: [(&str, &str); 3] = [
+    ("cilium.io", "CiliumNetworkPolicy"),
+    ("crd.projectcalico.org", "NetworkPolicy"),
+    ("projectcalico.org", "NetworkPolicy"),
+];
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let tenants = &view.tenancy().tenants;
@@ -184,7 +188,10 @@ impl<'a> Baseline<'a> {
     fn lacking(&self, namespace: &Object, name: &str) -> Vec<String> {
         let lacks = |having: &Option<BTreeSet<&str>>| having.as_ref().is_some_and(|all| !all.contains(name));
         let all = [
-            (!self.has_label && namespace.label(POD_SECURITY).is_none(), "no label `pod-security.kubernetes.io/enforce`"),
+            (
+                !self.has_label && namespace.label(POD_SECURITY).is_none(),
+                "no label `pod-security.kubernetes.io/enforce`",
+            ),
             (lacks(&self.quotas), "no ResourceQuota"),
             (lacks(&self.ranges), "no LimitRange"),
             (lacks(&self.denials), "no NetworkPolicy that denies by default"),
@@ -196,7 +203,8 @@ impl<'a> Baseline<'a> {
 /// Tells whether a NetworkPolicy holds for all pods of its namespace and does not let everything in.
 fn denies(policy: &Object) -> bool {
     let Some(spec) = policy.node.get("spec") else { return false };
-    let selects_all = spec.get("podSelector").is_none_or(|selector| selector.entries().iter().all(|entry| is_empty(&entry.node)));
+    let selects_all =
+        spec.get("podSelector").is_none_or(|selector| selector.entries().iter().all(|entry| is_empty(&entry.node)));
     let allows_all = |field: &str| spec.get(field).map_or(&[][..], Node::items).iter().any(is_empty);
     selects_all && !allows_all("ingress")
 }
@@ -208,7 +216,7 @@ fn is_empty(node: &Node) -> bool {
 /// The namespaces into which releases of the platform's install charts: these may bring anything.
 fn installed<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
     let tenants = &view.tenancy().tenants;
-    let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+    let releases = view.of_kind(groups::HELM, "HelmRelease");
     let releases = releases.filter(|applied| applied.namespace().is_none_or(|own| !tenants.contains_key(own)));
     releases.filter_map(|applied| applied.object.text_at(&["spec", "targetNamespace"])).collect()
 }

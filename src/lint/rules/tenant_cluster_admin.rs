@@ -1,7 +1,7 @@
 use crate::base::finding::{Finding, Label, Severity};
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::tenants::{Tenant, Tenants};
-use crate::lint::findings::Findings;
 use crate::lint::view::View;
 use crate::rbac::{Binding, BoundSubject, Role};
 

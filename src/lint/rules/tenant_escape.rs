@@ -1,11 +1,11 @@
 use std::ptr;
 
 use crate::base::finding::{Finding, Label, Severity};
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::tenants::{Tenant, Tenants};
-use crate::lint::findings::Findings;
 use crate::lint::view::View;
-use crate::rbac::{Actor, Binding, EscapeChain, Grant, Method, DefinedIn, Rbac, ChainEnd, ChainStep};
+use crate::rbac::{Actor, Binding, ChainEnd, ChainStep, DefinedIn, EscapeChain, Grant, Method, Rbac};
 use crate::text::Span;
 
 declare! {
@@ -180,7 +180,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 found.unchecked("chains of rights that an admission policy may forbid");
                 continue;
             }
-            if let Some(who) = rbac.unknown_policy_source().filter(|_| escape.steps.iter().any(|step| step.by.method.may_be_forbidden())) {
+            if let Some(who) = rbac
+                .unknown_policy_source()
+                .filter(|_| escape.steps.iter().any(|step| step.by.method.may_be_forbidden()))
+            {
                 found.unchecked(format!("chains of rights that a policy may forbid, which {who} may bring"));
                 continue;
             }
@@ -225,7 +228,8 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &EscapeChain<'_>, at: &Span) ->
     let through: Vec<String> = escape.steps.iter().map(|step| step.to.to_string()).collect();
     let message =
         format!("{} of {} may act as {}, and so has {reach}", who(escape), tenant.called(), through.join(", then as "));
-    let mut finding = Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape, tenant));
+    let mut finding =
+        Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape, tenant));
     for step in &escape.steps {
         let by = how(step);
         for (at_grant, grant) in step.by.grants.iter().enumerate() {

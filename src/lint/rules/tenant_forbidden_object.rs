@@ -5,9 +5,9 @@ use std::ptr;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, Handling};
 use crate::kube::Object;
+use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::tenants::{Tenant, Tenants};
-use crate::lint::findings::Findings;
 use crate::lint::view::View;
 use crate::rbac::{Account, Answer, Guard, Request, acts_as};
 use crate::text::Span;
@@ -189,7 +189,12 @@ struct Shared(BTreeSet<usize>);
 impl Shared {
     fn of(view: &View<'_>) -> Self {
         let twice = view.duplicates().filter(|(one, other)| one.by.reference != other.by.reference);
-        Self(twice.flat_map(|(one, other)| [one.object, other.object]).map(|object| ptr::from_ref(object).addr()).collect())
+        Self(
+            twice
+                .flat_map(|(one, other)| [one.object, other.object])
+                .map(|object| ptr::from_ref(object).addr())
+                .collect(),
+        )
     }
 
     fn has(&self, object: &Object) -> bool {
@@ -243,7 +248,9 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
         let why = format!("it may not {} {place}", verbs.join(" or "));
         let help = if kind.is_namespaced() && applied.namespace().is_none() {
             // Flux refuses it whatever the rights are; who names `default` to mend that is refused by these.
-            format!("name a namespace of the tenant's in it, or set `spec.targetNamespace`: without one Flux refuses it, and {why}")
+            format!(
+                "name a namespace of the tenant's in it, or set `spec.targetNamespace`: without one Flux refuses it, and {why}"
+            )
         } else {
             format!("let the platform bring it, or bind `{account}` to a role that allows it: {why}")
         };
@@ -267,7 +274,8 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
 
 fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str, help: &str) -> Finding {
     let (object, tenant) = (applied.object, actor.tenant);
-    let message = format!("ServiceAccount `{}` of {} may not apply {}{why}", actor.account, tenant.called(), object.reference());
+    let message =
+        format!("ServiceAccount `{}` of {} may not apply {}{why}", actor.account, tenant.called(), object.reference());
     // What is in another one's namespace is there by what says so: an overlay, a patch, the Kustomization.
     let is_elsewhere = !namespace.is_empty() && !tenant.namespaces.contains(namespace);
     let elsewhere = object.node.at_keys(&["metadata", "namespace"]).filter(|_| is_elsewhere);

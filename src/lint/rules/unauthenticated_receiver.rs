@@ -1,8 +1,9 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::rule::{Check, declare};
+use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// A Receiver takes requests from anybody.
@@ -59,10 +60,12 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    if !object.is("notification.toolkit.fluxcd.io", "Receiver") || applied.completion.mentions("type") {
+    if !object.is(groups::NOTIFICATION, "Receiver") || applied.completion.mentions("type") {
         return;
     }
-    let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("generic")) else { return };
+    let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("generic")) else {
+        return;
+    };
     let message = format!("{} takes requests from anybody", object.reference());
     let help = "use `generic-hmac`, `generic-oidc` or the type of the sender; `generic` looks at no signature, so whoever \
                 learns the path can call it";

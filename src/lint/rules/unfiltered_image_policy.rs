@@ -1,8 +1,10 @@
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::lint::rule::{Check, declare};
+use crate::kube::groups;
+use crate::kube::semver_range::Range;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// An ImagePolicy takes tags that nobody meant.
@@ -61,7 +63,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    if !object.is("image.toolkit.fluxcd.io", "ImagePolicy") || applied.completion.mentions("filterTags") {
+    if !object.is(groups::IMAGE, "ImagePolicy") || applied.completion.mentions("filterTags") {
         return;
     }
     let filter = object.text_at(&["spec", "filterTags", "pattern"]);
@@ -71,7 +73,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let Some(policy) = object.node.at_keys(&["spec", "policy"]) else { return };
     let reference = object.reference();
     let (place, message) = if let Some(range) = policy.get("semver").and_then(|semver| semver.get("range")) {
-        if !range.text().is_some_and(takes_any) {
+        if !range.text().and_then(Range::parse).is_some_and(|range| range.is_unrestricted()) {
             return;
         }
         let message = format!("{reference} takes any version: `{}`", range.text().unwrap_or_default());
@@ -84,24 +86,6 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let help = "say with `filterTags` which tags are meant, or give the range an end; otherwise the next tag that anybody \
                 pushes may be the one";
     found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
-}
-
-/// Tells whether a range has every version: `*`, `x`, `>=0`, `>=0.0.0-0`, or one of several that has.
-fn takes_any(range: &str) -> bool {
-    range.split("||").any(|bounds| {
-        let bounds: String = bounds.chars().filter(|c| !c.is_whitespace()).collect();
-        let (operator, version) = match bounds.strip_prefix(">=").or_else(|| bounds.strip_prefix("=>")) {
-            Some(version) => (">=", version),
-            None => bounds.strip_prefix('>').map_or(("", &*bounds), |version| (">", version)),
-        };
-        let version = version.trim_start_matches('v');
-        let release = version.split('-').next().unwrap_or_default();
-        let wild = |part: &str| matches!(part, "x" | "X" | "*" | "");
-        match operator {
-            "" => !release.is_empty() && release.split('.').all(wild) || bounds.is_empty(),
-            _ => release.split('.').all(|part| wild(part) || part == "0"),
-        }
-    })
 }
 
 /// Tells whether a pattern filters nothing: `.*`, or a group of that.
@@ -124,16 +108,6 @@ mod tests {
         }
         for some in ["^v", "^main-(?P<n>.*)$", "^(?P<n>[0-9]+)$", ".*-rc", "(.*)-(.*)"] {
             assert!(!lets_all_through(some), "{some}");
-        }
-    }
-
-    #[test]
-    fn a_range_without_bounds_takes_any_version() {
-        for any in ["*", "x", "x.x.x", ">=0", ">= 0.0.0", ">=0.0.0-0", ">0.0.0", "1.x || *", "*-0"] {
-            assert!(takes_any(any), "{any}");
-        }
-        for bounded in ["1.x", "^1.0", ">=1.0.0", "0.x", "~0.1", ">=0.0.0 <2", "5.0.x"] {
-            assert!(!takes_any(bounded), "{bounded}");
         }
     }
 }

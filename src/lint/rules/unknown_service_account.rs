@@ -3,8 +3,10 @@ use std::sync::Arc;
 
 use crate::base::finding::Finding;
 use crate::flux::{Applier, State};
-use crate::lint::rule::{Check, declare};
+use crate::kube::groups;
 use crate::lint::findings::Findings;
+use crate::lint::presence::presence::Presence;
+use crate::lint::rule::{Check, declare};
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -83,16 +85,16 @@ declare! {
 
 /// The kinds that name an account of their own namespace, and where.
 const NAMING: [(&str, &str, &[&str]); 10] = [
-    ("kustomize.toolkit.fluxcd.io", "Kustomization", &["spec", "serviceAccountName"]),
-    ("kustomize.toolkit.fluxcd.io", "Kustomization", &["spec", "decryption", "serviceAccountName"]),
-    ("helm.toolkit.fluxcd.io", "HelmRelease", &["spec", "serviceAccountName"]),
-    ("fluxcd.controlplane.io", "ResourceSet", &["spec", "serviceAccountName"]),
-    ("fluxcd.controlplane.io", "ResourceSetInputProvider", &["spec", "serviceAccountName"]),
-    ("source.toolkit.fluxcd.io", "GitRepository", &["spec", "serviceAccountName"]),
-    ("source.toolkit.fluxcd.io", "OCIRepository", &["spec", "serviceAccountName"]),
-    ("source.toolkit.fluxcd.io", "Bucket", &["spec", "serviceAccountName"]),
-    ("image.toolkit.fluxcd.io", "ImageRepository", &["spec", "serviceAccountName"]),
-    ("notification.toolkit.fluxcd.io", "Provider", &["spec", "serviceAccountName"]),
+    (groups::KUSTOMIZE, "Kustomization", &["spec", "serviceAccountName"]),
+    (groups::KUSTOMIZE, "Kustomization", &["spec", "decryption", "serviceAccountName"]),
+    (groups::HELM, "HelmRelease", &["spec", "serviceAccountName"]),
+    (groups::FLUX_OPERATOR, "ResourceSet", &["spec", "serviceAccountName"]),
+    (groups::FLUX_OPERATOR, "ResourceSetInputProvider", &["spec", "serviceAccountName"]),
+    (groups::SOURCE, "GitRepository", &["spec", "serviceAccountName"]),
+    (groups::SOURCE, "OCIRepository", &["spec", "serviceAccountName"]),
+    (groups::SOURCE, "Bucket", &["spec", "serviceAccountName"]),
+    (groups::IMAGE, "ImageRepository", &["spec", "serviceAccountName"]),
+    (groups::NOTIFICATION, "Provider", &["spec", "serviceAccountName"]),
 ];
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -158,7 +160,7 @@ impl<'a> Makers<'a> {
             let (account, target) = (said("serviceAccountName"), said("targetNamespace"));
             Maker { namespace, account, target, by: applier.brought_by.as_ref() }
         });
-        let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+        let releases = view.of_kind(groups::HELM, "HelmRelease");
         let releases = releases.filter(|applied| applied.object.node.at_keys(&["spec", "kubeConfig"]).is_none());
         let releases = releases.map(|applied| {
             let said = |field: &str| applied.object.text_at(&["spec", field]);
@@ -174,9 +176,8 @@ impl<'a> Makers<'a> {
     fn may_make(&self, namespace: &str, account: &str) -> bool {
         let tenant = |namespace: &str| self.tenants.get(namespace);
         self.all.iter().any(|maker| {
-            let is_other_tenant = tenant(maker.namespace).is_some_and(|own| {
-                maker.namespace != namespace && (own.is_none() || tenant(namespace) != Some(own))
-            });
+            let is_other_tenant = tenant(maker.namespace)
+                .is_some_and(|own| maker.namespace != namespace && (own.is_none() || tenant(namespace) != Some(own)));
             let reaches = maker.target.is_none_or(|target| target == namespace);
             reaches && !is_other_tenant && !maker.needs(namespace, account)
         })

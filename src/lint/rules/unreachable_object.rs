@@ -2,14 +2,13 @@ use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{is_flux, is_kustomization};
-use crate::kube::Object;
-use crate::lint::facts::paths::segment_runs;
-use crate::lint::facts::paths::prefixes;
-use crate::lint::facts::reached::has_root;
+use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
-use crate::lint::rule::{Check, declare};
-use crate::lint::fleet::Fleet;
+use crate::lint::facts::paths::{prefixes, segment_runs};
+use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
 use crate::text::{Index, folder_of, normalize};
 
 /// So many further objects of a folder are shown.
@@ -149,7 +148,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 }
 
 fn is_fluxs(object: &Object) -> bool {
-    is_flux(object) || object.is("fluxcd.controlplane.io", "ResourceSetInputProvider")
+    is_flux(object) || object.is(groups::FLUX_OPERATOR, "ResourceSetInputProvider")
 }
 
 fn finding(folder: &str, objects: &[&Object]) -> Option<Finding> {

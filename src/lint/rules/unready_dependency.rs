@@ -2,12 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::Finding;
 use crate::flux::Applied;
-use crate::kube::Object;
-use crate::lint::refs::dependency::{Condition, DEPENDENTS, dependencies};
+use crate::kube::{Object, ObjectId};
 use crate::lint::fields::flag;
-use crate::lint::rule::{Check, declare, missing_in_spec};
-use crate::kube::ObjectId;
 use crate::lint::findings::Findings;
+use crate::lint::refs::dependency::{Condition, DEPENDENTS, dependencies};
+use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::Node;
@@ -166,8 +165,10 @@ fn is_unready(applied: &Applied<'_>) -> bool {
     let is_whole = ["sourceRef", "resources", "resourcesTemplate", "steps"]
         .iter()
         .any(|field| object.node.at_keys(&["spec", field]).is_some());
-    let may_wait = object.node.at_keys(&["spec", "wait"]).is_some_and(|wait| !wait.is_null() && flag(wait) != Some(false));
-    let has = |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|list| !list.is_null() && !is_empty(list));
+    let may_wait =
+        object.node.at_keys(&["spec", "wait"]).is_some_and(|wait| !wait.is_null() && flag(wait) != Some(false));
+    let has =
+        |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|list| !list.is_null() && !is_empty(list));
     let is_patched = ["wait", "healthCheck"].iter().any(|field| completion.mentions(field));
     is_whole && !may_wait && !has("healthChecks") && !has("healthCheckExprs") && !is_patched
 }

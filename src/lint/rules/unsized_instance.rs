@@ -1,8 +1,9 @@
 use crate::base::finding::Label;
 use crate::flux::Applied;
-use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
+use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 use crate::yaml::Entry;
 
 declare! {
@@ -56,14 +57,15 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let instance = applied.object;
-    let is_instance = instance.is("fluxcd.controlplane.io", "FluxInstance");
+    let is_instance = instance.is(groups::FLUX_OPERATOR, "FluxInstance");
     let said = instance.text_at(&["spec", "cluster", "size"]).is_some_and(|size| !size.is_empty());
     if !is_instance || said || applied.completion.mentions("size") {
         return;
     }
     let message = format!("{} has no `spec.cluster.size`", instance.reference());
     let place = instance.node.at_keys(&["spec"]).and_then(|spec| spec.entry("cluster")).map(Entry::key_span);
-    let place = place.map_or_else(|| missing_in_spec(instance, "cluster.size"), |place| Label::new(place, "no `size` here"));
+    let place =
+        place.map_or_else(|| missing_in_spec(instance, "cluster.size"), |place| Label::new(place, "no `size` here"));
     let help = "set it to `small`, `medium` or `large`: it decides the controllers' concurrency and memory";
     found.push(pedantic(RULE.id, place, message).help(help).about(instance.reference()));
 }

@@ -1,7 +1,8 @@
 use crate::flux::Applied;
-use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
+use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 
 declare! {
     /// An OCIRepository has no `verify`.
@@ -58,7 +59,7 @@ declare! {
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    let is_judged = object.is("source.toolkit.fluxcd.io", "OCIRepository") && !applied.completion.mentions("verify");
+    let is_judged = object.is(groups::SOURCE, "OCIRepository") && !applied.completion.mentions("verify");
     if !is_judged || object.node.at_keys(&["spec", "verify", "provider"]).is_some() {
         return;
     }

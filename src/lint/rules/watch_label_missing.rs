@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 
+use crate::kube::groups;
 use crate::lint::fields::mentions;
-use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -91,8 +92,8 @@ const SELECTOR: &str = "--watch-configs-label-selector";
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut watches_others = None;
     let mut seen: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
-    let kustomizations = view.of_kind("kustomize.toolkit.fluxcd.io", "Kustomization");
-    let releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+    let kustomizations = view.of_kind(groups::KUSTOMIZE, "Kustomization");
+    let releases = view.of_kind(groups::HELM, "HelmRelease");
     for applied in kustomizations.chain(releases) {
         let Some(namespace) = applied.namespace() else { continue };
         let spec = |keys: &[&str]| applied.object.node.at_keys(keys).map(Node::items).unwrap_or_default();
@@ -123,7 +124,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
 fn selects_others(view: &View<'_>) -> bool {
     let is_controller = |name: &str| matches!(name, "kustomize-controller" | "helm-controller");
     let controllers = view.of_kind("apps", "Deployment").filter(|applied| is_controller(applied.object.name()));
-    let instances = view.of_kind("fluxcd.controlplane.io", "FluxInstance");
+    let instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
     controllers.chain(instances).any(|applied| mentions(&applied.object.node, SELECTOR))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::cluster::Rbac;
-use crate::rbac::model::aggregation_selector::Selector;
+use crate::kube::selector::Selector;
 use crate::rbac::model::role::{Binding, Role};
 use crate::rbac::model::rule::Rule;
 
@@ -76,7 +76,7 @@ impl Rbac {
     fn matching(&self, selector: &Selector) -> Vec<usize> {
         let is_match = |at: &usize| {
             let role = &self.roles[*at];
-            role.namespace.is_empty() && selector.matches(&role.labels)
+            role.namespace.is_empty() && selector.selects(|key| role.labels.get(key).map(|value| &**value))
         };
         match selector.required_label() {
             Some(key) => self.roles_by_label.get(key).into_iter().flatten().copied().filter(is_match).collect(),

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::cluster::Rbac;
+use crate::kube::groups;
 use crate::rbac::model::kinds::is_shipped;
 use crate::rbac::model::request::{Request, Target};
-use crate::rbac::model::role::{Binding, GROUP, Role};
+use crate::rbac::model::role::{Binding, Role};
 use crate::rbac::model::rule::Rule;
 use crate::rbac::model::subject::Account;
 use crate::yaml::Name;
@@ -126,7 +127,7 @@ impl Rbac {
         let scopes: BTreeSet<&Name> =
             own.flat_map(|subject| self.bindings_of(subject)).map(|binding| &binding.namespace).collect();
         let may_create = |scope: &str, resource: &str| {
-            self.can(account, &Request::new("create", GROUP, resource).in_namespace(scope)).is_allowed()
+            self.can(account, &Request::new("create", groups::RBAC, resource).in_namespace(scope)).is_allowed()
         };
         let may_grant = |scope: &&&Name| match &****scope {
             "" => may_create("", "clusterroles") || may_create("", "clusterrolebindings"),

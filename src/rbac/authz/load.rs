@@ -2,16 +2,13 @@
 
 use super::cluster::Rbac;
 use crate::flux::{Applied, Receiver, Tenancy, is_flux};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
 use crate::rbac::identity::flux_identity::{FluxIdentities, acts_as};
 use crate::rbac::identity::unknown_sources::{UnknownContents, UnknownRightsSources};
-use crate::rbac::model::role::{Binding, GROUP, Product, Role};
+use crate::rbac::model::role::{Binding, Product, Role};
 use crate::rbac::model::shipped::SHIPPED;
 use crate::text::Span;
 use crate::yaml::Node;
-
-/// The API group of Flux Operator.
-const OPERATOR: &str = "fluxcd.controlplane.io";
 
 impl Rbac {
     /// The rights on a cluster: those that it receives, and those that Kubernetes and its Flux create.
@@ -21,7 +18,7 @@ impl Rbac {
         let mut relevant: Vec<Applied<'_>> = Vec::new();
         let (mut has_operator, mut patches_flux) = (false, false);
         for applied in receiver.brought().flat_map(crate::flux::Brought::applied) {
-            has_operator |= applied.object.group() == OPERATOR;
+            has_operator |= applied.object.group() == groups::FLUX_OPERATOR;
             patches_flux |= patches_flux_roles(applied.object);
             rbac.add_namespace_of(&applied);
             rbac.account_objects.add(applied.object, applied.namespace());
@@ -53,7 +50,7 @@ impl Rbac {
         rbac.index();
         let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target);
         let unbuilt = appliers.filter_map(|applier| UnknownContents::of_applier(applier, tenancy));
-        let releases = relevant.iter().filter(|applied| applied.object.is("helm.toolkit.fluxcd.io", "HelmRelease"));
+        let releases = relevant.iter().filter(|applied| applied.object.is(groups::HELM, "HelmRelease"));
         let charts = releases.filter_map(|release| UnknownContents::of_chart(release, tenancy));
         let (is_bound, scopes) = (|account: &_| rbac.is_bound(account), |account: &_| rbac.scopes_to_grant(account));
         rbac.unknown_sources =
@@ -108,17 +105,19 @@ impl Rbac {
 /// Whether an object may affect the rights on a cluster.
 fn is_relevant(object: &Object) -> bool {
     match object.kind() {
-        "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => object.group() == GROUP,
+        "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => object.group() == groups::RBAC,
         // The values of Flux Operator's chart may come from a ConfigMap.
         "ServiceAccount" | "ConfigMap" => object.group().is_empty(),
         "Deployment" => object.name() == "flux-operator",
-        _ => is_flux(object) || object.group() == OPERATOR,
+        _ => is_flux(object) || object.group() == groups::FLUX_OPERATOR,
     }
 }
 
 /// Whether a FluxInstance patches the rights of Flux's own accounts, so that the shipped roles do not apply.
 fn patches_flux_roles(object: &Object) -> bool {
-    let patches = object.is(OPERATOR, "FluxInstance").then(|| object.node.at_keys(&["spec", "kustomize", "patches"]));
+    let patches = object
+        .is(groups::FLUX_OPERATOR, "FluxInstance")
+        .then(|| object.node.at_keys(&["spec", "kustomize", "patches"]));
     let mut patches = patches.flatten().map_or(&[][..], Node::items).iter();
     patches.any(|patch| {
         let text = |keys: &[&str]| patch.at_keys(keys).and_then(Node::text).unwrap_or_default();

@@ -5,10 +5,11 @@
 //! itself before, as for every resource.
 
 use crate::flux::Applied;
+use crate::kube::groups;
 use crate::rbac::authz::answer::Answer;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::model::request::Request;
-use crate::rbac::model::role::{Binding, GROUP, Role};
+use crate::rbac::model::role::{Binding, Role};
 use crate::rbac::model::rule::{Rule, covers};
 use crate::rbac::model::subject::Account;
 use crate::text::Span;
@@ -29,7 +30,7 @@ impl Rbac {
     /// Whether an account may create a role, or update it, by this check.
     pub fn may_write_role(&self, account: &Account, role: &Role) -> Guard {
         let resource = if role.namespace.is_empty() { "clusterroles" } else { "roles" };
-        let request = Request::new("escalate", GROUP, resource).in_namespace(&role.namespace).named(&role.name);
+        let request = Request::new("escalate", groups::RBAC, resource).in_namespace(&role.namespace).named(&role.name);
         self.allowed_or(account, &request, || {
             let guard = self.has(account, &role.namespace, role.rules.iter().map(|rule| &**rule));
             match guard {
@@ -43,7 +44,8 @@ impl Rbac {
     /// Whether an account may create a binding, or update it, by this check.
     pub fn may_write_binding(&self, account: &Account, binding: &Binding) -> Guard {
         let resource = if binding.role.is_cluster_role { "clusterroles" } else { "roles" };
-        let request = Request::new("bind", GROUP, resource).in_namespace(&binding.namespace).named(&binding.role.name);
+        let request =
+            Request::new("bind", groups::RBAC, resource).in_namespace(&binding.namespace).named(&binding.role.name);
         self.allowed_or(account, &request, || {
             if self.role_at(binding).is_some() {
                 return self.has(account, &binding.namespace, self.rules(binding).map(|(rule, _)| rule));
@@ -61,9 +63,9 @@ impl Rbac {
         let place = |span: &Span| applied.by.place(span);
         let own = applied.namespace().unwrap_or("default");
         match (object.group(), object.kind()) {
-            (GROUP, "Role") => self.may_write_role(account, &Role::read(object, own, place)),
-            (GROUP, "ClusterRole") => self.may_write_role(account, &Role::read(object, "", place)),
-            (GROUP, kind @ ("RoleBinding" | "ClusterRoleBinding")) => {
+            (groups::RBAC, "Role") => self.may_write_role(account, &Role::read(object, own, place)),
+            (groups::RBAC, "ClusterRole") => self.may_write_role(account, &Role::read(object, "", place)),
+            (groups::RBAC, kind @ ("RoleBinding" | "ClusterRoleBinding")) => {
                 let namespace = if kind == "RoleBinding" { own } else { "" };
                 let binding = Binding::read(object, namespace, place);
                 binding.map_or(Guard::Passed, |binding| self.may_write_binding(account, &binding))

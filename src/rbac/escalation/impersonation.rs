@@ -2,13 +2,14 @@
 
 use super::actor::Actor;
 use super::guard::{Guard, everything};
+use crate::kube::groups;
 use crate::rbac::admission::policy::Policy;
 use crate::rbac::authz::answer::Grant;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::identity::flux_identity::{APPLIERS, ApplierIdentity, DefaultIdentity};
 use crate::rbac::model::account_kind::{AccountKind, WORKLOADS};
 use crate::rbac::model::request::Request;
-use crate::rbac::model::role::{DefinedIn, GROUP};
+use crate::rbac::model::role::DefinedIn;
 use crate::rbac::model::subject::{Account, Subject};
 use crate::yaml::Name;
 
@@ -119,13 +120,13 @@ impl Rbac {
         }
         let raised = || Actor::Raised(scope.clone());
         let bindings = if scope.is_empty() { "clusterrolebindings" } else { "rolebindings" };
-        let bind = Request::new("bind", GROUP, "clusterroles").in_namespace(scope).named("cluster-admin");
-        if let (Some(create), Some(bind)) = (may("create", GROUP, bindings), self.can(account, &bind).grant()) {
+        let bind = Request::new("bind", groups::RBAC, "clusterroles").in_namespace(scope).named("cluster-admin");
+        if let (Some(create), Some(bind)) = (may("create", groups::RBAC, bindings), self.can(account, &bind).grant()) {
             push(raised(), Method::Bind, vec![bind, create], None);
         }
         let roles = if scope.is_empty() { "clusterroles" } else { "roles" };
-        let write = || ["update", "patch", "create"].iter().find_map(|verb| may(verb, GROUP, roles));
-        if let (Some(escalate), Some(write)) = (may("escalate", GROUP, roles), write()) {
+        let write = || ["update", "patch", "create"].iter().find_map(|verb| may(verb, groups::RBAC, roles));
+        if let (Some(escalate), Some(write)) = (may("escalate", groups::RBAC, roles), write()) {
             push(raised(), Method::Escalate, vec![escalate, write], None);
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::flux::{Applied, Produced, Receiver, Tenancy, helm};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
 use crate::rbac::model::account_kind::AccountKind;
 use crate::rbac::model::subject::Account;
 use crate::yaml::{Name, Node};
@@ -14,15 +14,15 @@ use crate::yaml::{Name, Node};
 /// The kinds for whose objects Flux impersonates an account.
 pub(crate) const APPLIERS: [ApplierIdentity; 3] = [
     ApplierIdentity {
-        kind: AccountKind { group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization", plural: "kustomizations" },
+        kind: AccountKind { group: groups::KUSTOMIZE, kind: "Kustomization", plural: "kustomizations" },
         controller: "kustomize-controller",
     },
     ApplierIdentity {
-        kind: AccountKind { group: "helm.toolkit.fluxcd.io", kind: "HelmRelease", plural: "helmreleases" },
+        kind: AccountKind { group: groups::HELM, kind: "HelmRelease", plural: "helmreleases" },
         controller: "helm-controller",
     },
     ApplierIdentity {
-        kind: AccountKind { group: "fluxcd.controlplane.io", kind: "ResourceSet", plural: "resourcesets" },
+        kind: AccountKind { group: groups::FLUX_OPERATOR, kind: "ResourceSet", plural: "resourcesets" },
         controller: "flux-operator",
     },
 ];
@@ -107,19 +107,18 @@ pub fn acts_as(object: &Object, namespace: Option<&str>, tenancy: &Tenancy) -> O
 
 /// The components of a FluxInstance, if they are set.
 fn components(object: &Object) -> Option<Vec<Name>> {
-    let list =
-        object.is("fluxcd.controlplane.io", "FluxInstance").then(|| object.node.at_keys(&["spec", "components"]));
+    let list = object.is(groups::FLUX_OPERATOR, "FluxInstance").then(|| object.node.at_keys(&["spec", "components"]));
     let names: Vec<Name> = list??.items().iter().filter_map(Node::shared_text).collect();
     (!names.is_empty()).then_some(names)
 }
 
 /// The namespace of Flux: that of a FluxInstance, else the one that is not `flux-system`.
 fn home(objects: &[Applied<'_>], tenancy: &Tenancy) -> Name {
-    let instance = objects.iter().find(|applied| applied.object.is("fluxcd.controlplane.io", "FluxInstance"));
+    let instance = objects.iter().find(|applied| applied.object.is(groups::FLUX_OPERATOR, "FluxInstance"));
     let homes = &tenancy.flux_namespaces;
-    let other = homes.iter().find(|home| *home != "flux-system").or_else(|| homes.first());
+    let other = homes.iter().find(|home| *home != groups::FLUX_NAMESPACE).or_else(|| homes.first());
     let found = instance.and_then(Applied::namespace).or(other.map(String::as_str));
-    found.unwrap_or("flux-system").into()
+    found.unwrap_or(groups::FLUX_NAMESPACE).into()
 }
 
 /// The identity of Flux Operator, from the values of its chart or the arguments of its Deployment; `None` if no object
@@ -128,7 +127,7 @@ fn operator_identity(objects: &[Applied<'_>], account: Account) -> Option<Defaul
     let mut runs = false;
     for applied in objects {
         let object = applied.object;
-        runs |= object.group() == "fluxcd.controlplane.io";
+        runs |= object.group() == groups::FLUX_OPERATOR;
         if object.is("apps", "Deployment") && object.name() == "flux-operator" {
             let containers = object.node.at_keys(&["spec", "template", "spec", "containers"]);
             let locked = containers.map_or(&[][..], Node::items).iter().any(has_default_account);
@@ -157,8 +156,7 @@ fn has_default_account(container: &Node) -> bool {
 /// Whether a release installs Flux Operator: by the name of its chart, or its own.
 fn installs_operator(object: &Object) -> bool {
     let names = [&["spec", "chart", "spec", "chart"][..], &["spec", "chartRef", "name"], &["metadata", "name"]];
-    object.is("helm.toolkit.fluxcd.io", "HelmRelease")
-        && names.iter().any(|keys| object.text_at(keys) == Some("flux-operator"))
+    object.is(groups::HELM, "HelmRelease") && names.iter().any(|keys| object.text_at(keys) == Some("flux-operator"))
 }
 
 /// The ConfigMap with values of a release.

@@ -1,7 +1,6 @@
 //! Roles, bindings, subjects and requests.
 
 pub(super) mod account_kind;
-pub(super) mod aggregation_selector;
 pub(super) mod request;
 pub(super) mod rule;
 pub(super) mod subject;

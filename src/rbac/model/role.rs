@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::aggregation_selector::Selector;
 use super::rule::Rule;
 use super::subject::{Account, Subject};
 use crate::base::finding::ObjectRef;
-use crate::kube::Object;
+use crate::kube::{Object, groups};
+use crate::kube::selector::Selector;
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
-
-/// The API group of roles and bindings.
-pub(crate) const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// The origin of a role or binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,7 +207,7 @@ impl Binding {
 
 fn object(kind: &str, namespace: &Name, name: &Name) -> ObjectRef {
     let namespace = Some(namespace.clone()).filter(|namespace| !namespace.is_empty());
-    ObjectRef { api_version: format!("{GROUP}/v1").into(), kind: kind.into(), namespace, name: name.clone() }
+    ObjectRef { api_version: format!("{}/v1", groups::RBAC).into(), kind: kind.into(), namespace, name: name.clone() }
 }
 
 fn label(kind: &str, namespace: &str, name: &str) -> String {

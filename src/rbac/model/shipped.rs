@@ -7,15 +7,12 @@ use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
-use super::aggregation_selector::{Operator, Requirement, Selector};
 use super::role::{Binding, BoundSubject, DefinedIn, Product, Role, RoleRef};
 use super::rule::Rule;
 use super::subject::{Account, Subject};
-use crate::kube::Scope;
+use crate::kube::{Scope, groups};
+use crate::kube::selector::Selector;
 use crate::yaml::Name;
-
-/// The namespace in the shipped objects of Flux; it is replaced by the one in which Flux is installed.
-const FLUX_NAMESPACE: &str = "flux-system";
 
 /// The shipped roles, bindings and kinds.
 #[derive(Deserialize)]
@@ -130,17 +127,13 @@ fn installed_name(by: Product, name: &Name, home: &str) -> Name {
 
 impl ShippedSelector {
     fn selector(&self) -> Selector {
-        let labels = self.match_labels.iter();
-        let requirements = labels
-            .map(|(key, value)| Requirement { key: key.clone(), operator: Operator::In(vec![value.clone()]) })
-            .collect();
-        Selector { requirements }
+        Selector::of_labels(&self.match_labels)
     }
 }
 
 impl ShippedSubject {
     fn subject(&self, home: &str) -> Option<Subject> {
-        let namespace = if &*self.namespace == FLUX_NAMESPACE { home } else { &self.namespace };
+        let namespace = if &*self.namespace == groups::FLUX_NAMESPACE { home } else { &self.namespace };
         match &*self.kind {
             "User" => Some(Subject::User(self.name.clone())),
             "Group" => Some(Subject::Group(self.name.clone())),

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use super::description::{AccessOf, means};
 use super::document::{
     Account, ActorKind, Chain, Document, Entry, JsonActor, JsonGiven, JsonGrant, JsonMeans, JsonPlace, JsonRow,
     JsonStep, JsonSubject, Thing, VERSION, Way,
 };
-use super::{AccessOf, means};
 use crate::rbac::{
     self, Actor, Binding, ChainEnd, EscapeChain, Grant, GrantedRole, Impersonation, Method, PermissionRow, Role,
     Subject,
@@ -142,7 +142,7 @@ fn chain(escape: &EscapeChain<'_>) -> Chain {
     };
     Chain {
         steps: steps.collect(),
-        reach: super::reach(&escape.end),
+        reach: super::description::reach(&escape.end),
         bindings,
         may_be_forbidden: escape.forbidden_by().is_some(),
     }

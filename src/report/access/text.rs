@@ -5,9 +5,10 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::{AccessOf, means, reach};
+use super::description::{AccessOf, means, reach};
 use crate::rbac::{Access, Actor, DefinedIn, EscapeChain, Grant, GrantedRole, Impersonation, PermissionRow};
-use crate::report::{printable, shown_path};
+use crate::report::printable::printable;
+use crate::report::result::shown_path;
 use crate::yaml::Name;
 
 const HEADING: Style = Style::new().bold();

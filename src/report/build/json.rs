@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::{Delivery, Secrets, shown};
+use super::delivery::{Delivery, Secrets, shown};
 use crate::flux::{Applied, Cluster, Provenance, leaves};
 use crate::report::mask::Masks;
 use crate::report::provenance::{JsonApplier, JsonField, JsonReference, schema_of};

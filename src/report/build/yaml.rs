@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Delivery, Secrets, describe, shown};
+use super::delivery::{Delivery, Secrets, describe, shown};
 use crate::report::mask::Masks;
-use crate::report::text::printable;
+use crate::report::printable::printable;
 use crate::yaml::go;
 
 pub(super) fn write(deliveries: &[Delivery<'_>], secrets: Secrets, out: &mut dyn Write) -> io::Result<()> {

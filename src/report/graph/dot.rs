@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{cluster, name};
+use super::labels::{cluster, name};
 use crate::flux::query::graph::{EdgeKind, Graph, Role};
 
 pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {

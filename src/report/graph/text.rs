@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::{cluster, name, one_line};
+use super::labels::{cluster, name, one_line};
 use crate::base::finding::ObjectRef;
 use crate::flux::State;
 use crate::flux::query::graph::{EdgeKind, Graph, GraphNode, Role};

@@ -1,8 +1,9 @@
 //! What of a file is secret, and its lines without it: every source line and every diff goes through here.
 
+mod worth_reading;
+mod scan;
 mod nodes;
 mod object;
-mod scan;
 
 pub use object::conceal;
 
@@ -10,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::text::printable;
+use super::printable::printable;
 use crate::text::{File, Span};
 
 /// The secret ranges of a file.
@@ -24,7 +25,7 @@ impl Mask {
     /// Finds what is secret in a file: the values of Secrets, of patches on them and of generators that make them, and
     /// what the keys among the values of a chart call so.
     pub fn of(file: &File) -> Self {
-        Self { ranges: merged(secrets(file, 0)) }
+        Self { ranges: merged(nodes::secrets(file, 0)) }
     }
 
     /// Tells whether some of a place is secret.
@@ -85,28 +86,6 @@ impl Masks {
         let line = self.of(place.file()).line(place.file(), place.position().line).unwrap_or_default();
         printable(line.trim_start_matches('\u{FEFF}').trim()).into_owned()
     }
-}
-
-/// A patch in a patch in a patch … is masked as a whole at this depth.
-const MAX_DEPTH: usize = 4;
-
-/// The secret ranges of a file, in any order; `depth` counts the texts that it is nested in.
-fn secrets(file: &File, depth: usize) -> Vec<Range<usize>> {
-    if !may_hold_secrets(file.text()) {
-        return Vec::new();
-    }
-    let parsed = crate::yaml::parse(file);
-    let mut ranges = nodes::secrets(file, &parsed.documents, depth);
-    // After a mistake the nodes are not all there is: what was dropped is found by its indentation.
-    if !parsed.findings.is_empty() || parsed.documents.iter().any(|document| !document.complete) {
-        ranges.extend(scan::secrets(file.text()));
-    }
-    ranges
-}
-
-/// Tells whether a text is worth reading: most files know of no Secret.
-fn may_hold_secrets(text: &str) -> bool {
-    ["Secret", "secretGenerator", "/data", "/stringData", "HelmRelease"].iter().any(|word| text.contains(word))
 }
 
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::MAX_DEPTH;
+use super::scan;
+use super::worth_reading::may_hold_secrets;
 use crate::lint::private_values;
 use crate::text::File;
 use crate::yaml::{Document, Entry, Node, Style, Value};
@@ -11,8 +12,25 @@ use crate::yaml::{Document, Entry, Node, Style, Value};
 /// The keys of a Secret whose values are secret.
 const FIELDS: [&str; 2] = ["data", "stringData"];
 
+/// A patch in a patch in a patch … is masked as a whole at this depth.
+const MAX_DEPTH: usize = 4;
+
+/// The secret ranges of a file, in any order; `depth` counts the texts that it is nested in.
+pub(super) fn secrets(file: &File, depth: usize) -> Vec<Range<usize>> {
+    if !may_hold_secrets(file.text()) {
+        return Vec::new();
+    }
+    let parsed = crate::yaml::parse(file);
+    let mut ranges = in_documents(file, &parsed.documents, depth);
+    // After a mistake the nodes are not all there is: what was dropped is found by its indentation.
+    if !parsed.findings.is_empty() || parsed.documents.iter().any(|document| !document.complete) {
+        ranges.extend(scan::secrets(file.text()));
+    }
+    ranges
+}
+
 /// The secret ranges of a file's documents.
-pub(super) fn secrets(file: &File, documents: &[Document], depth: usize) -> Vec<Range<usize>> {
+fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<usize>> {
     let mut walk = Walk { file, depth, ranges: Vec::new(), aliased: Vec::new() };
     for document in documents {
         walk.visit(&document.node);
@@ -54,7 +72,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn visit(&mut self, node: &Node) {
         match &node.value {
-            Value::Scalar(text, _) if super::may_hold_secrets(text) => self.nested(node, Target::Unknown),
+            Value::Scalar(text, _) if may_hold_secrets(text) => self.nested(node, Target::Unknown),
             Value::Scalar(..) => {}
             Value::Seq(items) => {
                 self.operations(items, Target::Unknown);
@@ -147,7 +165,7 @@ impl Walk<'_> {
         }
         let inner = File::new("", &**text);
         let mut ranges = match self.depth {
-            ..MAX_DEPTH => super::secrets(&inner, self.depth + 1),
+            ..MAX_DEPTH => secrets(&inner, self.depth + 1),
             _ => std::iter::once(0..text.len()).collect(),
         };
         if target != Target::Unknown {

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Masks, may_hold_secrets, merged, secrets};
+use super::nodes::secrets;
+use super::worth_reading::may_hold_secrets;
+use super::{Masks, merged};
 use crate::text::File;
 use crate::yaml::{Node, Style, Value, parse, print};
 

@@ -2,6 +2,7 @@
 //!
 //! It hides too much rather than too little: the file is broken, and nobody knows what its author meant.
 
+use super::worth_reading::may_hold_secrets;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -56,7 +57,7 @@ impl Line<'_> {
 }
 
 fn scan(document: &[Line], ranges: &mut Vec<Range<usize>>) {
-    if !document.iter().any(|line| super::may_hold_secrets(line.text)) {
+    if !document.iter().any(|line| may_hold_secrets(line.text)) {
         return;
     }
     for (index, line) in document.iter().enumerate() {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::fault::Fault;
+use super::go;
 use super::value::{Kind, Value};
-use super::{Fault, go};
 use crate::text::{File, Span};
 use crate::yaml::{Entry, Node, Reader, Scalar, Style, Value as Yaml};
 

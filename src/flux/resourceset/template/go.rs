@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use super::fault::Fault;
+use super::literal;
+use super::output::UNKNOWN;
 use super::value::{Kind, Value};
-use super::{Fault, UNKNOWN, literal};
 
 /// How deep a value is written; functions can put a mapping into itself.
 const MAX_DEPTH: usize = 100;

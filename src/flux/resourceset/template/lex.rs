@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::Fault;
+use super::fault::Fault;
 
 /// A token and the bytes of the template that it stands in.
 #[derive(Debug, Clone, PartialEq)]

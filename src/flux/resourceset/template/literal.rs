@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Fault;
+use super::fault::Fault;
 
 /// What a quoted, raw or character constant says; `at` is where it stands.
 pub(super) fn unquote(literal: &str, at: usize) -> Result<String, Fault> {

@@ -2,111 +2,31 @@
 //!
 //! What it costs is bounded in steps, in bytes and in depth, since a template may be a stranger's.
 
+pub(super) mod fault;
+pub(super) mod budget;
 mod lex;
 mod literal;
+pub(super) mod output;
 mod slug;
-mod value;
+pub(super) mod value;
 mod go;
-mod convert;
-mod functions;
+pub(super) mod convert;
+pub(super) mod functions;
 mod parse;
 mod run;
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use crate::text::Span;
-
-pub(super) use convert::from_node;
-pub(super) use functions::adler32;
-pub(super) use value::{Kind, Value};
-
-/// Stands before and after the name of a value that only the cluster knows, in a text that was made with it.
-pub(super) const UNKNOWN: (char, char) = ('\u{f8f1}', '\u{f8f2}');
-
-/// Why a template gives nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    /// Where in the template's text.
-    pub at: usize,
-    /// What is wrong.
-    pub message: String,
-    /// Whether the operator would expand it and only we do not.
-    pub ours: bool,
-}
-
-impl Fault {
-    /// The operator refuses it too.
-    fn error(at: usize, message: impl Into<String>) -> Self {
-        Self { at, message: message.into(), ours: false }
-    }
-
-    /// It needs more than is done here.
-    fn limit(at: usize, message: impl Into<String>) -> Self {
-        Self { at, message: message.into(), ours: true }
-    }
-
-    /// The same fault at the place of the call, for functions, which do not know it.
-    fn moved(self, at: usize) -> Self {
-        Self { at, ..self }
-    }
-}
-
-/// What the templates of one ResourceSet may cost together.
-#[derive(Debug)]
-pub(super) struct Budget {
-    steps: usize,
-    bytes: usize,
-}
-
-impl Budget {
-    pub(super) fn new() -> Self {
-        Self { steps: 2_000_000, bytes: 32 << 20 }
-    }
-
-    fn step(&mut self, at: usize) -> Result<(), Fault> {
-        self.steps = self.steps.checked_sub(1).ok_or_else(|| Fault::limit(at, "it takes too many steps"))?;
-        Ok(())
-    }
-
-    fn bytes(&mut self, count: usize) -> Result<(), Fault> {
-        self.bytes = self.bytes.checked_sub(count).ok_or_else(|| Fault::limit(0, "it makes too much text"))?;
-        Ok(())
-    }
-}
+use budget::Budget;
+use fault::Fault;
+use output::Output;
+use value::Value;
 
 /// A template, parsed.
 #[derive(Debug)]
 pub(super) struct Template {
     text: Arc<str>,
     parsed: parse::Parsed,
-}
-
-/// A text that a template made, and where its pieces come from.
-#[derive(Debug, Default)]
-pub(super) struct Output {
-    /// The text.
-    pub text: String,
-    /// The pieces in the order of the text.
-    pub pieces: Vec<Piece>,
-}
-
-/// A piece of an output, up to where the next one starts.
-#[derive(Debug)]
-pub(super) struct Piece {
-    /// Where it starts in the output.
-    pub start: usize,
-    /// Where it comes from.
-    pub from: From,
-}
-
-/// What made a piece.
-#[derive(Debug)]
-pub(super) enum From {
-    /// Text of the template, from this offset on.
-    Outside(usize),
-    /// The action at this range of the template, with the place of the input that it printed.
-    Action(Range<usize>, Option<Span>),
 }
 
 impl Template {
@@ -127,6 +47,7 @@ impl Template {
 
 #[cfg(test)]
 mod tests {
+    use super::convert::from_node;
     use super::*;
     use crate::text::File;
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::fault::Fault;
+use super::functions;
 use super::lex::{Kind, Number, Token, lex, number};
 use super::literal::unquote;
-use super::{Fault, functions};
 
 /// A piece of a template.
 #[derive(Debug)]

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use super::functions::Parameter;
+use super::budget::Budget;
+use super::fault::Fault;
 use super::lex::Number;
+use super::output::{From, Output};
 use super::parse::{Branch, Operand, Parsed, Piece, Pipe, Term};
 use super::value::{Kind, Value};
-use super::{Budget, Fault, From, Output, functions, go};
+use super::{functions, go};
+use crate::flux::resourceset::template::functions::function::Parameter;
 
 /// How deep actions, parentheses and called templates nest at most while running.
 const MAX_DEPTH: usize = 150;
@@ -92,7 +95,9 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         self.budget.bytes(text.len()).map_err(|fault| fault.moved(at))?;
-        self.output.pieces.push(super::Piece { start: self.output.text.len(), from });
+        self.output
+            .pieces
+            .push(crate::flux::resourceset::template::output::Piece { start: self.output.text.len(), from });
         self.output.text.push_str(text);
         Ok(())
     }

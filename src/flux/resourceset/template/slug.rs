@@ -1,6 +1,6 @@
 //! `slugify`: a text as a label's value.
 
-use super::Fault;
+use super::fault::Fault;
 
 /// The longest label's value.
 const MAX_LEN: usize = 63;

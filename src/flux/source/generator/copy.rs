@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::artifact::Artifact;
 use super::exclude::{Exclude, Refused};
+use super::fields::shown;
+use super::globs;
 use super::merge::Merged;
 use super::output::Copy;
 use super::paths::{clean, join, leads_out, name_of};
-use super::{Stop, globs, shown};
+use super::stop::Stop;
+use crate::flux::source::artifact::Artifact;
 use crate::kustomize::Files;
 use crate::text::folder_of;
 use crate::yaml::Node;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::wildcard::{self, BadPattern};
+use crate::flux::source::wildcard::{self, BadPattern};
 use crate::text::Tree;
 
 /// Tells whether a path is looked up as a glob.

@@ -6,6 +6,8 @@ mod exclude;
 mod globs;
 #[cfg(test)]
 mod oracle;
+pub(super) mod stop;
+mod fields;
 mod pattern;
 mod output;
 mod copy;
@@ -13,16 +15,18 @@ mod copy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::artifact::Artifact;
-use super::ignore::Ignore;
-use super::sources::{SourceRef, digest};
 use crate::base::finding::Finding;
+use crate::flux::source::artifact::Artifact;
+use crate::flux::source::digest::digest;
+use crate::flux::source::ignore::Ignore;
+use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
 use crate::kustomize::{FAILED_BUILD, Files};
-use crate::text::Span;
-use crate::yaml::{Name, Node, Reader, Style, Value, to_json};
+use crate::yaml::{Name, Node, Reader, to_json};
 use copy::Stage;
+use fields::{has_unknown, items, name_of, required, shown};
 use output::{Output, outputs};
+use stop::Stop;
 
 /// The annotation that stops an ArtifactGenerator.
 const RECONCILE: &str = "source.extensions.fluxcd.io/reconcile";
@@ -32,21 +36,6 @@ const SPEC: [&str; 4] = ["commonMetadata", "sources", "pathPattern", "artifacts"
 const SOURCE: [&str; 4] = ["alias", "name", "namespace", "kind"];
 const ARTIFACT: [&str; 4] = ["name", "revision", "originRevision", "copy"];
 const COPY: [&str; 4] = ["from", "to", "exclude", "strategy"];
-
-/// Why an artifact is not made.
-#[derive(Debug, Clone)]
-pub(super) enum Stop {
-    /// The controller does not make it either.
-    Failed(Vec<Finding>),
-    /// It is not done here, and why.
-    Unknown(Arc<str>),
-}
-
-impl Stop {
-    fn failed(at: &Span, message: impl Into<String>, help: &str) -> Self {
-        Self::Failed(vec![Finding::error(FAILED_BUILD, at.clone(), message).help(help)])
-    }
-}
 
 /// What an ArtifactGenerator makes, as far as that can be told without its sources. Every Kustomization that builds from
 /// one asks, so it is read once.
@@ -199,32 +188,4 @@ fn only_known(object: &Object) -> Result<(), Stop> {
         }
     }
     Ok(())
-}
-
-fn items<'a>(object: &'a Object, keys: &[&str]) -> &'a [Node] {
-    object.node.at_keys(keys).map(Node::items).unwrap_or_default()
-}
-
-/// A field that has to be there.
-fn required<'a>(node: &'a Node, field: &str) -> Result<&'a Node, Stop> {
-    let found = node.get(field).filter(|value| value.text().is_some() && !value.is_null());
-    found.ok_or_else(|| {
-        Stop::failed(node.span(), format!("`{field}` is missing here"), "the API server refuses the object")
-    })
-}
-
-fn name_of(node: &Node) -> Name {
-    node.shared_text().unwrap_or_default()
-}
-
-fn shown(node: &Node) -> &str {
-    node.text().unwrap_or_default()
-}
-
-fn has_unknown(node: &Node) -> bool {
-    match &node.value {
-        Value::Scalar(_, style) => *style == Style::Unknown,
-        Value::Seq(items) => items.iter().any(has_unknown),
-        Value::Map(entries) => entries.iter().any(|entry| has_unknown(&entry.node)),
-    }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::artifact::Artifact;
+use super::fields::{items, required, shown};
 use super::pattern::{Captures, Pattern, fill};
-use super::{Stop, items, required, shown};
+use super::stop::Stop;
 use crate::base::finding::Finding;
+use crate::flux::source::artifact::Artifact;
 use crate::kube::Object;
 use crate::kustomize::FAILED_BUILD;
 use crate::yaml::Node;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::super::artifact::Artifact;
-use super::{Stop, shown};
+use super::fields::shown;
+use super::stop::Stop;
+use crate::flux::source::artifact::Artifact;
 use crate::text::{Tree, folder_of};
 use crate::yaml::Node;
 

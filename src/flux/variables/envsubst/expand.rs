@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
+use super::fault::{Fault, FaultKind};
 use super::operator::Operator;
 use super::parse::{Call, Part};
 use super::pattern::{self, Trim};
-use crate::flux::variables::envsubst::{Fault, FaultKind, Template};
+use super::template::Template;
 
 /// An object's text may expand to this many bytes.
 const MAX_LEN: usize = 4 << 20;
@@ -60,7 +61,14 @@ struct Expander<'a, 'v> {
     steps: Cell<usize>,
 }
 
-pub(super) fn expand<'v>(template: &Template<'_>, lookup: &dyn Fn(&str) -> Lookup<'v>) -> Result<Expansion, Fault> {
+impl Template<'_> {
+    /// Puts values for variables.
+    pub fn expand<'v>(&self, lookup: impl Fn(&str) -> Lookup<'v>) -> Result<Expansion, Fault> {
+        expand(self, &lookup)
+    }
+}
+
+fn expand<'v>(template: &Template<'_>, lookup: &dyn Fn(&str) -> Lookup<'v>) -> Result<Expansion, Fault> {
     let expander = Expander { template, lookup, steps: Cell::new(pattern::MAX_STEPS) };
     let mut expansion = Expansion { text: String::with_capacity(template.text.len()), pieces: Vec::new() };
     for part in &template.parts {

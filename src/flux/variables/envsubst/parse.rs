@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::fault::{Fault, FaultKind};
 use super::operator::Operator;
-use crate::flux::variables::envsubst::{Fault, FaultKind};
 
 /// `${…}` may stand in `${…}` this deep.
 const MAX_DEPTH: usize = 100;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::flux::variables::envsubst::FaultKind;
+use super::fault::FaultKind;
 
 /// How many comparisons all patterns of an object may take together.
 pub(super) const MAX_STEPS: usize = 50_000_000;

@@ -1,9 +1,10 @@
 //! What is said of a `${…}` that Flux cannot expand.
 
 use super::owner;
+use super::rule_ids::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE};
+use super::values::{Values, string};
 use crate::base::finding::{Finding, did_you_mean};
-use crate::flux::variables::envsubst::{Fault, FaultKind};
-use crate::flux::variables::substitute::{SHELL_VARIABLE_SUBSTITUTED, UNDEFINED_VARIABLE, Values, string};
+use crate::flux::variables::envsubst::fault::{Fault, FaultKind};
 use crate::kustomize::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{Node, Value};

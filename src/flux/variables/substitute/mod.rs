@@ -5,28 +5,24 @@
 //! expanded by itself, to the same result; `scalars` does that where it is certain, and `whole` does what Flux does.
 
 mod canonical;
-mod origin;
 mod owner;
+pub(crate) mod rule_ids;
+mod values;
 mod fault;
+mod origin;
 mod scalars;
-mod unset;
+pub(crate) mod unset;
 mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use values::Values;
 
-use super::envsubst::{Lookup, Template};
 use crate::base::finding::Finding;
-use crate::flux::model::cluster::Variables;
+use crate::flux::model::variables::Variables;
+use crate::flux::variables::envsubst::template::Template;
 use crate::kube::Object;
-use crate::yaml::{Name, Node, go};
-
-pub(crate) use unset::{Unset, Whose, unset};
-
-/// The rule of variables that nothing defines.
-pub const UNDEFINED_VARIABLE: &str = "undefined-variable";
-/// The rule of variables that a text means for another program.
-pub const SHELL_VARIABLE_SUBSTITUTED: &str = "shell-variable-substituted";
+use crate::yaml::{Name, go};
 
 /// Puts the values of variables into an object, or says why Flux fails to.
 ///
@@ -57,41 +53,13 @@ pub fn reads(object: &Object) -> Arc<[Name]> {
     names.into_iter().collect()
 }
 
-/// The variables, as a text looks them up.
-struct Values<'v> {
-    variables: &'v Variables,
-    strict: bool,
-}
-
-impl<'v> Values<'v> {
-    fn lookup(&self, name: &str) -> Lookup<'v> {
-        match self.variables.values.get(name) {
-            Some(variable) => variable.value.as_deref().map_or(Lookup::Unknown, Lookup::Known),
-            None if self.variables.open => Lookup::Unknown,
-            None if self.strict => Lookup::NotSet,
-            None => Lookup::Known(""),
-        }
-    }
-
-    /// The shared name of a variable.
-    fn name(&self, name: &str) -> Name {
-        let known = self.variables.values.get_key_value(name).map(|(name, _)| name.clone());
-        known.unwrap_or_else(|| name.into())
-    }
-}
-
-/// The text of a scalar that kustomize prints as a string; `None` for other nodes.
-fn string(node: &Node) -> Option<std::borrow::Cow<'_, str>> {
-    let crate::yaml::Value::Scalar(text, style) = &node.value else { return None };
-    Some(go::settled(text, *style))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flux::model::cluster::Variable;
+    use crate::flux::model::variables::Variable;
     use crate::text::File;
     use crate::yaml::Entry;
+    use crate::yaml::Node;
     use crate::yaml::Origin;
     use crate::yaml::Piece;
     use crate::yaml::Style;

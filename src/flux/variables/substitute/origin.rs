@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::flux::variables::envsubst::{Expansion, Piece as Expanded};
-use crate::flux::variables::substitute::Values;
+use super::values::Values;
+use crate::flux::variables::envsubst::expand::{Expansion, Piece as Expanded};
 use crate::yaml::{By, Name, Origin, Piece, Step};
 
 /// The origin of a scalar that variables have changed: the first of them, and all by their ranges.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::canonical::{canonical, is_rounded};
 use super::origin;
-use crate::flux::variables::envsubst::{Expansion, Template};
-use crate::flux::variables::substitute::{Values, string};
+use super::values::{Values, string};
+use crate::flux::variables::envsubst::expand::Expansion;
+use crate::flux::variables::envsubst::template::Template;
 use crate::yaml::go::{Form, is_lost_as_block};
 use crate::yaml::{Name, Node, Style, Value};
 

@@ -1,11 +1,11 @@
 //! The variables that an object reads and nothing defines, and whose they are.
 
 use super::owner::{Ownership, Passage};
+use super::values::string;
 use crate::base::finding::{ObjectRef, did_you_mean};
-use crate::flux::model::cluster::Variables;
-use crate::flux::variables::envsubst::{Template, Use};
-use crate::flux::variables::load::is_name;
-use crate::flux::variables::substitute::string;
+use crate::flux::model::variables::Variables;
+use crate::flux::variables::envsubst::template::{Template, Use};
+use crate::flux::variables::variable_name::is_name;
 use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::{By, Name, Node, Origin, Value};

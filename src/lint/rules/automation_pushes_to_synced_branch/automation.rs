@@ -1,9 +1,9 @@
 //! What an ImageUpdateAutomation changes: which branches, and which folder.
 
-use crate::lint::view::View;
 use crate::address::{Address, short_reference};
 use crate::flux::{Applied, Applier};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
+use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Node, Style, Value};
 
@@ -41,7 +41,7 @@ impl<'a> Automation<'a> {
         }
         let name = at(&["spec", "sourceRef", "name"])?;
         let namespace = at(&["spec", "sourceRef", "namespace"]).and_then(known).or(applied.namespace())?;
-        let source = view.find("source.toolkit.fluxcd.io", "GitRepository", namespace, known(name)?)?.object;
+        let source = view.find(groups::SOURCE, "GitRepository", namespace, known(name)?)?.object;
         let mut pushes = Vec::new();
         let push = at(&["spec", "git", "push", "branch"]).filter(|node| node.text() != Some(""));
         let checkout = at(&["spec", "git", "checkout", "ref"]);
@@ -72,7 +72,7 @@ pub(crate) fn reconciles<'a>(
     automation: &Automation<'_>,
     push: &Push,
 ) -> Option<&'a Object> {
-    home.of_kind("source.toolkit.fluxcd.io", "GitRepository").find_map(|applied| {
+    home.of_kind(groups::SOURCE, "GitRepository").find_map(|applied| {
         let source = applied.object;
         let is_it = fetches(source, automation, push) && is_applied(view, source, automation);
         is_it.then_some(source)

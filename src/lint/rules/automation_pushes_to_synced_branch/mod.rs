@@ -1,10 +1,11 @@
 mod automation;
 
 use crate::base::finding::Finding;
-use automation::{Automation, Push, reconciles};
-use crate::lint::rule::{Check, declare};
-use crate::lint::fleet::Fleet;
+use crate::kube::groups;
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
+use automation::{Automation, Push, reconciles};
 
 declare! {
     /// Image automation pushes to a branch that production reconciles.
@@ -94,7 +95,7 @@ declare! {
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for view in fleet.views {
-        for applied in view.of_kind("image.toolkit.fluxcd.io", "ImageUpdateAutomation") {
+        for applied in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
             let Some(automation) = Automation::of(view, &applied) else { continue };
             for push in &automation.pushes {
                 found.extend(judge(fleet, &automation, push));

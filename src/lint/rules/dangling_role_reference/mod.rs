@@ -1,13 +1,15 @@
 mod policy_generators;
 
 use crate::base::finding::{Finding, Label, did_you_mean};
-use crate::kube::Object;
-use policy_generators::has_word;
-use crate::lint::rule::{Check, declare};
+use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
+use crate::lint::presence::presence::Presence;
+use crate::lint::rule::{Check, declare};
+use policy_generators::has_word;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::view::View;
 use crate::rbac::Binding;
+use policy_generators::has_word;
 
 declare! {
     /// A RoleBinding or ClusterRoleBinding names a role that is not there.
@@ -120,7 +122,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         return;
     }
     // Roles and bindings are shipped together: without a binding of its own, a cluster misses none.
-    let mut own = BINDINGS.iter().flat_map(|kind| view.of_kind("rbac.authorization.k8s.io", kind));
+    let mut own = BINDINGS.iter().flat_map(|kind| view.of_kind(groups::RBAC, kind));
     if own.next().is_none() {
         return;
     }
@@ -132,7 +134,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         let (namespace, kind) =
             if binding.role.is_cluster_role { ("", "ClusterRole") } else { (&*binding.namespace, "Role") };
-        match view.presence("rbac.authorization.k8s.io", kind, namespace, name) {
+        match view.presence(groups::RBAC, kind, namespace, name) {
             Presence::Unknown(_) if may_be_made(view, name) => {
                 found.unchecked("roles that charts, or what is not built, may bring");
             }
@@ -148,7 +150,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
 /// Whether something that is not seen may bring a role: what is not built, or a chart that is called like it.
 fn may_be_made(view: &View<'_>, role: &str) -> bool {
     let is_built = view.appliers().all(|applier| applier.state == crate::flux::State::Built);
-    let mut releases = view.of_kind("helm.toolkit.fluxcd.io", "HelmRelease");
+    let mut releases = view.of_kind(groups::HELM, "HelmRelease");
     !is_built || releases.any(|release| names(release.object).iter().any(|name| has_word(role, last(name))))
 }
 
@@ -173,9 +175,9 @@ fn last(name: &str) -> &str {
 fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> Option<Finding> {
     let at = Label::new(binding.role.place.written()?.clone(), "nothing brings it");
     let message = format!("{} names {}, which is not there", binding.reference(), binding.role_name());
-    let mut others = view.of_kind("rbac.authorization.k8s.io", kind);
+    let mut others = view.of_kind(groups::RBAC, kind);
     let elsewhere = others.find(|other| other.object.name() == &*binding.role.name);
-    let roles = view.of_kind("rbac.authorization.k8s.io", kind);
+    let roles = view.of_kind(groups::RBAC, kind);
     let near: Vec<String> = roles
         .filter(|role| namespace.is_empty() || role.namespace() == Some(namespace))
         .map(|role| role.object.name().to_owned())

@@ -1,7 +1,7 @@
 //! What makes objects in namespaces of others: policies that generate, and operators for tenants.
 
-use crate::lint::view::View;
 use crate::flux::Applied;
+use crate::lint::view::View;
 use crate::yaml::Node;
 
 /// The policies of Kyverno, which may generate anything.

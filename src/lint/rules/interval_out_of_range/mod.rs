@@ -5,10 +5,11 @@ use std::time::Duration;
 use self::go_duration::go_duration;
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
-use crate::kube::Object;
-use crate::lint::rule::{Check, declare};
+use crate::kube::{Object, groups};
 use crate::lint::context::Context;
+use crate::lint::fields::go_duration;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
 
 declare! {
     /// An interval is below a minute, or a Kustomization starts over before it may have ended.
@@ -74,7 +75,7 @@ const SHORTEST: Duration = Duration::from_mins(1);
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let is_kustomization = is_kustomization(object);
-    let is_judged = is_kustomization || object.group() == "source.toolkit.fluxcd.io" || is_repository_of_images(object);
+    let is_judged = is_kustomization || object.group() == groups::SOURCE || is_repository_of_images(object);
     // Nobody is asked for one of OCI: whoever takes a chart of it asks.
     let is_asked = object.kind() != "HelmRepository" || object.text_at(&["spec", "type"]) != Some("oci");
     if !is_judged || !is_asked || applied.completion.mentions("interval") {
@@ -108,5 +109,5 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
 }
 
 fn is_repository_of_images(object: &Object) -> bool {
-    object.is("image.toolkit.fluxcd.io", "ImageRepository")
+    object.is(groups::IMAGE, "ImageRepository")
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::lint::view::View;
 use crate::flux::{CONTROLLERS, DEFAULT_CONTROLLERS};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
+use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
 
@@ -13,20 +13,20 @@ const SHARD: &str = "sharding.fluxcd.io/key";
 
 /// The kinds of Flux, by their groups, with the controller that acts on each.
 pub(super) const KINDS: [(&str, &str, &str); 14] = [
-    ("helm.toolkit.fluxcd.io", "HelmRelease", "helm-controller"),
-    ("image.toolkit.fluxcd.io", "ImagePolicy", "image-reflector-controller"),
-    ("image.toolkit.fluxcd.io", "ImageRepository", "image-reflector-controller"),
-    ("image.toolkit.fluxcd.io", "ImageUpdateAutomation", "image-automation-controller"),
-    ("kustomize.toolkit.fluxcd.io", "Kustomization", "kustomize-controller"),
-    ("notification.toolkit.fluxcd.io", "Alert", "notification-controller"),
-    ("notification.toolkit.fluxcd.io", "Provider", "notification-controller"),
-    ("notification.toolkit.fluxcd.io", "Receiver", "notification-controller"),
-    ("source.extensions.fluxcd.io", "ArtifactGenerator", "source-watcher"),
-    ("source.toolkit.fluxcd.io", "Bucket", "source-controller"),
-    ("source.toolkit.fluxcd.io", "GitRepository", "source-controller"),
-    ("source.toolkit.fluxcd.io", "HelmChart", "source-controller"),
-    ("source.toolkit.fluxcd.io", "HelmRepository", "source-controller"),
-    ("source.toolkit.fluxcd.io", "OCIRepository", "source-controller"),
+    (groups::HELM, "HelmRelease", "helm-controller"),
+    (groups::IMAGE, "ImagePolicy", "image-reflector-controller"),
+    (groups::IMAGE, "ImageRepository", "image-reflector-controller"),
+    (groups::IMAGE, "ImageUpdateAutomation", "image-automation-controller"),
+    (groups::KUSTOMIZE, "Kustomization", "kustomize-controller"),
+    (groups::NOTIFICATION, "Alert", "notification-controller"),
+    (groups::NOTIFICATION, "Provider", "notification-controller"),
+    (groups::NOTIFICATION, "Receiver", "notification-controller"),
+    (groups::SOURCE_EXTENSIONS, "ArtifactGenerator", "source-watcher"),
+    (groups::SOURCE, "Bucket", "source-controller"),
+    (groups::SOURCE, "GitRepository", "source-controller"),
+    (groups::SOURCE, "HelmChart", "source-controller"),
+    (groups::SOURCE, "HelmRepository", "source-controller"),
+    (groups::SOURCE, "OCIRepository", "source-controller"),
 ];
 
 /// The controllers of a cluster.
@@ -59,7 +59,7 @@ impl Installed {
 
     fn of_instance(view: &View<'_>) -> Option<Self> {
         let mut found: Option<Self> = None;
-        for applied in view.of_kind("fluxcd.controlplane.io", "FluxInstance") {
+        for applied in view.of_kind(groups::FLUX_OPERATOR, "FluxInstance") {
             let spec = applied.object.node.get("spec")?;
             let listed = spec.get("components").map_or(&[][..], Node::items);
             let listed: Vec<&str> = listed.iter().map(Node::text).collect::<Option<_>>()?;

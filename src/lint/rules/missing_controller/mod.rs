@@ -2,11 +2,12 @@ mod controllers;
 
 use crate::base::finding::Finding;
 use crate::flux::{Applied, is_resource_set};
-use controllers::{Installed, KINDS};
-use crate::lint::rule::{Check, declare};
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
+use controllers::{Installed, KINDS};
 use crate::lint::view::View;
 use crate::yaml::Node;
+use controllers::{Installed, KINDS};
 
 declare! {
     /// An object of Flux has no controller on its cluster.
@@ -104,7 +105,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 continue;
             }
             let message = format!("{} has no controller: `{controller}` is not installed", object.reference());
-            let help = format!("add `{controller}` to the components of Flux, or take the object out; without it nobody acts on it");
+            let help = format!(
+                "add `{controller}` to the components of Flux, or take the object out; without it nobody acts on it"
+            );
             let finding = Finding::error(RULE.id, object.span().clone(), message).help(help);
             found.push(finding.related(installed.place.clone(), "these controllers are").about(object.reference()));
         }

@@ -2,11 +2,13 @@ mod receiver_events;
 
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
-use receiver_events::{Event, ignores_events, judge};
-use crate::lint::rule::{Check, declare};
+use crate::kube::groups;
 use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
+use receiver_events::{Event, ignores_events, judge};
 use crate::lint::view::View;
 use crate::yaml::Node;
+use receiver_events::{Event, ignores_events, judge};
 
 declare! {
     /// A Receiver names a resource that is not there, or an event that never comes.
@@ -71,17 +73,17 @@ declare! {
 
 /// The kinds that need no `apiVersion`, and their group.
 const DEFAULT_GROUPS: [(&str, &str); 7] = [
-    ("ArtifactGenerator", "source.extensions.fluxcd.io"),
-    ("Bucket", "source.toolkit.fluxcd.io"),
-    ("GitRepository", "source.toolkit.fluxcd.io"),
-    ("HelmChart", "source.toolkit.fluxcd.io"),
-    ("HelmRepository", "source.toolkit.fluxcd.io"),
-    ("ImageRepository", "image.toolkit.fluxcd.io"),
-    ("OCIRepository", "source.toolkit.fluxcd.io"),
+    ("ArtifactGenerator", groups::SOURCE_EXTENSIONS),
+    ("Bucket", groups::SOURCE),
+    ("GitRepository", groups::SOURCE),
+    ("HelmChart", groups::SOURCE),
+    ("HelmRepository", groups::SOURCE),
+    ("ImageRepository", groups::IMAGE),
+    ("OCIRepository", groups::SOURCE),
 ];
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    for receiver in view.of_kind("notification.toolkit.fluxcd.io", "Receiver") {
+    for receiver in view.of_kind(groups::NOTIFICATION, "Receiver") {
         let spec = |field: &str| receiver.object.node.at_keys(&["spec", field]);
         for resource in spec("resources").map_or(&[][..], Node::items) {
             found.extend(target(view, &receiver, resource));
@@ -101,7 +103,8 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node) -> Option<Fi
         return None;
     }
     let at = |field: &str| resource.get(field).unwrap_or(resource).span().clone();
-    let error = |field: &str, message: String| Finding::error(RULE.id, at(field), message).about(receiver.object.reference());
+    let error =
+        |field: &str, message: String| Finding::error(RULE.id, at(field), message).about(receiver.object.reference());
     let of_version = said("apiVersion").map(|version| version.split_once('/').map_or("", |(group, _)| group));
     let by_default = || DEFAULT_GROUPS.iter().find(|(known, _)| *known == kind).map(|(_, group)| *group);
     let Some(group) = of_version.or_else(by_default) else {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, did_you_mean};
 use crate::flux::Governance;
-use crate::lint::rule::{Check, declare};
-use crate::lint::fleet::Fleet;
-use runtime_info::{Info, has_other_readers, infos, repository_reads};
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
+use runtime_info::{Info, has_other_readers, infos, repository_reads};
 use crate::text::Span;
 use crate::yaml::{Entry, Name};
+use runtime_info::{Info, has_other_readers, infos, repository_reads};
 
 declare! {
     /// Clusters disagree on the keys of a ConfigMap of variables, or nothing reads one.
@@ -131,9 +132,8 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     }
     let read: BTreeSet<&Name> = infos.iter().flat_map(|info| info.read.iter().copied()).collect();
     // What a layout gives every cluster need not be read on any.
-    let is_given = |key: &Name| {
-        fleet.governance == Governance::Fleet && infos.iter().all(|info| info.keys.contains_key(key))
-    };
+    let is_given =
+        |key: &Name| fleet.governance == Governance::Fleet && infos.iter().all(|info| info.keys.contains_key(key));
     let keys = infos.iter().flat_map(|info| info.keys.keys().copied());
     let unread: BTreeSet<&Name> = keys.filter(|key| !read.contains(key) && !is_given(key)).collect();
     if unread.is_empty() || has_other_readers(fleet, infos) {
@@ -162,7 +162,8 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fin
         // What the fewer clusters do is the mistake.
         if without.len() <= with.len() {
             for info in &without {
-                let message = format!("{} has no key `{key}`, unlike that of {}", info.object.reference(), clusters(&with));
+                let message =
+                    format!("{} has no key `{key}`, unlike that of {}", info.object.reference(), clusters(&with));
                 let help = "add it; what reads it there fails, or gets an empty text".to_owned();
                 let place = info.object.node.entry("data").map_or_else(|| info.object.span().clone(), Entry::key_span);
                 let mut finding = Finding::warning(RULE.id, place, message).help(help).about(info.object.reference());
@@ -175,7 +176,8 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fin
             continue;
         }
         for info in &with {
-            let message = format!("{} has a key `{key}`, unlike that of {}", info.object.reference(), clusters(&without));
+            let message =
+                format!("{} has a key `{key}`, unlike that of {}", info.object.reference(), clusters(&without));
             let help = "add it there too, or take it out; what reads it there fails, or gets an empty text";
             let mut finding =
                 Finding::warning(RULE.id, info.keys[*key].clone(), message).help(help).about(info.object.reference());
@@ -200,7 +202,9 @@ fn unread_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Find
                 Some(finding) => {
                     let is_new = finding.at.span != *place && finding.related.iter().all(|label| label.span != *place);
                     if is_new && finding.related.len() < MAX_SHOWN {
-                        finding.related.push(Label::new(place.clone(), format!("cluster `{}` has it too", info.cluster)));
+                        finding
+                            .related
+                            .push(Label::new(place.clone(), format!("cluster `{}` has it too", info.cluster)));
                     }
                     finding
                 }

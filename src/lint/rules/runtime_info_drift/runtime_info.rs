@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::lint::fields::mentions;
-use crate::lint::facts::distinct::memory_address;
-use crate::lint::fleet::Fleet;
-use crate::lint::view::View;
 use crate::base::finding::ObjectRef;
 use crate::flux::{Brought, State, Variable, Variables, reads};
-use crate::kube::Object;
+use crate::kube::{Object, groups};
+use crate::lint::facts::distinct::memory_address;
+use crate::lint::fields::mentions;
+use crate::lint::fleet::Fleet;
+use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name, Node};
 
@@ -24,9 +24,9 @@ const READERS: [(&str, &str); 12] = [
     ("batch", "CronJob"),
     ("batch", "Job"),
     ("", "Pod"),
-    ("fluxcd.controlplane.io", "ResourceSet"),
-    ("fluxcd.controlplane.io", "ResourceSetInputProvider"),
-    ("helm.toolkit.fluxcd.io", "HelmRelease"),
+    (groups::FLUX_OPERATOR, "ResourceSet"),
+    (groups::FLUX_OPERATOR, "ResourceSetInputProvider"),
+    (groups::HELM, "HelmRelease"),
     ("kyverno.io", "ClusterPolicy"),
     ("kyverno.io", "Policy"),
     ("policies.kyverno.io", "GeneratingPolicy"),
@@ -231,7 +231,7 @@ fn reads_of(object: &Object, name: &str) -> bool {
     let spec = object.node.get("spec");
     let makes = |entry: &Entry| matches!(&*entry.key, "resources" | "resourcesTemplate");
     match object.group() {
-        "fluxcd.controlplane.io" => {
+        groups::FLUX_OPERATOR => {
             let entries = spec.map_or(&[][..], Node::entries);
             entries.iter().any(|entry| !makes(entry) && mentions(&entry.node, name))
         }

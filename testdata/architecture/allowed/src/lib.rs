@@ -1,8 +1,10 @@
-//! A crate that keeps to the rules, in every way that looks as if it did not.
+//! A crate that keeps to the rules, also where it looks as if it broke them.
 
 pub mod text;
 
 pub mod yaml;
+
+pub mod engine;
 
 pub mod disk;
 

@@ -1,10 +1,12 @@
-//! A crate that does everything the house forbids.
+//! A crate that breaks every rule.
 
 pub mod text;
 
 pub mod yaml;
 
 pub mod rules;
+
+pub mod engine;
 
 pub mod disk;
 

@@ -1,7 +1,9 @@
 //! Comparing, choosing, printing, and what a value's type is.
 
-use super::Parameter::{Any, Bool, Text};
-use super::{Budget, DEPTH, Fault, Function, arg, boolean, error, int, paid, text};
+use super::function::{DEPTH, Function, arg, boolean, error, int, paid, text};
+use crate::flux::resourceset::template::budget::Budget;
+use crate::flux::resourceset::template::fault::Fault;
+use crate::flux::resourceset::template::functions::function::Parameter::{Any, Bool, Text};
 use crate::flux::resourceset::template::go;
 use crate::flux::resourceset::template::value::{Items, Kind, Value};
 

@@ -6,9 +6,11 @@ use std::fmt::Write;
 use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
-use super::Parameter::{Any, Text};
-use super::{Budget, Fault, Function, arg, error, paid, text};
+use super::function::{Function, arg, error, paid, text};
+use crate::flux::resourceset::template::budget::Budget;
 use crate::flux::resourceset::template::convert::to_node;
+use crate::flux::resourceset::template::fault::Fault;
+use crate::flux::resourceset::template::functions::function::Parameter::{Any, Text};
 use crate::flux::resourceset::template::go;
 use crate::flux::resourceset::template::slug::slugify;
 use crate::flux::resourceset::template::value::{Kind, Value};

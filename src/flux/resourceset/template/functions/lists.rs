@@ -1,8 +1,11 @@
 //! Lists.
 
-use super::Parameter::{Any, Int, Text};
 use super::basic::{strings, truth};
-use super::{Budget, DEPTH, Fault, Function, arg, boolean, error, int, items, paid, paid_list, text};
+use super::function::{DEPTH, Function, arg, boolean, error, int, items, paid, paid_list, text};
+use super::numbers::counted;
+use crate::flux::resourceset::template::budget::Budget;
+use crate::flux::resourceset::template::fault::Fault;
+use crate::flux::resourceset::template::functions::function::Parameter::{Any, Int, Text};
 use crate::flux::resourceset::template::value::{Items, Kind, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -165,23 +168,6 @@ fn chunk(arguments: &[Value], _: &mut Budget) -> Result<Value, Fault> {
     let list = items(arg(arguments, 1), "cut into chunks")?;
     let chunks = list.chunks(size).map(|chunk| Value::list(chunk.to_vec()));
     Ok(Value::new(Kind::List(chunks.collect(), Items::List)))
-}
-
-/// Whole numbers from `start` up or down to `end`, which is not among them.
-pub(super) fn counted(start: i64, end: i64, step: i64, budget: &mut Budget) -> Result<Vec<i64>, Fault> {
-    let mut numbers = Vec::new();
-    // A step of the wrong sign, or none, gives nothing.
-    if (end < start) != (step < 0) || step == 0 {
-        return Ok(numbers);
-    }
-    let mut next = start;
-    while if step < 0 { next > end } else { next < end } {
-        budget.bytes(size_of::<Value>())?;
-        numbers.push(next);
-        let Some(following) = next.checked_add(step) else { break };
-        next = following;
-    }
-    Ok(numbers)
 }
 
 fn range(from: i64, to: i64, by: i64, budget: &mut Budget) -> Result<Value, Fault> {

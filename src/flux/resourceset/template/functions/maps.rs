@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Parameter::{Any, Map as Mapping, Text};
-use super::{Budget, Fault, Function, arg, boolean, error, map, paid_list, text};
+use super::function::{Function, arg, boolean, error, map, paid_list, text};
+use crate::flux::resourceset::template::budget::Budget;
+use crate::flux::resourceset::template::fault::Fault;
+use crate::flux::resourceset::template::functions::function::Parameter::{Any, Map as Mapping, Text};
 use crate::flux::resourceset::template::go;
 use crate::flux::resourceset::template::value::{Kind, Value};
 

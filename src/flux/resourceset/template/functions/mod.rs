@@ -1,74 +1,21 @@
 //! The functions that templates may call: those of slim-sprig that depend on nothing but their arguments, Go's own, and
 //! the operator's.
 
+pub(super) mod function;
 mod basic;
-mod encode;
+pub(in crate::flux::resourceset) mod encode;
 mod maps;
+mod numbers;
+mod lists;
 mod paths;
 mod regexes;
-mod lists;
-mod numbers;
 mod strings;
-
-pub(in crate::flux::resourceset) use encode::adler32;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::value::{Kind, Map, Value};
-use super::{Budget, Fault};
-
-/// A function.
-pub(super) struct Function {
-    name: &'static str,
-    /// The types of its parameters.
-    pub(super) parameters: &'static [Parameter],
-    /// The type of any further arguments.
-    pub(super) rest: Option<Parameter>,
-    /// What it does. Its faults have no place.
-    pub(super) call: fn(&[Value], &mut Budget) -> Result<Value, Fault>,
-}
-
-/// The type of a parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parameter {
-    Any,
-    Text,
-    Int,
-    Bool,
-    Float,
-    Map,
-}
-
-impl Parameter {
-    /// As messages call it.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Any => "a value",
-            Self::Text => "a string",
-            Self::Int => "a whole number (`int`)",
-            Self::Bool => "a boolean",
-            Self::Float => "a float",
-            Self::Map => "a mapping",
-        }
-    }
-}
-
-impl Function {
-    const fn new(
-        name: &'static str,
-        parameters: &'static [Parameter],
-        rest: Option<Parameter>,
-        call: fn(&[Value], &mut Budget) -> Result<Value, Fault>,
-    ) -> Self {
-        Self { name, parameters, rest, call }
-    }
-
-    /// The type of an argument by its position.
-    pub(super) fn parameter(&self, at: usize) -> Parameter {
-        self.parameters.get(at).copied().or(self.rest).unwrap_or(Parameter::Any)
-    }
-}
+use crate::flux::resourceset::template::fault::Fault;
+use function::Function;
 
 static FUNCTIONS: LazyLock<BTreeMap<&'static str, &'static Function>> = LazyLock::new(|| {
     let files: [&[Function]; 8] = [
@@ -122,62 +69,4 @@ pub(super) fn find(name: &str, at: usize) -> Result<&'static Function, Fault> {
         None if OTHERS.contains(&name) => Err(Fault::limit(at, format!("the function `{name}`"))),
         None => Err(Fault::error(at, format!("there is no function `{name}`"))),
     }
-}
-
-/// How deep values are compared.
-const DEPTH: usize = 100;
-
-fn arg(arguments: &[Value], at: usize) -> &Value {
-    arguments.get(at).unwrap_or(const { &Value { kind: Kind::Nil, place: None } })
-}
-
-fn text(arguments: &[Value], at: usize) -> &str {
-    match &arg(arguments, at).kind {
-        Kind::Text(text) => text,
-        _ => "",
-    }
-}
-
-fn int(arguments: &[Value], at: usize) -> i64 {
-    match &arg(arguments, at).kind {
-        Kind::Int(value) => *value,
-        _ => 0,
-    }
-}
-
-fn map(arguments: &[Value], at: usize) -> Option<&Map> {
-    match &arg(arguments, at).kind {
-        Kind::Map(map) => Some(map),
-        _ => None,
-    }
-}
-
-/// The items of a list; an error for what is none.
-fn items<'a>(value: &'a Value, what: &str) -> Result<&'a [Value], Fault> {
-    match &value.kind {
-        Kind::List(items, _) => Ok(items),
-        _ => Err(error(format!("cannot {what} a value of type {}", value.type_name()))),
-    }
-}
-
-fn error(message: impl Into<String>) -> Fault {
-    Fault::error(0, message)
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "functions give it as it is")]
-fn boolean(value: bool) -> Result<Value, Fault> {
-    Ok(Value::bool(value))
-}
-
-/// A text as a value, paid for.
-fn paid(text: impl Into<String>, budget: &mut Budget) -> Result<Value, Fault> {
-    let text: String = text.into();
-    budget.bytes(text.len())?;
-    Ok(Value::text(text))
-}
-
-/// A list as a value, paid for.
-fn paid_list(items: Vec<Value>, budget: &mut Budget) -> Result<Value, Fault> {
-    budget.bytes(items.len() * size_of::<Value>())?;
-    Ok(Value::list(items))
 }

@@ -1,8 +1,9 @@
 //! Numbers, and what is read as one.
 
-use super::Parameter::{Any, Float, Int, Text};
-use super::lists::counted;
-use super::{Budget, Fault, Function, arg, error, int, paid, text};
+use super::function::{Function, arg, error, int, paid, text};
+use crate::flux::resourceset::template::budget::Budget;
+use crate::flux::resourceset::template::fault::Fault;
+use crate::flux::resourceset::template::functions::function::Parameter::{Any, Float, Int, Text};
 use crate::flux::resourceset::template::go;
 use crate::flux::resourceset::template::value::{Kind, Value};
 
@@ -94,4 +95,21 @@ fn seq(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
     }
     let numbers = counted(start, end.saturating_add(towards), step.unwrap_or(towards), budget)?;
     paid(numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), budget)
+}
+
+/// Whole numbers from `start` up or down to `end`, which is not among them.
+pub(super) fn counted(start: i64, end: i64, step: i64, budget: &mut Budget) -> Result<Vec<i64>, Fault> {
+    let mut numbers = Vec::new();
+    // A step of the wrong sign, or none, gives nothing.
+    if (end < start) != (step < 0) || step == 0 {
+        return Ok(numbers);
+    }
+    let mut next = start;
+    while if step < 0 { next > end } else { next < end } {
+        budget.bytes(size_of::<Value>())?;
+        numbers.push(next);
+        let Some(following) = next.checked_add(step) else { break };
+        next = following;
+    }
+    Ok(numbers)
 }

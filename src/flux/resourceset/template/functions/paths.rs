@@ -1,7 +1,7 @@
 //! Paths with slashes, by their text alone.
 
-use super::Parameter::Text;
-use super::{Function, boolean, paid, text};
+use super::function::{Function, boolean, paid, text};
+use crate::flux::resourceset::template::functions::function::Parameter::Text;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("base", &[Text], None, |a, budget| paid(base(text(a, 0)), budget)),

@@ -2,8 +2,10 @@
 
 use regex::Regex;
 
-use super::Parameter::{Int, Text};
-use super::{Budget, Fault, Function, boolean, error, int, paid, text};
+use super::function::{Function, boolean, error, int, paid, text};
+use crate::flux::resourceset::template::budget::Budget;
+use crate::flux::resourceset::template::fault::Fault;
+use crate::flux::resourceset::template::functions::function::Parameter::{Int, Text};
 use crate::flux::resourceset::template::value::Value;
 
 pub(super) const FUNCTIONS: &[Function] = &[

@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::Parameter::{Any, Int, Text};
 use super::basic::position;
+use super::function::{Function, arg, boolean, error, int, paid, text};
 use super::lists::split;
-use super::{Budget, Fault, Function, arg, boolean, error, int, paid, text};
+use crate::flux::resourceset::template::budget::Budget;
+use crate::flux::resourceset::template::fault::Fault;
+use crate::flux::resourceset::template::functions::function::Parameter::{Any, Int, Text};
 use crate::flux::resourceset::template::value::{Kind, Value};
 use crate::flux::resourceset::template::{go, literal};
 

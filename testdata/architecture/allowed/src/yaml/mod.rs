@@ -1,5 +1,6 @@
 //! Re-exports of its own parts, and groups below a module.
 
+mod tag;
 mod node;
 
 use crate::text::{File, nested::{self, own}};

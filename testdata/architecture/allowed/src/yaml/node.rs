@@ -1,3 +1,3 @@
 //! `super` within a top-level module.
 
-use super::Value;
+use super::tag::Tag;

@@ -1,0 +1,424 @@
+//! A directory that no path of a repository leads out of: paths are resolved and files are opened here alone.
+//!
+//! Whoever wrote the repository wrote its paths and its symbolic links too. [`Root::find`] follows links itself, one
+//! component at a time, and looks at nothing outside the root. [`Root::open`] follows no link at all, so a link that
+//! replaces a file between the two calls is not followed either.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+
+use super::error::{DiskError, missing, reason};
+use super::place::{is_git, is_plain, refuse_stray};
+use crate::text::LoadError;
+
+/// The links that one path may lead through, as in Linux.
+const MAX_LINKS: usize = 40;
+/// The components that are looked at for one path, those of its links included.
+const MAX_STEPS: usize = 1024;
+
+/// A directory that no path leads out of.
+#[derive(Debug)]
+pub(super) struct Root {
+    /// Its canonical path.
+    path: PathBuf,
+    #[cfg(unix)]
+    directory: std::os::fd::OwnedFd,
+}
+
+/// What is at a path below a root. Paths in it are relative to the root and lead through no link.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nothing.
+    Nothing,
+    /// Something that the operating system does not let us look at, and why.
+    Hidden(String),
+    /// A file.
+    File(PathBuf),
+    /// A directory.
+    Folder(PathBuf),
+    /// A device, a pipe or a socket.
+    Special,
+    /// A place that is refused.
+    Refused(Refusal),
+}
+
+/// Why a path is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Its text leads out of the root.
+    Outside,
+    /// A symbolic link on the way leads out of the root, to nothing, or in a circle.
+    Link,
+    /// It leads into a `.git` directory.
+    Git,
+}
+
+impl Root {
+    /// Opens a directory by the path that a user typed, unless a link of a repository on the way leads out of that
+    /// repository.
+    pub(super) fn open(typed: &Path) -> Result<Self, DiskError> {
+        refuse_stray(typed)?;
+        let path = fs::canonicalize(typed).map_err(|error| missing(typed, error))?;
+        Self::at(path).map_err(DiskError::refused("read", typed))
+    }
+
+    fn at(path: PathBuf) -> io::Result<Self> {
+        #[cfg(unix)]
+        let directory = rustix::fs::open(&path, unix::DIRECTORY, rustix::fs::Mode::empty())?;
+        Ok(Self {
+            path,
+            #[cfg(unix)]
+            directory,
+        })
+    }
+
+    /// The canonical path.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Looks at a path. Links are followed to places below the root, and nowhere else.
+    pub(super) fn find(&self, path: &str) -> Place {
+        self.find_from(Path::new(""), path)
+    }
+
+    /// Looks at a path that starts in a directory below the root, which leads through no link.
+    pub(super) fn find_from(&self, folder: &Path, path: &str) -> Place {
+        let mut real = folder.to_owned();
+        let mut rest = reversed(Path::new(path));
+        let (mut links, mut steps) = (0, 0);
+        let mut is_folder = true;
+        while let Some(component) = rest.pop() {
+            steps += 1;
+            if steps > MAX_STEPS {
+                return if links > 0 { Place::Refused(Refusal::Link) } else { Place::Nothing };
+            }
+            let refused = |refusal| Place::Refused(if links > 0 { Refusal::Link } else { refusal });
+            match Path::new(&component).components().next() {
+                Some(Component::CurDir) | None => continue,
+                Some(Component::ParentDir) => {
+                    if !is_folder {
+                        return Place::Nothing;
+                    }
+                    if !real.pop() {
+                        return refused(Refusal::Outside);
+                    }
+                    continue;
+                }
+                Some(Component::RootDir | Component::Prefix(_)) => return refused(Refusal::Outside),
+                Some(Component::Normal(name)) if is_git(name) => return refused(Refusal::Git),
+                Some(Component::Normal(name)) => real.push(name),
+            }
+            if !is_folder {
+                return Place::Nothing;
+            }
+            let full = self.path.join(&real);
+            let metadata = match fs::symlink_metadata(&full) {
+                Ok(metadata) => metadata,
+                Err(error) if is_missing(&error) && links > 0 => return Place::Refused(Refusal::Link),
+                Err(error) if is_missing(&error) => return Place::Nothing,
+                Err(error) => return Place::Hidden(reason(&error)),
+            };
+            if metadata.is_symlink() {
+                links += 1;
+                let target = if links > MAX_LINKS { None } else { fs::read_link(&full).ok() };
+                let Some(target) = target else { return Place::Refused(Refusal::Link) };
+                real.pop();
+                match target.strip_prefix(&self.path) {
+                    Ok(inside) => {
+                        real.clear();
+                        rest.extend(reversed(inside));
+                    }
+                    Err(_) => rest.extend(reversed(&target)),
+                }
+            } else if metadata.is_file() {
+                is_folder = false;
+            } else if !metadata.is_dir() {
+                return Place::Special;
+            }
+        }
+        if is_folder { Place::Folder(real) } else { Place::File(real) }
+    }
+
+    /// Opens a file by a path that leads through no link and not into `.git`.
+    pub(super) fn file(&self, path: &Path) -> Result<(fs::File, fs::Metadata), LoadError> {
+        if !is_plain(path) {
+            return Err(LoadError::Linked);
+        }
+        let unreadable = |error: io::Error| LoadError::Unreadable(reason(&error));
+        let file = self.open_file(path)?;
+        let metadata = file.metadata().map_err(unreadable)?;
+        if !metadata.is_file() {
+            return Err(LoadError::Unreadable("it is no file".to_owned()));
+        }
+        Ok((file, metadata))
+    }
+
+    /// Makes a root of a directory by a path that leads through no link and not into `.git`.
+    pub(super) fn enter(&self, path: &Path) -> Result<Self, LoadError> {
+        if !is_plain(path) {
+            return Err(LoadError::Linked);
+        }
+        #[cfg(unix)]
+        let directory = self.open_directory(path)?;
+        Ok(Self {
+            path: self.path.join(path),
+            #[cfg(unix)]
+            directory,
+        })
+    }
+
+    /// The names in a directory, by a path that leads through no link; none if it cannot be listed.
+    pub(super) fn names(&self, path: &Path) -> Vec<String> {
+        let names = if is_plain(path) { self.list(path).unwrap_or_default() } else { Vec::new() };
+        names.into_iter().filter(|name| !is_git(name.as_ref())).collect()
+    }
+}
+
+fn reversed(path: &Path) -> Vec<PathBuf> {
+    path.components().rev().map(|component| component.as_os_str().into()).collect()
+}
+
+/// Tells whether nothing is there, as far as a name can say: no file has a NUL in its name, or one of 5,000 letters.
+fn is_missing(error: &io::Error) -> bool {
+    let kinds = [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::InvalidInput, ErrorKind::InvalidFilename];
+    kinds.contains(&error.kind())
+}
+
+#[cfg(unix)]
+mod unix {
+    //! Opening below an open directory: the kernel resolves the path, and follows no link on the way.
+
+    use std::ffi::OsStr;
+    use std::fs;
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::path::Path;
+
+    use rustix::fs::{Mode, OFlags, openat};
+    use rustix::io::Errno;
+
+    use super::{Root, reason};
+    use crate::text::LoadError;
+
+    pub(super) const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+    /// A pipe that takes the place of a file is not waited for, and a terminal does not become ours.
+    const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+    impl Root {
+        pub(super) fn open_file(&self, path: &Path) -> Result<fs::File, LoadError> {
+            Ok(open(self.directory.as_fd(), path, FILE).map_err(refuse)?.into())
+        }
+
+        pub(super) fn open_directory(&self, path: &Path) -> Result<OwnedFd, LoadError> {
+            let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+            open(self.directory.as_fd(), path, DIRECTORY).map_err(refuse)
+        }
+
+        pub(super) fn list(&self, path: &Path) -> Result<Vec<String>, LoadError> {
+            let directory = self.open_directory(path)?;
+            let entries = rustix::fs::Dir::read_from(directory).map_err(refuse)?;
+            let names = entries.filter_map(|entry| Some(entry.ok()?.file_name().to_str().ok()?.to_owned()));
+            Ok(names.filter(|name| name != "." && name != "..").collect())
+        }
+    }
+
+    fn refuse(errno: Errno) -> LoadError {
+        match errno {
+            Errno::LOOP | Errno::MLINK | Errno::XDEV => LoadError::Linked,
+            other => LoadError::Unreadable(reason(&other.into())),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn open(root: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        use rustix::fs::{ResolveFlags, openat2};
+        let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        match openat2(&root, path, flags, Mode::empty(), beneath) {
+            // Kernels before 5.6 do not have it, and some sandboxes forbid it.
+            Err(Errno::NOSYS | Errno::PERM) => open_by_steps(root, path, flags),
+            result => result,
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn open(root: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        open_by_steps(root, path, flags)
+    }
+
+    /// Opens each directory on the way from the one before.
+    pub(super) fn open_by_steps(root: impl AsFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let step = |folder: &dyn AsFd, name: &OsStr, flags: OFlags| {
+            openat(folder.as_fd(), name, flags | OFlags::NOFOLLOW, Mode::empty())
+        };
+        let mut names: Vec<&OsStr> = path.iter().collect();
+        let last = names.pop().ok_or(Errno::NOENT)?;
+        let mut folder: Option<OwnedFd> = None;
+        for name in names {
+            let next = match &folder {
+                Some(folder) => step(folder, name, DIRECTORY),
+                None => step(&root, name, DIRECTORY),
+            };
+            folder = Some(next?);
+        }
+        match &folder {
+            Some(folder) => step(folder, last, flags),
+            None => step(&root, last, flags),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod portable {
+    //! Opening by the full path: what was opened is compared with what the path leads to without a link.
+
+    use std::fs;
+    use std::path::Path;
+
+    use same_file::Handle;
+
+    use super::{Place, Root, reason};
+    use crate::text::LoadError;
+
+    impl Root {
+        pub(super) fn open_file(&self, path: &Path) -> Result<fs::File, LoadError> {
+            let unreadable = |error: std::io::Error| LoadError::Unreadable(reason(&error));
+            let full = self.path.join(path);
+            let file = fs::File::open(&full).map_err(unreadable)?;
+            let opened = Handle::from_file(file.try_clone().map_err(unreadable)?).map_err(unreadable)?;
+            let text = path.to_str().ok_or(LoadError::Linked)?;
+            let is_plain = self.find(text) == Place::File(path.to_owned());
+            let is_same = Handle::from_path(&full).is_ok_and(|there| there == opened);
+            if is_plain && is_same { Ok(file) } else { Err(LoadError::Linked) }
+        }
+
+        pub(super) fn list(&self, path: &Path) -> Result<Vec<String>, LoadError> {
+            let entries = fs::read_dir(self.path.join(path));
+            let entries = entries.map_err(|error| LoadError::Unreadable(reason(&error)))?;
+            Ok(entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::io::Read as _;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A root `in` beside a directory `out`; both have `a/file` with their names.
+    fn roots() -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["in", "out", "in/.git"] {
+            fs::create_dir_all(folder.path().join(name).join("a")).unwrap();
+            fs::write(folder.path().join(name).join("a/file"), name).unwrap();
+        }
+        let root = Root::open(&folder.path().join("in")).unwrap();
+        (folder, root)
+    }
+
+    fn text(root: &Root, path: &str) -> Result<String, LoadError> {
+        let mut text = String::new();
+        root.file(Path::new(path))?.0.read_to_string(&mut text).unwrap();
+        Ok(text)
+    }
+
+    #[test]
+    fn links_are_followed_below_the_root_and_nowhere_else() {
+        let (folder, root) = roots();
+        let link = |target: &Path, name: &str| symlink(target, folder.path().join("in").join(name)).unwrap();
+        link(Path::new("a"), "inside");
+        link(&root.path().join("a/file"), "absolute");
+        link(Path::new("inside/../a/./file"), "through");
+        for path in ["a/file", "inside/file", "absolute", "through", "a/../a/file", "inside/../a/file"] {
+            assert_eq!(root.find(path), Place::File("a/file".into()), "{path}");
+        }
+        link(Path::new("../out"), "out");
+        link(&folder.path().join("out/a/file"), "out-file");
+        link(Path::new("../in/a/file"), "out-and-in");
+        link(Path::new("/"), "slash");
+        link(Path::new("nothing"), "dangling");
+        link(Path::new("circle"), "circle");
+        link(Path::new(".git"), "git");
+        link(Path::new("a/../.GIT/a/file"), "git-file");
+        for path in
+            ["out", "out/a/file", "out/..", "out-file", "out-and-in", "slash", "dangling", "circle", "git", "git-file"]
+        {
+            assert_eq!(root.find(path), Place::Refused(Refusal::Link), "{path}");
+        }
+        for path in ["..", "../out/a/file", "a/../../out", "/", "/etc/passwd"] {
+            assert_eq!(root.find(path), Place::Refused(Refusal::Outside), "{path}");
+        }
+        for path in [".git", ".git/a/file", "a/../.Git/a", "git~1/a", ".git./a", ".git ", ".git::$DATA", ".g\u{200c}it"]
+        {
+            assert_eq!(root.find(path), Place::Refused(Refusal::Git), "{path}");
+        }
+        for path in ["a/file/..", "a/file/x", "b", "a\0", "..\\out"] {
+            assert_eq!(root.find(path), Place::Nothing, "{path:?}");
+        }
+        assert_eq!(root.find(&"a".repeat(5000)), Place::Nothing);
+        assert_eq!(root.find(&"a/../".repeat(5000)), Place::Nothing);
+        link(Path::new(&"a/../".repeat(600)), "slow");
+        assert_eq!(root.find("slow"), Place::Refused(Refusal::Link));
+        assert_eq!(root.find("inside/../"), Place::Folder("".into()));
+    }
+
+    /// The state after the path was looked at and before the file is opened.
+    #[test]
+    fn a_link_that_replaces_what_was_looked_at_is_not_followed() {
+        for (replaced, target) in [
+            ("a/file", "../../out/a/file"),
+            ("a/file", "../.git/a/file"),
+            ("a", "../out/a"),
+            ("a", ".git/a"),
+            ("a", "b"),
+        ] {
+            let (folder, root) = roots();
+            let Place::File(found) = root.find("a/file") else { panic!("the file is there") };
+            assert_eq!(text(&root, "a/file").unwrap(), "in");
+            fs::rename(root.path().join("a"), root.path().join("b")).unwrap();
+            if replaced == "a/file" {
+                fs::create_dir(root.path().join("a")).unwrap();
+            }
+            symlink(target, folder.path().join("in").join(replaced)).unwrap();
+            assert!(root.file(&found).is_err(), "{replaced} -> {target}");
+            let by_steps = unix::open_by_steps(&root.directory, &found, rustix::fs::OFlags::RDONLY);
+            assert!(by_steps.is_err(), "{replaced} -> {target}");
+            assert!(replaced == "a/file" || root.names(Path::new("a")).is_empty(), "{target}");
+            assert!(replaced == "a/file" || root.enter(Path::new("a")).is_err(), "{target}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_that_replaces_a_file_is_not_waited_for() {
+        let (_folder, root) = roots();
+        fs::remove_file(root.path().join("a/file")).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(root.path().join("a/file")).status().unwrap();
+        assert!(made.success());
+        assert!(root.file(Path::new("a/file")).is_err());
+        assert_eq!(root.find("a/file"), Place::Special);
+    }
+
+    #[test]
+    fn a_root_that_is_replaced_is_still_the_one_that_was_opened() {
+        let (folder, root) = roots();
+        fs::rename(folder.path().join("in"), folder.path().join("moved")).unwrap();
+        symlink("out", folder.path().join("in")).unwrap();
+        assert_eq!(text(&root, "a/file").unwrap(), "in");
+    }
+
+    #[test]
+    fn both_ways_to_open_agree() {
+        let (_folder, root) = roots();
+        assert_eq!(text(&root, "a/file").unwrap(), "in");
+        let mut by_steps = String::new();
+        let file = unix::open_by_steps(&root.directory, Path::new("a/file"), rustix::fs::OFlags::RDONLY).unwrap();
+        fs::File::from(file).read_to_string(&mut by_steps).unwrap();
+        assert_eq!(by_steps, "in");
+        for path in ["../out/a/file", "/etc/passwd", ".git/a/file", "a/../a/file"] {
+            assert!(root.file(Path::new(path)).is_err(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Functions, their parameters and arguments.
+
+use crate::flux::resourceset::template::budget::Budget;
+use crate::flux::resourceset::template::fault::Fault;
+use crate::flux::resourceset::template::value::{Kind, Map, Value};
+
+/// A function.
+pub(in crate::flux::resourceset::template) struct Function {
+    pub(super) name: &'static str,
+    /// The types of its parameters.
+    pub(in crate::flux::resourceset::template) parameters: &'static [Parameter],
+    /// The type of any further arguments.
+    pub(in crate::flux::resourceset::template) rest: Option<Parameter>,
+    /// What it does. Its faults have no place.
+    pub(in crate::flux::resourceset::template) call: fn(&[Value], &mut Budget) -> Result<Value, Fault>,
+}
+
+/// The type of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::flux::resourceset::template) enum Parameter {
+    Any,
+    Text,
+    Int,
+    Bool,
+    Float,
+    Map,
+}
+
+impl Parameter {
+    /// As messages call it.
+    pub(in crate::flux::resourceset::template) fn name(self) -> &'static str {
+        match self {
+            Self::Any => "a value",
+            Self::Text => "a string",
+            Self::Int => "a whole number (`int`)",
+            Self::Bool => "a boolean",
+            Self::Float => "a float",
+            Self::Map => "a mapping",
+        }
+    }
+}
+
+impl Function {
+    pub(super) const fn new(
+        name: &'static str,
+        parameters: &'static [Parameter],
+        rest: Option<Parameter>,
+        call: fn(&[Value], &mut Budget) -> Result<Value, Fault>,
+    ) -> Self {
+        Self { name, parameters, rest, call }
+    }
+
+    /// The type of an argument by its position.
+    pub(in crate::flux::resourceset::template) fn parameter(&self, at: usize) -> Parameter {
+        self.parameters.get(at).copied().or(self.rest).unwrap_or(Parameter::Any)
+    }
+}
+
+/// How deep values are compared.
+pub(super) const DEPTH: usize = 100;
+
+pub(super) fn arg(arguments: &[Value], at: usize) -> &Value {
+    arguments.get(at).unwrap_or(const { &Value { kind: Kind::Nil, place: None } })
+}
+
+pub(super) fn text(arguments: &[Value], at: usize) -> &str {
+    match &arg(arguments, at).kind {
+        Kind::Text(text) => text,
+        _ => "",
+    }
+}
+
+pub(super) fn int(arguments: &[Value], at: usize) -> i64 {
+    match &arg(arguments, at).kind {
+        Kind::Int(value) => *value,
+        _ => 0,
+    }
+}
+
+pub(super) fn map(arguments: &[Value], at: usize) -> Option<&Map> {
+    match &arg(arguments, at).kind {
+        Kind::Map(map) => Some(map),
+        _ => None,
+    }
+}
+
+/// The items of a list; an error for what is none.
+pub(super) fn items<'a>(value: &'a Value, what: &str) -> Result<&'a [Value], Fault> {
+    match &value.kind {
+        Kind::List(items, _) => Ok(items),
+        _ => Err(error(format!("cannot {what} a value of type {}", value.type_name()))),
+    }
+}
+
+pub(super) fn error(message: impl Into<String>) -> Fault {
+    Fault::error(0, message)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "functions give it as it is")]
+pub(super) fn boolean(value: bool) -> Result<Value, Fault> {
+    Ok(Value::bool(value))
+}
+
+/// A text as a value, paid for.
+pub(super) fn paid(text: impl Into<String>, budget: &mut Budget) -> Result<Value, Fault> {
+    let text: String = text.into();
+    budget.bytes(text.len())?;
+    Ok(Value::text(text))
+}
+
+/// A list as a value, paid for.
+pub(super) fn paid_list(items: Vec<Value>, budget: &mut Budget) -> Result<Value, Fault> {
+    budget.bytes(items.len() * size_of::<Value>())?;
+    Ok(Value::list(items))
+}

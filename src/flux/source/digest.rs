@@ -1,0 +1,16 @@
+//! Digests of the recipes of artifacts.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+/// What an artifact is made of, in few bytes: artifacts are made of others.
+pub(super) fn digest(recipe: &str) -> Arc<str> {
+    let digest = Sha256::digest(recipe);
+    let mut id = String::new();
+    for byte in digest.iter().take(16) {
+        let _ = write!(id, "{byte:02x}");
+    }
+    id.into()
+}

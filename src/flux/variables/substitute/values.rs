@@ -1,0 +1,34 @@
+//! The lookup of variables during a substitution.
+
+use crate::flux::model::variables::Variables;
+use crate::flux::variables::envsubst::expand::Lookup;
+use crate::yaml::{Name, Node, go};
+
+/// The variables, as a text looks them up.
+pub(super) struct Values<'v> {
+    pub(super) variables: &'v Variables,
+    pub(super) strict: bool,
+}
+
+impl<'v> Values<'v> {
+    pub(super) fn lookup(&self, name: &str) -> Lookup<'v> {
+        match self.variables.values.get(name) {
+            Some(variable) => variable.value.as_deref().map_or(Lookup::Unknown, Lookup::Known),
+            None if self.variables.open => Lookup::Unknown,
+            None if self.strict => Lookup::NotSet,
+            None => Lookup::Known(""),
+        }
+    }
+
+    /// The shared name of a variable.
+    pub(super) fn name(&self, name: &str) -> Name {
+        let known = self.variables.values.get_key_value(name).map(|(name, _)| name.clone());
+        known.unwrap_or_else(|| name.into())
+    }
+}
+
+/// The text of a scalar that kustomize prints as a string; `None` for other nodes.
+pub(super) fn string(node: &Node) -> Option<std::borrow::Cow<'_, str>> {
+    let crate::yaml::Value::Scalar(text, style) = &node.value else { return None };
+    Some(go::settled(text, *style))
+}

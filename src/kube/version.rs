@@ -1,0 +1,103 @@
+//! Versions as the SemVer library of Flux reads and orders them.
+
+use std::cmp::Ordering;
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
+/// The longest version that the library reads, in bytes.
+const MAX_LENGTH: usize = 256;
+
+static VERSION: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"^v?([0-9]+)(\.[0-9]+)?(\.[0-9]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?$";
+    Regex::new(pattern).expect("the expression is constant")
+});
+
+/// A version: `1.2.3`, `v1.2` or `1.2.3-rc.1+build`. Build metadata does not take part in comparisons.
+///
+/// Source: `NewVersion` of `github.com/Masterminds/semver/v3`, which accepts missing parts and leading zeros.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// The first number.
+    pub major: u64,
+    /// The second number.
+    pub minor: u64,
+    /// The third number.
+    pub patch: u64,
+    /// The text behind `-`; empty for a release.
+    pub prerelease: String,
+}
+
+impl Version {
+    /// Creates the version of a release.
+    pub fn release(major: u64, minor: u64, patch: u64) -> Self {
+        Self { major, minor, patch, prerelease: String::new() }
+    }
+
+    /// Reads a version; `None` where the library refuses it.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() > MAX_LENGTH {
+            return None;
+        }
+        let groups = VERSION.captures(text)?;
+        let group = |number: usize| groups.get(number).map_or("", |group| group.as_str());
+        let number = |text: &str| match text.trim_start_matches('.') {
+            "" => Some(0),
+            digits => digits.parse().ok(),
+        };
+        let prerelease = group(5);
+        let has_leading_zero =
+            |part: &str| part.len() > 1 && part.starts_with('0') && part.bytes().all(|byte| byte.is_ascii_digit());
+        if prerelease.split('.').any(has_leading_zero) {
+            return None;
+        }
+        Some(Self {
+            major: number(group(1))?,
+            minor: number(group(2))?,
+            patch: number(group(3))?,
+            prerelease: prerelease.into(),
+        })
+    }
+
+    /// Tells whether the version is a prerelease.
+    pub fn is_prerelease(&self) -> bool {
+        !self.prerelease.is_empty()
+    }
+}
+
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let numbers = |version: &Self| (version.major, version.minor, version.patch);
+        // A release comes after its prereleases.
+        numbers(self).cmp(&numbers(other)).then_with(|| match (self.is_prerelease(), other.is_prerelease()) {
+            (true, true) => compare_prereleases(&self.prerelease, &other.prerelease),
+            (one, other) => other.cmp(&one),
+        })
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Compares part by part; the shorter one of two that begin alike comes first.
+pub(super) fn compare_prereleases(one: &str, other: &str) -> Ordering {
+    let (mut ones, mut others) = (one.split('.'), other.split('.'));
+    loop {
+        let ordering = match (ones.next(), others.next()) {
+            (None, None) => return Ordering::Equal,
+            (one, other) => compare_parts(one.unwrap_or_default(), other.unwrap_or_default()),
+        };
+        if ordering.is_ne() {
+            return ordering;
+        }
+    }
+}
+
+/// Compares numbers by value and texts by bytes; a missing part comes first, and a number comes before a text.
+fn compare_parts(one: &str, other: &str) -> Ordering {
+    let key = |part: &str| (!part.is_empty(), part.parse::<u64>().is_err(), part.parse::<u64>().unwrap_or_default());
+    key(one).cmp(&key(other)).then_with(|| one.cmp(other))
+}

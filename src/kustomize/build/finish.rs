@@ -1,0 +1,152 @@
+//! The steps that kustomize takes once, at the top: hashes, references, variables, order.
+
+use super::output::Build;
+use crate::base::finding::Finding;
+use crate::kube::Object;
+use crate::kustomize::file::definition::Definition;
+use crate::kustomize::file::remote_base;
+use crate::kustomize::generate::hash;
+use crate::kustomize::objects::{order, patch_targets};
+use crate::kustomize::references::{name_references, vars};
+use crate::kustomize::rule_ids::FAILED_BUILD;
+use crate::kustomize::state::accumulator::{Accumulator, is_local};
+use crate::kustomize::state::origin_annotations;
+use crate::kustomize::text::reprint::reprint_node;
+use crate::kustomize::text::string_value::{is_string, to_string_value};
+use crate::yaml::{Entry, Node, Style, Value, go};
+
+/// Makes the build of what the topmost kustomization accumulated.
+pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>) -> Build {
+    let mut resources = accumulator.resources.clone();
+    let mut findings = accumulator.findings.clone();
+    hash::add_to_names(&mut resources);
+    name_references::update(&mut resources, &accumulator.config, &mut findings);
+    vars::resolve(&mut resources, accumulator, &mut findings);
+    resources.list.retain(|resource| !is_local(&resource.node));
+    order::sort(&mut resources, definition, &mut findings);
+    if let Some(definition) = definition.filter(|definition| origin_annotations::has_build_metadata(definition)) {
+        resources.list.iter_mut().for_each(|resource| origin_annotations::write(resource, definition));
+    }
+    let removed_annotations = removed_annotations(definition);
+    let objects: Vec<Object> = resources
+        .list
+        .iter()
+        .map(|resource| Object { node: reprint_node(&normalize_annotations(&resource.node, &removed_annotations)) })
+        .collect();
+    findings.extend(objects.iter().filter_map(print_error));
+    crate::base::finding::sort(&mut findings);
+    let mut left_out = accumulator.left_out.clone();
+    crate::base::finding::sort(&mut left_out);
+    let mut patch_targets = accumulator.patch_targets.clone();
+    patch_targets::deduplicate(&mut patch_targets);
+    let mut remote = accumulator.remote.clone();
+    remote_base::deduplicate(&mut remote);
+    Build {
+        objects,
+        findings,
+        not_done: accumulator.not_done.clone(),
+        left_out,
+        patch_targets,
+        remote,
+        folders: accumulator.folders.clone(),
+        empty: accumulator.empty.clone(),
+    }
+}
+
+/// What kustomize cannot print fails there, after everything else.
+fn print_error(object: &Object) -> Option<Finding> {
+    let (span, why) = go::refusal(&object.node)?;
+    let message = format!("kustomize cannot print this: {why}");
+    Some(Finding::error(FAILED_BUILD, span, message).about(object.reference()))
+}
+
+/// What kustomize writes into annotations while it builds, which nobody's objects keep.
+const BUILD_ANNOTATIONS: &[&str] = &[
+    "internal.config.kubernetes.io/previousKinds",
+    "internal.config.kubernetes.io/previousNames",
+    "internal.config.kubernetes.io/prefixes",
+    "internal.config.kubernetes.io/suffixes",
+    "internal.config.kubernetes.io/previousNamespaces",
+    "internal.config.kubernetes.io/allowNameChange",
+    "internal.config.kubernetes.io/allowKindChange",
+    "internal.config.kubernetes.io/refBy",
+    "internal.config.kubernetes.io/generatorBehavior",
+    "internal.config.kubernetes.io/needsHashSuffix",
+    "internal.config.kubernetes.io/path",
+    "internal.config.kubernetes.io/index",
+    "internal.config.kubernetes.io/seqindent",
+    "internal.config.kubernetes.io/id",
+    "internal.config.kubernetes.io/annotations-migration-resource-id",
+    "config.kubernetes.io/path",
+    "config.kubernetes.io/index",
+    "config.k8s.io/id",
+    "internal.config.kubernetes.io/helm-generated",
+];
+
+/// What the topmost kustomization asks to be kept with `buildMetadata`, and where it is kept.
+const METADATA: &[(&str, &str)] = &[
+    ("originAnnotations", "config.kubernetes.io/origin"),
+    ("transformerAnnotations", "alpha.config.kubernetes.io/transformations"),
+];
+
+/// The annotations that no object of the build keeps.
+fn removed_annotations(definition: Option<&Definition>) -> Vec<&'static str> {
+    let is_enabled = |option: &str| {
+        let options = definition.map_or(&[][..], |definition| definition.items("buildMetadata"));
+        options.iter().any(|node| node.text() == Some(option))
+    };
+    let metadata = METADATA.iter().filter(|(option, _)| !is_enabled(option)).map(|(_, annotation)| *annotation);
+    BUILD_ANNOTATIONS.iter().copied().chain(metadata).collect()
+}
+
+/// The object with annotations as kustomize leaves them: strings all of them, and no mapping where there are none.
+fn normalize_annotations(node: &Node, removed_annotations: &[&str]) -> Node {
+    let Some(metadata) = node.entry("metadata") else {
+        // Only a list can come without, and looking for annotations makes it.
+        let empty = Node { value: Value::Map([].into()), origin: node.origin.clone() };
+        return node.with(Entry::new("metadata", node.origin.written(), empty));
+    };
+    let Some(annotations) = metadata.node.entry("annotations") else { return node.clone() };
+    if !annotations.node.is_map() && !annotations.node.is_null() {
+        return node.clone();
+    }
+    let is_kept = |entry: &&Entry| !removed_annotations.contains(&&*entry.key);
+    let entries = annotations.node.entries();
+    if !entries.is_empty() && entries.iter().all(|entry| is_kept(&entry) && is_normalized_annotation(&entry.node)) {
+        return node.clone();
+    }
+    let entries: Vec<Entry> =
+        entries.iter().filter(is_kept).map(|entry| entry.with_node(to_annotation(&entry.node))).collect();
+    let changed = if entries.is_empty() {
+        metadata.node.without("annotations")
+    } else {
+        let map = Node { value: Value::Map(entries.into()), origin: annotations.node.origin.clone() };
+        metadata.node.with(annotations.with_node(map))
+    };
+    node.with(metadata.with_node(changed))
+}
+
+/// Tells whether a value is the string that [`as_annotation`] makes of it.
+fn is_normalized_annotation(node: &Node) -> bool {
+    is_string(node) && matches!(&node.value, Value::Scalar(text, style) if *style == style_of_annotation(text, *style))
+}
+
+/// The string that kustomize makes of a value of annotations: it writes all of them anew, as a block where they have
+/// lines, so that a folded block is none any more.
+fn to_annotation(node: &Node) -> Node {
+    let node = to_string_value(node);
+    match &node.value {
+        Value::Scalar(text, style) => {
+            Node { value: Value::Scalar(text.clone(), style_of_annotation(text, *style)), origin: node.origin }
+        }
+        Value::Seq(_) | Value::Map(_) => node,
+    }
+}
+
+fn style_of_annotation(text: &str, style: Style) -> Style {
+    match style {
+        _ if text.contains('\n') => Style::Literal,
+        Style::Folded | Style::Literal => Style::Double,
+        style => style,
+    }
+}

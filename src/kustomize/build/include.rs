@@ -1,0 +1,186 @@
+//! What a kustomization takes in: files, other folders, components.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::walk::{LoadedDefinition, Walk};
+use crate::base::finding::Finding;
+use crate::kustomize::file::definition::{Definition, FILE_NAMES};
+use crate::kustomize::file::files::Reading;
+use crate::kustomize::file::locate::Located;
+use crate::kustomize::file::manifests::objects_of;
+use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
+use crate::kustomize::state::accumulator::Accumulator;
+use crate::text::{is_inside, join};
+use crate::yaml::Node;
+
+/// Kustomizations may include each other this deep.
+const MAX_DEPTH: usize = 64;
+/// A build may take in this many components. Each is applied as often as it is named, by components that are themselves
+/// named twice many times over.
+const MAX_COMPONENTS: usize = 10_000;
+
+impl Walk<'_> {
+    /// Takes in what `resources` and `bases` name.
+    pub(super) fn include_all(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
+        let mut listed: BTreeMap<String, &Node> = BTreeMap::new();
+        for item in ["resources", "bases"].into_iter().flat_map(|field| definition.items(field)) {
+            let before = accumulator.findings.len();
+            self.include(definition, item, accumulator);
+            let Some(path) = item.text().and_then(|text| join(&definition.folder, text)) else { continue };
+            match listed.entry(path) {
+                Entry::Vacant(entry) => {
+                    entry.insert(item);
+                }
+                // Each of its objects is there already: that is said once. What has no objects may be named again.
+                Entry::Occupied(entry) if accumulator.findings.len() > before => {
+                    accumulator.findings.truncate(before);
+                    accumulator.fail(listed_twice(entry.get(), item));
+                }
+                Entry::Occupied(_) => {}
+            }
+        }
+    }
+
+    pub(super) fn include(&mut self, definition: &Definition, item: &Node, accumulator: &mut Accumulator) {
+        let Some(text) = item.text().filter(|text| !text.is_empty()) else {
+            let message = "a resource is the path of a file or folder";
+            accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+            return;
+        };
+        match definition.find(self.files, item) {
+            Ok(Located::File(path)) => self.include_file(item, &path, accumulator),
+            Ok(Located::Folder(path)) => self.include_folder(item, text, &path, accumulator),
+            Ok(Located::NotFetched(finding)) => accumulator.leave_out("resources: <url>", finding),
+            Err(_) if self.is_bootstrap_file(text) => accumulator.is_incomplete = true,
+            Err(finding) => accumulator.fail(finding),
+        }
+    }
+
+    /// `flux bootstrap` writes these files into the repository; before that they are not there.
+    fn is_bootstrap_file(&self, text: &str) -> bool {
+        self.files.reading() == Reading::Flux
+            && matches!(text.rsplit('/').next(), Some("gotk-components.yaml" | "gotk-sync.yaml"))
+    }
+
+    fn include_file(&mut self, item: &Node, path: &str, accumulator: &mut Accumulator) {
+        let Some(parsed) = self.files.get(path) else {
+            let message = format!("`{}` is no text that can be read", item.text().unwrap_or_default());
+            accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+            return;
+        };
+        accumulator.is_incomplete |= !parsed.findings.is_empty();
+        accumulator.findings.extend(parsed.findings.iter().cloned());
+        let contents = objects_of(&parsed);
+        for finding in contents.findings {
+            accumulator.fail(finding.related(item.span().clone(), "named here"));
+        }
+        self.has_objects |= !contents.objects.is_empty();
+        accumulator.awaits_bootstrap |= contents.objects.is_empty() && path.ends_with("gotk-components.yaml");
+        for node in contents.objects {
+            let mut resource = Resource::new(node);
+            if self.is_traced {
+                resource.set_source_file(path);
+            }
+            accumulator.add(resource, item);
+        }
+    }
+
+    fn include_folder(&mut self, item: &Node, text: &str, path: &str, accumulator: &mut Accumulator) {
+        if let Some(finding) = self.check_stack(item, path) {
+            accumulator.fail(finding);
+            return;
+        }
+        let Some(base) = self.folder(path) else {
+            accumulator.fail(no_kustomization(item, text));
+            return;
+        };
+        self.has_objects |= !base.resources.list.is_empty();
+        self.share_schema(accumulator);
+        accumulator.merge_base(&base, item);
+        if base.is_component {
+            let message = format!("`{text}` is a Component, which cannot be a resource");
+            accumulator
+                .fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("name it in `components`"));
+        }
+        for resource in &base.resources.list {
+            accumulator.add(resource.clone(), item);
+        }
+    }
+
+    pub(super) fn component(&mut self, definition: &Definition, item: &Node, accumulator: &mut Accumulator) {
+        let text = item.text().unwrap_or_default();
+        let path = match definition.find(self.files, item) {
+            Ok(Located::Folder(path)) => path,
+            Ok(Located::File(_)) => {
+                let message = format!("`{text}` is a file, and a component is a folder");
+                accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+                return;
+            }
+            Ok(Located::NotFetched(finding)) => return accumulator.leave_out("components: <url>", finding),
+            Err(finding) => return accumulator.fail(finding),
+        };
+        if let Some(finding) = self.check_stack(item, &path) {
+            accumulator.fail(finding);
+            return;
+        }
+        match self.definition(&path, accumulator) {
+            None => accumulator.fail(no_kustomization(item, text)),
+            Some(LoadedDefinition::Invalid) => {}
+            Some(LoadedDefinition::Valid(component)) if component.is_component() => {
+                self.components += 1;
+                if self.components < MAX_COMPONENTS {
+                    self.accumulate(&component, accumulator);
+                } else if self.components == MAX_COMPONENTS {
+                    let message = format!("this build takes in more than {MAX_COMPONENTS} components");
+                    accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
+                }
+            }
+            Some(LoadedDefinition::Valid(_)) => {
+                let message = format!("`{text}` is no Component");
+                let help = "name it in `resources`, or give it `kind: Component`";
+                accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help(help));
+            }
+        }
+    }
+
+    /// Refuses a folder that is being built already or has one in it that is, and one that lies too deep.
+    fn check_stack(&mut self, item: &Node, path: &str) -> Option<Finding> {
+        if let Some(index) = self.stack.iter().position(|folder| is_inside(folder, path)) {
+            self.cycle_start = Some(self.cycle_start.map_or(index, |before| before.min(index)));
+            let called = |path: &str| format!("`{}`", self.files.tree().called(path));
+            let text = item.text().unwrap_or_default();
+            let cycle: Vec<String> =
+                self.stack.iter().skip(index).map(|folder| called(folder)).chain([called(path)]).collect();
+            let message = match cycle.as_slice() {
+                _ if self.stack.get(index).is_none_or(|folder| folder != path) => {
+                    format!("`{text}` contains a folder that is being built, and kustomize takes that for a circle")
+                }
+                [_, _] => "this folder includes itself".to_string(),
+                cycle => format!("these folders include each other: {}", cycle.join(" → ")),
+            };
+            return Some(Finding::error(FAILED_BUILD, item.span().clone(), message).help("remove one of the lines"));
+        }
+        if self.stack.len() < MAX_DEPTH {
+            return None;
+        }
+        self.cycle_start = Some(0);
+        let message = format!("kustomizations include each other more than {MAX_DEPTH} folders deep");
+        Some(Finding::error(FAILED_BUILD, item.span().clone(), message))
+    }
+}
+
+fn listed_twice(first: &Node, second: &Node) -> Finding {
+    let message = format!("`{}` is named twice", second.text().unwrap_or_default());
+    let finding = Finding::error(MISSING_RESOURCE, second.span().clone(), message);
+    finding
+        .related(first.span().clone(), "named here already")
+        .help("remove one of the lines: kustomize refuses to build the folder")
+}
+
+fn no_kustomization(item: &Node, text: &str) -> Finding {
+    let message = format!("folder `{text}` has no {}", FILE_NAMES[0]);
+    let help = "add one, or name the files: kustomize does not take a folder of files";
+    Finding::error(MISSING_RESOURCE, item.span().clone(), message).help(help)
+}

@@ -1,0 +1,62 @@
+//! Values that transformers write, most of them strings.
+
+use std::sync::Arc;
+
+use crate::text::Span;
+use crate::yaml::{By, Entry, Node, Origin, Reader, Scalar, Step, Style, Value};
+
+/// A mapping with a key set to a text. A value that is the same already keeps its place.
+pub(crate) fn set_text_entry(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
+    let Some(text) = value.shared_text() else { return map.clone() };
+    let by = By::Field(value.span().clone());
+    match map.entry(key) {
+        Some(entry) if entry.node.resolve(Reader::Kustomize) == Some(Scalar::String(&text)) => map.clone(),
+        Some(entry) => map.with(entry.with_node(entry.node.changed(Value::Scalar(text, string_style(value)), by))),
+        None => map.with(Entry::new(key, key_span, new_value(Value::Scalar(text, string_style(value)), by))),
+    }
+}
+
+/// A value that a step made where nothing was.
+pub(crate) fn new_value(value: Value, by: By) -> Node {
+    Node { value, origin: Origin::Via(Arc::new(Step::new(by, None, Box::default()))) }
+}
+
+/// A style that makes the text a string: these fields hold strings, whatever the text looks like.
+pub(crate) fn string_style(value: &Node) -> Style {
+    match &value.value {
+        Value::Scalar(_, style) if *style != Style::Plain => *style,
+        _ => Style::Double,
+    }
+}
+
+/// A string with another text: plain where it was and can be.
+pub(crate) fn with_text(node: &Node, text: &str, by: By) -> Node {
+    let style = match &node.value {
+        Value::Scalar(_, Style::Plain) => Style::Plain,
+        _ => string_style(node),
+    };
+    let plain = Node::scalar(text, style, node.span().clone());
+    let style = match plain.resolve(Reader::Kubernetes) {
+        Some(Scalar::String(_)) => style,
+        _ => Style::Double,
+    };
+    node.changed(Value::Scalar(text.into(), style), by)
+}
+
+/// Tells whether a scalar is a string.
+pub(crate) fn is_string(node: &Node) -> bool {
+    matches!(node.resolve(Reader::Kubernetes), Some(Scalar::String(_)))
+}
+
+/// The string that kustomize makes of a value of labels or annotations.
+pub(crate) fn to_string_value(node: &Node) -> Node {
+    match &node.value {
+        Value::Scalar(..) if is_string(node) => node.clone(),
+        Value::Scalar(text, _) => {
+            Node { value: Value::Scalar(text.clone(), Style::Double), origin: node.origin.clone() }
+        }
+        Value::Seq(_) | Value::Map(_) => {
+            Node { value: Value::Scalar("".into(), Style::Double), origin: node.origin.clone() }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! A neighbour.
+
+pub(super) struct Tag;

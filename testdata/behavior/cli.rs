@@ -1,0 +1,384 @@
+//! The command line beside the sessions of `testdata/cli`: pipes, colors, rights, processes at once.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_fleetwright");
+
+fn fleetwright(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(BINARY).current_dir(folder).args(arguments).env_remove("NO_COLOR").output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder with a fleet of two clusters and a layout of its own.
+fn fleet() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cli/render.in");
+    for path in ["fleet.yaml", "layout/layout.yaml", "layout/clusters/[cluster]/info.yaml"] {
+        let target = folder.path().join(path);
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::copy(source.join(path), target).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    for arguments in
+        [["rule", "missing-service-account"], ["schema", "fleet"], ["lint", "--help"], ["completions", "zsh"]]
+    {
+        let mut child =
+            Command::new(BINARY).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_single_file_that_is_not_judged_hears_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        ("a.json", "{}", "Flux reads files named .yaml or .yml"),
+        ("b.yaml", "kind: [\n", "skipped, as are files that are no YAML"),
+        ("c.yaml", "a: 1\n", "skipped, as are files without Kubernetes objects"),
+    ];
+    for (name, content, why) in cases {
+        std::fs::write(folder.path().join(name), content).unwrap();
+        let output = fleetwright(folder.path(), &["lint", name]);
+        let said = text(&output.stderr);
+        assert!(said.contains(why) && said.contains(name) && output.status.code() == Some(0), "{said}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_hides_no_finding_from_the_exit_code() {
+    let folder = fleet();
+    let exits_with = |arguments: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.current_dir(folder.path()).args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        child.wait().unwrap().code()
+    };
+    assert_eq!(exits_with(&["render", "--check"]), Some(1));
+    assert_eq!(exits_with(&["render"]), Some(0));
+    std::fs::write(folder.path().join("a.yaml"), "apiVersion: v1\nkind: ConfigMap\nkind: Twice\n").unwrap();
+    for format in ["text", "json", "github"] {
+        assert_eq!(exits_with(&["lint", "--format", format]), Some(1), "{format}");
+    }
+    std::fs::write(folder.path().join("clusters/east/info.yaml"), "edited: true\n").unwrap();
+    assert_eq!(exits_with(&["render"]), Some(1));
+}
+
+#[test]
+fn colours_end_where_they_cannot_be_shown() {
+    let folder = fleet();
+    let has_colours = |arguments: &[&str]| text(&fleetwright(folder.path(), arguments).stdout).contains('\x1b');
+    assert!(has_colours(&["render", "--check", "--color", "always"]));
+    assert!(!has_colours(&["render", "--check"]));
+    assert!(!has_colours(&["render", "--check", "--color", "never"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_is_named_and_nothing_is_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = fleet();
+    let out = folder.path().join("out");
+    std::fs::create_dir_all(out.join("clusters")).unwrap();
+    for read_only in [out.clone(), out.join("clusters")] {
+        std::fs::set_permissions(&read_only, std::fs::Permissions::from_mode(0o555)).unwrap();
+        if std::fs::write(read_only.join("probe"), "").is_ok() {
+            eprintln!("skipped: this user writes to read-only folders, as root does");
+            return;
+        }
+        let output = fleetwright(folder.path(), &["render", "-o", "out"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("permission denied") && said.contains("out"), "{said}");
+        assert!(!out.join(".fleetwright.lock").exists() && !out.join(".fleetwright.tmp").exists());
+        std::fs::set_permissions(&read_only, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+/// A file or a lock that cannot be read may hold anything: nothing is said of it, and nothing written over it.
+#[test]
+fn what_cannot_be_read_is_neither_current_nor_stale() {
+    let folder = fleet();
+    let root = folder.path();
+    assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
+    std::fs::write(root.join(".fleetwright.lock"), [0xff, 0x00]).unwrap();
+    for arguments in [&["render"][..], &["render", "--check"]] {
+        let output = fleetwright(root, arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("cannot read `.fleetwright.lock`") && said.contains("--force"), "{said}");
+    }
+    let forced = fleetwright(root, &["render", "--force"]);
+    assert!(
+        text(&forced.stderr).contains("the lock file was written; nothing else to change: 2 files"),
+        "{}",
+        text(&forced.stderr)
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn no_line_is_shown_of_what_a_link_called_fleet_yaml_leads_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("token"), "private: [\n").unwrap();
+    std::os::unix::fs::symlink(outside.path().join("token"), folder.path().join("fleet.yaml")).unwrap();
+    for arguments in [&["render", "--check"][..], &["render", "--explain-values"], &["lint", "--fleet", "fleet.yaml"]] {
+        let output = fleetwright(folder.path(), arguments);
+        let said = text(&output.stderr) + &text(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("it is a link out of the folder") && !said.contains("private"), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_is_no_edited_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = fleet();
+    let root = folder.path();
+    assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
+    for path in ["clusters/east/info.yaml", "clusters"] {
+        let mode = |mode| std::fs::set_permissions(root.join(path), std::fs::Permissions::from_mode(mode)).unwrap();
+        mode(0);
+        if std::fs::read(root.join("clusters/east/info.yaml")).is_ok() {
+            eprintln!("skipped: this user reads everything, as root does");
+            return;
+        }
+        let output = fleetwright(root, &["render", "--check"]);
+        mode(0o755);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("cannot read `clusters/east/info.yaml`: permission denied"), "{said}");
+    }
+}
+
+#[test]
+fn two_renders_at_once_take_turns() {
+    let folder = fleet();
+    let render = || Command::new(BINARY).current_dir(folder.path()).arg("render").stderr(Stdio::piped()).spawn();
+    for round in 0..10 {
+        let fleet_yaml = std::fs::read_to_string(folder.path().join("fleet.yaml")).unwrap();
+        let (from, to) = if round % 2 == 0 { ("west", "north") } else { ("north", "west") };
+        std::fs::write(folder.path().join("fleet.yaml"), fleet_yaml.replace(from, to)).unwrap();
+        let children: Vec<_> = (0..4).map(|_| render().unwrap()).collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        }
+    }
+    assert_eq!(fleetwright(folder.path(), &["render", "--check"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_result_goes_to_standard_output_and_talk_does_not() {
+    let folder = fleet();
+    let check = fleetwright(folder.path(), &["render", "--check"]);
+    assert!(text(&check.stdout).starts_with("--- /dev/null\n"), "{}", text(&check.stdout));
+    assert!(text(&check.stderr).contains("2 files to add, 0 to change, 0 to remove"), "{}", text(&check.stderr));
+    let rendered = fleetwright(folder.path(), &["render"]);
+    assert_eq!(text(&rendered.stdout), "");
+    let json = fleetwright(folder.path(), &["lint", "--format", "json"]);
+    serde_json::from_slice::<serde_json::Value>(&json.stdout).unwrap();
+    assert!(text(&json.stderr).contains("no findings"));
+}
+
+/// What was interrupted is repaired: whatever subset of the work a killed run did, the next render finishes it.
+#[test]
+fn a_render_repairs_what_an_interrupted_one_left() {
+    let folder = fleet();
+    let root = folder.path();
+    assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
+    let lock = std::fs::read_to_string(root.join(".fleetwright.lock")).unwrap();
+    let fleet_yaml = std::fs::read_to_string(root.join("fleet.yaml")).unwrap();
+    std::fs::write(root.join("fleet.yaml"), fleet_yaml.replace("west", "north")).unwrap();
+    assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
+    let done = std::fs::read_to_string(root.join(".fleetwright.lock")).unwrap();
+
+    // Killed after one file: the lock lists both states, the folder of the removed file is empty, the stage is there.
+    std::fs::write(root.join(".fleetwright.lock"), format!("{lock}{done}")).unwrap();
+    std::fs::remove_dir_all(root.join("clusters/north")).unwrap();
+    std::fs::create_dir_all(root.join("clusters/west")).unwrap();
+    std::fs::create_dir_all(root.join(".fleetwright.tmp")).unwrap();
+    let repaired = fleetwright(root, &["render"]);
+    assert_eq!(repaired.status.code(), Some(0), "{}", text(&repaired.stderr));
+    assert_eq!(std::fs::read_to_string(root.join(".fleetwright.lock")).unwrap(), done);
+    assert!(root.join("clusters/north/info.yaml").exists());
+    assert!(!root.join("clusters/west").exists() && !root.join(".fleetwright.tmp").exists());
+}
+
+fn repository() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cli/repository.in")
+}
+
+#[test]
+fn what_commands_write_for_programs_is_what_its_schema_describes() {
+    let cases: [(&str, &[&str]); 4] = [
+        ("build", &["build", "--format", "json"]),
+        ("trace", &["trace", "Deployment/shop/web", "--format", "json"]),
+        ("graph", &["graph", "--format", "json"]),
+        ("access", &["access", "flux-system", "--format", "json"]),
+    ];
+    for (name, arguments) in cases {
+        let schema = serde_json::from_slice(&fleetwright(&repository(), &["schema", name]).stdout).unwrap();
+        let schema = jsonschema::draft202012::new(&schema).unwrap();
+        let written = fleetwright(&repository(), arguments);
+        let document = serde_json::from_slice(&written.stdout).unwrap();
+        let errors: Vec<String> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+        assert!(!text(&written.stdout).contains("hunter2"), "{name}: a Secret's value is shown");
+    }
+}
+
+#[test]
+fn the_values_of_secrets_are_shown_only_when_asked_for() {
+    let masked = text(&fleetwright(&repository(), &["build"]).stdout);
+    let shown = text(&fleetwright(&repository(), &["build", "--show-secrets"]).stdout);
+    assert!(!masked.contains("hunter2") && shown.contains("token: hunter2"));
+}
+
+/// Names are the user's: what ends a label, a line or a comment in one form must not do so here.
+#[test]
+fn names_of_objects_break_no_form_of_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: \"a\\\"]; b\\n\
+                    rm -rf\\e[1m#c\"\n  namespace: x\nspec: {path: ./y, sourceRef: {kind: GitRepository, name: \"\\n---\"}}\n";
+    std::fs::write(folder.path().join("a.yaml"), manifest).unwrap();
+    for format in ["text", "mermaid", "dot"] {
+        let drawn = text(&fleetwright(folder.path(), &["graph", "--format", format]).stdout);
+        assert!(!drawn.contains("\nrm") && !drawn.contains('\x1b') && !drawn.contains("\n---"), "{drawn}");
+        let label = match format {
+            "mermaid" => "a#34;]#59; b rm -rf",
+            "dot" => "a\\\"]; b rm -rf",
+            _ => "a\"]; b rm -rf",
+        };
+        assert!(drawn.contains(label), "{drawn}");
+    }
+    let built = text(&fleetwright(folder.path(), &["build"]).stdout);
+    assert_eq!(built.matches("\n---").count() + usize::from(built.starts_with("---")), 1, "{built}");
+}
+
+/// A repository with a configuration, an application and a copy of another repository beside it.
+fn configured() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [none.yaml]\n";
+    let header = "apiVersion: fleetwright.dev/v1alpha1\nkind: Config\n";
+    for (path, text) in [
+        (".fleetwright.yaml", format!("{header}colour: red\n")),
+        ("repo/.git", "gitdir: elsewhere\n".to_owned()),
+        ("repo/.fleetwright.yaml", format!("{header}lint: {{rules: {{missing-resource: warning}}, skip: [a/old]}}\n")),
+        ("repo/a/new/kustomization.yaml", kustomization.to_owned()),
+        ("repo/a/old/kustomization.yaml", kustomization.to_owned()),
+        ("repo/b/.fleetwright.yaml", format!("{header}lint: {{rules: {{missing-resource: off}}}}\n")),
+        ("repo/b/kustomization.yaml", kustomization.to_owned()),
+        ("repo/.sub/.git/HEAD", String::new()),
+        ("repo/.sub/kustomization.yaml", kustomization.to_owned()),
+    ] {
+        let full = folder.path().join(path);
+        std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+        std::fs::write(full, text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn the_nearest_configuration_of_the_repository_counts_and_no_further() {
+    let folder = configured();
+    let lint = |from: &str, dir: &str| {
+        let output = fleetwright(&folder.path().join(from), &["lint", dir]);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        let summary = said.lines().find_map(|line| line.split_once(" in 0 objects of ")).unwrap_or_default();
+        (output.status.code(), summary.0.to_owned())
+    };
+    let warning = (Some(0), "1 warning".to_owned());
+    for (from, dir) in [("repo", "a"), ("repo", "a/new"), ("repo/a", "."), ("repo/a/new", ".."), ("", "repo/a")] {
+        assert_eq!(lint(from, dir), warning, "{dir} from `{from}`");
+    }
+    assert_eq!(lint("repo", "a/old"), (Some(0), "no findings".to_owned()));
+    assert_eq!(lint("repo", "b").1, "no findings");
+    assert_eq!(lint("repo", ".sub"), (Some(1), "1 error".to_owned()), "a repository in a repository is another one");
+    assert_eq!(lint("", ".").0, Some(2), "a mistake is no configuration to ignore");
+}
+
+#[test]
+fn paths_of_a_configuration_above_are_relative_to_it() {
+    let folder = configured();
+    let root = folder.path();
+    let header = "apiVersion: fleetwright.dev/v1alpha1\nkind: Config\n";
+    let config = |text: &str| std::fs::write(root.join("repo/.fleetwright.yaml"), format!("{header}{text}\n")).unwrap();
+    let lint = |from: &str, dir: &str| {
+        let output = fleetwright(&root.join(from), &["lint", dir]);
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    config("lint: {exceptions: [{rule: missing-resource, reason: old, paths: [a/old]}]}");
+    assert!(lint("repo/a", ".").contains("1 error in"), "{}", lint("repo/a", "."));
+    assert!(lint("repo/a", "old").contains("1 finding excepted"), "{}", lint("repo/a", "old"));
+
+    // A copy beside the repository is called by the path that leads there, wherever the command runs.
+    let sync = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: \
+                flux-system}\nspec: {url: https://example.com/repo.git, ref: {branch: main}}\n---\napiVersion: \
+                kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: \
+                flux-system}\nspec: {path: ./c, sourceRef: {kind: GitRepository, name: flux-system}}\n";
+    let apps = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: apps, namespace: \
+                flux-system}\nspec: {url: https://example.com/apps.git, ref: {branch: main}}\n---\napiVersion: \
+                kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\n\
+                spec: {path: ./x, prune: true, sourceRef: {kind: GitRepository, name: apps}}\n";
+    for (path, text) in [
+        ("repo/c/flux-system/gotk-sync.yaml", sync),
+        ("repo/c/apps.yaml", apps),
+        ("apps/x/kustomization.yaml", "kind: Kustomization\nresources: [none.yaml]\n"),
+    ] {
+        std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        std::fs::write(root.join(path), text).unwrap();
+    }
+    let sources = "sources: [{url: https://example.com/apps.git, path: ../apps}]";
+    config(&format!("{sources}\nlint: {{skip: [a, b, .sub]}}"));
+    assert!(lint("repo", ".").contains("copy `../apps` lies outside of the repository"), "{}", lint("repo", "."));
+    let lint = |from: &str, dir: &str| {
+        let output = fleetwright(&root.join(from), &["lint", "--trust-config", dir]);
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    assert!(lint("repo", ".").contains("../apps/x/kustomization.yaml"), "{}", lint("repo", "."));
+    config(&format!("{sources}\nlint: {{skip: [a, b, .sub, ../apps/x]}}"));
+    for (from, dir) in [("repo", "."), ("", "repo"), ("repo/a", ".."), ("apps", "../repo")] {
+        assert!(lint(from, dir).contains("no findings"), "{dir} from `{from}`: {}", lint(from, dir));
+    }
+}
+
+/// What is wrong with a cluster as a whole concerns none of its appliers, and is said all the same.
+#[test]
+fn what_a_cluster_is_refused_for_fails_a_build_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "sourceRef: {kind: GitRepository, name: flux-system}";
+    let itself = format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: \
+         again-${{N}}\n  namespace: flux-system\nspec:\n  path: ./apps\n  {source}\n  postBuild: {{substitute: {{N: \
+         '${{N}}x'}}}}\n"
+    );
+    let sync = format!(
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{name: flux-system, namespace: \
+         flux-system}}\nspec: {{url: https://example.org/fleet.git}}\n---\napiVersion: \
+         kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: flux-system, namespace: \
+         flux-system}}\nspec: {{path: ./apps, {source}, postBuild: {{substitute: {{N: x}}}}}}\n"
+    );
+    std::fs::create_dir(folder.path().join("apps")).unwrap();
+    std::fs::write(folder.path().join("apps/again.yaml"), itself).unwrap();
+    std::fs::write(folder.path().join("gotk-sync.yaml"), sync).unwrap();
+    let built = fleetwright(folder.path(), &["build"]);
+    let said = text(&built.stderr);
+    assert!(said.contains("makes itself over and over under new names") && said.contains("again.yaml:4"), "{said}");
+    assert_eq!(built.status.code(), Some(1), "{said}");
+    // One of those that build is printed without a word about the rest.
+    let built = fleetwright(folder.path(), &["build", "--kustomization", "flux-system/again-x"]);
+    assert_eq!(built.status.code(), Some(0), "{}", text(&built.stderr));
+}

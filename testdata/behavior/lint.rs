@@ -1,0 +1,46 @@
+//! Rules as a whole: each has a page and cases.
+
+use std::path::Path;
+
+use fleetwright::lint::{Options, RULES, run};
+
+use super::support::{entries, folders, lines, name, testdata, tree_of};
+
+#[test]
+fn every_rule_has_a_page_and_cases_and_every_folder_a_rule() {
+    let cases: Vec<String> = folders(&testdata("lint")).iter().map(|path| name(path)).collect();
+    let rules: Vec<String> = RULES.iter().map(|rule| rule.id.to_string()).collect();
+    assert_eq!(rules, cases, "a rule is one file, one line and one folder of cases");
+    let sources = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lint/rules")).unwrap();
+    let mut sources: Vec<String> =
+        sources.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().replace('_', "-")).collect();
+    sources.retain(|source| source != "mod");
+    sources.sort();
+    assert_eq!(rules, sources, "every file of `rules/` has a line in `rules!`");
+    for rule in RULES {
+        let page = rule.page();
+        for heading in ["## Why", "## How to fix it", "## Bad", "## Good", "## Source"] {
+            assert!(page.contains(heading), "{}: the page has no `{heading}`", rule.id);
+        }
+        assert!(!rule.summary.ends_with('.'), "{}", rule.id);
+        assert!(entries(&testdata("lint").join(rule.id)).len() > 1, "{}: too few cases", rule.id);
+    }
+}
+
+/// Judges a folder outside of the repository: `TREE=path cargo test --test behavior lint::judges_a_tree -- --ignored`.
+#[test]
+#[ignore = "judges the folder that TREE names"]
+fn judges_a_tree() {
+    let Ok(root) = std::env::var("TREE") else { return };
+    let tree = tree_of(Path::new(&root));
+    let start = std::time::Instant::now();
+    let options = Options { pedantic: std::env::var("PEDANTIC").is_ok(), ..Options::default() };
+    let outcome = run(&tree, &options);
+    let elapsed = start.elapsed();
+    print!("{}", lines(&outcome.findings));
+    for finding in &outcome.findings {
+        println!("  {}", finding.help.as_deref().unwrap_or_default());
+    }
+    println!("{} files, {} objects in {elapsed:?}", tree.len(), outcome.objects);
+    println!("skipped {:?}\nnot done {:?}", outcome.skipped, outcome.not_done);
+}

@@ -1,0 +1,26 @@
+//! Tests of behavior that are not a case of `testdata/`.
+#![expect(clippy::unwrap_used, reason = "clippy knows test functions, and not those that they share")]
+
+mod action;
+mod architecture;
+mod bounds;
+mod cases;
+mod cli;
+mod clusters;
+mod confinement;
+mod decryption;
+mod fleet;
+mod handling;
+mod helm;
+mod kustomize;
+mod lint;
+mod producers;
+mod readme;
+mod render;
+mod report;
+mod resourceset;
+mod seeds;
+#[path = "../support.rs"]
+mod support;
+mod variables;
+mod yaml;
