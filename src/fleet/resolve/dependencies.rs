@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, did_you_mean};
-use crate::fleet::formats::is_dns_label;
 use crate::base::graph::{self, Step};
-use crate::fleet::input::formats::is_dns_label;
+use crate::fleet::formats::is_dns_label;
 use crate::fleet::merge::levels::Merged;
 use crate::text::{Index, Span};
 use crate::yaml::Node;

@@ -6,7 +6,6 @@ use std::ops::Deref;
 
 use crate::base::finding::Finding;
 use crate::base::set_aside::is_set_aside;
-use crate::flux::build::applier_spec::Asks;
 use crate::flux::build::kustomization::missing;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::install::root::Root;

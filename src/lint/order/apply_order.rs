@@ -70,7 +70,8 @@ impl<'a> ApplyOrder<'a> {
         }
         let (mut releases, mut release_appliers) = (Vec::new(), Vec::new());
         // A release without dependencies becomes ready some time after it is applied, so that it needs no event.
-        for release in view.of_kind(groups::HELM, "HelmRelease").filter(|one| dependencies(one.object).next().is_some()) {
+        for release in view.of_kind(groups::HELM, "HelmRelease").filter(|one| dependencies(one.object).next().is_some())
+        {
             let event = 2 * appliers.len() + releases.len();
             ready_events.entry_or(ObjectId::of(release.object).settled(), || event);
             releases.push(release.object);

@@ -5,7 +5,6 @@ use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
 use crate::lint::rule::{Check, declare};
-use crate::lint::groups::HELM;
 use crate::lint::view::View;
 use crate::yaml::Node;
 

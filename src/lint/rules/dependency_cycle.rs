@@ -7,9 +7,7 @@ use crate::kube::groups;
 use crate::lint::findings::Findings;
 use crate::lint::refs::dependency::{Condition, DEPENDENTS, Dependency, dependencies};
 use crate::lint::rule::{Check, declare};
-use crate::lint::groups::KUSTOMIZE;
 use crate::lint::view::View;
-use cycles::circles;
 
 declare! {
     /// `dependsOn` runs in a circle.

@@ -5,7 +5,6 @@ use crate::flux::{Applied, Brought, Cluster, State, is_flux};
 use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
-use crate::lint::order::cold_start::own_place;
 use crate::lint::rule::{Check, declare};
 use crate::lint::facts::own_position::own_position;
 use crate::lint::view::View;

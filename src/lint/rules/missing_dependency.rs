@@ -8,7 +8,7 @@ use crate::kube::Object;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
 use crate::lint::findings::Findings;
-use crate::lint::order::apply_order::{ApplyOrder, Before};
+use crate::lint::order::apply_order::ApplyOrder;
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::facts::own_position::own_position;

@@ -1,9 +1,8 @@
 use crate::kube::groups;
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
-use crate::lint::presence::presence::Presence;
-use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::presence::on_cluster::Presence;
+use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 
 declare! {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::rule::Rule;
 use super::subject::{Account, Subject};
 use crate::base::finding::ObjectRef;
-use crate::kube::{Object, groups};
 use crate::kube::selector::Selector;
+use crate::kube::{Object, groups};
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
 
@@ -96,7 +96,7 @@ impl Role {
         });
         let labels = object.node.at_keys(&["metadata", "labels"]).map_or(&[][..], Node::entries);
         let selectors = object.node.at_keys(&["aggregationRule", "clusterRoleSelectors"]);
-        let selectors = selectors.map_or(&[][..], Node::items).iter().map(Selector::read);
+        let selectors = selectors.map_or(&[][..], Node::items).iter().map(Selector::of);
         // With an invalid selector, nothing is aggregated and the rules remain.
         let aggregates = selectors.collect::<Option<Vec<Selector>>>().unwrap_or_default();
         let is_opaque = ["rules", "aggregationRule"].iter().filter_map(|key| object.node.get(key)).any(is_unknown);

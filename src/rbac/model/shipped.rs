@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::role::{Binding, BoundSubject, DefinedIn, Product, Role, RoleRef};
 use super::rule::Rule;
 use super::subject::{Account, Subject};
-use crate::kube::{Scope, groups};
 use crate::kube::selector::Selector;
+use crate::kube::{Scope, groups};
 use crate::yaml::Name;
 
 /// The shipped roles, bindings and kinds.

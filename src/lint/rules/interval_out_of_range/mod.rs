@@ -7,7 +7,6 @@ use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
-use crate::lint::fields::go_duration;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 

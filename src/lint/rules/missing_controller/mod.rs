@@ -7,7 +7,6 @@ use crate::lint::rule::{Check, declare};
 use controllers::{Installed, KINDS};
 use crate::lint::view::View;
 use crate::yaml::Node;
-use controllers::{Installed, KINDS};
 
 declare! {
     /// An object of Flux has no controller on its cluster.

@@ -8,7 +8,6 @@ use crate::lint::rule::{Check, declare};
 use receiver_events::{Event, ignores_events, judge};
 use crate::lint::view::View;
 use crate::yaml::Node;
-use receiver_events::{Event, ignores_events, judge};
 
 declare! {
     /// A Receiver names a resource that is not there, or an event that never comes.

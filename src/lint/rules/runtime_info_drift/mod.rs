@@ -11,7 +11,6 @@ use crate::lint::rule::{Check, declare};
 use runtime_info::{Info, has_other_readers, infos, repository_reads};
 use crate::text::Span;
 use crate::yaml::{Entry, Name};
-use runtime_info::{Info, has_other_readers, infos, repository_reads};
 
 declare! {
     /// Clusters disagree on the keys of a ConfigMap of variables, or nothing reads one.
