@@ -1,13 +1,13 @@
 //! A Flux repository, understood: what its files are, what its kustomizations build to, who its tenants are.
 
+mod classify;
 mod object;
 mod model;
-mod classify;
+mod producer;
+mod resourceset;
 pub mod source;
 mod settings;
 mod install;
-mod producer;
-mod resourceset;
 pub mod variables;
 mod build;
 mod cluster;

@@ -28,7 +28,7 @@ use crate::flux::model::completion::{Applier, Appliers, Completion};
 use crate::flux::query::image_marker::{Marker, markers};
 use crate::flux::source::sources::Sources;
 use crate::kube::Object;
-use crate::kustomize::{Build, Builder, Files, is_yaml};
+use crate::kustomize::{Build, Builder, Files, Omission, is_yaml, omissions_by_name};
 use crate::text::{Entry, Index, Tree, folder_of};
 
 /// What a repository holds.
@@ -72,9 +72,6 @@ impl Skipped {
         self.0.values().sum()
     }
 }
-
-/// Fields of a kustomization that can set any field of any object.
-const TRANSFORMERS: [&str; 5] = ["replacements", "transformers", "vars", "components: <url>", "configurations"];
 
 /// What kustomizations name, by path.
 #[derive(Default)]
@@ -154,7 +151,7 @@ impl Repo {
         let buildable = || named.folders.iter().filter(|(_, component)| !**component).map(|(folder, _)| folder);
         let tops: Vec<&String> = buildable().filter(|folder| !named.included.contains(*folder)).collect();
         // Where there are roots, what they reach decides, and is built from there.
-        let build_one = |folder: &String| if rootless { builder.build(folder) } else { builder.gather(folder) };
+        let build_one = |folder: &String| if rootless { builder.build(folder) } else { builder.accumulate(folder) };
         let at_once = |some: &[&'_ String]| -> Vec<Build> { some.par_iter().map(|top| build_one(top)).collect() };
         let tops = tops.chunks(AT_ONCE).flat_map(|some| some.iter().copied().zip(at_once(some)));
         let mut patches = Tally::default();
@@ -166,7 +163,8 @@ impl Repo {
             }
             let build = build.unwrap_or_else(|| build_one(folder));
             covered.extend(build.folders);
-            let settled = !TRANSFORMERS.iter().any(|field| build.not_done.contains_key(*field));
+            // A component can set any field of any object.
+            let settled = !build.not_done.contains_key(&Omission::RemoteComponent);
             self.problems.extend(build.findings);
             patches.take_folder(&build.patch_targets);
             let folder: Arc<str> = folder.as_str().into();
@@ -176,7 +174,7 @@ impl Repo {
             }
         }
         self.problems.extend(patches.findings());
-        self.not_done = builder.not_done();
+        self.not_done = omissions_by_name(&builder.not_done());
     }
 
     /// Takes the objects of files that no kustomization is responsible for.

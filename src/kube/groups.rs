@@ -1,18 +1,18 @@
 //! API groups that several modules name, and the namespace that Flux is installed in unless it is changed.
 
-/// FluxInstances, ResourceSets and the other kinds of Flux Operator.
+/// `FluxInstance`, `ResourceSet` and the other kinds of Flux Operator.
 pub const FLUX_OPERATOR: &str = "fluxcd.controlplane.io";
-/// GitRepositories, OCIRepositories and the other sources.
+/// `GitRepository`, `OCIRepository` and the other sources.
 pub const SOURCE: &str = "source.toolkit.fluxcd.io";
-/// ArtifactGenerators.
+/// `ArtifactGenerator`.
 pub const SOURCE_EXTENSIONS: &str = "source.extensions.fluxcd.io";
-/// Kustomizations of Flux.
+/// `Kustomization` of Flux.
 pub const KUSTOMIZE: &str = "kustomize.toolkit.fluxcd.io";
-/// HelmReleases.
+/// `HelmRelease`.
 pub const HELM: &str = "helm.toolkit.fluxcd.io";
-/// ImageRepositories, ImagePolicies and ImageUpdateAutomations.
+/// `ImageRepository`, `ImagePolicy` and `ImageUpdateAutomation`.
 pub const IMAGE: &str = "image.toolkit.fluxcd.io";
-/// Alerts, Providers and Receivers.
+/// `Alert`, `Provider` and `Receiver`.
 pub const NOTIFICATION: &str = "notification.toolkit.fluxcd.io";
 /// Roles and bindings.
 pub const RBAC: &str = "rbac.authorization.k8s.io";

@@ -1,10 +1,13 @@
 //! The identity of an object.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use super::groups;
 use super::object::Object;
 use super::scope::settled_namespace;
+use crate::base::finding::ObjectRef;
+use crate::yaml::{Name, Node};
 
 /// The identity of an object, without the version of its API: group, kind, namespace and name.
 ///
@@ -42,6 +45,68 @@ impl<'a> ObjectId<'a> {
     /// Whether the kind belongs to Flux or to Flux Operator.
     pub fn is_flux(&self) -> bool {
         groups::is_toolkit(self.group) || self.group == groups::FLUX_OPERATOR
+    }
+}
+
+/// The identity of an object as the key of maps, with the namespace that the API server uses.
+///
+/// Two keys are equal if the API server takes their objects for one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectKey {
+    group: Name,
+    kind: Name,
+    namespace: Name,
+    name: Name,
+}
+
+static EMPTY: LazyLock<Name> = LazyLock::new(|| Name::from(""));
+static DEFAULT: LazyLock<Name> = LazyLock::new(|| Name::from("default"));
+
+impl ObjectKey {
+    /// The key of an object; it shares the texts of the object where it can.
+    pub fn of(object: &Object) -> Self {
+        let id = ObjectId::of(object).settled();
+        let metadata = object.node.get("metadata");
+        let field = |key: &str| metadata.and_then(|metadata| metadata.get(key));
+        Self {
+            group: shared(id.group, None),
+            kind: shared(id.kind, object.node.get("kind")),
+            namespace: shared(id.namespace, field("namespace")),
+            name: shared(id.name, field("name")),
+        }
+    }
+
+    /// The identity.
+    pub fn id(&self) -> ObjectId<'_> {
+        ObjectId { group: &self.group, kind: &self.kind, namespace: &self.namespace, name: &self.name }
+    }
+
+    /// The namespace; empty for cluster-scoped objects.
+    pub fn namespace(&self) -> &Name {
+        &self.namespace
+    }
+}
+
+/// A text as it is shared: by a constant, or by the node that it was read from.
+fn shared(text: &str, node: Option<&Node>) -> Name {
+    match text {
+        "" => EMPTY.clone(),
+        "default" => DEFAULT.clone(),
+        _ => node.and_then(Node::shared_text).filter(|shared| **shared == *text).unwrap_or_else(|| text.into()),
+    }
+}
+
+impl From<ObjectId<'_>> for ObjectKey {
+    fn from(id: ObjectId<'_>) -> Self {
+        let ObjectId { group, kind, namespace, name } = id.settled();
+        Self { group: group.into(), kind: kind.into(), namespace: namespace.into(), name: name.into() }
+    }
+}
+
+impl<'a> From<&'a ObjectRef> for ObjectId<'a> {
+    fn from(reference: &'a ObjectRef) -> Self {
+        let namespace = reference.namespace.as_deref().unwrap_or_default();
+        Self { group: reference.group(), kind: &reference.kind, namespace, name: &reference.name }
     }
 }
 

@@ -9,6 +9,6 @@ mod selector_text;
 pub mod version;
 pub mod semver_range;
 
-pub use id::ObjectId;
+pub use id::{ObjectId, ObjectKey};
 pub use object::Object;
 pub use scope::{Scope, scope_of, settled_namespace};

@@ -254,6 +254,8 @@ impl Constraint {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+
     use serde::Deserialize;
 
     use super::*;
@@ -286,7 +288,11 @@ mod tests {
         let versions: Vec<Version> = versions.into_iter().flatten().collect();
         assert_eq!(versions.len(), answers.order.len());
         for (version, expected) in versions.iter().zip(&answers.order) {
-            let letter = |other: &Version| ['<', '=', '>'][(version.cmp(other) as i8 + 1) as usize];
+            let letter = |other: &Version| match version.cmp(other) {
+                Ordering::Less => '<',
+                Ordering::Equal => '=',
+                Ordering::Greater => '>',
+            };
             assert_eq!(versions.iter().map(letter).collect::<String>(), *expected, "{version:?}");
         }
     }

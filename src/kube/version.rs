@@ -1,4 +1,4 @@
-//! Versions as the SemVer library of Flux reads and orders them.
+//! Versions as the library of Flux reads and orders them.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;

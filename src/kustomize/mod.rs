@@ -1,9 +1,10 @@
-//! `kustomize build`, in memory, keeping positions.
+//! `kustomize build` in memory, with the positions of all values.
 //!
-//! The real program is the judge: `testdata/oracles/kustomize` records what it answers to the inputs in
-//! `testdata/kustomize`. What it can do and this engine cannot yet is counted in `not_done`, never silent.
+//! The reference is the real program: `testdata/oracles/kustomize` records its output for the inputs in
+//! `testdata/kustomize`. Features that this engine does not support are counted in `not_done`.
 
 mod rule_ids;
+mod omission;
 mod file;
 mod schema;
 mod text;
@@ -20,12 +21,13 @@ pub use build::builder::{Builder, build};
 pub use build::output::Build;
 pub use file::definition::{FILE_NAMES, References, file_in, references_of};
 pub use file::files::{Files, Reading, is_yaml};
-pub use file::kustomization_fields::{fields, rewritten};
+pub use file::kustomization_fields::{fields, rewrite};
 pub use file::manifests::expand_list;
 pub use file::plugin_fields::plugin_fields;
 pub use file::remote::Copy;
 pub use file::remote_base::RemoteBase;
-pub use file::sops::decrypted;
+pub use file::sops::decrypt_object;
 pub use objects::patch_targets::PatchTarget;
+pub use omission::{Omission, Omissions, omissions_by_name};
 pub use rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 pub use text::scope::is_cluster_scoped;

@@ -368,7 +368,7 @@ fn a_fault_in_what_clusters_share_is_said_once_with_their_names() {
     let repo = load(&[&sync("a"), &sync("b"), &apps("a"), &apps("b"), broken].concat());
     assert_eq!(
         lines(&repo.problems),
-        "apps/kustomization.yaml:1:13 error[missing-resource] there is no file or folder `none.yaml`\n"
+        "apps/kustomization.yaml:1:13 error[missing-resource] file or directory `none.yaml` does not exist\n"
     );
     assert_eq!(repo.problems[0].clusters, [Arc::from("a"), Arc::from("b")]);
 }

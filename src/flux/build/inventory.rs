@@ -13,11 +13,10 @@ use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::model::objects::Objects;
 use crate::flux::object::kinds::is_kustomization;
 use crate::flux::object::kinds::tells;
-use crate::flux::object::object_id::{Id, id};
 use crate::flux::producer::makes_others;
 use crate::flux::resourceset::{is_input_provider, is_resource_set};
-use crate::kube::Object;
-use crate::yaml::{Name, Node};
+use crate::kube::{Object, ObjectId, ObjectKey};
+use crate::yaml::Name;
 
 /// What others ask about the objects of a build.
 #[derive(Debug, Default)]
@@ -47,7 +46,7 @@ struct Layout {
 /// An object that others look up, or that applies further ones.
 #[derive(Debug, Clone)]
 pub(crate) struct Held {
-    pub(crate) id: Id,
+    pub(crate) key: ObjectKey,
     pub(crate) object: Object,
     /// What it asks for, if it applies anything.
     pub(crate) asks: Option<Arc<Asks>>,
@@ -106,7 +105,7 @@ impl Inventory {
             let tells_as_before = layout.telling.binary_search(at).is_ok() == tells(new);
             let old = &objects[*at];
             let into_as_before = chart_into(old) == chart_into(new);
-            is_same(old, new) && tells_as_before && into_as_before && layout.roles[*at] == Role::of(new)
+            identity(old) == identity(new) && tells_as_before && into_as_before && layout.roles[*at] == Role::of(new)
         };
         if !changed.iter().all(is_alike) {
             return None;
@@ -151,11 +150,11 @@ impl Inventory {
     }
 
     /// The held object of an identity, whose print the caller knows. Of two claims of one build the first one holds.
-    pub(crate) fn get(&self, id: &Id, Print(print): Print) -> Option<&Held> {
+    pub(crate) fn get(&self, id: ObjectId<'_>, Print(print): Print) -> Option<&Held> {
         let known = &self.layout.held_by_print;
         let first = known.partition_point(|(other, _)| *other < print);
         let alike = known.iter().skip(first).take_while(|(other, _)| *other == print);
-        alike.map(|(_, at)| &self.held[*at]).find(|held| held.id == *id)
+        alike.map(|(_, at)| &self.held[*at]).find(|held| held.key.id() == id)
     }
 
     /// Tells whether an object of the same identity is among all objects, which `objects` are.
@@ -165,11 +164,10 @@ impl Inventory {
 
     /// Tells whether an object is among all objects, which `objects` are, when it is put into a namespace.
     pub(crate) fn has_in(&self, namespace: &str, object: &Object, objects: &Objects) -> bool {
-        let (group, kind, _, name) = identity(object);
-        self.has_identity((group, kind, namespace, name), objects)
+        self.has_identity(ObjectId { namespace, ..ObjectId::of(object) }.settled(), objects)
     }
 
-    fn has_identity(&self, wanted: (&str, &str, &str, &str), objects: &Objects) -> bool {
+    fn has_identity(&self, wanted: ObjectId<'_>, objects: &Objects) -> bool {
         let found = self.layout.prints.binary_search(&hash(wanted)).is_ok();
         found && objects.iter().any(|own| identity(own) == wanted)
     }
@@ -181,7 +179,7 @@ impl Held {
             Role::Applier(kind) => Some(Arc::new(Asks::of(kind, object))),
             Role::None | Role::Named | Role::Maker | Role::Controller => None,
         };
-        Self { id: id(object), object: object.clone(), asks, role }
+        Self { key: ObjectKey::of(object), object: object.clone(), asks, role }
     }
 }
 
@@ -202,9 +200,9 @@ impl Role {
 }
 
 impl Print {
-    /// That of an identity.
-    pub(crate) fn of((group, kind, namespace, name): &Id) -> Self {
-        Self(hash((group, kind, namespace, name)))
+    /// The hash of an identity with a settled namespace.
+    pub(crate) fn of(id: ObjectId<'_>) -> Self {
+        Self(hash(id))
     }
 }
 
@@ -218,22 +216,15 @@ fn applies_as(object: &Object) -> Option<ApplierKind> {
     }
 }
 
-fn identity(object: &Object) -> (&str, &str, &str, &str) {
-    let metadata = object.node.get("metadata");
-    let text = |key: &str| metadata.and_then(|metadata| metadata.get(key)).and_then(Node::text).unwrap_or_default();
-    (object.group(), object.kind(), text("namespace"), text("name"))
-}
-
-/// Tells whether two objects have one identity.
-fn is_same(one: &Object, other: &Object) -> bool {
-    identity(one) == identity(other)
+fn identity(object: &Object) -> ObjectId<'_> {
+    ObjectId::of(object).settled()
 }
 
 fn print(object: &Object) -> u64 {
     hash(identity(object))
 }
 
-fn hash(identity: (&str, &str, &str, &str)) -> u64 {
+fn hash(identity: ObjectId<'_>) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     identity.hash(&mut hasher);
     hasher.finish()

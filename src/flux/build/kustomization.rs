@@ -17,7 +17,7 @@ use crate::flux::source::artifact::Artifact;
 use crate::flux::variables::shared_substitution::Shared;
 use crate::flux::variables::substitute::rule_ids::UNDEFINED_VARIABLE;
 use crate::flux::variables::substitute::unset::Unset;
-use crate::kube::Object;
+use crate::kube::{Object, ObjectId};
 use crate::kustomize::{FAILED_BUILD, FILE_NAMES};
 use crate::text::{Index, folder_of};
 use crate::yaml::{Node, Value};
@@ -187,10 +187,10 @@ fn weight(node: &Node) -> usize {
 
 /// Two objects that substitution gave one name: Flux cannot tell which one it is to replace.
 fn twice(objects: &Objects) -> Vec<Finding> {
-    let mut seen: Index<crate::flux::object::object_id::Id, usize> = Index::default();
+    let mut seen: Index<ObjectId<'_>, usize> = Index::default();
     let mut findings = Vec::new();
     for (at, object) in objects.iter().enumerate() {
-        if let Some(first) = seen.insert(crate::flux::object::object_id::id(object), at) {
+        if let Some(first) = seen.insert(ObjectId::of(object).settled(), at) {
             let message = format!("substitution makes two objects called {}", object.reference());
             let finding = Finding::error(FAILED_BUILD, object.span().clone(), message)
                 .related(objects[first].span().clone(), "the other")

@@ -12,7 +12,7 @@ use crate::flux::variables::shared_substitution::is_enabled;
 use crate::flux::variables::substitute::reads;
 use crate::flux::variables::substitute::unset::Unset;
 use crate::kube::Object;
-use crate::kustomize::{Build, PatchTarget, RemoteBase};
+use crate::kustomize::{Build, PatchTarget, RemoteBase, omissions_by_name};
 use crate::yaml::Name;
 
 /// What an applier brings into a cluster. Appliers of equal input share it, and those of nearly equal input most of it.
@@ -132,6 +132,13 @@ impl Facts {
         let names: BTreeSet<&Name> = reads.iter().flat_map(|(_, names)| names.iter()).collect();
         let names = names.into_iter().cloned().collect();
         let Build { not_done, patch_targets, remote, .. } = build;
-        Self { is_substituted: enabled().next().is_some(), reads, names, not_done, patch_targets, remote }
+        Self {
+            is_substituted: enabled().next().is_some(),
+            reads,
+            names,
+            not_done: omissions_by_name(&not_done),
+            patch_targets,
+            remote,
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::manifest_walk::manifests;
 use crate::base::finding::Finding;
 use crate::flux::object::synthetic_node::{entry, list, map, quoted, text};
 use crate::kube::Object;
-use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, rewritten};
+use crate::kustomize::{FAILED_BUILD, FILE_NAMES, Files, rewrite};
 use crate::text::join;
 use crate::yaml::{DUPLICATE_KEY, Entry, Node, Value, go};
 
@@ -100,7 +100,7 @@ fn own(files: &Files, path: &str, place: &Node, findings: &mut Vec<Finding>) -> 
     let start = || parsed.file.first_line();
     let node = match parsed.documents.first() {
         Some(document) if document.node.is_map() => {
-            let (node, refused) = rewritten(&document.node);
+            let (node, refused) = rewrite(&document.node);
             findings.extend(refused);
             node
         }

@@ -1,7 +1,7 @@
 //! Objects encrypted by SOPS: what they say once Flux decrypted them is known to be there, and nobody here can know it.
 
 use crate::kube::Object;
-use crate::kustomize::decrypted;
+use crate::kustomize::decrypt_object;
 
 /// The annotation by which an object stays encrypted.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/decrypt";
@@ -17,7 +17,7 @@ pub(super) fn decrypt(object: &mut Object) {
     if switched.is_some_and(|value| value.eq_ignore_ascii_case("disabled")) {
         return;
     }
-    if let Some(node) = decrypted(&object.node) {
+    if let Some(node) = decrypt_object(&object.node) {
         object.node = node;
     }
 }

@@ -1,7 +1,7 @@
 //! What a cluster has, by name: what its appliers look things up in.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use super::unknown_contents::Doubts;
 use crate::flux::build::applier_spec::Asks;
@@ -9,7 +9,6 @@ use crate::flux::build::inventory::{Held, Print};
 use crate::flux::build::output::Output;
 use crate::flux::install::root::Root;
 use crate::flux::model::applier_kind::ApplierKind;
-use crate::flux::object::object_id::{Id, NONE};
 use crate::flux::producer::produced::Produced;
 use crate::flux::variables::load::ValuesLookup;
 use crate::kube::groups;
@@ -18,12 +17,9 @@ use crate::flux::producer::Producers;
 use crate::flux::resourceset::is_input_provider;
 use crate::flux::settings::Settings;
 use crate::flux::source::reference::{Lookup, SourceRef};
-use crate::kube::Object;
+use crate::kube::{Object, ObjectId, ObjectKey, settled_namespace};
 use crate::text::Index;
 use crate::yaml::Name;
-
-/// The group of sources.
-static SOURCES: LazyLock<Name> = LazyLock::new(|| Name::from(groups::SOURCE));
 
 /// So many layers are gone through one by one.
 const FEW_LAYERS: usize = 64;
@@ -34,9 +30,9 @@ pub(crate) struct Received {
     /// What was brought, in order, and with which say.
     layers: Vec<(Arc<Output>, Rank)>,
     /// Where objects stand in the layers, once that is asked of more layers than can be gone through each time.
-    merged: OnceLock<Index<Id, (usize, Rank)>>,
+    merged: OnceLock<Index<ObjectKey, (usize, Rank)>>,
     /// What applies others, and those that were listed below.
-    known: Index<Id, (Option<Arc<Asks>>, Rank)>,
+    known: Index<ObjectKey, (Option<Arc<Asks>>, Rank)>,
     /// The ArtifactGenerators of each namespace.
     generators: BTreeMap<Name, Vec<Object>>,
     /// The providers of inputs of each namespace.
@@ -76,8 +72,8 @@ impl Received {
             self.take_maker(held, kind, rank);
         }
         for held in inventory.appliers() {
-            if self.known.get(&held.id).is_none_or(|(asks, known)| asks.is_none() || *known < rank) {
-                self.known.insert(held.id.clone(), (held.asks.clone(), rank));
+            if self.known.get(&held.key).is_none_or(|(asks, known)| asks.is_none() || *known < rank) {
+                self.known.insert(held.key.clone(), (held.asks.clone(), rank));
             }
         }
         if !inventory.held.is_empty() {
@@ -89,7 +85,7 @@ impl Received {
     }
 
     fn take_maker(&mut self, held: &Held, kind: ApplierKind, rank: Rank) {
-        if self.known.get(&held.id).is_some_and(|(_, known)| *known >= rank) {
+        if self.known.get(&held.key).is_some_and(|(_, known)| *known >= rank) {
             return;
         }
         let object = &held.object;
@@ -100,23 +96,24 @@ impl Received {
             _ => None,
         };
         if let Some(listed) = listed {
-            let all = listed.entry(held.id.2.clone()).or_default();
+            let all = listed.entry(held.key.namespace().clone()).or_default();
             all.retain(|other| other.name() != object.name());
             all.push(object.clone());
         }
-        self.known.insert(held.id.clone(), (held.asks.clone(), rank));
+        self.known.insert(held.key.clone(), (held.asks.clone(), rank));
     }
 
     /// What an object of an identity asks for, if it applies anything.
-    pub(crate) fn asks(&self, id: &Id) -> Option<&Arc<Asks>> {
-        self.known.get(id).and_then(|(asks, _)| asks.as_ref())
+    pub(crate) fn asks(&self, key: &ObjectKey) -> Option<&Arc<Asks>> {
+        self.known.get(key).and_then(|(asks, _)| asks.as_ref())
     }
 
     /// The object of an identity.
-    fn held(&self, id: &Id) -> Option<&Held> {
+    fn held(&self, id: ObjectId<'_>) -> Option<&Held> {
+        let id = id.settled();
         let print = Print::of(id);
         if self.layers.len() > FEW_LAYERS {
-            let (at, _) = self.merged.get_or_init(|| self.merge()).get(id)?;
+            let (at, _) = self.merged.get_or_init(|| self.merge()).get(&ObjectKey::from(id))?;
             return self.layers.get(*at).and_then(|(output, _)| output.inventory.get(id, print));
         }
         let mut best: Option<(&Held, Rank)> = None;
@@ -130,7 +127,7 @@ impl Received {
         best.map(|(held, _)| held)
     }
 
-    fn merge(&self) -> Index<Id, (usize, Rank)> {
+    fn merge(&self) -> Index<ObjectKey, (usize, Rank)> {
         let mut merged = Index::default();
         for (at, (output, rank)) in self.layers.iter().enumerate() {
             merge_layer(&mut merged, at, output, *rank);
@@ -140,14 +137,14 @@ impl Received {
 
     /// The providers of inputs that a ResourceSet of a namespace may ask.
     pub(crate) fn providers(&self, namespace: &str) -> &[Object] {
+        let namespace = settled_namespace(groups::FLUX_OPERATOR, "ResourceSetInputProvider", namespace);
         self.providers.get(namespace).map_or(&[], Vec::as_slice)
     }
 
     /// A ConfigMap or Secret, brought by an applier or made by something.
     pub(crate) fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced> {
         let known = |kind: &str, namespace: &str, name: &str| {
-            let id = (NONE.clone(), kind.into(), namespace.into(), name.into());
-            self.held(&id).map(|held| held.object.clone())
+            self.held(ObjectId { group: "", kind, namespace, name }).map(|held| held.object.clone())
         };
         self.producers.find(kind, namespace, name, &known)
     }
@@ -165,8 +162,8 @@ impl ValuesLookup for Received {
 
 impl Lookup for Received {
     fn source(&self, reference: &SourceRef) -> Option<Object> {
-        let SourceRef { kind, namespace, name } = reference.clone();
-        self.held(&(SOURCES.clone(), kind, namespace, name)).map(|held| held.object.clone())
+        let SourceRef { kind, namespace, name } = reference;
+        self.held(ObjectId { group: groups::SOURCE, kind, namespace, name }).map(|held| held.object.clone())
     }
 
     fn may_bring(&self, namespace: &str) -> bool {
@@ -178,15 +175,16 @@ impl Lookup for Received {
     }
 
     fn generators(&self, namespace: &str) -> Vec<Object> {
+        let namespace = settled_namespace(groups::SOURCE_EXTENSIONS, "ArtifactGenerator", namespace);
         self.generators.get(namespace).cloned().unwrap_or_default()
     }
 }
 
 /// Adds the objects of a layer to where objects stand.
-fn merge_layer(merged: &mut Index<Id, (usize, Rank)>, at: usize, output: &Output, rank: Rank) {
+fn merge_layer(merged: &mut Index<ObjectKey, (usize, Rank)>, at: usize, output: &Output, rank: Rank) {
     for held in &output.inventory.held {
-        if merged.get(&held.id).is_none_or(|(_, known)| *known < rank) {
-            merged.insert(held.id.clone(), (at, rank));
+        if merged.get(&held.key).is_none_or(|(_, known)| *known < rank) {
+            merged.insert(held.key.clone(), (at, rank));
         }
     }
 }

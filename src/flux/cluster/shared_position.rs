@@ -32,8 +32,8 @@ impl Applier {
     }
 }
 
-/// Tells whether two objects are one and the same, with the same places.
-pub(crate) fn is_same(one: &Object, other: &Object) -> bool {
+/// Tells whether two objects share their content in memory, and with it their positions.
+pub(crate) fn is_shared(one: &Object, other: &Object) -> bool {
     match (&one.node.value, &other.node.value) {
         (Value::Map(one), Value::Map(other)) => std::sync::Arc::ptr_eq(one, other),
         _ => false,

@@ -12,18 +12,18 @@ use crate::flux::build::inventory::Held;
 use crate::flux::build::job::{Job, Values};
 use crate::flux::build::output::Output;
 use crate::flux::cluster::cluster_index::Received;
-use crate::flux::cluster::shared_position::is_same;
+use crate::flux::cluster::shared_position::is_shared;
 use crate::flux::install::root::Root;
 use crate::flux::install::version::Strictness;
 use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::flux::model::variables::Variables;
-use crate::flux::object::object_id::{Id, id};
 use crate::flux::settings::Settings;
 use crate::flux::source::artifact::Resolution;
 use crate::flux::source::reference::SourceRef;
 use crate::flux::source::resolve::DANGLING_SOURCE;
 use crate::flux::variables::load::{Loaded, always, load};
 use crate::kube::Object;
+use crate::kube::ObjectKey;
 use crate::kustomize::FAILED_BUILD;
 use crate::text::{Index, Span};
 
@@ -59,7 +59,7 @@ pub(crate) struct Growing {
     pub(crate) received: Received,
     /// What it had before it was gone through again: what is looked up until then.
     before: Option<Received>,
-    seen: Index<Id, ()>,
+    seen: Index<ObjectKey, ()>,
     /// How often it was gone through from its root.
     passes: usize,
     /// Whether what refers to something missing waits for what is not built yet.
@@ -193,7 +193,7 @@ impl Growing {
         let most = ground.settings.bounds.appliers;
         for held in output.inventory.appliers() {
             let Some(asks) = self.asked(held) else { continue };
-            if self.seen.insert(held.id.clone(), ()).is_some() {
+            if self.seen.insert(held.key.clone(), ()).is_some() {
                 continue;
             }
             let (path, start, _) = written(&asks).order();
@@ -219,8 +219,8 @@ impl Growing {
 
     fn would_repeat(&mut self, at: usize, found: &mut Found, ground: &Ground<'_>) -> bool {
         let asks = &self.slots[at].asks;
-        let now = self.received.asks(&id(&asks.object));
-        let same = now.is_none_or(|now| Arc::ptr_eq(now, asks) || is_same(&now.object, &asks.object));
+        let now = self.received.asks(&ObjectKey::of(&asks.object));
+        let same = now.is_none_or(|now| Arc::ptr_eq(now, asks) || is_shared(&now.object, &asks.object));
         same && match self.step(at, found, ground) {
             Step::Done(key, _) => Some(&key) == self.slots[at].key.as_ref(),
             Step::Needs(..) | Step::Waits => false,
@@ -264,7 +264,7 @@ impl Growing {
 
     /// What an object asks for. What was applied by hand is what Flux makes of it once it applies it itself.
     fn asked(&self, held: &Held) -> Option<Arc<Asks>> {
-        let known = self.known().asks(&held.id).cloned();
+        let known = self.known().asks(&held.key).cloned();
         held.asks.as_ref().map(|asks| known.unwrap_or_else(|| asks.clone()))
     }
 

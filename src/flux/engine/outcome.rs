@@ -14,7 +14,7 @@ use crate::flux::cluster::applied_set::Brought;
 use crate::flux::cluster::applier::Applier;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;
-use crate::flux::cluster::shared_position::is_same;
+use crate::flux::cluster::shared_position::is_shared;
 use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::flux::model::completion::Completion;
 use crate::flux::model::objects::Objects;
@@ -117,7 +117,7 @@ pub(crate) fn finish(clusters: &[Growing]) -> Outcome {
 
 fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> Applier {
     let asks = &slot.asks;
-    let others = output.built_for.iter().filter(|other| !is_same(other, &asks.object));
+    let others = output.built_for.iter().filter(|other| !is_shared(other, &asks.object));
     let source = asks.source.as_ref().map(|source| ObjectRef {
         api_version: "source.toolkit.fluxcd.io/v1".into(),
         kind: source.kind.clone(),

@@ -15,11 +15,10 @@ use super::kustomizations::KustomizationFile;
 use crate::base::finding::Finding;
 use crate::flux::classify::objects;
 use crate::flux::object::kinds::{is_kustomization, is_source};
-use crate::flux::object::object_id::{Id, id};
 use crate::flux::object::source_path::{below, clamp};
 use crate::flux::object::synthetic_node::{map, text};
 use crate::flux::source::reference::SourceRef;
-use crate::kube::Object;
+use crate::kube::{Object, ObjectId};
 use crate::kustomize::Builder;
 use crate::text::{File, Tree, folder_of, is_inside};
 use crate::yaml::{Name, Node};
@@ -197,8 +196,11 @@ fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) 
     // What is installed for one cluster is applied together; what lies there for several is not.
     if let [one] = candidates.as_mut_slice() {
         let own = std::mem::take(&mut one.objects);
-        let known: Vec<Id> = own.iter().map(id).collect();
-        one.objects = objects.into_iter().filter(|object| !known.contains(&id(object))).chain(own).collect();
+        let known: Vec<ObjectId<'_>> = own.iter().map(|object| ObjectId::of(object).settled()).collect();
+        let is_new = |object: &Object| !known.contains(&ObjectId::of(object).settled());
+        let mut all: Vec<Object> = objects.into_iter().filter(is_new).collect();
+        all.extend(own);
+        one.objects = all;
         one.findings = findings;
     }
     candidates

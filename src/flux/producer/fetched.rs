@@ -2,8 +2,8 @@
 
 use super::produced::{Known, Produced, shell, unknown};
 use crate::base::finding::ObjectRef;
-use crate::kube::Object;
 use crate::kube::selector::Selector;
+use crate::kube::{Object, ObjectId};
 use crate::text::Span;
 use crate::yaml::{Name, Node};
 
@@ -56,7 +56,7 @@ type Made = (Name, Name, Name, Fetched);
 
 /// The objects that an object has made: kind, namespace, name and what is known of them.
 pub(super) fn made_by(object: &Object) -> Vec<Made> {
-    let namespace = object.namespace().unwrap_or_default();
+    let namespace = ObjectId::of(object).settled().namespace;
     let said = |keys: &[&str]| object.text_at(keys).filter(|text| !text.is_empty());
     let secret = |name: Option<&str>, made: Fetched| {
         let name = name.unwrap_or(object.name());

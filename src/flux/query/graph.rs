@@ -3,8 +3,8 @@
 use crate::base::finding::ObjectRef;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::model::applier_kind::{ApplierKind, State};
-use crate::kube::Object;
 use crate::kube::groups;
+use crate::kube::{Object, ObjectId, ObjectKey};
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 
@@ -73,12 +73,9 @@ pub enum EdgeKind {
     DependsOn,
 }
 
-/// Group, kind, namespace and name.
-type Id = (String, String, String, String);
-
 struct Draft {
     graph: Graph,
-    known: Index<Id, usize>,
+    known: Index<ObjectKey, usize>,
 }
 
 impl Graph {
@@ -143,7 +140,7 @@ impl Draft {
             let at = self.graph.nodes.len();
             self.graph.nodes.push(node);
             if role == Role::Applier {
-                self.known.insert(id(&applier.reference), at);
+                self.known.insert(ObjectId::from(&applier.reference).into(), at);
             }
             if let Some(parent) = applier.parent.filter(|parent| *parent < places.len()) {
                 let from = places.get(parent).copied().unwrap_or_default();
@@ -168,7 +165,7 @@ impl Draft {
             let Some((role, detail)) = role(object) else { continue };
             let reference = object.reference();
             let node = GraphNode { role, reference, detail, target: None, state: None };
-            let key = id(&node.reference);
+            let key = ObjectKey::from(ObjectId::from(&node.reference));
             if role == Role::Applier && self.known.contains(&key) {
                 // Who brings it is said already; that it is also among what it applies itself says nothing.
                 continue;
@@ -203,8 +200,8 @@ impl Draft {
             let named = text("kind").unwrap_or(&kind).to_owned();
             let version = text("apiVersion").map_or_else(|| object.api_version().to_owned(), str::to_owned);
             let group = version.split_once('/').map_or(group.clone(), |(group, _)| group.to_owned());
-            let key = (group, named, namespace.to_owned(), name.to_owned());
-            let to = self.named(key, &version);
+            let id = ObjectId { group: &group, kind: &named, namespace, name };
+            let to = self.named(id, &version);
             self.graph.edges.push(Edge { from: at, to, kind: EdgeKind::DependsOn });
         }
         let paths: &[&[&str]] =
@@ -225,32 +222,26 @@ impl Draft {
     }
 
     fn source(&mut self, reference: &ObjectRef) -> usize {
-        self.named(id(reference), &reference.api_version)
+        self.named(reference.into(), &reference.api_version)
     }
 
     /// The node of a name; one that nothing was known of is missing, until it comes by.
-    fn named(&mut self, key: Id, version: &str) -> usize {
+    fn named(&mut self, id: ObjectId<'_>, version: &str) -> usize {
+        let key = ObjectKey::from(id);
         if let Some(at) = self.known.get(&key) {
             return *at;
         }
-        let (_, kind, namespace, name) = &key;
         let reference = ObjectRef {
             api_version: version.into(),
-            kind: kind.as_str().into(),
-            namespace: (!namespace.is_empty()).then(|| namespace.as_str().into()),
-            name: name.as_str().into(),
+            kind: id.kind.into(),
+            namespace: (!id.namespace.is_empty()).then(|| id.namespace.into()),
+            name: id.name.into(),
         };
         let node = GraphNode { role: Role::Missing, reference, detail: None, target: None, state: None };
         self.graph.nodes.push(node);
         self.known.insert(key, self.graph.nodes.len() - 1);
         self.graph.nodes.len() - 1
     }
-}
-
-fn id(reference: &ObjectRef) -> Id {
-    let group = reference.api_version.split_once('/').map_or("", |(group, _)| group);
-    let namespace = reference.namespace.as_deref().unwrap_or_default();
-    (group.to_owned(), reference.kind.to_string(), namespace.to_owned(), reference.name.to_string())
 }
 
 /// What an object is to the graph, with what is worth saying of it.

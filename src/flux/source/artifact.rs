@@ -26,7 +26,7 @@ impl Artifact {
 
     /// Builds its folders as if what SOPS encrypted in them were decrypted before.
     pub fn decrypting(&self) -> &Builder {
-        self.decrypting.get_or_init(|| Builder::new(self.files().clone().decrypted()))
+        self.decrypting.get_or_init(|| Builder::new(self.files().clone().with_decryption()))
     }
 
     /// Notes what it was made of.

@@ -1,4 +1,4 @@
-//! The steps that kustomize takes once, at the top: hashes, references, variables, order.
+//! The final steps of a build, which run once for the topmost kustomization: hashes, references, variables, order.
 
 use super::output::Build;
 use crate::base::finding::Finding;
@@ -15,7 +15,7 @@ use crate::kustomize::text::reprint::reprint_node;
 use crate::kustomize::text::string_value::{is_string, to_string_value};
 use crate::yaml::{Entry, Node, Style, Value, go};
 
-/// Makes the build of what the topmost kustomization accumulated.
+/// Finishes the build of the topmost kustomization.
 pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>) -> Build {
     let mut resources = accumulator.resources.clone();
     let mut findings = accumulator.findings.clone();
@@ -53,14 +53,14 @@ pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>)
     }
 }
 
-/// What kustomize cannot print fails there, after everything else.
+/// The error for an object that kustomize cannot print. kustomize fails on it in its last step.
 fn print_error(object: &Object) -> Option<Finding> {
     let (span, why) = go::refusal(&object.node)?;
-    let message = format!("kustomize cannot print this: {why}");
+    let message = format!("kustomize cannot print this object: {why}");
     Some(Finding::error(FAILED_BUILD, span, message).about(object.reference()))
 }
 
-/// What kustomize writes into annotations while it builds, which nobody's objects keep.
+/// The annotations that kustomize uses during a build and removes at the end.
 const BUILD_ANNOTATIONS: &[&str] = &[
     "internal.config.kubernetes.io/previousKinds",
     "internal.config.kubernetes.io/previousNames",
@@ -83,13 +83,13 @@ const BUILD_ANNOTATIONS: &[&str] = &[
     "internal.config.kubernetes.io/helm-generated",
 ];
 
-/// What the topmost kustomization asks to be kept with `buildMetadata`, and where it is kept.
+/// The options of `buildMetadata` that keep an annotation, and the annotation.
 const METADATA: &[(&str, &str)] = &[
     ("originAnnotations", "config.kubernetes.io/origin"),
     ("transformerAnnotations", "alpha.config.kubernetes.io/transformations"),
 ];
 
-/// The annotations that no object of the build keeps.
+/// The annotations that the build removes from all objects.
 fn removed_annotations(definition: Option<&Definition>) -> Vec<&'static str> {
     let is_enabled = |option: &str| {
         let options = definition.map_or(&[][..], |definition| definition.items("buildMetadata"));
@@ -99,10 +99,10 @@ fn removed_annotations(definition: Option<&Definition>) -> Vec<&'static str> {
     BUILD_ANNOTATIONS.iter().copied().chain(metadata).collect()
 }
 
-/// The object with annotations as kustomize leaves them: strings all of them, and no mapping where there are none.
+/// Normalizes annotations as kustomize does: all values are strings, and an empty mapping is removed.
 fn normalize_annotations(node: &Node, removed_annotations: &[&str]) -> Node {
     let Some(metadata) = node.entry("metadata") else {
-        // Only a list can come without, and looking for annotations makes it.
+        // Only a list can lack metadata. kustomize adds it when it looks up the annotations.
         let empty = Node { value: Value::Map([].into()), origin: node.origin.clone() };
         return node.with(Entry::new("metadata", node.origin.written(), empty));
     };
@@ -126,13 +126,14 @@ fn normalize_annotations(node: &Node, removed_annotations: &[&str]) -> Node {
     node.with(metadata.with_node(changed))
 }
 
-/// Tells whether a value is the string that [`as_annotation`] makes of it.
+/// Tells whether a value equals the result of [`to_annotation`].
 fn is_normalized_annotation(node: &Node) -> bool {
     is_string(node) && matches!(&node.value, Value::Scalar(text, style) if *style == style_of_annotation(text, *style))
 }
 
-/// The string that kustomize makes of a value of annotations: it writes all of them anew, as a block where they have
-/// lines, so that a folded block is none any more.
+/// Converts an annotation to a string, as kustomize does.
+///
+/// kustomize prints all annotations again: multi-line text becomes a literal block, also if it was a folded one.
 fn to_annotation(node: &Node) -> Node {
     let node = to_string_value(node);
     match &node.value {

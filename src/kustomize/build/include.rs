@@ -1,4 +1,4 @@
-//! What a kustomization takes in: files, other folders, components.
+//! The accumulation of `resources`, `bases` and `components`.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,19 +10,19 @@ use crate::kustomize::file::files::Reading;
 use crate::kustomize::file::locate::Located;
 use crate::kustomize::file::manifests::objects_of;
 use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::omission::Omission;
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::text::{is_inside, join};
 use crate::yaml::Node;
 
-/// Kustomizations may include each other this deep.
+/// The maximum depth of nested kustomizations.
 const MAX_DEPTH: usize = 64;
-/// A build may take in this many components. Each is applied as often as it is named, by components that are themselves
-/// named twice many times over.
+/// The maximum number of components in a build. Nested components that are listed twice multiply.
 const MAX_COMPONENTS: usize = 10_000;
 
 impl Walk<'_> {
-    /// Takes in what `resources` and `bases` name.
+    /// Accumulates the items of `resources` and `bases`.
     pub(super) fn include_all(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
         let mut listed: BTreeMap<String, &Node> = BTreeMap::new();
         for item in ["resources", "bases"].into_iter().flat_map(|field| definition.items(field)) {
@@ -33,7 +33,8 @@ impl Walk<'_> {
                 Entry::Vacant(entry) => {
                     entry.insert(item);
                 }
-                // Each of its objects is there already: that is said once. What has no objects may be named again.
+                // The second listing reports each object as a duplicate; report one finding instead. An item without
+                // objects may repeat.
                 Entry::Occupied(entry) if accumulator.findings.len() > before => {
                     accumulator.findings.truncate(before);
                     accumulator.fail(listed_twice(entry.get(), item));
@@ -43,22 +44,23 @@ impl Walk<'_> {
         }
     }
 
+    /// Accumulates an item of `resources` or `bases`.
     pub(super) fn include(&mut self, definition: &Definition, item: &Node, accumulator: &mut Accumulator) {
         let Some(text) = item.text().filter(|text| !text.is_empty()) else {
-            let message = "a resource is the path of a file or folder";
+            let message = "an item of `resources` must be the path of a file or directory";
             accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
             return;
         };
         match definition.find(self.files, item) {
             Ok(Located::File(path)) => self.include_file(item, &path, accumulator),
             Ok(Located::Folder(path)) => self.include_folder(item, text, &path, accumulator),
-            Ok(Located::NotFetched(finding)) => accumulator.leave_out("resources: <url>", finding),
+            Ok(Located::NotFetched(finding)) => accumulator.leave_out(Omission::RemoteResource, finding),
             Err(_) if self.is_bootstrap_file(text) => accumulator.is_incomplete = true,
             Err(finding) => accumulator.fail(finding),
         }
     }
 
-    /// `flux bootstrap` writes these files into the repository; before that they are not there.
+    /// Tells whether `flux bootstrap` writes this file. The repository may not contain it yet.
     fn is_bootstrap_file(&self, text: &str) -> bool {
         self.files.reading() == Reading::Flux
             && matches!(text.rsplit('/').next(), Some("gotk-components.yaml" | "gotk-sync.yaml"))
@@ -66,7 +68,7 @@ impl Walk<'_> {
 
     fn include_file(&mut self, item: &Node, path: &str, accumulator: &mut Accumulator) {
         let Some(parsed) = self.files.get(path) else {
-            let message = format!("`{}` is no text that can be read", item.text().unwrap_or_default());
+            let message = format!("`{}` is not a readable text file", item.text().unwrap_or_default());
             accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
             return;
         };
@@ -74,7 +76,7 @@ impl Walk<'_> {
         accumulator.findings.extend(parsed.findings.iter().cloned());
         let contents = objects_of(&parsed);
         for finding in contents.findings {
-            accumulator.fail(finding.related(item.span().clone(), "named here"));
+            accumulator.fail(finding.related(item.span().clone(), "referenced here"));
         }
         self.has_objects |= !contents.objects.is_empty();
         accumulator.awaits_bootstrap |= contents.objects.is_empty() && path.ends_with("gotk-components.yaml");
@@ -100,25 +102,26 @@ impl Walk<'_> {
         self.share_schema(accumulator);
         accumulator.merge_base(&base, item);
         if base.is_component {
-            let message = format!("`{text}` is a Component, which cannot be a resource");
+            let message = format!("`{text}` is a Component, which cannot be an item of `resources`");
             accumulator
-                .fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("name it in `components`"));
+                .fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("list it in `components`"));
         }
         for resource in &base.resources.list {
             accumulator.add(resource.clone(), item);
         }
     }
 
+    /// Accumulates an item of `components`.
     pub(super) fn component(&mut self, definition: &Definition, item: &Node, accumulator: &mut Accumulator) {
         let text = item.text().unwrap_or_default();
         let path = match definition.find(self.files, item) {
             Ok(Located::Folder(path)) => path,
             Ok(Located::File(_)) => {
-                let message = format!("`{text}` is a file, and a component is a folder");
+                let message = format!("`{text}` is a file, but a component is a directory");
                 accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
                 return;
             }
-            Ok(Located::NotFetched(finding)) => return accumulator.leave_out("components: <url>", finding),
+            Ok(Located::NotFetched(finding)) => return accumulator.leave_out(Omission::RemoteComponent, finding),
             Err(finding) => return accumulator.fail(finding),
         };
         if let Some(finding) = self.check_stack(item, &path) {
@@ -133,19 +136,19 @@ impl Walk<'_> {
                 if self.components < MAX_COMPONENTS {
                     self.accumulate(&component, accumulator);
                 } else if self.components == MAX_COMPONENTS {
-                    let message = format!("this build takes in more than {MAX_COMPONENTS} components");
+                    let message = format!("this build has more than {MAX_COMPONENTS} components");
                     accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
                 }
             }
             Some(LoadedDefinition::Valid(_)) => {
-                let message = format!("`{text}` is no Component");
-                let help = "name it in `resources`, or give it `kind: Component`";
+                let message = format!("`{text}` is not a Component");
+                let help = "list it in `resources`, or set `kind: Component` in it";
                 accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help(help));
             }
         }
     }
 
-    /// Refuses a folder that is being built already or has one in it that is, and one that lies too deep.
+    /// Rejects a directory that forms a cycle with the directories on the stack, or exceeds the maximum depth.
     fn check_stack(&mut self, item: &Node, path: &str) -> Option<Finding> {
         if let Some(index) = self.stack.iter().position(|folder| is_inside(folder, path)) {
             self.cycle_start = Some(self.cycle_start.map_or(index, |before| before.min(index)));
@@ -155,32 +158,34 @@ impl Walk<'_> {
                 self.stack.iter().skip(index).map(|folder| called(folder)).chain([called(path)]).collect();
             let message = match cycle.as_slice() {
                 _ if self.stack.get(index).is_none_or(|folder| folder != path) => {
-                    format!("`{text}` contains a folder that is being built, and kustomize takes that for a circle")
+                    format!("`{text}` contains a directory that includes it; kustomize rejects this as a cycle")
                 }
-                [_, _] => "this folder includes itself".to_string(),
-                cycle => format!("these folders include each other: {}", cycle.join(" → ")),
+                [_, _] => "this directory includes itself".to_string(),
+                cycle => format!("these directories form a cycle: {}", cycle.join(" → ")),
             };
-            return Some(Finding::error(FAILED_BUILD, item.span().clone(), message).help("remove one of the lines"));
+            return Some(
+                Finding::error(FAILED_BUILD, item.span().clone(), message).help("remove one of these references"),
+            );
         }
         if self.stack.len() < MAX_DEPTH {
             return None;
         }
         self.cycle_start = Some(0);
-        let message = format!("kustomizations include each other more than {MAX_DEPTH} folders deep");
+        let message = format!("kustomizations are nested more than {MAX_DEPTH} levels deep");
         Some(Finding::error(FAILED_BUILD, item.span().clone(), message))
     }
 }
 
 fn listed_twice(first: &Node, second: &Node) -> Finding {
-    let message = format!("`{}` is named twice", second.text().unwrap_or_default());
+    let message = format!("`{}` is listed twice", second.text().unwrap_or_default());
     let finding = Finding::error(MISSING_RESOURCE, second.span().clone(), message);
     finding
-        .related(first.span().clone(), "named here already")
-        .help("remove one of the lines: kustomize refuses to build the folder")
+        .related(first.span().clone(), "first listed here")
+        .help("remove one of the lines; otherwise kustomize does not build the directory")
 }
 
 fn no_kustomization(item: &Node, text: &str) -> Finding {
-    let message = format!("folder `{text}` has no {}", FILE_NAMES[0]);
-    let help = "add one, or name the files: kustomize does not take a folder of files";
+    let message = format!("directory `{text}` has no {}", FILE_NAMES[0]);
+    let help = "add it, or list the files; kustomize does not read a directory without it";
     Finding::error(MISSING_RESOURCE, item.span().clone(), message).help(help)
 }

@@ -1,4 +1,4 @@
-//! The build of a directory: resources, components, then the transformers in kustomize's order.
+//! The build of a directory: resources and components are accumulated, then transformers run in kustomize's order.
 
 pub(super) mod output;
 pub(super) mod finish;

@@ -1,31 +1,33 @@
 //! The result of a build.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::base::finding::Finding;
 use crate::kube::Object;
 use crate::kustomize::file::remote_base::RemoteBase;
 use crate::kustomize::objects::patch_targets::PatchTarget;
+use crate::kustomize::omission::Omissions;
 
-/// What a folder builds to.
+/// The result of the build of a directory.
 #[derive(Debug, Clone, Default)]
 pub struct Build {
     /// The objects in kustomize's order.
     pub objects: Vec<Object>,
-    /// What is wrong; the objects are then those that could be built nevertheless.
+    /// The errors. If there are any, `objects` holds the objects that could be built nevertheless.
     pub findings: Vec<Finding>,
-    /// What was asked for and not done, counted: fields of kustomization files, and `resources: <url>`.
-    pub not_done: BTreeMap<String, usize>,
-    /// What was left out because it lies elsewhere or needs another program, at its lines; `not_done` counts it too.
+    /// The features that were not built, with their counts: fields of kustomization files, and `resources: <url>`.
+    pub not_done: Omissions,
+    /// Notices about omitted inputs, because they are remote or need another program. `not_done` counts them too.
     pub left_out: Vec<Finding>,
-    /// The patches with a target, each once, and whether they found anything; without those of which nobody can say it,
-    /// since something was not done.
+    /// The patches with a `target`, each once. A patch is missing if an incomplete build may lack its objects.
     pub patch_targets: Vec<PatchTarget>,
-    /// What its kustomizations load from a URL, whether there is a copy of it or not.
+    /// The bases that kustomizations load from a URL, with or without a copy.
     pub remote: Vec<RemoteBase>,
-    /// The folders it was built from.
+    /// The directories that contribute to the build.
     pub folders: BTreeSet<String>,
-    /// Set when the folder's own kustomization says nothing. kustomize refuses that; Flux does not, where it is the
-    /// folder that a Flux Kustomization applies, so [`Builder::build`] leaves it out of the findings.
+    /// An error about an empty kustomization in the directory itself.
+    ///
+    /// kustomize rejects it. Flux accepts it in the directory of a Flux Kustomization, so [`Builder::build`] does not
+    /// add it to the findings.
     pub empty: Option<Finding>,
 }

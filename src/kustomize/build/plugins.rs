@@ -1,5 +1,6 @@
-//! `generators`, `transformers` and `validators`: kustomize's own, written as objects. Others are programs, and kustomize
-//! runs none unless it is told to.
+//! `generators`, `transformers` and `validators`: built-in plugins that objects configure.
+//!
+//! Other plugins are programs. kustomize runs them only with `--enable-alpha-plugins`.
 
 use std::sync::Arc;
 
@@ -13,12 +14,13 @@ use crate::kustomize::generate::generator_kind::GeneratorKind;
 use crate::kustomize::generate::{config_maps, iam_policy};
 use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::objects::trace::{PluginRef, Trace};
+use crate::kustomize::omission::Omission;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::transform::builtin_plugins;
 use crate::yaml::{Entry, Inside, Node, Value};
 
-/// The version that says that a generator or transformer is one of kustomize's own.
+/// The `apiVersion` of built-in plugins.
 const BUILTIN: &str = "builtin";
 
 const GENERATORS: &[&str] =
@@ -41,11 +43,11 @@ const TRANSFORMERS: &[&str] = &[
     "ValueAddTransformer",
 ];
 
-/// The label that a validator may leave behind.
+/// The label that a validator may add.
 const VALIDATED_BY: &str = "validated-by";
 
 impl Walk<'_> {
-    /// Runs the generators that a kustomization names.
+    /// Runs the generators that a kustomization lists.
     pub(super) fn generate(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
         let plugins = self.plugins(definition, "generators", GENERATORS, accumulator);
         if plugins.is_empty() {
@@ -79,21 +81,22 @@ impl Walk<'_> {
                     }
                 },
                 _ => {
-                    let message = "this chart was not inflated: that needs Helm, which is not run";
-                    accumulator.leave_out("helmCharts", Finding::error(FAILED_BUILD, plugin.span().clone(), message));
+                    let message = "this chart was not inflated, because that requires Helm";
+                    accumulator
+                        .leave_out(Omission::HelmCharts, Finding::error(FAILED_BUILD, plugin.span().clone(), message));
                     None
                 }
             };
-            if let Some((mut resource, place)) = generated {
+            if let Some((mut resource, location)) = generated {
                 if self.is_traced {
                     resource.set_generator(PluginRef::from_object(&plugin, &trace));
                 }
-                config_maps::add_generated(accumulator, &mut positions, resource, &place);
+                config_maps::add_generated(accumulator, &mut positions, resource, &location);
             }
         }
     }
 
-    /// Runs the transformers that a kustomization names, after those of its own fields.
+    /// Runs the transformers that a kustomization lists, after those of its own fields.
     pub(super) fn transform(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
         for (plugin, trace) in self.plugins(definition, "transformers", TRANSFORMERS, accumulator) {
             builtin_plugins::run(self.files, &definition.folder, &plugin, accumulator);
@@ -103,29 +106,30 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs the validators that a kustomization names: transformers that may not change anything.
+    /// Runs the validators that a kustomization lists: transformers that must not change objects.
     pub(super) fn validate(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
         for (plugin, _) in self.plugins(definition, "validators", TRANSFORMERS, accumulator) {
-            let before = accumulator.resources.clone();
+            let original = accumulator.resources.clone();
             builtin_plugins::run(self.files, &definition.folder, &plugin, accumulator);
-            // What was written anew counts as changed, whatever was written.
+            // A rewritten object counts as changed, even if its content is equal.
             let is_unchanged =
                 |(a, b): (&Resource, &Resource)| match (&a.node.value, &without_validator_label(&b.node).value) {
                     (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b),
                     _ => false,
                 };
-            let is_unchanged_list = before.list.len() == accumulator.resources.list.len()
-                && before.list.iter().zip(&accumulator.resources.list).all(is_unchanged);
-            accumulator.resources = before;
-            if !is_unchanged_list {
+            let is_unchanged_build = original.list.len() == accumulator.resources.list.len()
+                && original.list.iter().zip(&accumulator.resources.list).all(is_unchanged);
+            accumulator.resources = original;
+            if !is_unchanged_build {
                 let message = format!("validator {} `{}` changes objects", plugin.kind(), plugin.name());
-                let help = "name it in `transformers` if it shall; kustomize refuses a validator that does";
+                let help =
+                    "list it in `transformers` if this is intended; kustomize rejects a validator that changes objects";
                 accumulator.fail(Finding::error(FAILED_BUILD, plugin.span().clone(), message).help(help));
             }
         }
     }
 
-    /// The objects of a field that are among `known`: those written in it first, then those of files and folders.
+    /// The plugins of a field: inline plugins first, then those of files and directories.
     fn plugins(
         &mut self,
         definition: &Definition,
@@ -165,8 +169,8 @@ impl Walk<'_> {
         accumulator.findings.append(&mut plugin_accumulator.findings);
         accumulator.left_out.append(&mut plugin_accumulator.left_out);
         accumulator.folders.append(&mut plugin_accumulator.folders);
-        for (what, count) in plugin_accumulator.not_done {
-            *accumulator.not_done.entry(what).or_default() += count;
+        for (omission, count) in plugin_accumulator.not_done {
+            *accumulator.not_done.entry(omission).or_default() += count;
         }
         let mut plugins = Vec::new();
         for resource in plugin_accumulator.resources.list {
@@ -191,19 +195,19 @@ fn unsupported(object: &Object, field: &str, known: &[&str]) -> Finding {
     let kind = object.kind();
     let span = object.node.get("kind").unwrap_or(&object.node).span().clone();
     if object.api_version() != BUILTIN {
-        let message = format!("{kind} `{}` is a program of its own, and kustomize runs none here", object.name());
+        let message = format!("{kind} `{}` is an external plugin, which kustomize does not run here", object.name());
         return Finding::error(FAILED_BUILD, span, message)
-            .help(format!("only kustomize's own can be used in `{field}`: those of `apiVersion: {BUILTIN}`"));
+            .help(format!("use a built-in plugin in `{field}`, with `apiVersion: {BUILTIN}`"));
     }
-    let message = format!("kustomize has no {kind} that could stand in `{field}`");
+    let message = format!("kustomize has no built-in {kind} for `{field}`");
     let help = match did_you_mean(kind, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("it has {}", known.join(", ")),
+        None => format!("available are {}", known.join(", ")),
     };
     Finding::error(FAILED_BUILD, span, message).help(help)
 }
 
-/// The object without the label that says which validator looked at it.
+/// The object without the label that a validator adds.
 fn without_validator_label(node: &Node) -> Node {
     let labels = node.get("metadata").and_then(|metadata| metadata.entry("labels"));
     let (Some(metadata), Some(labels)) = (node.entry("metadata"), labels) else { return node.clone() };
@@ -218,8 +222,9 @@ fn without_validator_label(node: &Node) -> Node {
     node.with(metadata.with_node(changed))
 }
 
-/// The entry of a generator: an object's name and namespace are those of what it makes. Of its `env` kustomize makes
-/// nothing, which it reads in a kustomization only.
+/// The entry of a generator, with the name and the namespace of the plugin object.
+///
+/// kustomize reads `env` only in a kustomization, so it is removed here.
 fn generator_entry(plugin: &Object) -> Node {
     let node = plugin.node.without("env");
     let metadata = plugin.node.get("metadata").map_or(&[][..], Node::entries);

@@ -1,4 +1,7 @@
-//! Building a folder: resources, components, then the transformers in kustomize's order.
+//! The recursive build of a directory and its bases.
+//!
+//! The recursion passes through three files: `include` accumulates bases and components, and `plugins` accumulates the
+//! plugin objects of a kustomization. Both are methods of [`Walk`].
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,45 +20,45 @@ use crate::kustomize::transform::sequence;
 use crate::text::File;
 use crate::yaml::DUPLICATE_KEY;
 
-/// The directories that were built.
+/// The cache of built directories.
 ///
-/// No thread waits for a build while it holds the lock: two threads that need one directory at the same time both build
-/// it, to the same result.
+/// No thread waits for a build while it holds the lock. Two threads that need one directory at the same time both build
+/// it, with the same result.
 #[derive(Debug, Default)]
 pub(super) struct Cache(Mutex<BTreeMap<String, Arc<Accumulator>>>);
 
 impl Cache {
+    /// Locks the cache.
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Accumulator>>> {
         // A panic in another thread leaves complete entries: each is inserted in one step.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One build on its way down: what it is called for, so that circles are seen.
+/// The state of one recursive build, with the stack of open directories that detects cycles.
 pub(super) struct Walk<'a> {
     cache: &'a Cache,
     pub(super) files: &'a Files,
     pub(super) stack: Vec<String>,
-    /// Whether it is noted where objects come from and what is done to them.
+    /// Whether origins and transformations of objects are recorded.
     pub(super) is_traced: bool,
-    /// The schema that the first kustomization with one gives, which holds for everything built after it.
+    /// The first schema of the build. It applies to everything that is built after it.
     schema: Option<Arc<UserSchema>>,
-    /// Whether an object was met already.
+    /// Whether the build has accumulated an object.
     pub(super) has_objects: bool,
-    /// The outermost folder, by its place in `open`, that what is being built was refused for.
+    /// The index in `stack` of the outermost directory of a cycle.
     pub(super) cycle_start: Option<usize>,
-    /// How many components were taken in.
+    /// The number of components.
     pub(super) components: usize,
-    /// What was built here and would not be the same elsewhere: it is traced, another schema holds, or folders on the
-    /// way down were refused.
+    /// Results that are valid in this build only: with recorded origins, another schema, or as a part of a cycle.
     local: BTreeMap<String, Arc<Accumulator>>,
 }
 
-/// A kustomization file that is there.
+/// A kustomization file that exists.
 pub(super) enum LoadedDefinition {
-    /// What it says.
+    /// A mapping of fields.
     Valid(Definition),
-    /// It is no mapping; what is wrong with it is noted.
+    /// Something else; the finding is reported.
     Invalid,
 }
 
@@ -75,11 +78,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The folder's build; `None` when it has no kustomization file.
+    /// The result of a directory; `None` if it has no kustomization file.
     pub(super) fn folder(&mut self, folder: &str) -> Option<Arc<Accumulator>> {
         let is_cacheable = !self.is_traced && self.schema.is_none();
         let shared = if is_cacheable { self.cache.lock().get(folder).cloned() } else { None };
-        // A schema that comes after the first object is not read as one that comes before.
+        // kustomize reads a schema differently after the first object.
         let has_objects = self.has_objects;
         let is_reusable = |accumulator: &Accumulator| accumulator.schema.is_none() || !has_objects;
         if let Some(built) = shared.filter(|built| is_reusable(built)) {
@@ -98,7 +101,7 @@ impl<'a> Walk<'a> {
         };
         let is_part_of_cycle = self.cycle_start.is_some_and(|index| index < self.stack.len());
         if is_part_of_cycle || !is_cacheable || !is_reusable(&accumulator) {
-            // Whoever asks for this folder alone gets another answer, which threads may be waiting for.
+            // A build that starts at this directory has another result, so the shared cache must not have this one.
             self.local.insert(folder.to_string(), accumulator.clone());
         } else {
             self.cache.lock().insert(folder.to_string(), accumulator.clone());
@@ -121,7 +124,7 @@ impl<'a> Walk<'a> {
         Some(Arc::new(accumulator))
     }
 
-    /// Reads the folder's kustomization file; `None` when there is none.
+    /// Reads the kustomization file of a directory; `None` if it has none.
     pub(super) fn definition(&self, folder: &str, accumulator: &mut Accumulator) -> Option<LoadedDefinition> {
         let paths = file_in(self.files, folder);
         let path = paths.first()?;
@@ -134,46 +137,49 @@ impl<'a> Walk<'a> {
                 if !parsed.findings.is_empty() {
                     accumulator.findings.extend(parsed.findings.iter().cloned());
                 } else if parsed.documents.first().is_some_and(|document| !document.node.is_map()) {
-                    let message = "a kustomization is a mapping of fields, and this is none";
+                    let message = "a kustomization must be a mapping";
                     accumulator.fail(Finding::error(FAILED_BUILD, span, message).help("list `resources`"));
                 } else {
-                    let message = "this kustomization says nothing; kustomize refuses it";
+                    let message = "this kustomization is empty; kustomize rejects it";
                     let help = "list `resources`, or remove the file";
                     accumulator.empty = Some(Finding::error(FAILED_BUILD, span, message).help(help));
                 }
             } else {
-                let message = format!("`{}` is no text that can be read", self.files.tree().called(path));
+                let message = format!("`{}` is not a readable text file", self.files.tree().called(path));
                 accumulator.fail(Finding::error(FAILED_BUILD, File::new(path.as_str(), "").first_line(), message));
             }
             return Some(LoadedDefinition::Invalid);
         };
         if let Some(second) = paths.get(1).and_then(|path| self.files.get(path)) {
-            let message =
-                format!("this folder has two kustomization files; the other is `{}`", self.files.tree().called(path));
+            let message = format!(
+                "this directory has two kustomization files; the other one is `{}`",
+                self.files.tree().called(path)
+            );
             accumulator.fail(Finding::error(FAILED_BUILD, second.file.first_line(), message).help("keep one of them"));
         }
-        // Of keys that stand twice the last one counts here, unlike in an object.
-        let error = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
-        let error: Vec<Finding> = error.cloned().collect();
-        if !error.is_empty() {
-            for finding in error {
+        // In a kustomization, the last value of a duplicate key counts; in an object, it is an error.
+        let errors = definition.parsed.findings.iter().filter(|finding| finding.rule != DUPLICATE_KEY);
+        let errors: Vec<Finding> = errors.cloned().collect();
+        if !errors.is_empty() {
+            for finding in errors {
                 accumulator.fail(finding);
             }
             return Some(LoadedDefinition::Invalid);
         }
         if definition.is_empty() {
-            let message = "this kustomization says nothing; kustomize refuses it";
+            let message = "this kustomization is empty; kustomize rejects it";
             let help = "list `resources` (`resources: []` is allowed), or remove the file";
             accumulator.empty = Some(Finding::error(FAILED_BUILD, definition.node.span().clone(), message).help(help));
         }
         Some(LoadedDefinition::Valid(definition))
     }
 
-    /// Tells a build in hand the user's schema, which may have come with a base.
+    /// Copies the schema to an accumulator, because a base may have set it.
     pub(super) fn share_schema(&self, accumulator: &mut Accumulator) {
         accumulator.schema.clone_from(&self.schema);
     }
 
+    /// Accumulates a kustomization: resources, configuration, generators, components, transformers, validators.
     pub(super) fn accumulate(&mut self, definition: &Definition, accumulator: &mut Accumulator) {
         count_fields(definition, accumulator);
         remote_base::collect(definition, &mut accumulator.remote);
@@ -183,7 +189,7 @@ impl<'a> Walk<'a> {
         self.stack.push(definition.folder.clone());
         self.include_all(definition, accumulator);
         if !definition.findings.is_empty() || accumulator.is_too_large {
-            // kustomize refuses the file. What it takes in may have faults of its own; the rest says too little.
+            // kustomize rejects the file. Only the findings of its bases are complete.
             accumulator.clear_if_too_large();
             self.stack.pop();
             if let Some(outer) = outer {

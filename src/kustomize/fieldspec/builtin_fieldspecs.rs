@@ -1,7 +1,7 @@
-//! Where kustomize's transformers work as long as nobody configures them: data.
+//! The built-in field specs of kustomize's transformers: data.
 //!
-//! Source: the built-in configuration of kustomize 5.8. Rows that can match nothing are kept with their mistakes, since
-//! a user's configuration is merged with them.
+//! Source: the default configuration of kustomize 5.8. It includes rows that match nothing, because the configuration
+//! of users is merged with them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,7 +12,7 @@ use crate::kube::groups::RBAC;
 /// Group, version, kind, path.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
-/// Kinds with pods in them: version, kind, where the pod's specification is.
+/// Kinds with a pod spec: version, kind, path of the pod spec.
 const PODS: &[(&str, &str, &str)] = &[
     ("v1", "Pod", "spec"),
     ("", "PodTemplate", "template/spec"),
@@ -24,7 +24,7 @@ const PODS: &[(&str, &str, &str)] = &[
     ("", "CronJob", "spec/jobTemplate/spec/template/spec"),
 ];
 
-/// The kinds in which accounts, claims and priorities are followed, and where the pod's specification is.
+/// Kinds with references to service accounts, claims and priority classes, and the path of the pod spec.
 const WORKLOADS: &[(&str, &str)] = &[
     ("Pod", "spec"),
     ("StatefulSet", "spec/template/spec"),
@@ -35,7 +35,7 @@ const WORKLOADS: &[(&str, &str)] = &[
     ("DaemonSet", "spec/template/spec"),
 ];
 
-/// Where templates carry metadata. Annotations are written to a `StatefulSet` of any group, labels to that of `apps`.
+/// Templates with metadata. Annotations apply to any group of `StatefulSet`, labels only to `apps`.
 const TEMPLATES: &[Row] = &[
     ("", "v1", "ReplicationController", "spec/template/metadata"),
     ("", "", "Deployment", "spec/template/metadata"),
@@ -49,7 +49,7 @@ const TEMPLATES: &[Row] = &[
 
 const CLAIM_TEMPLATES: Row = ("apps", "", "StatefulSet", "spec/volumeClaimTemplates[]/metadata/labels");
 
-/// Where selectors are made when they are missing.
+/// Selectors that a transformer creates if they are missing.
 const SELECTORS: &[Row] = &[
     ("", "v1", "Service", "spec/selector"),
     ("", "v1", "ReplicationController", "spec/selector"),
@@ -59,7 +59,7 @@ const SELECTORS: &[Row] = &[
     ("apps", "", "StatefulSet", "spec/selector/matchLabels"),
 ];
 
-/// Where selectors are changed only when they are there.
+/// Selectors that a transformer changes only if they exist.
 const EXISTING_SELECTORS: &[Row] = &[
     ("batch", "", "Job", "spec/selector/matchLabels"),
     ("batch", "", "CronJob", "spec/jobTemplate/spec/selector/matchLabels"),
@@ -69,7 +69,7 @@ const EXISTING_SELECTORS: &[Row] = &[
     ("networking.k8s.io", "", "NetworkPolicy", "spec/egress/to/podSelector/matchLabels"),
 ];
 
-/// The selectors inside the pods of `Deployment` and `StatefulSet`, below `spec/template/spec`.
+/// Selectors in the pod specs of `Deployment` and `StatefulSet`, below `spec/template/spec`.
 const POD_SELECTORS: &[&str] = &[
     "affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels",
     "affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels",
@@ -78,15 +78,15 @@ const POD_SELECTORS: &[&str] = &[
     "topologySpreadConstraints/labelSelector/matchLabels",
 ];
 
-/// Where images are named, below the specification of a pod.
+/// Image references, below a pod spec.
 const IMAGES: &[&str] = &["containers[]/image", "initContainers[]/image", "volumes[]/image/reference"];
 
 const REPLICAS: &[&str] = &["Deployment", "ReplicationController", "ReplicaSet", "StatefulSet"];
 
-/// Where `$(NAME)` is replaced in every container.
+/// Fields of containers that support `$(NAME)`.
 const CONTAINER_VARIABLES: &[&str] = &["args", "command", "env/value", "volumeMounts/mountPath"];
 
-/// Where `$(NAME)` is replaced beside containers; kind and path.
+/// Other fields that support `$(NAME)`: kind and path.
 const VARIABLES: &[(&str, &str)] = &[
     ("CronJob", "spec/jobTemplate/spec/template/volumes/nfs/server"),
     ("DaemonSet", "spec/template/spec/volumes/nfs/server"),
@@ -108,7 +108,7 @@ const VARIABLES: &[(&str, &str)] = &[
 
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
-/// Where a pod names config maps, below its specification.
+/// References to `ConfigMap`s, below a pod spec.
 const CONFIG_MAPS_OF_PODS: &[&str] = &[
     "volumes/configMap/name",
     "containers/env/valueFrom/configMapKeyRef/name",
@@ -125,7 +125,7 @@ const CONFIG_MAPS: &[Row] = &[
     ("", "", "Ingress", r"metadata/annotations/nginx.ingress.kubernetes.io\/fastcgi-params-configmap"),
 ];
 
-/// Where a pod names secrets, below its specification.
+/// References to Secrets, below a pod spec.
 const SECRETS_OF_PODS: &[&str] = &[
     "volumes/secret/secretName",
     "containers/env/valueFrom/secretKeyRef/name",
@@ -163,7 +163,7 @@ const SERVICES: &[Row] = &[
     (ADMISSION, "", "MutatingWebhookConfiguration", "webhooks/clientConfig/service"),
 ];
 
-/// What is referred to, and where, beside what pods refer to: group, version, kind; rows.
+/// Other name references: group, version and kind of the target, and the referring fields.
 const REFERENCES: &[(&str, &str, &str, &[Row])] = &[
     ("", "", "Deployment", AUTOSCALERS),
     ("", "", "ReplicationController", AUTOSCALERS),
@@ -203,7 +203,7 @@ const REFERENCES: &[(&str, &str, &str, &[Row])] = &[
         ],
     ),
     ("scheduling.k8s.io", "v1", "PriorityClass", &[]),
-    // No object has this group, so the reference is never followed.
+    // No object has this group, so this reference is never updated.
     ("networking.k8s.io/v1", "v1", "IngressClass", &[("", "", "Ingress", "spec/ingressClassName")]),
     (
         ADMISSION,
@@ -215,16 +215,16 @@ const REFERENCES: &[(&str, &str, &str, &[Row])] = &[
 
 const AUTOSCALERS: &[Row] = &[("", "", "HorizontalPodAutoscaler", "spec/scaleTargetRef/name")];
 
-/// What kustomize does when nothing is configured.
+/// The built-in configuration, merged and sorted.
 pub(crate) fn built_in() -> &'static Arc<TransformerConfig> {
     static BUILT_IN: LazyLock<Arc<TransformerConfig>> = LazyLock::new(|| {
         let merged = TransformerConfig::default().merge(&default_fieldspecs());
-        Arc::new(merged.expect("the built-in configuration agrees with itself"))
+        Arc::new(merged.expect("the built-in configuration has no conflicts"))
     });
     &BUILT_IN
 }
 
-/// One configuration merged into another. Most are the built-in one, which adds nothing to itself.
+/// Merges two configurations. Most are the built-in one, which is merged only once.
 pub(crate) fn merged(
     into: &Arc<TransformerConfig>,
     from: &Arc<TransformerConfig>,
@@ -233,7 +233,7 @@ pub(crate) fn merged(
     if is_first || Arc::ptr_eq(into, from) { Ok(from.clone()) } else { into.merge(from).map(Arc::new) }
 }
 
-/// The built-in configuration.
+/// The built-in configuration, in kustomize's order.
 fn default_fieldspecs() -> TransformerConfig {
     let mut known = TransformerConfig::default();
     let mut put =
@@ -245,8 +245,8 @@ fn default_fieldspecs() -> TransformerConfig {
             let group = if *kind == "StatefulSet" && field == "annotations" { "" } else { group };
             FieldSpec::new(Gvk::new(group, version, kind), format!("{path}/{field}"), true)
         };
-        let own = FieldSpec::new(Gvk::new("", "", ""), format!("metadata/{field}"), true);
-        std::iter::once(own).chain(TEMPLATES.iter().map(row)).collect::<Vec<FieldSpec>>()
+        let metadata_spec = FieldSpec::new(Gvk::new("", "", ""), format!("metadata/{field}"), true);
+        std::iter::once(metadata_spec).chain(TEMPLATES.iter().map(row)).collect::<Vec<FieldSpec>>()
     };
     put(ConfigField::NamePrefix, name());
     put(ConfigField::NameSuffix, name());

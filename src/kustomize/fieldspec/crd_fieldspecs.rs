@@ -1,15 +1,15 @@
-//! `crds`: which fields of custom kinds hold names, labels and annotations, as `OpenAPI` definitions in files say.
+//! `crds`: field specs for custom kinds, from `OpenAPI` definitions in files.
 
 use super::field_spec::{FieldSpec, Gvk};
 use super::transformer_config::{ConfigField, Conflict, TransformerConfig};
 use crate::yaml::{Name, Node};
 
-/// Definitions may refer to each other this deep; one that refers to itself has no end.
+/// The maximum depth of nested definitions. A definition may reference itself.
 const MAX_DEPTH: usize = 32;
-/// A file may lead to this many fields.
+/// The maximum number of fields in a file.
 const MAX_FIELDS: usize = 10_000;
 
-/// What the definitions of a file say: a mapping of type names to definitions.
+/// Reads a file of definitions: a mapping from type names to definitions.
 pub(crate) fn read(root: &Node) -> Result<TransformerConfig, Conflict> {
     let mut reader = Reader { root, config: TransformerConfig::default(), remaining: MAX_FIELDS };
     for entry in root.entries() {
@@ -23,7 +23,7 @@ pub(crate) fn read(root: &Node) -> Result<TransformerConfig, Conflict> {
     Ok(reader.config)
 }
 
-/// The properties of a definition; Go's decoder takes any case of letters.
+/// The properties of a definition. Go's decoder ignores the case of letters.
 fn properties(definition: &Node) -> Option<&Node> {
     let field =
         |node: &'_ Node, name: &str| node.entries().iter().position(|entry| entry.key.eq_ignore_ascii_case(name));
@@ -52,7 +52,7 @@ impl Reader<'_> {
             };
             let spec = |path: Vec<Name>| {
                 let mut spec = FieldSpec::new(gvk.clone(), path.join("/"), false);
-                spec.place = Some(entry.key_span());
+                spec.span = Some(entry.key_span());
                 spec
             };
             let config_fields = [

@@ -1,4 +1,4 @@
-//! Field specifications: where in which kinds a transformer works.
+//! Field specs: the fields of kinds that a transformer changes.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::kustomize::objects::resources::ResourceId;
 use crate::text::Span;
 use crate::yaml::{Entry, Name, Node, Value};
 
-/// A group, version and kind to select objects by; an empty one selects anything.
+/// A group, version and kind that selects objects; an empty part matches anything.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Gvk {
     pub(crate) group: Name,
@@ -15,16 +15,17 @@ pub(crate) struct Gvk {
 }
 
 impl Gvk {
+    /// Creates a selector; an empty part matches anything.
     pub(crate) fn new(group: &str, version: &str, kind: &str) -> Self {
         Self { group: group.into(), version: version.into(), kind: kind.into() }
     }
 
-    /// Tells whether it selects an object with this identity.
+    /// Tells whether it selects an object.
     pub(crate) fn selects(&self, id: &ResourceId) -> bool {
         self.matches_parts(&id.group, &id.version, &id.kind)
     }
 
-    /// Tells whether it selects everything that the other one names.
+    /// Tells whether it selects everything that the other one selects.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.matches_parts(&other.group, &other.version, &other.kind)
     }
@@ -39,51 +40,52 @@ impl Gvk {
 #[derive(Debug, Clone)]
 pub(crate) struct FieldSpec {
     pub(crate) gvk: Gvk,
-    /// Keys joined by `/`, which a backslash takes its meaning; `[]` after a key says that it holds a list.
+    /// Keys separated by `/`, with a backslash as escape. `[]` after a key marks a list.
     pub(crate) path: Name,
-    /// Whether what is missing on the path is made.
+    /// Whether missing fields are created.
     pub(crate) create: bool,
-    /// Where it stands when a user wrote it.
-    pub(crate) place: Option<Span>,
+    /// The position, if a user wrote it.
+    pub(crate) span: Option<Span>,
     keys: Arc<[Name]>,
 }
 
-/// What a transformer makes at the end of a path that ends in nothing; the span is the place of what is made.
+/// The kind of node that a transformer creates for a missing field, with its position.
 #[derive(Clone, Copy)]
 pub(crate) enum CreateKind<'a> {
-    /// Nothing, whatever the specification says.
+    /// No node, regardless of the field spec.
     Nothing,
-    /// A scalar: `change` is called with `None`.
+    /// A scalar: `change` gets `None`.
     Scalar(&'a Span),
-    /// A mapping: `change` is called with an empty one.
+    /// A mapping: `change` gets an empty mapping.
     Map(&'a Span),
 }
 
-/// A place where a transformer cannot do its work, and why.
+/// A field that a transformer cannot change, and the reason.
 #[derive(Debug)]
 pub(crate) struct FieldError {
     pub(crate) span: Span,
     pub(crate) message: String,
 }
 
-/// What happens at the end of a path; `None` leaves it as it is.
+/// The change of the node at a path; `None` keeps the node.
 type Change<'c> = dyn FnMut(Option<&Node>) -> Result<Option<Node>, FieldError> + 'c;
 
 impl FieldSpec {
+    /// Creates a field spec without a position.
     pub(crate) fn new(gvk: Gvk, path: impl Into<Name>, create: bool) -> Self {
         let path = path.into();
         let keys = split_path(&path, '/').into_iter().map(Name::from).collect();
-        Self { gvk, path, create, place: None, keys }
+        Self { gvk, path, create, span: None, keys }
     }
 
+    /// Tells whether it applies to an object.
     pub(crate) fn matches(&self, id: &ResourceId) -> bool {
         self.gvk.selects(id)
     }
 
-    /// The object with `change` applied to whatever stands at the path; `None` when nothing changed.
+    /// Applies `change` to all nodes at the path; `None` if nothing changes.
     ///
-    /// Lists on the way are gone through item by item. A single value in the middle of the path is a misfit, as it is
-    /// for kustomize.
+    /// It visits all items of lists on the path. A scalar in the middle of the path is an error, as in kustomize.
     pub(crate) fn apply(
         &self,
         node: &Node,
@@ -91,10 +93,10 @@ impl FieldSpec {
         change: &mut Change<'_>,
     ) -> Result<Option<Node>, FieldError> {
         let create_kind = if self.create { create_kind } else { CreateKind::Nothing };
-        apply_at(node, &self.keys, create_kind, change).map_err(|error| match &self.place {
-            // What is wrong with the path itself is wrong where a user wrote it.
-            Some(place) if self.keys.iter().any(|key| is_special_segment(list_key(key).0)) => {
-                FieldError { span: place.clone(), ..error }
+        apply_at(node, &self.keys, create_kind, change).map_err(|error| match &self.span {
+            // An error in the path belongs to the position where a user wrote it.
+            Some(span) if self.keys.iter().any(|key| is_special_segment(list_key(key).0)) => {
+                FieldError { span: span.clone(), ..error }
             }
             _ => error,
         })
@@ -113,14 +115,15 @@ fn apply_at(
         Value::Seq(items) => each_item(node, items, |item| apply_at(item, keys, create_kind, change)),
         Value::Map(_) => apply_to_entry(node, first, rest, create_kind, change),
         Value::Scalar(..) => {
-            // The same for every path, so that a value in the way of many is told once.
-            let message = "kustomize looks for fields below this, which is a single value, and fails".to_string();
+            // The message is equal for all paths, so that findings for one value are merged.
+            let message =
+                "kustomize fails because this is a scalar, but a field spec expects a mapping here".to_string();
             Err(FieldError { span: node.span().clone(), message })
         }
     }
 }
 
-/// The list with its items changed; `None` when none of them is.
+/// The list with changed items; `None` if no item changes.
 pub(crate) fn each_item(
     node: &Node,
     items: &[Node],
@@ -145,19 +148,19 @@ fn apply_to_entry(
     let (key, is_list) = list_key(first);
     if is_special_segment(key) {
         let message = match key {
-            "" => "kustomize finds nothing between two slashes of the path, and fails".to_owned(),
-            _ => format!("kustomize takes `{key}` in a path for an item of a list, finds a mapping, and fails"),
+            "" => "kustomize fails because the path has an empty segment".to_owned(),
+            _ => format!("kustomize fails because `{key}` in a path selects an item of a list, but this is a mapping"),
         };
         return Err(FieldError { span: node.span().clone(), message });
     }
     let entry = node.entry(key);
-    let place = match create_kind {
+    let new_span = match create_kind {
         CreateKind::Scalar(span) | CreateKind::Map(span) if !is_list => Some(span),
         CreateKind::Nothing | CreateKind::Scalar(_) | CreateKind::Map(_) => None,
     };
-    let child = match (entry, place) {
+    let child = match (entry, new_span) {
         (Some(entry), _) if !entry.node.is_null() => apply_at(&entry.node, rest, create_kind, change)?,
-        // A list that is null becomes an empty one.
+        // A null becomes an empty list.
         (Some(entry), None) if is_list => {
             let empty = Node { value: Value::Seq([].into()), origin: entry.node.origin.clone() };
             Some(apply_at(&empty, rest, create_kind, change)?.unwrap_or(empty))
@@ -167,24 +170,24 @@ fn apply_to_entry(
         (_, Some(_)) if rest.is_empty() && matches!(create_kind, CreateKind::Scalar(_)) => change(None)?,
         (_, Some(span)) => apply_at(&Node::at(Value::Map([].into()), span.clone()), rest, create_kind, change)?,
     };
-    Ok(child.map(|child| match (entry, place) {
-        (Some(entry), _) if !entry.node.is_null() || place.is_none() => node.with(entry.with_node(child)),
+    Ok(child.map(|child| match (entry, new_span) {
+        (Some(entry), _) if !entry.node.is_null() || new_span.is_none() => node.with(entry.with_node(child)),
         (_, Some(span)) => node.with(Entry::new(key, span, child)),
         (_, None) => node.clone(),
     }))
 }
 
-/// A key of a path, and whether the path says that it holds a list.
+/// A key of a path, and whether the path marks it as a list.
 fn list_key(key: &str) -> (&str, bool) {
     key.strip_suffix("[]").map_or((key, false), |key| (key, true))
 }
 
-/// Tells whether kustomize takes a part of a path for something else than the key of a mapping.
+/// Tells whether kustomize does not treat a segment as a mapping key.
 fn is_special_segment(part: &str) -> bool {
     matches!(part, "" | "*" | "-") || (part.starts_with('[') && part.ends_with(']')) || part.parse::<i64>().is_ok()
 }
 
-/// The keys of a path; a backslash before a separator makes it a part of the key, a leading separator is dropped.
+/// The keys of a path. A backslash escapes a separator, and a leading separator is removed.
 pub(crate) fn split_path(path: &str, separator: char) -> Vec<String> {
     let path = path.strip_prefix(separator).unwrap_or(path);
     let mut keys: Vec<String> = Vec::new();

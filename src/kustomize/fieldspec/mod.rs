@@ -1,4 +1,4 @@
-//! Field specifications: the fields that a transformer changes in objects of a kind.
+//! Field specs: the fields that a transformer changes in objects of a kind.
 
 pub(super) mod field_spec;
 pub(super) mod transformer_config;

@@ -1,4 +1,4 @@
-//! Files of `configurations`, and field specifications as users write them.
+//! Files of `configurations`, and field specs as users write them.
 
 use super::field_spec::{FieldSpec, Gvk};
 use super::transformer_config::{ConfigField, NameReference, TransformerConfig};
@@ -6,7 +6,7 @@ use crate::base::finding::{Finding, did_you_mean};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::{Entry, Name, Node, Reader, Scalar, Value};
 
-/// The topics and the words that files say for them.
+/// The fields of a configuration file.
 const CONFIG_FIELDS: &[(&str, ConfigField)] = &[
     ("namePrefix", ConfigField::NamePrefix),
     ("nameSuffix", ConfigField::NameSuffix),
@@ -22,11 +22,11 @@ const CONFIG_FIELDS: &[(&str, ConfigField)] = &[
 
 const REFERENCES: &str = "nameReference";
 
-/// Reads a file of `configurations`; what is wrong in it is added to the findings.
+/// Reads a file of `configurations`, and adds its errors to the findings.
 pub(crate) fn read(root: &Node, findings: &mut Vec<Finding>) -> TransformerConfig {
     let mut config = TransformerConfig::default();
     if !root.is_map() && !root.is_null() {
-        let message = "a transformer configuration is a mapping of lists";
+        let message = "a transformer configuration must be a mapping of lists";
         findings.push(Finding::error(FAILED_BUILD, root.span().clone(), message));
     }
     let names: Vec<&str> = CONFIG_FIELDS.iter().map(|(name, _)| *name).chain([REFERENCES]).collect();
@@ -63,7 +63,7 @@ fn read_reference(item: &Node, findings: &mut Vec<Finding>) -> Option<NameRefere
     Some(NameReference { target, referrers })
 }
 
-/// Reads one field specification of a transformer that is an object: there kustomize overlooks words it does not know.
+/// Reads a field spec of a plugin object, in which kustomize ignores unknown fields.
 pub(crate) fn read_plugin_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<FieldSpec> {
     let is_known = |entry: &&Entry| SPEC_FIELDS.iter().any(|name| name.eq_ignore_ascii_case(&entry.key));
     let known: Vec<Entry> = item.entries().iter().filter(is_known).cloned().collect();
@@ -73,10 +73,10 @@ pub(crate) fn read_plugin_spec(item: &Node, findings: &mut Vec<Finding>) -> Opti
     read_spec(&Node { value: Value::Map(known.into()), origin: item.origin.clone() }, findings)
 }
 
-/// What a field specification may say.
+/// The fields of a field spec.
 const SPEC_FIELDS: &[&str] = &["group", "version", "kind", "path", "create"];
 
-/// Reads one field specification, such as those of `labels` and of configurations.
+/// Reads a field spec of `labels` or of a configuration.
 pub(crate) fn read_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<FieldSpec> {
     let mut gvk = Gvk::new("", "", "");
     let (mut path, mut create) = (Name::from(""), false);
@@ -86,7 +86,7 @@ pub(crate) fn read_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<Fiel
             "create" => match entry.node.resolve(Reader::Kubernetes) {
                 Some(Scalar::Bool(value)) => create = value,
                 Some(Scalar::Null) => {}
-                _ => findings.push(type_error(entry, "true or false")),
+                _ => findings.push(type_error(entry, "`true` or `false`")),
             },
             name => {
                 if !read_gvk(&mut gvk, name, entry, findings) {
@@ -96,7 +96,7 @@ pub(crate) fn read_spec(item: &Node, findings: &mut Vec<Finding>) -> Option<Fiel
         }
     }
     let mut spec = FieldSpec::new(gvk, path, create);
-    spec.place = Some(item.span().clone());
+    spec.span = Some(item.span().clone());
     Some(spec)
 }
 
@@ -124,7 +124,7 @@ fn text(entry: &Entry, findings: &mut Vec<Finding>) -> Name {
 
 fn fields<'a>(item: &'a Node, findings: &mut Vec<Finding>) -> Option<&'a [Entry]> {
     if !item.is_map() && !item.is_null() {
-        findings.push(Finding::error(FAILED_BUILD, item.span().clone(), "a field specification is a mapping"));
+        findings.push(Finding::error(FAILED_BUILD, item.span().clone(), "a field spec must be a mapping"));
         return None;
     }
     Some(item.entries())
@@ -142,10 +142,10 @@ fn type_error(entry: &Entry, expected: &str) -> Finding {
 }
 
 fn unknown_field(entry: &Entry, names: &[&str]) -> Finding {
-    let message = format!("a transformer configuration has no field `{}`", entry.key);
+    let message = format!("unknown field `{}` in a transformer configuration", entry.key);
     let help = match did_you_mean(&entry.key, names.iter().copied()) {
-        Some(meant) => format!("did you mean `{meant}`? kustomize refuses the file"),
-        None => "remove it: kustomize refuses the file".to_string(),
+        Some(meant) => format!("did you mean `{meant}`? kustomize rejects the file"),
+        None => "remove it; kustomize rejects the file".to_string(),
     };
     Finding::error(FAILED_BUILD, entry.key_span(), message).help(help)
 }

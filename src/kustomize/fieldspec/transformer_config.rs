@@ -1,7 +1,7 @@
-//! The configuration of kustomize's transformers: where in which kinds each of them works.
+//! The configuration of transformers: the fields that each of them changes, by kind.
 //!
-//! The built-in one is merged with the files of `configurations` and with what `crds` say, and that of a base is merged
-//! into that of its overlay, so that references and variables that a base declares are followed there too.
+//! It merges the built-in configuration with `configurations` and `crds`. The configuration of a base is merged into
+//! that of its overlay, so its references and variables also apply there.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::Name;
 
-/// What a list of field specifications is for.
+/// A field of the configuration, with a list of field specs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ConfigField {
     NamePrefix,
@@ -34,47 +34,47 @@ pub(crate) struct TransformerConfig {
     pub(crate) references: Vec<NameReference>,
 }
 
-/// What is referred to by name, and the fields that do.
+/// The target of a name reference, and the fields that refer to it.
 #[derive(Debug, Clone)]
 pub(crate) struct NameReference {
     pub(crate) target: Gvk,
     pub(crate) referrers: Vec<FieldSpec>,
 }
 
-/// Two specifications that agree in kind and path and not in whether the field is made.
+/// Two field specs for one path of a kind that differ in `create`.
 #[derive(Debug)]
 pub(crate) struct Conflict {
     path: Name,
-    place: Option<Span>,
+    span: Option<Span>,
     other: Option<Span>,
 }
 
 impl Conflict {
-    /// What is wrong, at the place that a user wrote, or at `otherwise`.
+    /// The finding about the conflict, at the user's field spec if there is one, else at `otherwise`.
     pub(crate) fn finding(self, otherwise: &Span) -> Finding {
-        let message = format!("`{}` is configured twice, with different values of `create`", self.path);
-        let help = "say the same in both, or give the field another kind";
-        let place = self.place.clone().or(self.other.clone());
-        let finding = Finding::error(FAILED_BUILD, place.unwrap_or_else(|| otherwise.clone()), message).help(help);
-        match (self.place, self.other) {
-            (Some(_), Some(other)) => finding.related(other, "the other one"),
+        let message = format!("`{}` has two field specs with different values of `create`", self.path);
+        let help = "use the same value in both, or another kind";
+        let span = self.span.clone().or(self.other.clone());
+        let finding = Finding::error(FAILED_BUILD, span.unwrap_or_else(|| otherwise.clone()), message).help(help);
+        match (self.span, self.other) {
+            (Some(_), Some(other)) => finding.related(other, "the other field spec"),
             _ => finding,
         }
     }
 }
 
 impl TransformerConfig {
-    /// Whether it says nothing.
+    /// Tells whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.references.is_empty()
     }
 
-    /// Where the transformer of a topic works.
+    /// The field specs of a transformer.
     pub(crate) fn specs(&self, config_field: ConfigField) -> &[FieldSpec] {
         self.fields.get(&config_field).map_or(&[], Vec::as_slice)
     }
 
-    /// Both, sorted by kind. What is there already is not added again; this one is empty or was merged itself.
+    /// Merges two configurations, sorted by kind and without duplicates. `self` is empty or the result of a merge.
     pub(crate) fn merge(&self, other: &Self) -> Result<Self, Conflict> {
         let mut all = self.clone();
         for (config_field, added) in &other.fields {
@@ -91,22 +91,22 @@ impl TransformerConfig {
         Ok(all)
     }
 
-    /// Adds fields that refer to objects by name.
+    /// Adds fields that refer to a target.
     fn refer(&mut self, target: &Gvk, referrers: &[FieldSpec]) -> Result<(), Conflict> {
         if let Some(known) = self.references.iter_mut().find(|known| known.target == *target) {
             return merge_specs(&mut known.referrers, referrers);
         }
-        // kustomize does not compare those that are the first of their target with each other.
+        // kustomize does not compare the first field specs of a target with each other.
         self.references.push(NameReference { target: target.clone(), referrers: referrers.to_vec() });
         Ok(())
     }
 
-    /// Adds a specification that is not there yet.
+    /// Adds a field spec, unless it exists.
     pub(crate) fn add(&mut self, config_field: ConfigField, spec: &FieldSpec) -> Result<(), Conflict> {
         merge_specs(self.fields.entry(config_field).or_default(), std::slice::from_ref(spec))
     }
 
-    /// Adds a field that refers to objects by name.
+    /// Adds a field that refers to a target.
     pub(super) fn add_reference(&mut self, target: &Gvk, referrer: FieldSpec) -> Result<(), Conflict> {
         self.refer(target, &[referrer])
     }
@@ -114,11 +114,11 @@ impl TransformerConfig {
 
 fn merge_specs(into: &mut Vec<FieldSpec>, from: &[FieldSpec]) -> Result<(), Conflict> {
     for spec in from {
-        // One that is wider covers what is there; kustomize asks no more.
+        // kustomize accepts a new field spec that covers an existing one as equal.
         match into.iter().find(|known| spec.path == known.path && spec.gvk.covers(&known.gvk)) {
             Some(known) if known.create != spec.create => {
-                let (place, other) = (spec.place.clone(), known.place.clone());
-                return Err(Conflict { path: spec.path.clone(), place, other });
+                let (span, other) = (spec.span.clone(), known.span.clone());
+                return Err(Conflict { path: spec.path.clone(), span, other });
             }
             Some(_) => {}
             None => into.push(spec.clone()),
@@ -127,7 +127,7 @@ fn merge_specs(into: &mut Vec<FieldSpec>, from: &[FieldSpec]) -> Result<(), Conf
     Ok(())
 }
 
-/// Kinds are ordered as objects are: which come first is known, others follow by group, version and kind.
+/// The sort key of a kind, as for objects: by rank, then group, version and kind.
 fn order(gvk: &Gvk) -> (isize, String) {
     let or = |text: &str, empty: &str| if text.is_empty() { empty.to_string() } else { text.to_string() };
     (rank(&gvk.kind), format!("{}_{}_{}", or(&gvk.group, "~G"), or(&gvk.version, "~V"), or(&gvk.kind, "~K")))
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wider_specification_must_agree_with_a_narrower_one() {
+    fn a_wider_field_spec_must_agree_with_a_narrower_one() {
         let mut config = TransformerConfig::default();
         let spec = |kind: &str, create| FieldSpec::new(Gvk::new("", "", kind), "spec/a", create);
         config.add(ConfigField::Labels, &spec("Foo", false)).unwrap();

@@ -1,4 +1,4 @@
-//! A kustomization.yaml: finding it, reading its fields, naming what it refers to.
+//! A kustomization file: its fields and the files that it references.
 
 use std::sync::Arc;
 
@@ -8,52 +8,53 @@ use crate::base::finding::Finding;
 use crate::text::{folder_of, join};
 use crate::yaml::{Entry, Node, Parsed, Value};
 
-/// The names that kustomize looks for in a folder.
+/// The names of kustomization files.
 pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// One kustomization.yaml.
+/// A kustomization file.
 pub(crate) struct Definition {
-    /// Its root, a mapping, with the fields in kustomize's spelling.
+    /// The root mapping, with the fields in kustomize's spelling.
     pub(crate) node: Node,
-    /// What kustomize refuses of its fields.
+    /// The errors in its fields.
     pub(crate) findings: Vec<Finding>,
-    /// What was read of its file.
+    /// The parsed file.
     pub(crate) parsed: Arc<Parsed>,
-    /// The folder it stands in.
+    /// The directory of the file.
     pub(crate) folder: String,
 }
 
 impl Definition {
-    /// A kustomization that says `node`, in a folder.
+    /// Creates the definition of a kustomization `node` in a directory.
     pub(crate) fn new(node: &Node, parsed: Arc<Parsed>, folder: &str) -> Self {
         let (node, findings) =
             if node.is_map() { kustomization_fields::check(node) } else { (node.clone(), Vec::new()) };
         Self { node, findings, parsed, folder: folder.to_owned() }
     }
 
-    /// The entry of a field that says something.
+    /// The entry of a field that is not null.
     pub(crate) fn entry(&self, field: &str) -> Option<&Entry> {
         self.node.entry(field).filter(|entry| !entry.node.is_null())
     }
 
-    /// The items of a field that holds a list.
+    /// The items of a list field.
     pub(crate) fn items(&self, field: &str) -> &[Node] {
         self.entry(field).map_or(&[], |entry| entry.node.items())
     }
 
-    /// Its file's path in the tree.
+    /// The path of the file in the tree.
     pub(crate) fn path(&self) -> String {
         let name = self.parsed.file.path().rsplit('/').next().unwrap_or_default();
         if self.folder.is_empty() { name.to_string() } else { format!("{}/{name}", self.folder) }
     }
 
-    /// Tells whether it is a component, which only other kustomizations can use.
+    /// Tells whether it is a Component, which only `components` can include.
     pub(crate) fn is_component(&self) -> bool {
         self.entry("kind").is_some_and(|entry| entry.node.text() == Some("Component"))
     }
 
-    /// Tells whether nothing is said: kustomize refuses that. An empty list says something, but not that of a field
-    /// whose items kustomize adds to another one's.
+    /// Tells whether it is empty, so that kustomize rejects it.
+    ///
+    /// An empty list is content, except in a field that kustomize merges into another one.
     pub(crate) fn is_empty(&self) -> bool {
         let has_value = |entry: &Entry| match (&*entry.key, &entry.node.value) {
             ("apiVersion" | "kind", _) => false,
@@ -65,15 +66,15 @@ impl Definition {
     }
 }
 
-/// The entry of a field, whatever the case of its letters.
+/// The entry of a field; the case of letters does not matter.
 fn entry_ignoring_case<'a>(node: &'a Node, field: &str) -> Option<&'a Entry> {
     let exact = node.entry(field);
     exact.or_else(|| node.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(field)))
 }
 
-/// The kustomization files of a folder: those of the recognised names that do not hold another program's object.
+/// The kustomization files of a directory.
 ///
-/// A file called `kustomization.yaml` may well hold Flux's kind of that name.
+/// A file `kustomization.yaml` may also contain a Flux Kustomization; such a file is excluded.
 pub fn file_in(files: &Files, folder: &str) -> Vec<String> {
     let paths = FILE_NAMES.iter().filter_map(|name| join(folder, name));
     paths.filter(|path| files.has(folder, path)).filter(|path| is_kustomization(files, path)).collect()
@@ -91,21 +92,22 @@ fn is_kustomization(files: &Files, path: &str) -> bool {
     version.is_empty() || !version.contains('/') || version.starts_with("kustomize.config.k8s.io/")
 }
 
+/// Reads a kustomization file; `None` if it has no first document.
 pub(crate) fn read(files: &Files, path: &str) -> Option<Definition> {
     let parsed = files.get(path)?;
     let node = parsed.documents.first().map(|document| document.node.clone()).filter(is_first)?;
     Some(Definition::new(&node, parsed, folder_of(path)))
 }
 
-/// Tells whether a document stands in the first place of its file. kustomize reads that one alone, and what was parsed
-/// leaves empty documents out.
+/// Tells whether a document is the first one of its file.
+///
+/// kustomize reads only the first document, and the parser drops empty documents.
 fn is_first(node: &Node) -> bool {
     let before = node.span().file().text().get(..node.span().range().start).unwrap_or_default();
     before.lines().filter(|line| line.trim_end() == "---" || line.starts_with("--- ")).count() < 2
 }
 
-/// The paths, from the tree's root, of everything a kustomization file refers to: folders it includes, resources,
-/// patches, and the files of its generators and configurations.
+/// The references of a kustomization file, as paths from the root of the tree.
 pub fn references_of(files: &Files, path: &str) -> References {
     let mut references = References::default();
     let Some(definition) = read(files, path) else { return references };
@@ -142,11 +144,11 @@ pub fn references_of(files: &Files, path: &str) -> References {
     references
 }
 
-/// What a kustomization file refers to.
+/// The files and directories that a kustomization file references.
 #[derive(Debug, Clone, Default)]
 pub struct References {
-    /// Files and folders whose objects it takes.
+    /// Files and directories whose objects it includes.
     pub included: Vec<String>,
-    /// Files it reads for something else: patches, values, configuration.
+    /// Files that it reads for other purposes: patches, values, configuration.
     pub named: Vec<String>,
 }

@@ -9,41 +9,40 @@ use super::remote::Copy;
 use crate::text::{Entry, File, Index, Load, LoadError, Tree};
 use crate::yaml::{Inside, Node, Parsed, parse};
 
-/// A tree and what its YAML files say. Cheap to clone.
+/// A tree with its parsed YAML files. It is cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     tree: Tree,
     parsed: Arc<BTreeMap<Arc<str>, Arc<Parsed>>>,
-    /// What was parsed when it was asked for.
+    /// The files that were parsed on demand.
     parsed_on_demand: Arc<Mutex<BTreeMap<Arc<str>, Arc<Parsed>>>>,
-    /// What was parsed inside scalars, by the place in memory of their texts; the scalars are kept so that no other one
-    /// gets it.
+    /// The parsed texts of scalars, by the address of the text. The scalars are kept so that addresses stay unique.
     embedded: Arc<Mutex<EmbeddedDocuments>>,
-    /// The copies that were added, in the order of their places.
+    /// The copies of remote repositories.
     copies: Arc<[Copy]>,
     reading: Reading,
-    /// Whether what SOPS encrypted counts as decrypted.
+    /// Whether SOPS-encrypted files count as decrypted.
     pub(crate) decrypts: bool,
 }
 
-/// What was parsed inside scalars, with the scalar.
+/// The parsed text of each scalar, with the scalar.
 type EmbeddedDocuments = Index<usize, (Node, Arc<Parsed>)>;
 
-/// Who reads, which decides what may be read.
+/// The program that reads the files. It determines which files a kustomization may read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reading {
-    /// Flux: files may lie anywhere in the tree, objects of Flux are no kustomizations, and what `flux bootstrap` writes
-    /// may not be there yet.
+    /// Flux: files may be anywhere in the tree, Flux objects are not kustomizations, and files of `flux bootstrap` may
+    /// be missing.
     #[default]
     Flux,
-    /// `kustomize build`: files lie in the folder of the kustomization that names them.
+    /// `kustomize build`: files must be in the directory of the kustomization that references them.
     Kustomize,
-    /// `kustomize build --load-restrictor LoadRestrictionsNone`: files may lie anywhere in the tree.
+    /// `kustomize build --load-restrictor LoadRestrictionsNone`: files may be anywhere in the tree.
     Unrestricted,
 }
 
 impl Files {
-    /// Parses, in parallel, every file of the tree that is named as YAML and that `wanted` accepts.
+    /// Parses the YAML files of the tree that `is_included` accepts, in parallel.
     pub fn read(tree: &Tree, is_included: impl Fn(&File) -> bool) -> Self {
         let texts = tree.entries().filter_map(|(path, entry)| match entry {
             Entry::Text(file) => Some((path, file)),
@@ -55,54 +54,54 @@ impl Files {
         Self { tree: tree.clone(), parsed: Arc::new(parsed.into_iter().collect()), ..Self::default() }
     }
 
-    /// The same files, read by somebody.
+    /// Sets the program that reads the files.
     #[must_use]
     pub fn read_as(mut self, reading: Reading) -> Self {
         self.reading = reading;
         self
     }
 
-    /// The same files with copies of repositories that they may name by a URL.
+    /// Adds copies of remote repositories, which kustomizations can reference by URL.
     #[must_use]
     pub fn with_copies(mut self, copies: impl IntoIterator<Item = Copy>) -> Self {
         let mut all = self.copies.to_vec();
         for copy in copies {
-            self.tree = self.tree.with(&place_of_copy(all.len()), copy.tree.clone());
+            self.tree = self.tree.with(&copy_folder(all.len()), copy.tree.clone());
             all.push(copy);
         }
         self.copies = all.into();
         self
     }
 
-    /// Who reads.
+    /// The program that reads the files.
     pub fn reading(&self) -> Reading {
         self.reading
     }
 
-    /// The copies, each at its place.
+    /// The copies of remote repositories.
     pub(crate) fn copies(&self) -> &[Copy] {
         &self.copies
     }
 
-    /// Files of others under paths of their own: each is its path here, whose it is, and its path there.
+    /// Combines files of other trees at new paths. Each item is the new path, the source and the path in the source.
     ///
-    /// What was parsed is shared. The files keep the paths that they are shown with.
-    pub fn select<'a>(places: impl IntoIterator<Item = (Arc<str>, &'a Files, Arc<str>)>) -> Self {
+    /// Parsed documents are shared. Findings show the original paths.
+    pub fn select<'a>(sources: impl IntoIterator<Item = (Arc<str>, &'a Files, Arc<str>)>) -> Self {
         let mut parsed = BTreeMap::new();
         let mut loader = OtherTrees::default();
         let mut entries = Vec::new();
         let mut links = Vec::new();
-        for (path, files, source_path) in places {
+        for (path, files, source_path) in sources {
             let Some(entry) = files.tree.entry(&source_path) else { continue };
-            if let Some(cache) = files.parsed.get(&source_path) {
-                parsed.insert(path.clone(), cache.clone());
+            if let Some(file) = files.parsed.get(&source_path) {
+                parsed.insert(path.clone(), file.clone());
             }
             if files.tree.is_link(&source_path) {
                 links.push(path.clone());
             }
-            // What is no text has bytes all the same.
+            // A file that is not text still has bytes.
             if !matches!(entry, Entry::Text(_)) {
-                loader.places.insert(path.clone(), (files.tree.clone(), source_path));
+                loader.sources.insert(path.clone(), (files.tree.clone(), source_path));
             }
             entries.push((path, entry.clone()));
         }
@@ -116,7 +115,7 @@ impl Files {
         Self { tree, parsed: Arc::new(parsed), ..Self::default() }
     }
 
-    /// Puts a file at a path, with what it says.
+    /// Inserts a parsed file at a path.
     pub fn insert(&mut self, path: &str, parsed: Arc<Parsed>) {
         self.tree.insert_entry(path, Entry::Text(parsed.file.clone()));
         self.parsed_on_demand = Arc::default();
@@ -128,25 +127,25 @@ impl Files {
         &self.tree
     }
 
-    /// What a file says. A file that was not read yet is read now: kustomize takes any name for a resource's.
+    /// The parsed file at a path. It parses files on demand, because a resource may have any file name.
     pub fn get(&self, path: &str) -> Option<Arc<Parsed>> {
         if let Some(parsed) = self.parsed.get(path) {
             return Some(parsed.clone());
         }
-        if let Some(parsed) = self.parsed_on_demand().get(path) {
+        if let Some(parsed) = self.lock_parsed_on_demand().get(path) {
             return Some(parsed.clone());
         }
         let parsed = Arc::new(parse(&self.tree.file(path).ok()?));
-        self.parsed_on_demand().insert(path.into(), parsed.clone());
+        self.lock_parsed_on_demand().insert(path.into(), parsed.clone());
         Some(parsed)
     }
 
-    fn parsed_on_demand(&self) -> std::sync::MutexGuard<'_, BTreeMap<Arc<str>, Arc<Parsed>>> {
-        // Each is inserted in one step: a panic elsewhere leaves no half of one.
+    fn lock_parsed_on_demand(&self) -> std::sync::MutexGuard<'_, BTreeMap<Arc<str>, Arc<Parsed>>> {
+        // Each entry is inserted in one step, so a panic leaves no partial entry.
         self.parsed_on_demand.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the text of a scalar says that an applier hands down: objects that were patched alike share their patches.
+    /// Parses the text of a scalar of an applier. Objects with equal patches share the result.
     pub(crate) fn parse_embedded(&self, scalar: &Node) -> Arc<Parsed> {
         let key = scalar.text().unwrap_or_default().as_ptr().addr();
         let cache = || self.embedded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,41 +159,41 @@ impl Files {
         parsed
     }
 
-    /// Every file that was parsed, sorted by path.
+    /// The files that were parsed ahead, sorted by path.
     pub fn parsed(&self) -> impl Iterator<Item = (&str, &Arc<Parsed>)> {
         self.parsed.iter().map(|(path, parsed)| (&**path, parsed))
     }
 }
 
-/// Reads the files of other trees.
+/// A loader for files of other trees.
 #[derive(Default)]
 struct OtherTrees {
-    places: BTreeMap<Arc<str>, (Tree, Arc<str>)>,
+    sources: BTreeMap<Arc<str>, (Tree, Arc<str>)>,
 }
 
 impl Load for OtherTrees {
     fn load(&self, path: &str) -> Result<File, LoadError> {
-        let (tree, source_path) = self.places.get(path).ok_or(LoadError::Missing)?;
+        let (tree, source_path) = self.sources.get(path).ok_or(LoadError::Missing)?;
         tree.file(source_path)
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, LoadError> {
-        let (tree, source_path) = self.places.get(path).ok_or(LoadError::Missing)?;
+        let (tree, source_path) = self.sources.get(path).ok_or(LoadError::Missing)?;
         tree.bytes(source_path).map(|bytes| bytes.to_vec())
     }
 }
 
-/// The folder in the tree where a copy is put: no file of a repository can have a NUL in its name.
-pub(super) fn place_of_copy(index: usize) -> String {
+/// The directory of a copy in the tree. File names of repositories cannot contain NUL.
+pub(super) fn copy_folder(index: usize) -> String {
     format!("\0{index}")
 }
 
-/// The place of the copy that a path lies in; `None` for the tree's own files.
+/// The directory of the copy that contains a path; `None` for files of the tree itself.
 pub(crate) fn copy_of(path: &str) -> Option<&str> {
-    path.split('/').next().filter(|place| place.starts_with('\0'))
+    path.split('/').next().filter(|folder| folder.starts_with('\0'))
 }
 
-/// Tells whether a file's name says that it is YAML.
+/// Tells whether a file name is that of a YAML file.
 pub fn is_yaml(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);

@@ -1,11 +1,11 @@
-//! What a kustomization may say and of which type: kustomize refuses a file with a field or type that it does not know.
+//! The fields of kustomizations and their types. kustomize rejects a file with an unknown field or a wrong type.
 
 use super::typed::{self, Decoder, FieldType, LIST_OF_TEXTS};
 use crate::base::finding::Finding;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::Node;
 
-/// What a kustomization may say.
+/// The fields of a kustomization.
 const KUSTOMIZATION: &[(&str, FieldType)] = &[
     ("apiVersion", FieldType::Text),
     ("kind", FieldType::Text),
@@ -43,6 +43,7 @@ const KUSTOMIZATION: &[(&str, FieldType)] = &[
     ("buildMetadata", LIST_OF_TEXTS),
 ];
 
+/// The fields of `metadata`.
 pub(crate) const METADATA: &[(&str, FieldType)] = &[
     ("name", FieldType::Text),
     ("namespace", FieldType::Text),
@@ -50,6 +51,7 @@ pub(crate) const METADATA: &[(&str, FieldType)] = &[
     ("annotations", FieldType::Texts),
 ];
 
+/// The fields of a field spec.
 pub(super) const FIELD_SPEC: &[(&str, FieldType)] = &[
     ("group", FieldType::Text),
     ("version", FieldType::Text),
@@ -65,6 +67,7 @@ const LABEL: &[(&str, FieldType)] = &[
     ("fields", FieldType::List(&FieldType::Fields(FIELD_SPEC))),
 ];
 
+/// The fields of a selector.
 pub(super) const SELECTOR: &[(&str, FieldType)] = &[
     ("group", FieldType::Text),
     ("version", FieldType::Text),
@@ -75,6 +78,7 @@ pub(super) const SELECTOR: &[(&str, FieldType)] = &[
     ("labelSelector", FieldType::Text),
 ];
 
+/// The fields of a patch.
 pub(super) const PATCH: &[(&str, FieldType)] = &[
     ("path", FieldType::Text),
     ("patch", FieldType::Text),
@@ -82,6 +86,7 @@ pub(super) const PATCH: &[(&str, FieldType)] = &[
     ("options", FieldType::Fields(&[("allowNameChange", FieldType::Bool), ("allowKindChange", FieldType::Bool)])),
 ];
 
+/// The fields of an entry of `images`.
 pub(super) const IMAGE: &[(&str, FieldType)] = &[
     ("name", FieldType::Text),
     ("newName", FieldType::Text),
@@ -90,6 +95,7 @@ pub(super) const IMAGE: &[(&str, FieldType)] = &[
     ("digest", FieldType::Text),
 ];
 
+/// The fields of an entry of `replicas`.
 pub(super) const REPLICA: &[(&str, FieldType)] = &[("name", FieldType::Text), ("count", FieldType::Int)];
 
 const VALUE_OPTIONS: &[(&str, FieldType)] = &[
@@ -99,6 +105,7 @@ const VALUE_OPTIONS: &[(&str, FieldType)] = &[
     ("create", FieldType::Bool),
 ];
 
+/// The fields of a replacement.
 pub(super) const REPLACEMENT: &[(&str, FieldType)] = &[
     ("path", FieldType::Text),
     ("source", FieldType::Fields(REPLACEMENT_SOURCE)),
@@ -150,6 +157,7 @@ const GENERATOR_OPTIONS: &[(&str, FieldType)] = &[
     ("immutable", FieldType::Bool),
 ];
 
+/// The fields of an entry of `configMapGenerator`.
 pub(super) const CONFIG_MAP: &[(&str, FieldType)] = &[
     ("namespace", FieldType::Text),
     ("name", FieldType::Text),
@@ -161,6 +169,7 @@ pub(super) const CONFIG_MAP: &[(&str, FieldType)] = &[
     ("options", FieldType::Fields(GENERATOR_OPTIONS)),
 ];
 
+/// The fields of an entry of `secretGenerator`.
 pub(super) const SECRET: &[(&str, FieldType)] = &[
     ("namespace", FieldType::Text),
     ("name", FieldType::Text),
@@ -209,35 +218,35 @@ const OLD_HELM_CHART: &[(&str, FieldType)] = &[
     ("extraArgs", LIST_OF_TEXTS),
 ];
 
-/// The fields that a kustomization may have, in the order of kustomize's own description, each after the one that it is
-/// in: `images`, `images.name`.
+/// The paths of all fields, in the order of kustomize's documentation. A parent precedes its children: `images`,
+/// `images.name`.
 pub fn fields() -> Vec<String> {
     let mut paths = Vec::new();
     typed::paths(KUSTOMIZATION, "", &mut paths);
     paths
 }
 
-/// A kustomization with its fields in kustomize's own spelling, and what kustomize refuses of it.
+/// Normalizes the field names of a kustomization, and returns its errors.
 ///
-/// kustomize decodes by way of JSON in Go, which takes `apiversion` for `apiVersion`, and a value of nothing for no
-/// value at all.
+/// kustomize decodes with Go's JSON library: the case of field names does not matter, and null counts as absent.
 pub(crate) fn check(node: &Node) -> (Node, Vec<Finding>) {
     let mut decoder = Decoder::strict();
     let node = decoder.mapping(node, KUSTOMIZATION, "");
-    enforce(&node, &mut decoder.findings);
+    check_kind(&node, &mut decoder.findings);
     (node, decoder.findings)
 }
 
-/// A kustomization as Flux writes it again, and what it refuses of it: what it does not know is left out at every level,
-/// and a number where a string should be becomes one.
-pub fn rewritten(node: &Node) -> (Node, Vec<Finding>) {
+/// Normalizes a kustomization as Flux does before it writes it, and returns its errors.
+///
+/// Unknown fields are removed at every level. A number in a string field becomes a string.
+pub fn rewrite(node: &Node) -> (Node, Vec<Finding>) {
     let mut decoder = Decoder::rewriting();
     let node = decoder.mapping(node, KUSTOMIZATION, "");
     (node, decoder.findings)
 }
 
-/// kustomize builds what says that it is a kustomization, or does not say what it is.
-fn enforce(node: &Node, findings: &mut Vec<Finding>) {
+/// Checks `kind` and `apiVersion`, which are optional.
+fn check_kind(node: &Node, findings: &mut Vec<Finding>) {
     let is_set = |node: &&Node| !node.is_null() && node.text().is_some_and(|text| !text.is_empty());
     let value_of = |field: &str| node.get(field).filter(is_set);
     let kind = value_of("kind").and_then(Node::text).unwrap_or("Kustomization");
@@ -245,14 +254,15 @@ fn enforce(node: &Node, findings: &mut Vec<Finding>) {
         "Kustomization" => "kustomize.config.k8s.io/v1beta1",
         "Component" => "kustomize.config.k8s.io/v1alpha1",
         _ => {
-            let message = format!("kustomize builds no `{kind}`");
+            let message = format!("kustomize does not build kind `{kind}`");
             let span = value_of("kind").unwrap_or(node).span().clone();
-            findings.push(Finding::error(FAILED_BUILD, span, message).help("write `Kustomization` or `Component`"));
+            findings.push(Finding::error(FAILED_BUILD, span, message).help("set it to `Kustomization` or `Component`"));
             return;
         }
     };
     if let Some(written) = value_of("apiVersion").filter(|written| written.text() != Some(version)) {
-        let message = format!("kustomize knows no `{kind}` of this version");
-        findings.push(Finding::error(FAILED_BUILD, written.span().clone(), message).help(format!("write `{version}`")));
+        let message = format!("kustomize does not know this `apiVersion` of `{kind}`");
+        findings
+            .push(Finding::error(FAILED_BUILD, written.span().clone(), message).help(format!("set it to `{version}`")));
     }
 }

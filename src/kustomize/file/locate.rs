@@ -1,67 +1,66 @@
-//! Where the files and folders lie that a kustomization names, and which of them it may have.
+//! Paths and URLs in kustomizations: the files they refer to, and the restrictions on them.
 
 use std::sync::Arc;
 
 use super::definition::Definition;
-use super::files::{Files, Reading, copy_of, place_of_copy};
+use super::files::{Files, Reading, copy_folder, copy_of};
 use super::remote::Remote;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::kustomize::rule_ids::{FAILED_BUILD, MISSING_RESOURCE};
 use crate::text::{Span, Stands, folder_of, is_inside, join};
 use crate::yaml::{Node, Parsed};
 
-/// What a kustomization means by a path.
+/// The meaning of a path in a kustomization.
 #[derive(Debug)]
 pub(crate) enum Located {
-    /// A file, by its path in the tree.
+    /// A file, with its path in the tree.
     File(String),
-    /// A folder, by its path in the tree.
+    /// A directory, with its path in the tree.
     Folder(String),
-    /// Something elsewhere that there is no copy of; the finding says so.
+    /// A remote resource without a copy; the finding reports it.
     NotFetched(Finding),
 }
 
 impl Files {
-    /// The path in the tree of the file that a kustomization in `folder` names by the scalar `node`.
+    /// The path in the tree of a file that a kustomization in `folder` references with the scalar `node`.
     pub(crate) fn locate(&self, folder: &str, node: &Node) -> Result<String, Finding> {
         self.locate_text(folder, node.text().unwrap_or_default(), node.span())
     }
 
-    /// What the file says that a kustomization in `folder` names by the scalar `node`.
+    /// Parses the file that a kustomization in `folder` references with the scalar `node`.
     pub(crate) fn read_named(&self, folder: &str, node: &Node) -> Result<Arc<Parsed>, Finding> {
         let path = self.locate(folder, node)?;
         self.get(&path).ok_or_else(|| {
-            let message = format!("`{}` is no text that can be read", node.text().unwrap_or_default());
+            let message = format!("`{}` is not a readable text file", node.text().unwrap_or_default());
             Finding::error(FAILED_BUILD, node.span().clone(), message)
         })
     }
 
-    /// The path in the tree of the file that a kustomization in `folder` names by `text`, which stands at `at`.
+    /// The path in the tree of a file that a kustomization in `folder` references with `text` at `span`.
     pub(super) fn locate_text(&self, folder: &str, text: &str, span: &Span) -> Result<String, Finding> {
         match self.find(folder, text, span)? {
             Located::File(path) => Ok(path),
             Located::NotFetched(finding) => Err(finding),
             Located::Folder(_) => {
-                let message = format!("`{text}` is a folder, and a file is wanted");
-                Err(Finding::error(FAILED_BUILD, span.clone(), message).help("name a file in it"))
+                let message = format!("`{text}` is a directory, but a file is expected");
+                Err(Finding::error(FAILED_BUILD, span.clone(), message).help("reference a file in it"))
             }
         }
     }
 
-    /// What a kustomization in `folder` means by `text`, which stands at `at`.
+    /// Resolves `text` at `span`, a reference of a kustomization in `folder`.
     pub(crate) fn find(&self, folder: &str, text: &str, span: &Span) -> Result<Located, Finding> {
         if text.is_empty() {
-            let message = "a path is empty, and kustomize refuses that";
-            return Err(Finding::error(FAILED_BUILD, span.clone(), message).help("name a file or folder"));
+            let message = "the path is empty; kustomize rejects it";
+            return Err(Finding::error(FAILED_BUILD, span.clone(), message).help("set it to a file or directory"));
         }
         if let Some(remote) = Remote::parse(text) {
             return self.find_remote(&remote, text, span);
         }
         if text.starts_with('/') {
-            let message = format!("`{text}` is an absolute path, which leads out of what is built");
-            return Err(
-                Finding::error(FAILED_BUILD, span.clone(), message).help("give the path from this file's folder")
-            );
+            let message = format!("`{text}` is an absolute path, which kustomize rejects");
+            return Err(Finding::error(FAILED_BUILD, span.clone(), message)
+                .help("use a path relative to the directory of this file"));
         }
         let inside = join(folder, text).filter(|path| copy_of(path) == copy_of(folder));
         let Some(path) = inside else { return Err(self.outside(folder, text, span)) };
@@ -80,24 +79,24 @@ impl Files {
 
     fn find_remote(&self, remote: &Remote, text: &str, span: &Span) -> Result<Located, Finding> {
         let Some((copy, path)) = remote.find(self.copies()) else {
-            let message = format!("`{text}` lies elsewhere, and nothing was fetched");
-            let help = "say where a copy lies with `--source URL=DIR`";
+            let message = format!("`{text}` is remote and was not fetched");
+            let help = "provide a copy with `--source URL=DIR`";
             return Ok(Located::NotFetched(Finding::error(FAILED_BUILD, span.clone(), message).help(help)));
         };
-        let place = place_of_copy(copy);
-        let whole = if path.is_empty() { place.clone() } else { format!("{place}/{path}") };
+        let copy_root = copy_folder(copy);
+        let whole = if path.is_empty() { copy_root.clone() } else { format!("{copy_root}/{path}") };
         match self.tree().look(&whole) {
             Stands::File(_) => Ok(Located::File(whole)),
             Stands::Folder(own) => Ok(Located::Folder(own)),
             Stands::Nothing => {
-                let copy = self.tree().called(&place);
-                let message = format!("the copy in `{copy}` has no `{path}`, which `{text}` names");
+                let copy = self.tree().called(&copy_root);
+                let message = format!("the copy in `{copy}` has no `{path}`, which `{text}` references");
                 Err(Finding::error(MISSING_RESOURCE, span.clone(), message))
             }
         }
     }
 
-    /// Tells whether a file stands at a path that a kustomization in a folder may read.
+    /// Tells whether a path is a file that a kustomization in a directory may read.
     pub(crate) fn has(&self, folder: &str, path: &str) -> bool {
         match self.tree().look(path) {
             Stands::File(own) => !self.is_restricted(folder) || is_inside(folder_of(&own), folder),
@@ -105,19 +104,20 @@ impl Files {
         }
     }
 
-    /// Tells whether a kustomization in a folder may only name files below it. kustomize lets no clone out, whatever it
-    /// was told.
+    /// Tells whether a kustomization in a directory may only reference files in or below it.
+    ///
+    /// kustomize always restricts clones, regardless of the load restrictor.
     fn is_restricted(&self, folder: &str) -> bool {
         self.reading() == Reading::Kustomize || copy_of(folder).is_some()
     }
 
     fn restricted(&self, folder: &str, text: &str, span: &Span) -> Finding {
-        let message = format!("file `{text}` does not lie in or below `{}`", self.tree().called(folder));
+        let message = format!("file `{text}` is not in or below `{}`", self.tree().called(folder));
         let help = if copy_of(folder).is_none() {
-            "kustomize takes files from the kustomization's own folder only; Flux takes others too, and \
-             `--load-restrictor LoadRestrictionsNone` builds as Flux does"
+            "kustomize only reads files in or below the directory of the kustomization; use \
+             `--load-restrictor LoadRestrictionsNone` to build as Flux does"
         } else {
-            "kustomize takes files from the kustomization's own folder only where it is a copy of another repository"
+            "in a copy of another repository, kustomize only reads files in or below the directory of the kustomization"
         };
         Finding::error(FAILED_BUILD, span.clone(), message).help(help)
     }
@@ -125,42 +125,40 @@ impl Files {
     fn outside(&self, folder: &str, text: &str, span: &Span) -> Finding {
         let root = self.tree().called(copy_of(folder).unwrap_or_default());
         let message = if root.is_empty() {
-            format!("`{text}` leads out of the repository")
+            format!("`{text}` is outside of the repository")
         } else {
-            format!("`{text}` leads out of `{root}`, beyond which nothing is read")
+            format!("`{text}` is outside of `{root}`, the limit for files")
         };
-        Finding::error(MISSING_RESOURCE, span.clone(), message).help("name something inside it")
+        Finding::error(MISSING_RESOURCE, span.clone(), message).help("use a path inside it")
     }
 
-    /// Nothing stands at a path: what is nearest to the name, at the place where the path ends to exist?
+    /// Reports a missing path. The suggestion replaces the first segment that does not exist.
     fn missing(&self, folder: &str, text: &str, path: &str, span: &Span) -> Finding {
-        let message = format!("there is no file or folder `{text}`");
-        let mut existing = folder_of(path);
-        while !existing.is_empty() && !self.tree().has_folder(existing) {
-            existing = folder_of(existing);
+        let message = format!("file or directory `{text}` does not exist");
+        let mut ancestor = folder_of(path);
+        while !ancestor.is_empty() && !self.tree().has_folder(ancestor) {
+            ancestor = folder_of(ancestor);
         }
-        let rest = path.strip_prefix(existing).unwrap_or(path).trim_start_matches('/');
-        let (wanted, below) = rest.split_once('/').unwrap_or((rest, ""));
-        let names = self.tree().names(existing);
-        let meant = did_you_mean(wanted, names.iter().map(String::as_str)).map(|name| {
+        let rest = path.strip_prefix(ancestor).unwrap_or(path).trim_start_matches('/');
+        let (segment, below) = rest.split_once('/').unwrap_or((rest, ""));
+        let names = self.tree().names(ancestor);
+        let suggestion = did_you_mean(segment, names.iter().map(String::as_str)).map(|name| {
             let start = text.strip_suffix(rest).unwrap_or_default();
-            let meant = if below.is_empty() { format!("{start}{name}") } else { format!("{start}{name}/{below}") };
-            (join(folder, &meant).is_some_and(|path| self.tree().look(&path) != Stands::Nothing), meant)
+            let suggestion = if below.is_empty() { format!("{start}{name}") } else { format!("{start}{name}/{below}") };
+            (join(folder, &suggestion).is_some_and(|path| self.tree().look(&path) != Stands::Nothing), suggestion)
         });
-        let help = match meant {
+        let help = match suggestion {
             Some((true, suggestion)) => {
-                format!(
-                    "did you mean `{suggestion}`? kustomize refuses to build a folder with a path that is not there"
-                )
+                format!("did you mean `{suggestion}`? kustomize does not build a directory with a missing path")
             }
-            _ => "correct the path or remove the line: kustomize refuses to build the folder".to_owned(),
+            _ => "correct or remove the path; otherwise kustomize does not build the directory".to_owned(),
         };
         Finding::error(MISSING_RESOURCE, span.clone(), message).help(help)
     }
 }
 
 impl Definition {
-    /// What this kustomization means by the scalar `node`.
+    /// Resolves the scalar `node`, a reference of this kustomization.
     pub(crate) fn find(&self, files: &Files, node: &Node) -> Result<Located, Finding> {
         files.find(&self.folder, node.text().unwrap_or_default(), node.span())
     }

@@ -7,17 +7,18 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::text::Span;
 use crate::yaml::{Document, Node, Parsed};
 
-/// What a file holds.
+/// The content of a manifest file.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
-    /// Its objects, in the order in which kustomize takes them.
+    /// The objects, in kustomize's order.
     pub(crate) objects: Vec<Node>,
-    /// What kustomize refuses.
+    /// The errors for which kustomize rejects the file.
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Reads the objects of a file. A list counts as its items, and those come after all that stands beside it; the one
-/// list of a file counts in its place.
+/// Reads the objects of a file.
+///
+/// The items of a list follow the other objects. If the list is the only document, they replace it.
 pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
     let mut contents = Contents { objects: Vec::new(), findings: separators(parsed) };
     let documents = read_documents(parsed);
@@ -31,7 +32,7 @@ pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
             queue.push_back(node.clone());
         }
         if !document.complete {
-            // What is missing of it is said already, and what was read of it is no more than a part.
+            // The parser has reported the missing parts of the document.
             queue.retain(|node| object_error(node).is_none());
         }
     }
@@ -41,7 +42,7 @@ pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
         }
         if let Some((span, message)) = object_error(&node) {
             let finding = Finding::error(FAILED_BUILD, span, message);
-            contents.findings.push(finding.help("name only files that hold Kubernetes objects"));
+            contents.findings.push(finding.help("reference only files with Kubernetes objects"));
             continue;
         }
         let items = node.get("items").filter(|_| is_list(&node));
@@ -50,7 +51,7 @@ pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
             Some(items) if items.is_seq() => queue.extend(items.items().iter().cloned()),
             Some(items) if items.is_null() => {}
             Some(items) => {
-                let message = "the `items` of a list are no list, and kustomize refuses that";
+                let message = "`items` of this object is not a list; kustomize rejects it";
                 contents.findings.push(Finding::error(FAILED_BUILD, items.span().clone(), message));
             }
         }
@@ -58,7 +59,7 @@ pub(crate) fn objects_of(parsed: &Parsed) -> Contents {
     contents
 }
 
-/// The items of a `List` object, or the node itself. Any kind that ends in `List` and has `items` is one.
+/// The items of a list object, or the node itself. A list is any kind that ends in `List` and has `items`.
 pub fn expand_list(node: &Node) -> Vec<Node> {
     match node.get("items").filter(|_| is_list(node)) {
         Some(items) => items.items().iter().flat_map(expand_list).collect(),
@@ -74,18 +75,18 @@ fn text_at<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
     node.get(key).filter(|node| !node.is_null()).and_then(Node::text)
 }
 
-/// Why kustomize does not take a node for an object.
+/// The reason why kustomize rejects a node as an object.
 fn object_error(node: &Node) -> Option<(Span, &'static str)> {
     if !node.is_map() {
-        return Some((node.span().clone(), "kustomize takes this for an object, and it is no mapping"));
+        return Some((node.span().clone(), "this is not a valid object, because it is not a mapping"));
     }
     let key = node.entries().first().map_or_else(|| node.span().clone(), crate::yaml::Entry::key_span);
     if text_at(node, "kind").is_none_or(str::is_empty) {
         let has_name = node.at_keys(&["metadata", "name"]).is_some();
         let message = if has_name {
-            "kustomize takes this for an object, and it has no `kind`"
+            "this is not a valid object, because it has no `kind`"
         } else {
-            "kustomize takes this for an object, and it has no `kind` and `metadata.name`"
+            "this is not a valid object, because it has no `kind` and no `metadata.name`"
         };
         return Some((key, message));
     }
@@ -95,14 +96,14 @@ fn object_error(node: &Node) -> Option<(Span, &'static str)> {
         return None;
     }
     let message = if node.at_keys(&["metadata", "generateName"]).is_some() {
-        "kustomize builds no object without `metadata.name`, though Kubernetes would make one of `generateName`"
+        "kustomize requires `metadata.name`; it does not support `generateName`"
     } else {
-        "kustomize takes this for an object, and it has no `metadata.name`"
+        "this is not a valid object, because it has no `metadata.name`"
     };
     Some((name.map_or(key, |name| name.span().clone()), message))
 }
 
-/// The documents that kustomize reads: it splits files at `---` and takes the first document of each piece.
+/// The documents that kustomize reads. It splits a file at `---` and reads the first document of each part.
 fn read_documents(parsed: &Parsed) -> Vec<&Document> {
     let text = parsed.file.text();
     let mut end = None;
@@ -118,14 +119,15 @@ fn read_documents(parsed: &Parsed) -> Vec<&Document> {
     documents
 }
 
-/// Lines that kustomize takes for separators and does not understand: it allows nothing but a comment beside `---`, and
-/// no directive before the first one.
+/// Reports separators that kustomize rejects.
+///
+/// Only a comment may follow `---`, and no directive may precede the first document.
 fn separators(parsed: &Parsed) -> Vec<Finding> {
     let text = parsed.file.text();
     let mut findings = Vec::new();
     let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     if text.get(start..).is_some_and(|text| text.starts_with('%')) {
-        let message = "kustomize does not read a file that begins with a directive";
+        let message = "kustomize does not read a file that starts with a directive";
         findings.push(Finding::error(FAILED_BUILD, parsed.file.first_line(), message).help("remove this line"));
     }
     let mut offset = 0;
@@ -134,9 +136,9 @@ fn separators(parsed: &Parsed) -> Vec<Finding> {
         let Some(length) = text.get(line..).and_then(|rest| rest.find('\n')) else { break };
         let rest_of_line = text.get(line + 3..line + length).unwrap_or_default().trim();
         if !rest_of_line.is_empty() && !rest_of_line.starts_with('#') {
-            let message = "kustomize allows nothing but a comment beside `---`";
+            let message = "kustomize only allows a comment after `---`";
             let span = parsed.file.span(line..line + length);
-            findings.push(Finding::error(FAILED_BUILD, span, message).help("begin the document on the next line"));
+            findings.push(Finding::error(FAILED_BUILD, span, message).help("start the document on the next line"));
         }
         offset = line + length + 1;
     }

@@ -1,4 +1,4 @@
-//! The files of a kustomization: which exist, what they contain, and where copies of remote ones are.
+//! The files of a kustomization: manifests, kustomization files, and copies of remote repositories.
 
 pub(super) mod manifests;
 pub(super) mod remote;

@@ -1,4 +1,4 @@
-//! What kustomize's own generators and transformers may say when they are written as objects: data.
+//! The fields of built-in generators and transformers that objects configure.
 
 use super::kustomization_fields::{
     CONFIG_MAP, FIELD_SPEC, IMAGE, METADATA, PATCH, REPLACEMENT, REPLICA, SECRET, SELECTOR,
@@ -14,7 +14,7 @@ const FIELD_SPECS: (&str, FieldType) = ("fieldSpecs", FieldType::List(&FieldType
 const VALUE_TARGET: Fields =
     &[("selector", FieldType::Fields(SELECTOR)), ("fieldPath", FieldType::Text), ("filePathPosition", FieldType::Int)];
 
-/// The fields of each kind, beside those that every object has.
+/// The fields of each kind, without those of all objects.
 const KINDS: &[(&str, Fields)] = &[
     ("AnnotationsTransformer", &[("annotations", FieldType::Texts), FIELD_SPECS]),
     ("ConfigMapGenerator", CONFIG_MAP),
@@ -51,7 +51,7 @@ const KINDS: &[(&str, Fields)] = &[
     ),
 ];
 
-/// The fields that kustomize's own generators and transformers may have, as in `PatchTransformer.target.kind`.
+/// The fields of built-in plugins, as in `PatchTransformer.target.kind`.
 pub fn plugin_fields() -> Vec<String> {
     let mut paths = Vec::new();
     for (kind, fields) in KINDS {
@@ -60,7 +60,7 @@ pub fn plugin_fields() -> Vec<String> {
     paths
 }
 
-/// The object with the fields of its kind in kustomize's own spelling, and what kustomize refuses of it.
+/// Normalizes the field names of a plugin object, and returns its errors.
 pub(crate) fn check(node: &Node, kind: &str) -> (Node, Vec<Finding>) {
     let fields = KINDS.iter().find(|(name, _)| *name == kind).map_or(&[][..], |(_, fields)| fields);
     let mut decoder = Decoder::lenient();

@@ -1,32 +1,32 @@
-//! What lies elsewhere: repositories and files named by a URL, and the copies of them that are at hand.
+//! Remote repositories and files, and local copies of them.
 
 use std::sync::Arc;
 
 use crate::address::{Address, Location, short_reference};
 use crate::text::{Tree, normalize};
 
-/// The copy of a repository.
+/// A local copy of a repository.
 #[derive(Debug, Clone)]
 pub struct Copy {
-    /// The repository; or a folder of files that are had by HTTP.
+    /// The address of the repository, or of a directory of files on an HTTP server.
     pub address: Address,
-    /// The branch, tag or commit that it is a copy of; any when not said.
+    /// The branch, tag or commit of the copy; `None` matches all.
     pub reference: Option<Arc<str>>,
-    /// Its files.
+    /// The files.
     pub tree: Tree,
 }
 
 impl Copy {
-    /// The copy that `--source` names, whose folder was read.
+    /// Creates a copy from an argument of `--source` and its files.
     pub fn new(location: &Location, tree: Tree) -> Self {
         Self { address: location.address.clone(), reference: location.reference.clone(), tree }
     }
 }
 
-/// Something that a kustomization names by a URL, as kustomize reads it.
+/// A remote resource that a kustomization references by URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Remote {
-    /// The key of the repository's address: URLs of one repository are equal.
+    /// The normalized address of the repository; it is equal for all URLs of one repository.
     repository: String,
     /// The path in the repository; empty for its root.
     path: String,
@@ -35,7 +35,7 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    /// Reads what kustomize takes for something to fetch; `None` for a path.
+    /// Parses a URL by kustomize's rules; `None` for a path.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.starts_with('/') {
             return None;
@@ -43,9 +43,9 @@ impl Remote {
         file(text).or_else(|| repository(text)).or_else(|| address(text))
     }
 
-    /// The place of the copy that has it among `copies`, and the path in that copy.
+    /// The index of the matching copy, and the path in it.
     ///
-    /// A copy of a branch, tag or commit is for what asks for that one; it comes before a copy of any.
+    /// A copy of a specific branch, tag or commit matches only that reference. It precedes a copy of any reference.
     pub(crate) fn find(&self, copies: &[Copy]) -> Option<(usize, String)> {
         let mut found: Option<(bool, usize, String)> = None;
         for (index, copy) in copies.iter().enumerate() {
@@ -61,7 +61,7 @@ impl Remote {
         found.map(|(_, index, path)| (index, path))
     }
 
-    /// The path in a copy of `repository`, which may be a part of a URL that leads to files.
+    /// The path in a copy of `repository`, which may be the parent directory of a file's URL.
     fn path_in_copy(&self, repository: &str) -> Option<String> {
         let whole = format!("{}/{}", self.repository, self.path);
         let rest =
@@ -71,7 +71,7 @@ impl Remote {
     }
 }
 
-/// A file that kustomize gets by HTTP; files of repositories on GitHub are known as such.
+/// The URL of a file that kustomize fetches by HTTP, if it is a file of a repository on GitHub.
 fn file(text: &str) -> Option<Remote> {
     let rest = strip_ignoring_case(text, "https://").or_else(|| strip_ignoring_case(text, "http://"))?;
     let rest = rest.split(['?', '#']).next().unwrap_or(rest);
@@ -86,7 +86,7 @@ fn file(text: &str) -> Option<Remote> {
     Some(Remote { repository, path: path.join("/"), reference: Some((*reference).into()) })
 }
 
-/// Any other address of a file.
+/// The URL of any other file.
 fn address(text: &str) -> Option<Remote> {
     let has_scheme = ["https://", "http://"].iter().any(|scheme| strip_ignoring_case(text, scheme).is_some());
     has_scheme.then(|| Remote {
@@ -96,7 +96,7 @@ fn address(text: &str) -> Option<Remote> {
     })
 }
 
-/// A repository, by the rules by which kustomize tells one from a path.
+/// The URL of a repository, by the rules with which kustomize distinguishes it from a path.
 fn repository(text: &str) -> Option<Remote> {
     let (address, query) = text.split_once('?').unwrap_or((text, ""));
     let parameter = |name: &str| {
@@ -126,9 +126,8 @@ fn repository(text: &str) -> Option<Remote> {
         (Some(slash), _) => slash,
         (None, None) => return None,
     };
-    let (host, path_in_copy) = (rest.get(..end)?, rest.get(end + 1..)?);
-    let (repository, path) =
-        split_at_repository_end(path_in_copy).or_else(|| split_after_owner_and_name(path_in_copy))?;
+    let (host, path) = (rest.get(..end)?, rest.get(end + 1..)?);
+    let (repository, path) = split_at_repository_end(path).or_else(|| split_after_owner_and_name(path))?;
     remote(host, repository, path, reference)
 }
 
@@ -141,7 +140,7 @@ fn remote(host: &str, repository: &str, path: &str, reference: Option<Arc<str>>)
     Some(Remote { repository, path: path.to_owned(), reference })
 }
 
-/// Splits at what says where the repository ends: the name after `_git/`, `//`, or `.git`.
+/// Splits at the end of the repository: the name after `_git/`, `//`, or `.git`.
 fn split_at_repository_end(path: &str) -> Option<(&str, &str)> {
     if let Some(offset) = path.find("_git/") {
         let start = offset + "_git/".len();
@@ -155,7 +154,7 @@ fn split_at_repository_end(path: &str) -> Option<(&str, &str)> {
     Some((path.get(..end)?, path.get(end..)?))
 }
 
-/// Splits after an owner and a name, as on GitHub.
+/// Splits after the owner and the name, as on GitHub.
 fn split_after_owner_and_name(path: &str) -> Option<(&str, &str)> {
     let first = path.find('/')?;
     let second = path.get(first + 1..)?.find('/').map(|offset| first + 1 + offset);
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kustomize_would_clone_is_told_from_a_path() {
+    fn repository_urls_are_distinguished_from_paths() {
         let some = |repository: &str, path: &str, reference: Option<&str>| {
             Some((repository.to_owned(), path.to_owned(), reference.map(Arc::from)))
         };
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_found_by_any_url_of_its_repository_and_a_reference_decides() {
+    fn a_copy_matches_any_url_of_its_repository_with_the_same_reference() {
         let copies = |texts: &[&str]| {
             let locations = texts.iter().map(|text| Location::parse(&format!("{text}=x")).unwrap());
             locations.map(|location| Copy::new(&location, Tree::default())).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! What kustomizations load from a URL.
+//! The references of kustomizations to remote resources.
 
 use super::definition::Definition;
 use super::files::copy_of;
@@ -6,16 +6,16 @@ use super::remote::Remote;
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// Something that a kustomization loads from a URL.
+/// A reference of a kustomization to a remote resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteBase {
-    /// Where it is named.
+    /// The position of the reference.
     pub place: Span,
-    /// The URL as it is written.
+    /// The URL as written.
     pub url: Box<str>,
 }
 
-/// Adds what a kustomization names by a URL. What a copy of another repository names is not this one's to change.
+/// Collects the remote references of a kustomization. References inside copies of other repositories are excluded.
 pub(crate) fn collect(definition: &Definition, found: &mut Vec<RemoteBase>) {
     if copy_of(&definition.folder).is_some() {
         return;
@@ -35,7 +35,7 @@ pub(crate) fn collect(definition: &Definition, found: &mut Vec<RemoteBase>) {
     definition.entry("openapi").and_then(|entry| entry.node.get("path")).into_iter().for_each(&mut add);
 }
 
-/// Leaves one of those that are named at one place: a base may be included often.
+/// Removes duplicates, because a base may be included several times.
 pub(crate) fn deduplicate(found: &mut Vec<RemoteBase>) {
     found.sort_by(|a, b| a.place.order().cmp(&b.place.order()));
     found.dedup();

@@ -1,19 +1,19 @@
-//! What SOPS encrypted: kustomize-controller decrypts it before it builds, and nobody here can know what it says then.
+//! SOPS-encrypted files. kustomize-controller decrypts them before a build, so their values are unknown here.
 
 use super::files::Files;
 use crate::yaml::{Entry, Node, Style, Value, decode_base64};
 
-/// The key that SOPS adds to a mapping that it encrypts.
+/// The key with SOPS metadata in an encrypted mapping.
 const METADATA: &str = "sops";
 
-/// What SOPS adds to the lines of variables.
+/// The prefix of SOPS metadata in an encrypted env file.
 const METADATA_PREFIX: &str = "sops_";
 
-/// How a file was encrypted, which its name says.
+/// The format of an encrypted file, determined by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Yaml,
-    /// Anything else is put into JSON as a whole, so that both have one mark.
+    /// Other formats are encrypted as one JSON value, with the same marker.
     Json,
     Dotenv,
     Ini,
@@ -22,6 +22,7 @@ pub(crate) enum Format {
 impl Format {
     const ALL: [Self; 4] = [Self::Yaml, Self::Json, Self::Dotenv, Self::Ini];
 
+    /// The format of a file; JSON unless the extension is that of another format.
     pub(crate) fn from_file_name(name: &str) -> Self {
         let ends = |ending: &str| name.ends_with(ending);
         match () {
@@ -32,7 +33,7 @@ impl Format {
         }
     }
 
-    /// The format of a file of variables: lines unless its name says otherwise.
+    /// The format of an env file: dotenv unless the extension is that of another format.
     pub(crate) fn from_env_file_name(name: &str) -> Self {
         let is_json = [".json", ".dockerconfigjson"].iter().any(|ending| name.ends_with(ending));
         match Self::from_file_name(name) {
@@ -41,7 +42,7 @@ impl Format {
         }
     }
 
-    /// Tells whether a text was encrypted in this format. The controller leaves others as they are.
+    /// Tells whether a text is encrypted in this format. kustomize-controller does not decrypt other texts.
     pub(crate) fn encrypts(self, text: &str) -> bool {
         text.contains(match self {
             Self::Yaml => "mac: ENC[",
@@ -53,17 +54,16 @@ impl Format {
 }
 
 impl Files {
-    /// The same files for a build that decrypts first: what SOPS encrypted and kustomizations name for Secrets and
-    /// patches has values that nobody knows.
+    /// Sets the files for a build with decryption. Encrypted values of Secrets and patches then are unknown.
     #[must_use]
-    pub fn decrypted(mut self) -> Self {
+    pub fn with_decryption(mut self) -> Self {
         self.decrypts = true;
         self
     }
 }
 
-/// What an object says once it is decrypted; `None` where nothing of it is encrypted.
-pub fn decrypted(node: &Node) -> Option<Node> {
+/// The object after decryption; `None` if it is not encrypted.
+pub fn decrypt_object(node: &Node) -> Option<Node> {
     if node.at_keys(&[METADATA, "mac"]).is_some() {
         return Some(decrypt_mapping(node));
     }
@@ -81,7 +81,7 @@ pub fn decrypted(node: &Node) -> Option<Node> {
     Some(node.with(data.with_node(entries)))
 }
 
-/// A mapping without what SOPS added, whose encrypted values are unknown.
+/// A mapping without SOPS metadata, with unknown values in place of encrypted ones.
 pub(crate) fn decrypt_mapping(node: &Node) -> Node {
     with_unknown_values(&node.without(METADATA))
 }
@@ -102,22 +102,22 @@ fn unknown_value(node: &Node, text: &str) -> Node {
     Node { value: Value::Scalar(text.into(), Style::Unknown), origin: node.origin.clone() }
 }
 
-/// What is shown for the text of a whole file that is encrypted.
+/// The placeholder for the text of an encrypted file.
 pub(crate) fn masked_file(name: &str) -> String {
     format!("ENC[{name}]")
 }
 
-/// Tells whether a text is a value that SOPS encrypted.
+/// Tells whether a text is an encrypted value.
 pub(crate) fn is_encrypted_value(text: &str) -> bool {
     text.starts_with("ENC[") && text.ends_with(']')
 }
 
-/// Tells whether a line of variables is one that SOPS added.
+/// Tells whether a key of an env file is SOPS metadata.
 pub(crate) fn is_sops_line(key: &str) -> bool {
     key.starts_with(METADATA_PREFIX)
 }
 
-/// Tells whether a value of a Secret's `data` is a file that SOPS encrypted.
+/// Tells whether a value of a Secret's `data` is an encrypted file.
 fn is_encrypted_file(node: &Node) -> bool {
     let text = node.text().filter(|_| !matches!(node.value, Value::Scalar(_, Style::Unknown)));
     let bytes = text.and_then(decode_base64);

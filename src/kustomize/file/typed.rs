@@ -1,4 +1,4 @@
-//! Mappings of known fields and types, as Go decodes them.
+//! Mappings with known fields and types, decoded as in Go.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ pub(crate) enum FieldType {
     Bool,
     Int,
     List(&'static Self),
-    /// A mapping whose values are strings.
+    /// A mapping with string values.
     Texts,
-    /// A mapping with these fields, in the spelling of kustomize.
+    /// A mapping with these fields, in kustomize's spelling.
     Fields(&'static [(&'static str, Self)]),
-    /// A mapping of anything.
+    /// A mapping with any content.
     Mapping,
 }
 
-/// The paths of fields and of those in them; what a list holds has no name of its own.
+/// Adds the paths of fields and nested fields. List items have the path of their list.
 pub(crate) fn paths(fields: &[(&'static str, FieldType)], within: &str, paths: &mut Vec<String>) {
     for (name, field_type) in fields {
         let path = if within.is_empty() { (*name).to_owned() } else { format!("{within}.{name}") };
@@ -35,78 +35,77 @@ pub(crate) fn paths(fields: &[(&'static str, FieldType)], within: &str, paths: &
     }
 }
 
+/// A list of strings.
 pub(super) const LIST_OF_TEXTS: FieldType = FieldType::List(&FieldType::Text);
 
-/// Reads mappings; what has another type than it should is left out and becomes a finding.
+/// A decoder for mappings. A value of a wrong type is removed and reported.
 ///
-/// kustomize decodes by way of JSON in Go, which takes `apiversion` for `apiVersion`, and a value of nothing for no
-/// value at all.
+/// kustomize decodes with Go's JSON library: the case of field names does not matter, and null counts as absent.
 pub(super) struct Decoder {
-    /// What kustomize refuses.
+    /// The errors.
     pub(crate) findings: Vec<Finding>,
     mode: DecodeMode,
 }
 
-/// What is done with a field that nobody knows, and with a number where a string should be.
+/// The handling of unknown fields, and of numbers in string fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DecodeMode {
-    /// Both are refused.
+    /// Both are errors.
     Strict,
-    /// The field is kept, and the number is a string.
+    /// Unknown fields are kept, and numbers become strings.
     Lenient,
-    /// The field is left out, and the number is a string.
+    /// Unknown fields are removed, and numbers become strings.
     Rewriting,
 }
 
 impl Decoder {
-    /// As kustomize reads its own files: what it does not know is refused.
+    /// Decodes as kustomize does with its own files: unknown fields are errors.
     pub(crate) fn strict() -> Self {
         Self { findings: Vec::new(), mode: DecodeMode::Strict }
     }
 
-    /// As it reads an object that configures a generator or a transformer.
+    /// Decodes as kustomize does with objects that configure plugins.
     pub(super) fn lenient() -> Self {
         Self { findings: Vec::new(), mode: DecodeMode::Lenient }
     }
 
-    /// As Flux reads a kustomization before it writes it again.
+    /// Decodes as Flux does with a kustomization that it writes again.
     pub(super) fn rewriting() -> Self {
         Self { findings: Vec::new(), mode: DecodeMode::Rewriting }
     }
 
-    /// The mapping with the fields that are `known` in kustomize's spelling. `place` is the field that it is the value of,
-    /// or nothing.
-    pub(crate) fn mapping(&mut self, node: &Node, known: &[(&'static str, FieldType)], place: &str) -> Node {
-        // Of fields that differ in case only, Go decodes the one last that sorts last.
+    /// Normalizes the `known` fields of a mapping. `parent` is the name of the parent field, or empty.
+    pub(crate) fn mapping(&mut self, node: &Node, known: &[(&'static str, FieldType)], parent: &str) -> Node {
+        // If fields differ only in case, Go decodes the one that sorts last.
         let mut read: BTreeMap<&str, (&Name, usize)> = BTreeMap::new();
         let mut entries: Vec<Entry> = Vec::new();
         for entry in node.entries() {
             let Some((name, expected)) = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(&entry.key)) else {
                 match self.mode {
-                    DecodeMode::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, place)),
+                    DecodeMode::Strict => self.findings.push(unknown(&entry.key, &entry.key_span(), known, parent)),
                     DecodeMode::Lenient => entries.push(entry.clone()),
                     DecodeMode::Rewriting => {}
                 }
                 continue;
             };
             let Some(value) = self.typed(&entry.node, *expected, name) else { continue };
-            let with_text =
+            let normalized =
                 if **name == *entry.key { entry.with_node(value) } else { Entry::new(*name, &entry.key_span(), value) };
             let before = read.get(name).copied();
             if let Some((_, index)) = before.filter(|(before, _)| **before < entry.key) {
-                if let Some(place) = entries.get_mut(index) {
-                    *place = with_text;
+                if let Some(slot) = entries.get_mut(index) {
+                    *slot = normalized;
                 }
                 read.insert(name, (&entry.key, index));
             } else if before.is_none() {
                 read.insert(name, (&entry.key, entries.len()));
-                entries.push(with_text);
+                entries.push(normalized);
             }
         }
         Node { value: Value::Map(entries.into()), origin: node.origin.clone() }
     }
 
-    /// The value with its fields in kustomize's spelling; `None` when it is of another type.
+    /// The value with normalized fields; `None` if it has another type.
     fn typed(&mut self, node: &Node, expected: FieldType, name: &str) -> Option<Node> {
         let reader = if self.mode == DecodeMode::Lenient { Reader::Kustomize } else { Reader::Kubernetes };
         let scalar = node.resolve(reader);
@@ -122,7 +121,7 @@ impl Decoder {
                 return Some(match scalar {
                     Some(Scalar::Bool(value)) => string_node(node, &value.to_string()),
                     Some(Scalar::Int(value)) => string_node(node, &value.to_string()),
-                    // Go writes others with an exponent.
+                    // Go prints other floats with an exponent.
                     Some(Scalar::Float(value)) if (1e-4..1e6).contains(&value.abs()) => {
                         string_node(node, &value.to_string())
                     }
@@ -152,7 +151,7 @@ impl Decoder {
     }
 }
 
-/// The string that a number or a boolean becomes where a string is wanted.
+/// Converts a number or a boolean to a string.
 fn to_string_node(node: &Node) -> Node {
     string_node(node, go::print(node).trim_end())
 }
@@ -161,7 +160,7 @@ fn string_node(node: &Node, text: &str) -> Node {
     Node { value: Value::Scalar(text.into(), Style::Double), origin: node.origin.clone() }
 }
 
-/// Go prints a float without a fraction as a whole number.
+/// Go prints a float without a fraction as an integer.
 fn is_integer(scalar: Option<Scalar<'_>>) -> bool {
     match scalar {
         Some(Scalar::Int(int)) => i64::try_from(int).is_ok(),
@@ -172,7 +171,7 @@ fn is_integer(scalar: Option<Scalar<'_>>) -> bool {
 
 fn mistyped(node: &Node, expected: FieldType, name: &str, reader: Reader) -> Finding {
     let actual = match node.resolve(reader) {
-        Some(Scalar::Null) => "nothing",
+        Some(Scalar::Null) => "null",
         Some(Scalar::Bool(_)) => "a boolean",
         Some(Scalar::Int(_) | Scalar::Float(_)) => "a number",
         Some(Scalar::String(_)) => "a string",
@@ -182,25 +181,29 @@ fn mistyped(node: &Node, expected: FieldType, name: &str, reader: Reader) -> Fin
     let expected_name = match expected {
         FieldType::Text => "a string",
         FieldType::Bool => "`true` or `false`",
-        FieldType::Int => "a whole number",
+        FieldType::Int => "an integer",
         FieldType::Texts => "a mapping of strings",
         FieldType::Mapping | FieldType::Fields(_) => "a mapping",
         FieldType::List(_) => "a list",
     };
-    let message = format!("`{name}` is {actual}, and kustomize wants {expected_name}");
-    let help = if matches!(expected, FieldType::Text) && node.text().is_some() { "quote it" } else { "correct it" };
-    Finding::error(FAILED_BUILD, node.span().clone(), message).help(format!("{help}: kustomize refuses the file"))
+    let message = format!("`{name}` is {actual}, but kustomize expects {expected_name}");
+    let help = if matches!(expected, FieldType::Text) && node.text().is_some() {
+        "quote the value"
+    } else {
+        "correct the value"
+    };
+    Finding::error(FAILED_BUILD, node.span().clone(), message).help(format!("{help}; kustomize rejects the file"))
 }
 
-fn unknown(key: &str, span: &Span, known: &[(&'static str, FieldType)], place: &str) -> Finding {
-    let message = if place.is_empty() {
-        format!("kustomize knows no field `{key}`")
+fn unknown(key: &str, span: &Span, known: &[(&'static str, FieldType)], parent: &str) -> Finding {
+    let message = if parent.is_empty() {
+        format!("unknown field `{key}`")
     } else {
-        format!("kustomize knows no field `{key}` of `{place}`")
+        format!("unknown field `{key}` in `{parent}`")
     };
     let help = did_you_mean(key, known.iter().map(|(name, _)| *name)).map_or_else(
-        || "remove it: kustomize refuses the file".to_string(),
-        |meant| format!("did you mean `{meant}`? kustomize refuses the file"),
+        || "remove it; kustomize rejects the file".to_string(),
+        |meant| format!("did you mean `{meant}`? kustomize rejects the file"),
     );
     Finding::error(FAILED_BUILD, span.clone(), message).help(help)
 }

@@ -1,4 +1,4 @@
-//! `configMapGenerator` and `secretGenerator`: objects made of files, lines and literals.
+//! `configMapGenerator` and `secretGenerator`: objects from files, env files and literals.
 
 use data_encoding::BASE64;
 
@@ -16,30 +16,30 @@ use crate::kustomize::text::string_value::new_value;
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Origin, Reader, Scalar, Step, Style, Value};
 
-/// Runs the generators of a kustomization and adds what they make.
+/// Runs the generators of a kustomization and adds their objects.
 pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
     let global = definition.entry("generatorOptions").map(|entry| entry.node.clone());
     let mut resources = Vec::new();
     for (field, kind) in [("configMapGenerator", GeneratorKind::ConfigMap), ("secretGenerator", GeneratorKind::Secret)]
     {
         for entry in definition.items(field) {
-            let mut one = generate(files, &definition.folder, kind, entry, global.as_ref(), accumulator);
-            if let (Some((resource, _)), Some(file)) = (&mut one, &accumulator.traced_file) {
+            let mut object = generate(files, &definition.folder, kind, entry, global.as_ref(), accumulator);
+            if let (Some((resource, _)), Some(file)) = (&mut object, &accumulator.traced_file) {
                 resource.set_generator(PluginRef::from_field(file, kind.generator()));
             }
-            resources.extend(one);
+            resources.extend(object);
         }
     }
     if resources.is_empty() {
         return;
     }
     let mut positions = accumulator.resources.index();
-    for (resource, place) in resources {
-        add_generated(accumulator, &mut positions, resource, &place);
+    for (resource, location) in resources {
+        add_generated(accumulator, &mut positions, resource, &location);
     }
 }
 
-/// Makes the object of one entry, and says where its entry is.
+/// Generates the object of an entry. The second node is the position of the entry.
 pub(crate) fn generate(
     files: &Files,
     folder: &str,
@@ -51,12 +51,12 @@ pub(crate) fn generate(
     let text = |field: &str| entry.get(field).filter(|node| node.text().is_some_and(|text| !text.is_empty()));
     let Some(name) = text("name").filter(|name| !name.is_null()) else {
         let finding = Finding::error(FAILED_BUILD, entry.span().clone(), "this generator has no `name`");
-        accumulator.fail(finding.help("give the object a name"));
+        accumulator.fail(finding.help("set `name`"));
         return None;
     };
     let options = Options { local: entry.get("options"), global };
     let key = entry.entry("name").map_or_else(|| name.span().clone(), Entry::key_span);
-    let text_value = |text_value: &str| string(text_value, name.span());
+    let generated_string = |text: &str| string(text, name.span());
     let mut metadata = vec![entry_at("name", name, "name", entry)];
     if let Some(namespace) = text("namespace").filter(|namespace| !namespace.is_null()) {
         metadata.push(entry_at("namespace", namespace, "namespace", entry));
@@ -64,22 +64,22 @@ pub(crate) fn generate(
     metadata.extend(options.map("labels"));
     metadata.extend(options.map("annotations"));
     let mut fields = vec![
-        Entry::new("apiVersion", &key, text_value("v1")),
-        Entry::new("kind", &key, text_value(if kind == GeneratorKind::Secret { "Secret" } else { "ConfigMap" })),
+        Entry::new("apiVersion", &key, generated_string("v1")),
+        Entry::new("kind", &key, generated_string(if kind == GeneratorKind::Secret { "Secret" } else { "ConfigMap" })),
         Entry::new("metadata", &key, generated(Value::Map(metadata.into()), name.span())),
     ];
     if kind == GeneratorKind::Secret {
         fields.push(match text("type") {
-            Some(said) => entry_at("type", said, "type", entry),
-            None => Entry::new("type", &key, text_value("Opaque")),
+            Some(value) => entry_at("type", value, "type", entry),
+            None => Entry::new("type", &key, generated_string("Opaque")),
         });
     }
     let pairs = key_values::read(files, folder, kind, entry, accumulator);
     reject_duplicate_keys(&pairs, name, accumulator);
     fields.extend(data(kind, pairs, &key));
-    if let Some(said) = options.enabled("immutable") {
-        let value = generated(Value::Scalar("true".into(), Style::Plain), said.span());
-        fields.push(Entry::new("immutable", said.span(), value));
+    if let Some(node) = options.enabled("immutable") {
+        let value = generated(Value::Scalar("true".into(), Style::Plain), node.span());
+        fields.push(Entry::new("immutable", node.span(), value));
     }
     let mut resource = Resource::new(generated(Value::Map(fields.into()), name.span()));
     resource.history.hashed = options.enabled("disableNameSuffixHash").is_none();
@@ -97,13 +97,17 @@ fn reject_duplicate_keys(pairs: &[Pair], name: &Node, accumulator: &mut Accumula
         if let Some(first) = seen.insert(&pair.key, pair) {
             let message = format!("`{}` has the key `{}` twice", name.text().unwrap_or_default(), pair.key);
             let finding = Finding::error(FAILED_BUILD, pair.key_span.clone(), message);
-            accumulator.fail(finding.related(first.key_span.clone(), "first here").help("kustomize refuses that"));
+            accumulator.fail(
+                finding
+                    .related(first.key_span.clone(), "first here")
+                    .help("remove one of them; kustomize rejects duplicate keys"),
+            );
         }
     }
 }
 
 /// The entries `data` and `binaryData`, with sorted keys.
-fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
+fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, location: &Span) -> Vec<Entry> {
     pairs.sort_by(|a, b| a.key.cmp(&b.key));
     let (mut texts, mut binary) = (Vec::new(), Vec::new());
     for pair in pairs {
@@ -128,9 +132,10 @@ fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
         let node = Node { value: Value::Scalar(text.into(), style), origin: Origin::Via(step.into()) };
         list.push(Entry::new(pair.key.clone(), &pair.key_span, node));
     }
-    let map = |key: &str, entries: Vec<Entry>| Entry::new(key, place, generated(Value::Map(entries.into()), place));
+    let map =
+        |key: &str, entries: Vec<Entry>| Entry::new(key, location, generated(Value::Map(entries.into()), location));
     let mut fields = Vec::new();
-    // A secret always has data; a config map only when there is some.
+    // A Secret always has `data`; a ConfigMap only if it is not empty.
     if kind == GeneratorKind::Secret || !texts.is_empty() {
         fields.push(map("data", texts));
     }
@@ -140,7 +145,7 @@ fn data(kind: GeneratorKind, mut pairs: Vec<Pair>, place: &Span) -> Vec<Entry> {
     fields
 }
 
-/// Base64 in lines of seventy characters where one is not enough.
+/// Base64 in lines of 70 characters if it is longer.
 fn base64(bytes: &[u8]) -> String {
     const LINE: usize = 70;
     let text = BASE64.encode(bytes);
@@ -166,31 +171,31 @@ fn string(text: &str, span: &Span) -> Node {
     generated(Value::Scalar(text.into(), Style::Double), span)
 }
 
-/// A field with a value of the generator's entry, at its places.
+/// A field with a value of the entry, and its positions.
 fn entry_at(key: &str, value: &Node, field: &str, entry: &Node) -> Entry {
     let key_span = entry.entry(field).map_or_else(|| value.span().clone(), Entry::key_span);
     Entry::new(key, &key_span, string(value.text().unwrap_or_default(), value.span()))
 }
 
-/// What an entry says in `options`, and all entries in `generatorOptions`.
+/// The `options` of an entry, and the `generatorOptions` of all entries.
 struct Options<'a> {
     local: Option<&'a Node>,
     global: Option<&'a Node>,
 }
 
 impl Options<'_> {
-    /// The place that says yes to an option: once said anywhere, it cannot be taken back.
+    /// The node that enables an option. Neither level can disable an option of the other one.
     fn enabled(&self, option: &str) -> Option<&Node> {
         let is_enabled = |options: Option<&Node>| options.and_then(|options| options.get(option)).is_some_and(is_true);
         let options = if is_enabled(self.local) { self.local } else { self.global.filter(|_| is_enabled(self.global)) };
         options?.get(option)
     }
 
-    /// Labels or annotations of both; the entry's own win.
+    /// Labels or annotations of both levels; the entry precedes.
     fn map(&self, field: &str) -> Option<Entry> {
         let map = |options: Option<&Node>| options.and_then(|options| options.get(field)).cloned();
         let (local, global) = (map(self.local), map(self.global));
-        let place = local.as_ref().or(global.as_ref())?.span().clone();
+        let location = local.as_ref().or(global.as_ref())?.span().clone();
         let local = local.iter().flat_map(Node::entries);
         let mut pairs: Vec<Entry> = local.map(generated_string_entry).collect();
         for entry in global.iter().flat_map(Node::entries) {
@@ -198,7 +203,7 @@ impl Options<'_> {
                 pairs.push(generated_string_entry(entry));
             }
         }
-        (!pairs.is_empty()).then(|| Entry::new(field, &place, generated(Value::Map(pairs.into()), &place)))
+        (!pairs.is_empty()).then(|| Entry::new(field, &location, generated(Value::Map(pairs.into()), &location)))
     }
 }
 
@@ -210,12 +215,12 @@ fn generated_string_entry(entry: &Entry) -> Entry {
     Entry::new(entry.key.clone(), &entry.key_span(), string(entry.node.text().unwrap_or_default(), entry.node.span()))
 }
 
-/// Adds what a generator made, or lays it over the object that has or had its name.
+/// Adds a generated object, or merges it into the object with its id.
 pub(crate) fn add_generated(
     accumulator: &mut Accumulator,
     positions: &mut ResourceIndex,
     resource: Resource,
-    place: &Node,
+    location: &Node,
 ) {
     let found = positions.with_id(&resource.id).to_vec();
     let behavior = resource.history.behavior.unwrap_or(Behavior::Create);
@@ -225,25 +230,25 @@ pub(crate) fn add_generated(
         Behavior::Merge => "merge",
     };
     let (kind, name) = (resource.id.kind.clone(), resource.id.name.clone());
-    let error = |message: String| Finding::error(FAILED_BUILD, place.span().clone(), message);
+    let error = |message: String| Finding::error(FAILED_BUILD, location.span().clone(), message);
     match (&*found, behavior) {
         ([], Behavior::Create) => {
             let index = accumulator.resources.list.len();
             positions.add(index, &resource);
-            accumulator.add(resource, place);
+            accumulator.add(resource, location);
         }
-        // What it is to be merged with may be made by something that was not done.
+        // An unsupported feature may create the object.
         ([], _) if accumulator.is_incomplete => {}
         ([], _) => {
-            let message = format!("there is no {kind} `{name}` to {verb}");
-            let help = "correct name or namespace, or leave `behavior` out to make a new one";
+            let message = format!("{kind} `{name}` does not exist, so the generator cannot {verb} it");
+            let help = "correct the name or namespace, or remove `behavior` to create an object";
             accumulator.fail(error(message).help(help));
         }
         ([index], Behavior::Create) => {
-            let message = format!("there is a {kind} `{name}` already");
+            let message = format!("{kind} `{name}` already exists");
             let object = Object { node: accumulator.resources.list[*index].node.clone() };
-            let finding = error(message).related(object.span().clone(), "this one");
-            accumulator.fail(finding.help("say `behavior: merge` or `behavior: replace`, or use another name"));
+            let finding = error(message).related(object.span().clone(), "this object");
+            accumulator.fail(finding.help("set `behavior: merge` or `behavior: replace`, or use another name"));
         }
         ([index], behavior) => {
             let old = &mut accumulator.resources.list[*index];
@@ -251,12 +256,12 @@ pub(crate) fn add_generated(
         }
         _ => {
             accumulator
-                .fail(error(format!("several objects are called {kind} `{name}`, so none can be chosen to {verb}")));
+                .fail(error(format!("there are several objects {kind} `{name}`, so the generator cannot {verb} them")));
         }
     }
 }
 
-/// A generated object in the place of another one: it keeps that one's name, history, labels and annotations.
+/// A generated object that replaces another one, with the name, history, labels and annotations of the latter.
 fn merge_resources(old: &Resource, new: &Resource, behavior: Behavior) -> Resource {
     let mut node = new.node.clone();
     let part = |node: &Node, field: &str| node.get("metadata").and_then(|metadata| metadata.entry(field)).cloned();
@@ -293,7 +298,7 @@ fn merge_resources(old: &Resource, new: &Resource, behavior: Behavior) -> Resour
     merged
 }
 
-/// Two mappings of strings as one; what the second says wins, and remembers what the first said.
+/// Merges two mappings of strings. A value of the second one replaces that of the first and keeps its origin.
 fn merge_entries(old: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
     let (Some(base), Some(over)) = (&old, &new) else {
         let one = old.or(new).filter(|entry| entry.node.is_map())?;
@@ -314,7 +319,7 @@ fn merge_entries(old: Option<Entry>, new: Option<Entry>) -> Option<Entry> {
     Some(base.with_node(Node { value: Value::Map(pairs.into()), origin: base.node.origin.clone() }))
 }
 
-/// The entry with a string, whatever its value looks like.
+/// The entry with its value as a string.
 fn to_string_entry(entry: &Entry) -> Entry {
     match &entry.node.value {
         Value::Scalar(_, style) if *style != Style::Plain => entry.clone(),
@@ -333,7 +338,7 @@ mod tests {
     use super::base64;
 
     #[test]
-    fn long_base64_is_broken_into_lines() {
+    fn long_base64_is_split_into_lines() {
         assert_eq!(base64(b"a"), "YQ==");
         assert_eq!(base64(b"abc"), "YWJj");
         let text = base64(&[0; 53]);

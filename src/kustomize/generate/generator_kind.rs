@@ -1,6 +1,6 @@
 //! The kinds of objects that generators create.
 
-/// What a generator makes.
+/// The kind of object that a generator creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GeneratorKind {
     ConfigMap,
@@ -8,6 +8,7 @@ pub(crate) enum GeneratorKind {
 }
 
 impl GeneratorKind {
+    /// The kind of the generator in origin annotations.
     pub(super) fn generator(self) -> &'static str {
         match self {
             Self::ConfigMap => "ConfigMapGenerator",

@@ -1,4 +1,4 @@
-//! The hash of a generated object's content that goes to the end of its name.
+//! The hash suffix of generated objects.
 
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -8,10 +8,10 @@ use crate::kustomize::text::go_json;
 use crate::kustomize::text::string_value::with_text;
 use crate::yaml::{By, Node, Reader, Style, Value, to_json};
 
-/// What stands for the hash of content that nobody knows: as long as one, and no hash has these letters.
+/// The suffix for unknown content: it has the length of a hash, and a letter that no hash contains.
 const UNKNOWN: &str = "xxxxxxxxxx";
 
-/// Renames the objects that a generator made and that ask for it.
+/// Adds a hash suffix to the names of generated objects, unless it is disabled.
 pub(crate) fn add_to_names(resources: &mut Resources) {
     for resource in resources.list.iter_mut().filter(|resource| resource.history.hashed) {
         let Some(metadata) = resource.node.entry("metadata") else { continue };
@@ -37,7 +37,7 @@ fn is_unknown(node: &Node) -> bool {
     matches!(node.value, Value::Scalar(_, Style::Unknown))
 }
 
-/// Ten characters of the digest of the fields that hold content, written so that they make no words.
+/// Ten characters of the digest of the content, encoded without vowels.
 fn hash(node: &Node) -> String {
     let kind = node.get("kind").and_then(Node::text).unwrap_or_default();
     let mut fields = vec![("kind", Json::from(kind)), ("name", Json::from("")), ("data", field(node, "data"))];

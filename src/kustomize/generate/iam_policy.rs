@@ -1,4 +1,4 @@
-//! `IAMPolicyGenerator`: the service account that stands for one of a cloud's.
+//! `IAMPolicyGenerator`: a service account that impersonates an account of a cloud provider.
 
 use crate::base::finding::Finding;
 use crate::kube::Object;
@@ -6,14 +6,14 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::text::string_value::new_value;
 use crate::yaml::{By, Entry, Node, Style, Value};
 
-/// Makes the object that a generator asks for; it knows one cloud.
+/// Generates the object. kustomize only supports one cloud provider.
 pub(crate) fn generate(generator: &Node) -> Result<Node, Finding> {
     let span = Object { node: generator.clone() }.span().clone();
     let text = |keys: &[&str]| generator.at_keys(keys).and_then(Node::text).unwrap_or_default();
     let cloud = text(&["cloud"]);
     if cloud != "gke" {
         let cloud_span = generator.get("cloud").map_or(span, |cloud| cloud.span().clone());
-        let message = format!("kustomize makes no accounts for the cloud `{cloud}`, only for `gke`");
+        let message = format!("kustomize does not support the cloud `{cloud}`, only `gke`");
         return Err(Finding::error(FAILED_BUILD, cloud_span, message));
     }
     let value = |value: Value| new_value(value, By::Generator(span.clone()));

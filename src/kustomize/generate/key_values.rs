@@ -1,4 +1,4 @@
-//! The sources of generators: files, files of lines, literals. Each is a list of keys and values with their places.
+//! The sources of generators: files, env files and literals, as keys and values with positions.
 
 use std::sync::Arc;
 
@@ -7,26 +7,27 @@ use crate::base::finding::Finding;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::locate::Located;
 use crate::kustomize::file::sops::{self, Format};
+use crate::kustomize::omission::Omission;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::text::{File, Span};
 use crate::yaml::{Name, Node};
 
-/// A longer line, and everything after it, is not read, as in Go's scanner.
+/// The maximum length of a line. As in Go's scanner, a longer line ends the file.
 const LONGEST_LINE: usize = 65_535;
 
-/// A key and its value, with their places.
+/// A key and its value, with their positions.
 pub(crate) struct Pair {
     pub(crate) key: Name,
     pub(crate) key_span: Span,
     pub(crate) value: Content,
-    /// The place of the value.
+    /// The position of the value.
     pub(crate) span: Span,
-    /// The place that names the file with the value, when that is another file than the key's.
+    /// The position that references the file of the value, if it is not the file of the key.
     pub(crate) reference_span: Option<Span>,
 }
 
-/// A value: text, bytes that are none, or what nobody knows and how that is shown.
+/// A value: text, bytes that are not text, or an unknown value with its placeholder.
 #[derive(Clone)]
 pub(crate) enum Content {
     Text(Name),
@@ -34,9 +35,9 @@ pub(crate) enum Content {
     Unknown(Name),
 }
 
-/// What an entry of a generator names, in kustomize's order: lines of files, literals, files.
+/// Reads the sources of an entry in kustomize's order: env files, literals, files.
 ///
-/// What is encrypted is decrypted for Secrets alone, and not where the older field `env` names it.
+/// Only Secrets are decrypted, and only for `envs` and `files`, not for the deprecated `env`.
 pub(crate) fn read(
     files: &Files,
     folder: &str,
@@ -54,13 +55,13 @@ pub(crate) fn read(
         let format = Format::from_env_file_name(path);
         match load(files, folder, source, path, accumulator) {
             Some(Loaded::Text(file)) if decrypts && format.encrypts(file.text()) => match format {
-                Format::Dotenv => pairs.extend(lines(&file).into_iter().filter_map(decrypted)),
-                // What comes out of another format has lines that nobody knows.
-                Format::Yaml | Format::Json | Format::Ini => accumulator.skip("envs: <encrypted>"),
+                Format::Dotenv => pairs.extend(lines(&file).into_iter().filter_map(decrypt_pair)),
+                // The lines of a file in another format are unknown.
+                Format::Yaml | Format::Json | Format::Ini => accumulator.skip(Omission::EncryptedEnvFile),
             },
             Some(Loaded::Text(file)) => pairs.extend(lines(&file)),
             Some(Loaded::Bytes(..)) => {
-                let message = format!("`{}` is no text, so it has no lines", source.text().unwrap_or_default());
+                let message = format!("`{}` is not a text file, so it has no lines", source.text().unwrap_or_default());
                 accumulator.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));
             }
             None => {}
@@ -70,9 +71,9 @@ pub(crate) fn read(
         if let Some(pair) = literal(source) {
             pairs.push(pair);
         } else {
-            let message = format!("`{}` is no literal", source.text().unwrap_or_default());
+            let message = format!("`{}` is not a valid literal", source.text().unwrap_or_default());
             let finding = Finding::error(FAILED_BUILD, source.span().clone(), message);
-            accumulator.fail(finding.help("write it as `key=value`"));
+            accumulator.fail(finding.help("write `key=value`"));
         }
     }
     for source in list("files") {
@@ -94,8 +95,8 @@ pub(crate) fn read(
     pairs
 }
 
-/// A line of encrypted variables as it is after decryption, which takes out what SOPS added.
-fn decrypted(pair: Pair) -> Option<Pair> {
+/// A line of an encrypted env file after decryption; `None` for SOPS metadata.
+fn decrypt_pair(pair: Pair) -> Option<Pair> {
     let value = match &pair.value {
         Content::Text(text) if sops::is_encrypted_value(text) => Content::Unknown(text.clone()),
         value => value.clone(),
@@ -103,24 +104,24 @@ fn decrypted(pair: Pair) -> Option<Pair> {
     (!sops::is_sops_line(&pair.key)).then_some(Pair { value, ..pair })
 }
 
-/// A file that a kustomization reads as it is.
+/// The content of a file.
 enum Loaded {
     Text(File),
-    /// Its bytes; the file has its path and no text.
+    /// The bytes of a file; `File` has the path and no text.
     Bytes(File, Arc<[u8]>),
 }
 
-/// Reads the file that `source` names with `path`; what cannot be read is noted.
+/// Reads the file at `path` that `source` references, and reports errors.
 fn load(files: &Files, folder: &str, source: &Node, path: &str, accumulator: &mut Accumulator) -> Option<Loaded> {
     let joined = match files.find(folder, path, source.span()) {
         Ok(Located::File(joined)) => joined,
         Ok(Located::NotFetched(finding)) => {
-            accumulator.leave_out("files: <url>", finding);
+            accumulator.leave_out(Omission::RemoteFile, finding);
             return None;
         }
         Ok(Located::Folder(_)) => {
-            let message = format!("`{path}` is a folder; a generator takes files");
-            accumulator.fail(Finding::error(FAILED_BUILD, source.span().clone(), message).help("name the files in it"));
+            let message = format!("`{path}` is a directory, but a generator reads files");
+            accumulator.fail(Finding::error(FAILED_BUILD, source.span().clone(), message).help("list the files in it"));
             return None;
         }
         Err(finding) => {
@@ -132,14 +133,14 @@ fn load(files: &Files, folder: &str, source: &Node, path: &str, accumulator: &mu
         (Ok(file), _) => Some(Loaded::Text(file)),
         (Err(_), Ok(bytes)) => Some(Loaded::Bytes(File::new(joined, ""), bytes)),
         (Err(_), Err(error)) => {
-            let message = format!("`{path}` cannot be read: {error}");
+            let message = format!("`{path}` is not readable: {error}");
             accumulator.fail(Finding::error(FAILED_BUILD, source.span().clone(), message));
             None
         }
     }
 }
 
-/// The lines of a file: `key=value`, or a key alone; comments and empty lines are nothing.
+/// The lines of an env file: `key=value` or `key`, without comments and empty lines.
 fn lines(file: &File) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for number in 1u32.. {
@@ -177,7 +178,7 @@ fn literal(source: &Node) -> Option<Pair> {
     Some(Pair { key: key.into(), key_span, value: Content::Text(value.into()), span, reference_span: None })
 }
 
-/// Where key and value of a literal stand, when it is written on one line as it is.
+/// The positions of key and value of a literal, if it is written on one line.
 fn literal_spans(source: &Node, key: &str, value: &str) -> (Span, Span) {
     let whole = source.span();
     let (file, start) = (whole.file(), whole.range().start);
@@ -194,19 +195,19 @@ fn literal_spans(source: &Node, key: &str, value: &str) -> (Span, Span) {
     }
 }
 
-/// What an item of `files` says: `key=path`, or a path whose last segment is the key.
+/// The key and the path of an item of `files`: `key=path`, or a path with its file name as the key.
 fn key_and_path(source: &Node) -> Result<(&str, &str), Box<Finding>> {
     let text = source.text().unwrap_or_default();
-    let wrong = |message: String, help: &str| {
+    let error = |message: String, help: &str| {
         Err(Box::new(Finding::error(FAILED_BUILD, source.span().clone(), message).help(help)))
     };
     match text.split_once('=') {
         None => Ok((base_name(text), text)),
         Some((_, path)) if path.contains('=') => {
-            wrong(format!("`{text}` has more than one `=`"), "neither key nor path can have one")
+            error(format!("`{text}` has more than one `=`"), "neither key nor path can contain `=`")
         }
-        Some(("", _)) => wrong(format!("`{text}` has no key"), "write `key=path`, or the path alone"),
-        Some((_, "")) => wrong(format!("`{text}` has no path"), "write `key=path`"),
+        Some(("", _)) => error(format!("`{text}` has no key"), "write `key=path`, or only the path"),
+        Some((_, "")) => error(format!("`{text}` has no path"), "write `key=path`"),
         Some(both) => Ok(both),
     }
 }

@@ -1,4 +1,4 @@
-//! Generators: objects made from files, literals and definitions.
+//! Generators: objects from files, literals and plugin definitions.
 
 pub(super) mod generator_kind;
 pub(super) mod hash;

@@ -1,4 +1,4 @@
-//! The objects of a build, their order, and how patches and replacements select them.
+//! The objects of a build, their order, and selectors of patches and replacements.
 
 pub(super) mod trace;
 pub(super) mod resources;

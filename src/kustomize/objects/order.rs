@@ -1,4 +1,4 @@
-//! The order of the objects of a build.
+//! The order of objects in the output.
 
 use std::collections::BTreeMap;
 
@@ -37,9 +37,9 @@ const FIRST: &[&str] = &[
 /// Kinds that kustomize puts last, in this order.
 const LAST: &[&str] = &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
-/// Puts the objects into the order that the topmost kustomization asks for in `sortOptions`.
+/// Sorts the objects by `sortOptions` of the topmost kustomization.
 ///
-/// Where it asks for nothing it is `legacy`, by lists of kinds that come first and last; `fifo` leaves them as they are.
+/// The default is `legacy`, by lists of kinds that come first and last. `fifo` keeps the order.
 pub(crate) fn sort(resources: &mut Resources, definition: Option<&Definition>, findings: &mut Vec<Finding>) {
     let Some(options) = definition.and_then(|definition| definition.entry("sortOptions")) else {
         resources.list.sort_by_cached_key(|resource| key(&resource.id, &resource.node, rank(&resource.id.kind)));
@@ -50,8 +50,8 @@ pub(crate) fn sort(resources: &mut Resources, definition: Option<&Definition>, f
     match (order.and_then(Node::text), legacy) {
         (Some("fifo"), None) => {}
         (Some("fifo"), Some(legacy)) => {
-            let message = "`legacySortOptions` say nothing where the order is `fifo`, and kustomize refuses them";
-            findings.push(Finding::error(FAILED_BUILD, legacy.key_span(), message).help("remove one of the two"));
+            let message = "`legacySortOptions` is not valid with order `fifo`; kustomize rejects it";
+            findings.push(Finding::error(FAILED_BUILD, legacy.key_span(), message).help("remove one of them"));
         }
         (Some("legacy"), None) => {
             resources.list.sort_by_cached_key(|resource| key(&resource.id, &resource.node, rank(&resource.id.kind)));
@@ -63,8 +63,8 @@ pub(crate) fn sort(resources: &mut Resources, definition: Option<&Definition>, f
         }
         (other, _) => {
             let message = match other {
-                Some(other) => format!("`{other}` is no order; `legacy` and `fifo` are"),
-                None => "`sortOptions` say no `order`: `legacy` or `fifo`".to_string(),
+                Some(other) => format!("`{other}` is not a valid order; use `legacy` or `fifo`"),
+                None => "`sortOptions` has no `order`; set it to `legacy` or `fifo`".to_string(),
             };
             let span = order.map_or_else(|| options.key_span(), |order| order.span().clone());
             findings.push(Finding::error(FAILED_BUILD, span, message));
@@ -80,17 +80,17 @@ fn ranks(options: &Node) -> BTreeMap<&str, isize> {
     first.chain(kinds("orderLast").zip(1..)).collect()
 }
 
-/// The kind's rank; group, version and kind as text; namespace and name as text.
+/// The sort key of an object: rank of the kind; group, version and kind; namespace and name.
 fn key(id: &ResourceId, node: &Node, rank: isize) -> (isize, bool, String, String) {
     let or = |text: &str, empty: &str| if text.is_empty() { empty.to_string() } else { text.to_string() };
     let kind = format!("{}_{}_{}", or(&id.group, "~G"), or(&id.version, "~V"), or(&id.kind, "~K"));
     let namespace = node.at_keys(&["metadata", "namespace"]).and_then(Node::text).unwrap_or_default();
-    // Of several kinds called so, that of Kubernetes comes first.
+    // The core Namespace precedes other kinds with this name.
     let is_other = &*id.kind != "Namespace" || !id.group.is_empty();
     (rank, is_other, kind, format!("{}|{}", or(namespace, "~X"), or(&id.name, "~N")))
 }
 
-/// Where a kind stands among the kinds that come first, the others, and those that come last.
+/// The rank of a kind: negative if it comes first, positive if it comes last, else 0.
 pub(crate) fn rank(kind: &str) -> isize {
     let position = |kinds: &[&str]| Some(kinds.iter().position(|its| *its == kind)?.cast_signed());
     let last = position(LAST).map(|index| index + 1);

@@ -1,4 +1,4 @@
-//! Whether patches found objects: kustomize says nothing where a target selects none.
+//! Patches with a `target`, and whether it selects objects. kustomize does not report a target without a match.
 
 use super::resources::Resources;
 use super::selector::Selector;
@@ -7,29 +7,29 @@ use crate::kube::Object;
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// For so many patches of a folder that find nothing, it is looked for what they probably meant.
+/// The maximum number of unmatched patches of a directory for which a near match is searched.
 const MAX_NEAR_MATCHES: usize = 100;
 
-/// A patch that says by a `target` which objects it is for, and whether there were any.
+/// A patch with a `target`, and whether it selected an object.
 #[derive(Debug, Clone)]
 pub struct PatchTarget {
-    /// The place of its `target`.
+    /// The position of `target`.
     pub place: Span,
     /// Whether it selected an object.
     pub is_matched: bool,
-    /// What it asks for, as it is written; empty where it found something.
+    /// The fields of `target` as written; empty if it matched.
     pub selector: String,
-    /// The object that it would select but for one field, and that field.
+    /// The object that differs from the target in one field only, and the field.
     pub near_match: Option<(&'static str, ObjectRef, Span)>,
 }
 
 impl PatchTarget {
-    /// One that found something.
+    /// A target that selected an object.
     pub(crate) fn matched(target: &Node) -> Self {
         Self { place: target.span().clone(), is_matched: true, selector: String::new(), near_match: None }
     }
 
-    /// One that found nothing among the objects that are there; `before` is how many did so before.
+    /// A target that selected no object; `unmatched_before` is the number of earlier ones.
     pub(crate) fn unmatched(node: &Node, target: &Selector, resources: &Resources, unmatched_before: usize) -> Self {
         let texts = node.entries().iter().filter_map(|entry| Some((&entry.key, entry.node.text()?)));
         let selector: Vec<String> = texts.map(|(key, text)| format!("`{key}: {text}`")).collect();
@@ -42,7 +42,7 @@ impl PatchTarget {
     }
 }
 
-/// Leaves one of those that say the same of one place, so that a base which is included often does not say it often.
+/// Merges entries at the same position, because a base may be included several times.
 pub(crate) fn deduplicate(targets: &mut Vec<PatchTarget>) {
     fn key(target: &PatchTarget) -> (Option<&str>, &str, usize, bool) {
         let file = target.place.file();

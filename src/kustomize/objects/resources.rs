@@ -1,4 +1,4 @@
-//! The objects of a build, what they were called, and the indices that find them.
+//! The objects of a build, their ids and former ids, and indices of them.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use crate::kustomize::text::scope::is_cluster_scoped;
 use crate::text::Index;
 use crate::yaml::{Entry, Name, Node, Style, Value};
 
-/// The namespace of objects that have none; regular expressions of targets can match it.
+/// The namespace of cluster-scoped objects; regular expressions of selectors can match it.
 pub(crate) const NO_NAMESPACE: &str = "_non_namespaceable_";
-/// The namespace of objects that say none.
+/// The namespace of objects without `metadata.namespace`.
 const DEFAULT_NAMESPACE: &str = "default";
 
-/// Where kustomize notes what an object was called.
+/// The annotation in which kustomize stores former names.
 const HISTORY_ANNOTATION: &str = "internal.config.kubernetes.io/previousNames";
 
-/// What tells two objects apart for kustomize. A namespace that is not said is `default`.
+/// The id of an object in a build, as kustomize's `ResId`. A missing namespace is `default`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ResourceId {
     pub(crate) group: Name,
@@ -27,11 +27,12 @@ pub(crate) struct ResourceId {
 }
 
 impl ResourceId {
+    /// The id of an object, with the built-in schema only.
     pub(crate) fn from_node(node: &Node) -> Self {
         Self::with_schema(node, None)
     }
 
-    /// The identity where a user's schema says more of which kinds have a namespace.
+    /// The id of an object; a user's schema may declare more cluster-scoped kinds.
     pub(crate) fn with_schema(node: &Node, schema: Option<&UserSchema>) -> Self {
         let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
         let metadata = node.get("metadata");
@@ -49,7 +50,7 @@ impl ResourceId {
     }
 }
 
-/// What an object was called once. Group and version follow the object.
+/// A former id of an object. Group and version are those of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PreviousId {
     pub(crate) kind: Name,
@@ -57,65 +58,67 @@ pub(crate) struct PreviousId {
     pub(crate) name: Name,
 }
 
-/// What a generator's entry wants to do with an object of the same name.
+/// The behavior of a generator if an object with the same id exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behavior {
-    /// There must be none.
+    /// The object must not exist.
     Create,
-    /// It takes its place.
+    /// The generated object replaces it.
     Replace,
-    /// Its data is added.
+    /// The data of the generated object is merged into it.
     Merge,
 }
 
-/// What kustomize notes on an object while it builds. It does so in annotations, so what takes all annotations of an
-/// object away takes its history too.
+/// The history of an object in a build.
+///
+/// kustomize stores it in annotations, so a patch that deletes all annotations also deletes the history.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct History {
-    /// What it was called before, the first name first. Patches and references may name it by any of them.
+    /// The former ids, oldest first. Patches and references may use any of them.
     pub(crate) previous: Vec<PreviousId>,
-    /// The prefixes it got, the innermost first.
+    /// The added prefixes, innermost first.
     pub(crate) prefixes: Vec<Name>,
-    /// The suffixes it got, the innermost first.
+    /// The added suffixes, innermost first.
     pub(crate) suffixes: Vec<Name>,
-    /// Whether a hash of its content goes to the end of its name.
+    /// Whether its name gets a hash suffix.
     pub(crate) hashed: bool,
-    /// What its generator said; `None` when no generator made it.
+    /// The behavior of its generator; `None` if it was not generated.
     pub(crate) behavior: Option<Behavior>,
-    /// Where it came from and what was done to it, where that is asked for.
+    /// Its origin and transformations, if they are recorded.
     pub(crate) trace: Trace,
 }
 
-/// An object on its way through a build.
+/// An object in a build.
 #[derive(Debug, Clone)]
 pub(crate) struct Resource {
     pub(crate) node: Node,
-    /// What it is called now.
+    /// The current id.
     pub(crate) id: ResourceId,
     pub(crate) history: History,
-    /// The variables that are read from it.
+    /// The variables with a value from this object.
     pub(crate) variables: Vec<Name>,
-    /// The user's schema where it came in.
+    /// The user's schema at the time when it was added.
     schema: Option<Arc<UserSchema>>,
 }
 
 impl Resource {
+    /// Creates a resource without a history.
     pub(crate) fn new(node: Node) -> Self {
         let id = ResourceId::from_node(&node);
         Self { node, id, history: History::default(), variables: Vec::new(), schema: None }
     }
 
-    /// Notes the file that the object was read from.
+    /// Records the file of the object.
     pub(crate) fn set_source_file(&mut self, path: &str) {
         self.history.trace.source = Some(Source::File(path.into()));
     }
 
-    /// Notes the generator that made the object.
+    /// Records the generator of the object.
     pub(crate) fn set_generator(&mut self, plugin_ref: Arc<PluginRef>) {
         self.history.trace.source = Some(Source::Generated(plugin_ref));
     }
 
-    /// Takes the user's schema, which may say that its kind has no namespace.
+    /// Sets the user's schema, which may declare its kind cluster-scoped.
     pub(crate) fn set_schema(&mut self, schema: &Arc<UserSchema>) {
         if self.schema.is_none() {
             self.id = ResourceId::with_schema(&self.node, Some(schema));
@@ -123,12 +126,12 @@ impl Resource {
         }
     }
 
-    /// Whether a patch deleted it: it is swept out when the transformer is done.
+    /// Tells whether a patch deleted it. [`Resources::remove_deleted`] removes it later.
     pub(crate) fn is_deleted(&self) -> bool {
         self.node.is_null()
     }
 
-    /// Everything it was called before, the first first.
+    /// The former ids, oldest first.
     pub(crate) fn previous_ids(&self) -> impl Iterator<Item = ResourceId> {
         self.history.previous.iter().map(|previous| ResourceId {
             group: self.id.group.clone(),
@@ -139,38 +142,38 @@ impl Resource {
         })
     }
 
-    /// What it was called in its file.
+    /// The id in its file.
     pub(crate) fn original(&self) -> ResourceId {
         self.previous_ids().next().unwrap_or_else(|| self.id.clone())
     }
 
-    /// Remembers today's name, as kustomize does before it changes it.
+    /// Stores the current id in the history, as kustomize does before it changes the id.
     pub(crate) fn store_previous_id(&mut self) {
         let id = &self.id;
-        let now = PreviousId { kind: id.kind.clone(), namespace: id.namespace.clone(), name: id.name.clone() };
-        if self.history.previous.last() != Some(&now) {
-            self.history.previous.push(now);
+        let current = PreviousId { kind: id.kind.clone(), namespace: id.namespace.clone(), name: id.name.clone() };
+        if self.history.previous.last() != Some(&current) {
+            self.history.previous.push(current);
         }
     }
 
-    /// The object as a patch sees it: with an annotation where its history is noted, though it may have no other.
+    /// The object as a patch sees it: with an annotation for its history.
     pub(crate) fn with_history_annotation(&self) -> Node {
         if self.history == History::default() {
             return self.node.clone();
         }
         let Some(metadata) = self.node.entry("metadata") else { return self.node.clone() };
         let annotations = metadata.node.entry("annotations").filter(|entry| entry.node.is_map());
-        let place = metadata.key_span();
-        let empty = || Node::at(Value::Map([].into()), place.clone());
+        let span = metadata.key_span();
+        let empty = || Node::at(Value::Map([].into()), span.clone());
         let map = annotations.map_or_else(empty, |entry| entry.node.clone());
         let annotation = Node::scalar("", Style::Double, map.span().clone());
         let map = map.with(Entry::new(HISTORY_ANNOTATION, annotation.span(), annotation.clone()));
-        let entry = annotations
-            .map_or_else(|| Entry::new("annotations", &place, map.clone()), |old| old.with_node(map.clone()));
+        let entry =
+            annotations.map_or_else(|| Entry::new("annotations", &span, map.clone()), |old| old.with_node(map.clone()));
         self.node.with(metadata.with_node(metadata.node.with(entry)))
     }
 
-    /// Takes what a patch made of the exposed object, and tells whether the note of its history is still there.
+    /// Sets the patched object, and tells whether it still has the history annotation.
     pub(crate) fn set_patched(&mut self, node: &Node) -> bool {
         let metadata = node.entry("metadata");
         let annotations = metadata.and_then(|metadata| metadata.node.entry("annotations"));
@@ -192,7 +195,7 @@ impl Resource {
         true
     }
 
-    /// Takes a new state of the object.
+    /// Sets the object, and updates the id.
     pub(crate) fn replace(&mut self, node: Node) {
         self.id = ResourceId::with_schema(&node, self.schema.as_deref());
         self.node = node;
@@ -203,12 +206,12 @@ impl Resource {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Resources {
     pub(crate) list: Vec<Resource>,
-    /// Which of the list has an id; right only after [`Resources::reindex`] and until a transformer runs.
+    /// The index of an id; valid after [`Resources::reindex`] until the next transformer.
     current: Index<ResourceId, usize>,
 }
 
 impl Resources {
-    /// The position of the object that has an id already; otherwise the id is now that of `position`.
+    /// The position of the object with an id; if there is none, registers the id for `position`.
     pub(crate) fn claim(&mut self, id: &ResourceId, position: usize) -> Option<usize> {
         if let Some(first) = self.current.get(id) {
             return Some(*first);
@@ -217,18 +220,18 @@ impl Resources {
         None
     }
 
-    /// Takes out the objects that patches deleted.
+    /// Removes the objects that patches deleted.
     pub(crate) fn remove_deleted(&mut self) {
         self.list.retain(|resource| !resource.is_deleted());
     }
 
-    /// Looks the ids up again after transformers changed them.
+    /// Updates the index after transformers changed ids.
     pub(crate) fn reindex(&mut self) {
         let ids = self.list.iter().enumerate().map(|(position, resource)| (resource.id.clone(), position));
         self.current = ids.collect();
     }
 
-    /// The positions of objects by their names, past and present. Made once for all patches of a kustomization.
+    /// Creates an index by current and former ids, once for all patches of a kustomization.
     pub(crate) fn index(&self) -> ResourceIndex {
         let mut positions = ResourceIndex::default();
         for (position, resource) in self.list.iter().enumerate() {
@@ -238,7 +241,7 @@ impl Resources {
     }
 }
 
-/// Where objects stand in the list, by id and by name.
+/// An index of objects by id and by name.
 #[derive(Default)]
 pub(crate) struct ResourceIndex {
     by_id: Index<ResourceId, Vec<usize>>,
@@ -246,7 +249,7 @@ pub(crate) struct ResourceIndex {
 }
 
 impl ResourceIndex {
-    /// Adds an object under every name it has or had.
+    /// Adds an object with its current and former ids.
     pub(crate) fn add(&mut self, position: usize, resource: &Resource) {
         for id in resource.previous_ids().chain([resource.id.clone()]) {
             let by_name = self.by_name.entry(id.name.clone());
@@ -258,12 +261,12 @@ impl ResourceIndex {
         }
     }
 
-    /// The objects that have or had an id.
+    /// The objects with a current or former id.
     pub(crate) fn with_id(&self, id: &ResourceId) -> &[usize] {
         self.by_id.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// The objects that have or had a name.
+    /// The objects with a current or former name.
     pub(crate) fn with_name(&self, name: &str) -> &[usize] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }

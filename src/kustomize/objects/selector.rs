@@ -1,4 +1,4 @@
-//! Targets of patches: which objects a patch is for.
+//! Selectors of patches and replacements.
 
 use regex_lite::{Regex, RegexBuilder};
 
@@ -7,7 +7,7 @@ use crate::base::finding::did_you_mean;
 use crate::kube::selector::Selector as LabelSelector;
 use crate::yaml::Node;
 
-/// The `target` of a patch. Every field is a regular expression for the whole text; an empty one matches anything.
+/// A selector. Every field is an anchored regular expression; an empty one matches anything.
 pub(crate) struct Selector {
     group: Pattern,
     version: Pattern,
@@ -18,7 +18,7 @@ pub(crate) struct Selector {
     annotations: LabelSelector,
 }
 
-/// A place in the target that cannot be read, and why.
+/// An invalid field of a selector, and the reason.
 pub(crate) struct SelectorError {
     pub(crate) node: Node,
     pub(crate) message: String,
@@ -26,7 +26,7 @@ pub(crate) struct SelectorError {
 
 enum Pattern {
     Any,
-    /// Text without the characters that regular expressions give a meaning to: found through the index.
+    /// A text without special characters of regular expressions; it is looked up in the index.
     Literal(String),
     Regex(Regex),
 }
@@ -43,7 +43,7 @@ impl Pattern {
         let regex = RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build();
         regex.map(Self::Regex).map_err(|_| SelectorError {
             node: node.clone(),
-            message: format!("`{text}` is no regular expression that can be read"),
+            message: format!("`{text}` is not a valid regular expression"),
         })
     }
 
@@ -64,11 +64,12 @@ impl Pattern {
 }
 
 impl Selector {
+    /// Reads the `target` of a patch, or a selector of a replacement.
     pub(crate) fn read(node: &Node) -> Result<Self, SelectorError> {
         let selector = |field: &str| match node.get(field).and_then(Node::text) {
             Some(text) => LabelSelector::parse(text).ok_or_else(|| SelectorError {
                 node: node.get(field).cloned().unwrap_or_else(|| node.clone()),
-                message: format!("`{text}` is no label selector"),
+                message: format!("`{text}` is not a valid label selector"),
             }),
             None => Ok(LabelSelector::default()),
         };
@@ -83,7 +84,7 @@ impl Selector {
         })
     }
 
-    /// The positions of the objects it selects, in order.
+    /// The positions of the selected objects, in order.
     pub(crate) fn select(&self, resources: &Resources, positions: &ResourceIndex) -> Vec<usize> {
         let matches = |position: &usize| resources.list.get(*position).is_some_and(|one| self.matches(one));
         match &self.name {
@@ -96,17 +97,17 @@ impl Selector {
         }
     }
 
-    /// The name it asks for, when no other can match.
+    /// The name, if it is a literal.
     pub(crate) fn literal_name(&self) -> Option<&str> {
         self.name.literal()
     }
 
-    /// The kind it asks for, when no other can match.
+    /// The kind, if it is a literal.
     pub(crate) fn literal_kind(&self) -> Option<&str> {
         self.kind.literal()
     }
 
-    /// Tells whether an identity matches, with the namespace given apart.
+    /// Tells whether it selects an id in the given namespace.
     pub(crate) fn selects_id(&self, id: &ResourceId, namespace: &str) -> bool {
         self.kind.matches(&id.kind)
             && self.name.matches(&id.name)
@@ -115,7 +116,7 @@ impl Selector {
             && self.group.matches(&id.group)
     }
 
-    /// Tells whether labels and annotations match.
+    /// Tells whether it selects the labels and annotations of an object.
     pub(crate) fn selects_metadata(&self, node: &Node) -> bool {
         let selected = |selector: &LabelSelector, field: &str| {
             let values = node.at_keys(&["metadata", field]);
@@ -124,12 +125,12 @@ impl Selector {
         selected(&self.labels, "labels") && selected(&self.annotations, "annotations")
     }
 
-    /// Tells whether it asks for labels or annotations.
+    /// Tells whether it has a label or annotation selector.
     pub(crate) fn has_metadata(&self) -> bool {
         !self.labels.is_empty() || !self.annotations.is_empty()
     }
 
-    /// Tells whether it asks for an identity.
+    /// Tells whether it selects by id.
     pub(crate) fn has_id(&self) -> bool {
         let fields = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
         fields.iter().any(|field| !matches!(field, Pattern::Any))
@@ -140,18 +141,20 @@ impl Selector {
     }
 
     fn matches_except(&self, field: &str, resource: &Resource) -> bool {
-        let (first, now) = (resource.original(), &resource.id);
+        let (first, current) = (resource.original(), &resource.id);
         let any = |name: &str| name == field;
         !resource.node.is_null()
-            && (any("kind") || self.kind.matches(&now.kind))
-            && (any("name") || self.name.matches(&first.name) || self.name.matches(&now.name))
-            && (any("namespace") || self.namespace.matches(&first.namespace) || self.namespace.matches(&now.namespace))
-            && (any("version") || self.version.matches(&now.version))
-            && (any("group") || self.group.matches(&now.group))
+            && (any("kind") || self.kind.matches(&current.kind))
+            && (any("name") || self.name.matches(&first.name) || self.name.matches(&current.name))
+            && (any("namespace")
+                || self.namespace.matches(&first.namespace)
+                || self.namespace.matches(&current.namespace))
+            && (any("version") || self.version.matches(&current.version))
+            && (any("group") || self.group.matches(&current.group))
             && self.selects_metadata(&resource.node)
     }
 
-    /// The object that it would select but for one field, and that field.
+    /// An object that differs in one field only, and the field.
     pub(super) fn near_match(&self, resources: &Resources) -> Option<(&'static str, usize)> {
         let positions = |field: &'static str| {
             let all = resources.list.iter().enumerate();
@@ -159,14 +162,14 @@ impl Selector {
         };
         let exact_fields = ["version", "group", "namespace"];
         let found = exact_fields.into_iter().find_map(|field| Some((field, positions(field).next()?)));
-        // Any other name would do for most targets, so that only one which looks like it counts.
+        // Most targets match many objects if the name is ignored, so only a similar name counts.
         found.or_else(|| {
-            let typed = self.literal_name()?;
+            let name = self.literal_name()?;
             let names =
                 positions("name").filter_map(|position| Some((position, &*resources.list.get(position)?.id.name)));
             let names: Vec<(usize, &str)> = names.collect();
-            let meant = did_you_mean(typed, names.iter().map(|(_, name)| *name))?;
-            names.iter().find(|(_, name)| *name == meant).map(|(position, _)| ("name", *position))
+            let suggestion = did_you_mean(name, names.iter().map(|(_, name)| *name))?;
+            names.iter().find(|(_, name)| *name == suggestion).map(|(position, _)| ("name", *position))
         })
     }
 }

@@ -5,24 +5,24 @@ use std::sync::Arc;
 use crate::kube::Object;
 use crate::yaml::Name;
 
-/// A generator or transformer.
+/// A generator or transformer, as origin annotations describe it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PluginRef {
-    /// The file that configures it, by its path in the tree.
+    /// The path of the file that configures it.
     pub(crate) file: Name,
     pub(crate) kind: Name,
-    /// Name and namespace of one that is written as an object.
+    /// The name of the object that configures it.
     pub(crate) name: Name,
     pub(crate) namespace: Name,
 }
 
 impl PluginRef {
-    /// One that a field of a kustomization configures.
+    /// A plugin that a field of a kustomization configures.
     pub(crate) fn from_field(file: &Name, kind: &str) -> Arc<Self> {
         Arc::new(Self { file: file.clone(), kind: kind.into(), name: "".into(), namespace: "".into() })
     }
 
-    /// One that is written as an object.
+    /// A plugin that an object configures.
     pub(crate) fn from_object(object: &Object, trace: &Trace) -> Arc<Self> {
         let file = match &trace.source {
             Some(Source::File(path)) => path.clone(),
@@ -38,7 +38,7 @@ impl PluginRef {
     }
 }
 
-/// What is noted of an object while it is built.
+/// The recorded origin and transformations of an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Trace {
     pub(crate) source: Option<Source>,
@@ -46,12 +46,13 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// What takes an object's place comes from elsewhere, and its steps are those of the object and no others.
+    /// Takes the source of a replacing object. The transformers stay those of the replaced object.
     pub(crate) fn take_source(&mut self, other: &Self) {
         self.source.clone_from(&other.source);
     }
 }
 
+/// The source of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
     File(Name),

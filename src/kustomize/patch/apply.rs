@@ -1,4 +1,4 @@
-//! One patch, laid over the objects that it is for.
+//! The application of a patch to the objects that it selects.
 
 use super::json_patch;
 use super::merge_step::MergeError;
@@ -13,20 +13,20 @@ use crate::kustomize::schema::user_schema::UserSchema;
 use crate::text::Span;
 use crate::yaml::{Node, Style, Value};
 
-/// A patch as a kustomization names it.
+/// A patch of a kustomization.
 pub(crate) struct Patch {
     pub(crate) documents: Vec<Node>,
     pub(crate) target: Option<Selector>,
-    /// The target as it is written.
+    /// The `target` as written.
     pub(crate) selector_node: Option<Node>,
     pub(crate) options: PatchOptions,
-    /// Whether what a JSON patch renames can still be called by its old name: not with the old field.
+    /// Whether a JSON patch stores the previous id; the field `patchesJson6902` does not.
     pub(crate) keeps_previous_id: bool,
-    /// The place to show when it is wrong as a whole.
+    /// The position of the patch as a whole.
     pub(crate) span: Span,
 }
 
-/// What of the object's identity a strategic merge patch may not change.
+/// The parts of the id that a strategic merge patch may change.
 #[derive(Clone, Copy)]
 pub(crate) struct PatchOptions {
     pub(crate) allow_name_change: bool,
@@ -34,7 +34,7 @@ pub(crate) struct PatchOptions {
 }
 
 impl Patch {
-    /// Whether nobody knows which object it is for, since it says that in what is encrypted.
+    /// Tells whether the patch selects its object by encrypted values, so that the object is unknown.
     pub(crate) fn has_encrypted_identity(&self) -> bool {
         let names: [&[&str]; 3] = [&["apiVersion"], &["kind"], &["metadata", "name"]];
         let is_unknown = |node: &Node| matches!(node.value, Value::Scalar(_, Style::Unknown));
@@ -42,11 +42,11 @@ impl Patch {
         self.target.is_none() && self.documents.iter().any(is_encrypted)
     }
 
-    /// Lays the patch over the objects it is for. `complete` says that no object can be missing because this engine
-    /// did not make it; only then is a patch without object a fault.
+    /// Applies the patch to the objects that it selects, and returns the number of objects that its target selected.
     ///
-    /// Objects that it deletes stay in the list as null until [`Resources::sweep`], so that positions stay right.
-    /// Tells how many objects its target selected, where it has one and is laid at all.
+    /// A patch without an object is an error only if the build is `complete`. Deleted objects stay in the list as null
+    /// until [`Resources::remove_deleted`], so that positions stay valid. The result is `None` without a target, or if
+    /// the patch is not applied.
     pub(crate) fn apply(
         &self,
         resources: &mut Resources,
@@ -74,15 +74,17 @@ impl Patch {
                 Some(selected.len())
             }
             [_, second, ..] => {
-                let message = "a patch with a `target` holds several documents; kustomize takes one";
-                findings
-                    .push(Finding::error(FAILED_BUILD, second.span().clone(), message).help("make an entry of each"));
+                let message = "a patch with a `target` has several documents, but kustomize accepts only one";
+                findings.push(
+                    Finding::error(FAILED_BUILD, second.span().clone(), message)
+                        .help("use one patch for each document"),
+                );
                 None
             }
         }
     }
 
-    /// What is to be noted of a patch whose target selected so many of the objects.
+    /// The outcome of a target that selected a number of objects.
     pub(crate) fn target_outcome(
         &self,
         selected: usize,
@@ -91,7 +93,7 @@ impl Patch {
     ) -> Option<PatchTarget> {
         let (target, selector_node) = (self.target.as_ref()?, self.selector_node.as_ref()?);
         Some(match selected {
-            // What takes away whatever is there is content with nothing.
+            // A patch that only deletes objects needs no match.
             0 if self.documents.iter().all(deletes) => return None,
             0 => PatchTarget::unmatched(selector_node, target, resources, unmatched_before),
             _ => PatchTarget::matched(selector_node),
@@ -108,14 +110,14 @@ impl Patch {
     ) -> Option<usize> {
         let Some(target) = &self.target else {
             let finding = Finding::error(FAILED_BUILD, self.span.clone(), "a JSON patch has no `target`")
-                .help("name the objects it is for in `target`");
+                .help("set `target` to select objects");
             findings.push(finding);
             return None;
         };
         let finding = |(span, message)| Finding::error(FAILED_BUILD, span, message);
         let selected = target.select(resources, positions);
         if selected.is_empty() {
-            // Nothing reads the operations then, so nothing finds what is wrong with them.
+            // kustomize does not parse the operations without a match, so their errors stay hidden.
             return Some(0);
         }
         let operations = match json_patch::read(operations) {
@@ -133,14 +135,17 @@ impl Patch {
             }
             match json_patch::apply(&resource.with_history_annotation(), &operations) {
                 Ok(node) => {
-                    // A JSON patch that takes all annotations away leaves the history.
+                    // A JSON patch that deletes all annotations keeps the history.
                     resource.set_patched(&node);
                     positions.add(position, resource);
                 }
-                // What it changes may be made by something that was not done.
+                // An unsupported feature may create the field that the patch changes.
                 Err(_) if !complete => {}
                 Err((span, message)) => {
-                    let message = format!("the patch fails on {} `{}`: {message}", resource.id.kind, resource.id.name);
+                    let message = format!(
+                        "the patch cannot be applied to {} `{}`: {message}",
+                        resource.id.kind, resource.id.name
+                    );
                     let place = resource.node.span().clone();
                     findings.push(finding((span, message)).related(place, "this object"));
                 }
@@ -160,8 +165,12 @@ impl Patch {
         let id = ResourceId::with_schema(document, schema);
         let name = document.at_keys(&["metadata", "name"]).unwrap_or(document);
         if id.kind.is_empty() || id.name.is_empty() {
-            let finding = Finding::error(FAILED_BUILD, name.span().clone(), "a patch without `target` names no object")
-                .help("give it `kind` and `metadata.name`, or a `target`");
+            let finding = Finding::error(
+                FAILED_BUILD,
+                name.span().clone(),
+                "a patch without `target` does not identify an object",
+            )
+            .help("set `kind` and `metadata.name`, or add a `target`");
             findings.push(finding);
             return;
         }
@@ -171,14 +180,14 @@ impl Patch {
             [position] => self.merge_into(document, resources, positions, (position, schema), findings),
             [] if complete => {
                 let place = if &*id.namespace == "default" { String::new() } else { format!(" in `{}`", id.namespace) };
-                let message = format!("this patch matches no object: there is no {} `{}`{place}", id.kind, id.name);
+                let message = format!("this patch matches no object; {} `{}`{place} does not exist", id.kind, id.name);
                 let finding = Finding::error(FAILED_BUILD, name.span().clone(), message)
-                    .help("correct group, version, kind, name or namespace, or remove the patch: kustomize refuses it");
+                    .help("correct group, version, kind, name or namespace, or remove the patch: kustomize rejects it");
                 findings.push(finding);
             }
             [] => {}
             _ => {
-                let message = format!("this patch matches several objects called {} `{}`", id.kind, id.name);
+                let message = format!("this patch matches several objects {} `{}`", id.kind, id.name);
                 findings.push(Finding::error(FAILED_BUILD, name.span().clone(), message));
             }
         }
@@ -207,10 +216,10 @@ impl Patch {
                 }
                 positions.add(position, resource);
             }
-            // Removed when the whole patch is done, so that positions stay right.
+            // [`Resources::remove_deleted`] removes it after all patches, so that positions stay valid.
             Ok(None) => resource.node = Node::scalar("", Style::Plain, resource.node.span().clone()),
             Err(MergeError { patch, message }) => {
-                let message = format!("the patch does not fit {kind} `{}`: {message}", resource.id.name);
+                let message = format!("the patch cannot be merged into {kind} `{}`: {message}", resource.id.name);
                 let place = resource.node.span().clone();
                 findings
                     .push(Finding::error(FAILED_BUILD, patch.span().clone(), message).related(place, "this object"));
@@ -218,7 +227,7 @@ impl Patch {
         }
     }
 
-    /// Puts back what of the old object's identity a patch may not change.
+    /// Restores the parts of the id that a patch must not change.
     fn keep_identity(&self, old: &Node, mut new: Node) -> Node {
         let fields: &[(&str, bool)] = &[("name", !self.options.allow_name_change), ("namespace", true)];
         if let (Some(before), Some(after)) = (old.entry("metadata"), new.entry("metadata")) {
@@ -243,7 +252,7 @@ impl Patch {
     }
 }
 
-/// Whether a strategic merge patch does nothing but take objects away.
+/// Tells whether a strategic merge patch only deletes objects.
 fn deletes(document: &Node) -> bool {
     document.get("$patch").and_then(Node::text) == Some("delete")
 }

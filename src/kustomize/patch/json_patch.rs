@@ -1,13 +1,13 @@
-//! JSON patches (RFC 6902) on nodes, as evanphx/json-patch carries them out for kustomize.
+//! JSON patches (RFC 6902), with the behavior of evanphx/json-patch, which kustomize uses.
 
 use crate::kustomize::text::size_limits;
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value, to_json};
 
-/// One operation of a patch.
+/// An operation of a patch.
 pub(crate) struct Operation {
     action: Action,
-    /// The place of `path`, for messages and for the keys it makes.
+    /// The position of `path`, for errors and for the keys that it creates.
     pub(crate) span: Span,
     path: Vec<String>,
 }
@@ -21,10 +21,10 @@ enum Action {
     Copy(Vec<String>),
 }
 
-/// A place in a patch that is wrong, and why.
+/// The position of an error in a patch, and the reason.
 pub(crate) type PatchError = (Span, String);
 
-/// The operations of a patch: a list of mappings with `op` and `path`.
+/// Reads the operations of a patch: a list of mappings with `op` and `path`.
 pub(crate) fn read(patch: &Node) -> Result<Vec<Operation>, PatchError> {
     patch.items().iter().map(read_one).collect()
 }
@@ -33,7 +33,7 @@ fn read_one(node: &Node) -> Result<Operation, PatchError> {
     let missing = |field: &str| (node.span().clone(), format!("this operation has no `{field}`"));
     let operation = node.get("op").ok_or_else(|| missing("op"))?;
     let path = node.get("path").ok_or_else(|| missing("path"))?;
-    // A value that is not given is null.
+    // A missing value is null.
     let value =
         || node.get("value").map_or_else(|| Node::scalar("null", Style::Plain, path.span().clone()), to_json_value);
     let from = || {
@@ -48,7 +48,7 @@ fn read_one(node: &Node) -> Result<Operation, PatchError> {
         Some("move") => Action::Move(from()?),
         Some("copy") => Action::Copy(from()?),
         other => {
-            let message = format!("`{}` is no operation of JSON patches", other.unwrap_or_default());
+            let message = format!("`{}` is not a JSON patch operation", other.unwrap_or_default());
             return Err((operation.span().clone(), message));
         }
     };
@@ -57,9 +57,9 @@ fn read_one(node: &Node) -> Result<Operation, PatchError> {
 
 fn pointer(node: &Node) -> Result<Vec<String>, PatchError> {
     let Some(Scalar::String(text)) = node.resolve(Reader::Kubernetes) else {
-        return Err((node.span().clone(), "a path is a string".into()));
+        return Err((node.span().clone(), "a path must be a string".into()));
     };
-    // What stands before the first slash says nothing, so that the program takes `spec/a` for `/a`.
+    // evanphx/json-patch ignores text before the first slash, so `spec/a` equals `/a`.
     let mut segments = text.split('/');
     segments.next();
     let is_pointer = text.is_empty() || text.contains('/');
@@ -67,22 +67,22 @@ fn pointer(node: &Node) -> Result<Vec<String>, PatchError> {
     if is_pointer {
         Ok(decoded)
     } else {
-        Err((node.span().clone(), format!("`{text}` is no path; it starts with `/`")))
+        Err((node.span().clone(), format!("`{text}` is not a valid path; it must start with `/`")))
     }
 }
 
-/// The object after every operation, or the first one that cannot be carried out.
+/// Applies all operations, or returns the first error.
 pub(crate) fn apply(object: &Node, operations: &[Operation]) -> Result<Node, PatchError> {
     let patched = operations.iter().try_fold(object.clone(), |node, operation| operation.apply(&node))?;
     if let Some(missing_field) = missing_field(&patched) {
         let span = operations.last().map_or_else(|| patched.span().clone(), |operation| operation.span.clone());
-        return Err((span, format!("the object would have no {missing_field}")));
+        return Err((span, format!("the patched object has no {missing_field}")));
     }
-    // kustomize reads the object anew even if nothing changed, which a validator may not do.
+    // kustomize parses the object again, which counts as a change for a validator.
     Ok(Node { value: Value::Map(patched.entries().into()), origin: patched.origin })
 }
 
-/// What every object needs and a patched one does not have.
+/// A required field that a patched object lacks.
 fn missing_field(object: &Node) -> Option<&'static str> {
     let has_text = |keys: &[&str]| {
         let node = object.at_keys(keys).filter(|node| !node.is_null());
@@ -105,7 +105,7 @@ impl Operation {
         match &self.action {
             Action::Replace(value) if self.path.is_empty() => match value.value {
                 Value::Map(_) => Ok(object.replaced_by(value)),
-                Value::Seq(_) | Value::Scalar(..) => Err(error("an object can be replaced by a mapping only".into())),
+                Value::Seq(_) | Value::Scalar(..) => Err(error("an object can only be replaced by a mapping".into())),
             },
             Action::Test(value) if self.path.is_empty() && same_value(object, value) => Ok(object.clone()),
             Action::Add(value) => change(Change::Add(value), &self.path),
@@ -114,7 +114,7 @@ impl Operation {
             Action::Test(value) => match find(object, &self.path) {
                 Some(found) if same_value(found, value) => Ok(object.clone()),
                 None if value.is_null() && is_in_mapping(object, &self.path) => Ok(object.clone()),
-                _ => Err(error(format!("the test of `{}` fails", display_path(&self.path)))),
+                _ => Err(error(format!("the test of `{}` failed", display_path(&self.path)))),
             },
             Action::Move(from) => {
                 let value = self.value_at(object, from)?;
@@ -130,7 +130,7 @@ impl Operation {
         }
     }
 
-    /// What a copy takes: a key that is not there holds null.
+    /// The value that `copy` reads; a missing key has the value null.
     fn copied_value(&self, object: &Node, from: &[String]) -> Result<Node, PatchError> {
         match find(object, from) {
             None if is_in_mapping(object, from) => Ok(Node::scalar("null", Style::Plain, self.span.clone())),
@@ -138,10 +138,10 @@ impl Operation {
         }
     }
 
-    /// The value at another place of the object, now standing where the patch says.
+    /// The value at another path of the object, with the patch as its origin.
     fn value_at(&self, object: &Node, from: &[String]) -> Result<Node, PatchError> {
         let found = find(object, from);
-        let value = found.ok_or_else(|| (self.span.clone(), format!("`{}` is not there", display_path(from))))?;
+        let value = found.ok_or_else(|| (self.span.clone(), format!("`{}` does not exist", display_path(from))))?;
         Ok(value.changed(value.value.clone(), By::Patch(self.span.clone())))
     }
 }
@@ -156,7 +156,7 @@ fn display_path(path: &[String]) -> String {
     format!("/{}", path.join("/"))
 }
 
-/// Tells whether what a path ends in could be a key that a mapping does not have.
+/// Tells whether the parent of a path is a mapping.
 fn is_in_mapping(object: &Node, path: &[String]) -> bool {
     path.split_last().and_then(|(_, parent)| find(object, parent)).is_some_and(Node::is_map)
 }
@@ -169,7 +169,7 @@ fn find<'a>(object: &'a Node, path: &[String]) -> Option<&'a Node> {
     })
 }
 
-/// The index that a segment means; a negative one counts from the end.
+/// The index of a segment; a negative one counts from the end.
 fn index_in(segment: &str, len: usize) -> Option<usize> {
     match segment.strip_prefix('-') {
         Some(back) => len.checked_sub(back.parse().ok()?),
@@ -184,7 +184,7 @@ fn edit(node: &Node, path: &[String], change: &Change<'_>, span: &Span) -> Resul
         Value::Seq(items) if rest.is_empty() => edit_item(node, items, first, change),
         Value::Map(_) => {
             let entry = node.entry(first).filter(|entry| !entry.node.is_null());
-            let entry = entry.ok_or_else(|| format!("`{first}` is not there, so nothing can be put below it"))?;
+            let entry = entry.ok_or_else(|| format!("`{first}` does not exist, so it has no fields"))?;
             Ok(node.with(entry.with_node(edit(&entry.node, rest, change, span)?)))
         }
         Value::Seq(items) => {
@@ -194,7 +194,7 @@ fn edit(node: &Node, path: &[String], change: &Change<'_>, span: &Span) -> Resul
             items[index] = edit(&items[index], rest, change, span)?;
             Ok(Node { value: Value::Seq(items.into()), origin: node.origin.clone() })
         }
-        Value::Scalar(..) => Err(format!("`{first}` cannot be below a single value")),
+        Value::Scalar(..) => Err(format!("a scalar has no field `{first}`")),
     }
 }
 
@@ -204,16 +204,16 @@ fn edit_entry(node: &Node, key: &str, change: &Change<'_>, span: &Span) -> Resul
         (Change::Add(value) | Change::Replace(value), Some(old)) => {
             Ok(node.with(old.with_node(old.node.replaced_by(value))))
         }
-        // The program makes what is to be replaced and is not there.
+        // evanphx/json-patch creates a missing key for `replace`.
         (Change::Add(value) | Change::Replace(value), None) => {
             Ok(node.with(Entry::new(key, key_place(value, span), (*value).clone())))
         }
         (Change::Remove, Some(_)) => Ok(node.without(key)),
-        (Change::Remove, None) => Err(format!("`{key}` is not there")),
+        (Change::Remove, None) => Err(format!("`{key}` does not exist")),
     }
 }
 
-/// The place of a key that a patch makes: its file is that of the value, which may have come from elsewhere.
+/// The position of a key that a patch creates. It is in the file of the value, which another file may provide.
 fn key_place<'a>(value: &'a Node, span: &'a Span) -> &'a Span {
     let written = value.origin.written();
     if written.file() == span.file() { span } else { written }
@@ -245,7 +245,7 @@ fn same_value(object: &Node, patch: &Node) -> bool {
     to_json(object, Reader::Kustomize) == to_json(patch, Reader::Kubernetes)
 }
 
-/// A value of a patch as it comes out of the patch's way through JSON: `yes` and `off` are no strings there.
+/// A value of a patch after kustomize's conversion to JSON: `yes` and `off` become booleans.
 fn to_json_value(node: &Node) -> Node {
     let value = match &node.value {
         Value::Scalar(_, Style::Plain) => match node.resolve(Reader::Kubernetes) {

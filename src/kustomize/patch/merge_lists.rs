@@ -1,8 +1,8 @@
-//! Lists whose items are told apart by keys, and sets of single values, in a strategic merge.
+//! Strategic merges of lists by merge keys, and of sets of scalars.
 //!
-//! kustomize carries such a merge out step by step on the lists themselves, and what comes out of lists whose keys are
-//! missing or doubled is what these steps leave: an item without its key, for example, drives out the others. So the
-//! steps are the same here, with a short cut for lists in order.
+//! kustomize merges such a list in steps. These steps determine the result if keys are missing or duplicate: for
+//! example, an item without its key removes other items. So this module follows the same steps, except for lists with
+//! unique keys.
 
 use std::collections::BTreeSet;
 
@@ -11,27 +11,27 @@ use crate::kustomize::schema::merge_keys::ListMerge;
 use crate::text::Index;
 use crate::yaml::{By, Entry, Node, Style, Value};
 
-/// Lists whose items have no usable keys cost more than their length; longer ones are refused.
+/// The maximum number of items of a list without unique keys, which merges in quadratic time.
 const MAX_UNORDERED: usize = 3000;
 
 /// The merge of one item of a list.
 type MergeItem<'a> = &'a dyn Fn(Option<&Node>, PatchValue<'_>) -> Result<MergeResult, MergeError>;
 
-/// An item on its way, and where it stood in the object's list if it is still what it was.
+/// An item of the merged list, with its index in the original list if it is unchanged.
 #[derive(Clone)]
 struct Item {
     node: Node,
     original_index: Option<usize>,
 }
 
-/// What is laid over the list.
+/// The patch of a list.
 enum ListPatch<'a> {
     Absent,
     Own,
     Items(&'a [Node]),
 }
 
-/// Lays a list of a patch over a list of the object.
+/// Merges the list of a patch into the list of an object.
 pub(crate) fn merge_list(
     old: Option<&Node>,
     patch: PatchValue<'_>,
@@ -41,12 +41,12 @@ pub(crate) fn merge_list(
     let new = patch.node(old);
     let Some(old) = old.filter(|old| !old.is_null()) else {
         let Some(new) = new.filter(|new| new.is_seq()) else { return Ok(MergeResult::Removed) };
-        let items = List::of(new.items(), list, merge_item).merge(&ListPatch::Own, new)?;
+        let items = List::new(new.items(), list, merge_item).merge(&ListPatch::Own, new)?;
         let node = Node { value: Value::Seq(nodes(items)), origin: new.origin.clone() };
         return Ok(MergeResult::replaced(old, node));
     };
     let Some(new) = new else {
-        return Ok(finish(old, List::of(old.items(), list, merge_item).merge(&ListPatch::Absent, old)?));
+        return Ok(finish(old, List::new(old.items(), list, merge_item).merge(&ListPatch::Absent, old)?));
     };
     if new.is_null() {
         return Ok(MergeResult::Removed);
@@ -59,18 +59,18 @@ pub(crate) fn merge_list(
     match (directive, patch) {
         (Some((Directive::Delete, _)), _) => Ok(MergeResult::Removed),
         (Some((Directive::Replace, _)), _) => {
-            let items = List::of(items_without_directive.as_deref().unwrap_or_default(), list, merge_item)
+            let items = List::new(items_without_directive.as_deref().unwrap_or_default(), list, merge_item)
                 .merge(&ListPatch::Own, new)?;
             let value = Value::Seq(nodes(items));
             Ok(MergeResult::Replaced(old.changed(value, By::Patch(new.span().clone()))))
         }
         (_, PatchValue::Node(_)) => {
             let list_patch = ListPatch::Items(items_without_directive.as_deref().unwrap_or(new.items()));
-            Ok(finish(old, List::of(old.items(), list, merge_item).merge(&list_patch, new)?))
+            Ok(finish(old, List::new(old.items(), list, merge_item).merge(&list_patch, new)?))
         }
         (_, PatchValue::Own | PatchValue::Absent) => {
             let items = items_without_directive.as_deref().unwrap_or(old.items());
-            Ok(finish(old, List::of(items, list, merge_item).merge(&ListPatch::Own, new)?))
+            Ok(finish(old, List::new(items, list, merge_item).merge(&ListPatch::Own, new)?))
         }
     }
 }
@@ -88,7 +88,7 @@ fn nodes(items: Vec<Item>) -> std::sync::Arc<[Node]> {
     items.into_iter().map(|item| item.node).collect()
 }
 
-/// What the first item with a directive says of the list: it does when it says nothing else.
+/// The directive of a list: that of the first item with a directive, if the item has no other fields.
 fn directive(list: &Node) -> Result<Option<(Directive, &Node)>, MergeError> {
     let found = list.items().iter().find_map(|item| Some((item, item.get(DIRECTIVE)?)));
     let Some((_, value)) = found.filter(|(item, _)| item.entries().len() == 1) else { return Ok(None) };
@@ -100,20 +100,20 @@ fn without_directive(items: &[Node], value: &Node) -> Vec<Node> {
     items.iter().filter(|item| !is_empty_item(item) && !has_directive(item)).cloned().collect()
 }
 
-/// Tells whether kustomize drops an item when it goes through a list: nulls and empty mappings.
+/// Tells whether kustomize drops an item: a null or an empty mapping.
 fn is_empty_item(item: &Node) -> bool {
     item.is_null() || (item.is_map() && item.entries().is_empty())
 }
 
-/// The text of a value; lists and mappings have none.
+/// The text of a scalar; other nodes have none.
 fn text(node: &Node) -> &str {
     node.text().unwrap_or_default()
 }
 
-/// The values that tell an item from others, one for each key; empty where there is none.
+/// The values of the merge keys of an item; empty where the item has none.
 type Values = Vec<String>;
 
-/// A list that is being merged.
+/// The state of a list merge.
 struct List<'a> {
     items: Vec<Item>,
     keys: Vec<&'a str>,
@@ -121,40 +121,41 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn of(items: &[Node], list: ListMerge<'a>, merge_item: MergeItem<'a>) -> Self {
+    fn new(items: &[Node], list: ListMerge<'a>, merge_item: MergeItem<'a>) -> Self {
         let items =
             items.iter().enumerate().map(|(index, node)| Item { node: node.clone(), original_index: Some(index) });
         let keys = match list {
             ListMerge::ByKeys(keys) => keys.to_vec(),
             ListMerge::ByUserKeys(keys) => keys.iter().map(|key| &**key).collect(),
-            // The empty key stands for an item's own value.
+            // The empty key denotes the value of the item itself.
             ListMerge::Set | ListMerge::Replace => vec![""],
         };
         Self { items: items.collect(), keys, merge_item }
     }
 
-    fn merge(self, list_patch: &ListPatch<'_>, place: &Node) -> Result<Vec<Item>, MergeError> {
+    fn merge(self, list_patch: &ListPatch<'_>, patch_node: &Node) -> Result<Vec<Item>, MergeError> {
         let patch = match list_patch {
             ListPatch::Items(items) => items,
             ListPatch::Absent | ListPatch::Own => &[][..],
         };
-        let own = self.items.iter().map(|item| &item.node);
+        let nodes = self.items.iter().map(|item| &item.node);
         if let [key] = self.keys.as_slice()
             && !key.is_empty()
-            && is_in_order(own, key)
+            && is_in_order(nodes, key)
             && is_in_order(patch.iter(), key)
         {
             let key = *key;
             return self.merge_in_order(list_patch, patch, key);
         }
         if self.items.len() + patch.len() > MAX_UNORDERED {
-            let message = format!("a list of more than {MAX_UNORDERED} items cannot be merged by several keys");
-            return Err(MergeError { patch: place.clone(), message });
+            let message =
+                format!("a list of more than {MAX_UNORDERED} items without unique merge keys cannot be merged");
+            return Err(MergeError { patch: patch_node.clone(), message });
         }
         self.merge_by_steps(list_patch, patch)
     }
 
-    /// Merges lists in which every item has a key of its own: the patch's come first, in its order.
+    /// Merges lists in which all items have unique keys. Items of the patch come first, in its order.
     fn merge_in_order(self, list_patch: &ListPatch<'_>, patch: &[Node], key: &str) -> Result<Vec<Item>, MergeError> {
         let value = |node: &Node| node.get(key).and_then(Node::shared_text).unwrap_or_else(|| "".into());
         let indices: Index<_, usize> =
@@ -199,7 +200,7 @@ impl<'a> List<'a> {
         if values.is_empty() { Ok(self.items) } else { append(merged, self.items, &keys) }
     }
 
-    /// The values of all items, the patch's first, each once.
+    /// The distinct key values of all items, those of the patch first.
     fn values(&self, patch: &[Node]) -> Vec<Values> {
         let mut seen = BTreeSet::new();
         let mut all: Vec<Values> = Vec::new();
@@ -219,7 +220,7 @@ impl<'a> List<'a> {
         all
     }
 
-    /// Merges the items with some values; `None` when nothing is left of them.
+    /// Merges the items with some key values; `None` if the result is empty.
     fn merge_one(
         &mut self,
         list_patch: &ListPatch<'_>,
@@ -248,14 +249,14 @@ impl<'a> List<'a> {
             ListPatch::Items(_) => patch.iter().find(|node| matches(node)).map_or(PatchValue::Absent, PatchValue::Node),
         };
         let result = (self.merge_item)(old.as_ref().map(|old| &old.node), new)?;
-        // What stands in the object already loses its directive where it stands, whatever the directive does.
-        let own = matches!(list_patch, ListPatch::Own);
-        if let Some(item) = index.filter(|_| own).and_then(|index| self.items.get_mut(index))
+        // An item of the object always loses its directive, regardless of the kind of directive.
+        let is_own = matches!(list_patch, ListPatch::Own);
+        if let Some(item) = index.filter(|_| is_own).and_then(|index| self.items.get_mut(index))
             && item.node.get(DIRECTIVE).is_some()
         {
             *item = Item { node: item.node.without(DIRECTIVE), original_index: None };
         }
-        let in_place = own || !matches!(result, MergeResult::Replaced(_));
+        let in_place = is_own || !matches!(result, MergeResult::Replaced(_));
         let item = match result {
             MergeResult::Unchanged => old,
             MergeResult::Changed(node) | MergeResult::Replaced(node) => Some(Item { node, original_index: None }),
@@ -269,14 +270,14 @@ impl<'a> List<'a> {
                 item = Item { node: item.node.with(Entry::new(*key, &span, node)), original_index: None };
             }
         }
-        if let Some(place) = index.filter(|_| in_place).and_then(|index| self.items.get_mut(index)) {
-            *place = item.clone();
+        if let Some(slot) = index.filter(|_| in_place).and_then(|index| self.items.get_mut(index)) {
+            *slot = item.clone();
         }
         Ok(Some(item))
     }
 }
 
-/// Tells whether every item is a mapping with a value of its own for the key.
+/// Tells whether all items are mappings with unique values of the key.
 fn is_in_order<'n>(items: impl Iterator<Item = &'n Node>, key: &str) -> bool {
     let mut seen: Index<&str, ()> = Index::default();
     items.into_iter().all(|item| {
@@ -285,7 +286,7 @@ fn is_in_order<'n>(items: impl Iterator<Item = &'n Node>, key: &str) -> bool {
     })
 }
 
-/// What stays of an item: one that the patch replaces as a whole is put back, as kustomize does.
+/// The item after its merge. kustomize restores an item that the patch replaces as a whole.
 fn keep_item(old: Option<Item>, result: MergeResult) -> Option<Item> {
     match (result, old) {
         (MergeResult::Unchanged, old) | (MergeResult::Replaced(_), old @ Some(_)) => old,
@@ -295,15 +296,15 @@ fn keep_item(old: Option<Item>, result: MergeResult) -> Option<Item> {
     .filter(|item| !is_empty_item(&item.node))
 }
 
-/// Fills values that are missing from those of other items that share one and contradict none.
+/// Fills missing key values from items that share a value and do not contradict.
 fn fill_missing_values(all: &mut [Values]) {
     for first in 0..all.len() {
         let Some(own) = all.get(first).cloned() else { continue };
         for second in 0..all.len() {
             let Some(joined) = all.get(second).and_then(|other| join(&own, other)) else { continue };
             for index in [first, second] {
-                if let Some(place) = all.get_mut(index) {
-                    place.clone_from(&joined);
+                if let Some(slot) = all.get_mut(index) {
+                    slot.clone_from(&joined);
                 }
             }
         }
@@ -323,7 +324,7 @@ fn join(a: &Values, b: &Values) -> Option<Values> {
     common.then_some(joined)
 }
 
-/// Puts an item in the place of those with the values, or at the end; without an item, takes those out.
+/// Replaces the items with some key values, or appends the item; without an item, removes them.
 fn set(list: &mut Vec<Item>, item: Option<&Item>, keys: &[&str], values: &[&str]) -> Result<(), MergeError> {
     let by_field = keys.first().is_some_and(|key| !key.is_empty()) && values.first().is_some_and(|v| !v.is_empty());
     let mut found = false;
@@ -348,10 +349,12 @@ fn set(list: &mut Vec<Item>, item: Option<&Item>, keys: &[&str], values: &[&str]
     Ok(())
 }
 
-/// Tells whether an item has the values. An empty value asks only for the key; keys beyond the values follow the last.
+/// Tells whether an item has some key values.
+///
+/// An empty value only requires the key. Keys without a value follow the result of the last value.
 fn matches_values(node: &Node, keys: &[&str], values: &[&str]) -> Result<bool, MergeError> {
     let mixed_items = || {
-        let message = "the items of this list are not all of one form".to_string();
+        let message = "the items of this list have different types".to_string();
         MergeError { patch: node.clone(), message }
     };
     let mut matches = false;
@@ -370,7 +373,7 @@ fn matches_values(node: &Node, keys: &[&str], values: &[&str]) -> Result<bool, M
     Ok(matches)
 }
 
-/// Adds the object's items to those that are merged already.
+/// Appends the items of the object to the merged ones.
 fn append(mut merged: Vec<Item>, items: Vec<Item>, keys: &[&str]) -> Result<Vec<Item>, MergeError> {
     for item in items {
         if keys == [""] {

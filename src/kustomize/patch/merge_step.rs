@@ -1,26 +1,27 @@
-//! The parts of a strategic merge that mappings and lists share: inputs, results and directives.
+//! Inputs, results and directives of a strategic merge, for mappings and lists.
 
 use crate::yaml::Node;
 
-/// A place where a patch cannot be laid over the object.
+/// A part of a patch that cannot be merged.
 pub(crate) struct MergeError {
-    /// The patch's node.
+    /// The node of the patch.
     pub(crate) patch: Node,
     pub(crate) message: String,
 }
 
-/// What is laid over a node.
+/// The patch of a node.
 #[derive(Clone, Copy)]
 pub(crate) enum PatchValue<'a> {
-    /// Nothing.
+    /// No patch.
     Absent,
-    /// The node itself: it was taken from the patch, so that its nulls and directives are still in it.
+    /// The node itself: it comes from the patch, with its nulls and directives.
     Own,
-    /// A part of the patch.
+    /// A node of the patch.
     Node(&'a Node),
 }
 
 impl<'a> PatchValue<'a> {
+    /// The node to merge into `old`, if any.
     pub(crate) fn node(self, old: Option<&'a Node>) -> Option<&'a Node> {
         match self {
             Self::Absent => None,
@@ -30,19 +31,20 @@ impl<'a> PatchValue<'a> {
     }
 }
 
-/// What became of a node.
+/// The result of the merge of a node.
 pub(crate) enum MergeResult {
-    /// It is what it was.
+    /// The node is unchanged.
     Unchanged,
-    /// It was changed in its place.
+    /// The node has changed children.
     Changed(Node),
-    /// The patch's node stands in its place.
+    /// The node of the patch replaces it.
     Replaced(Node),
-    /// It is no more.
+    /// The node is removed.
     Removed,
 }
 
 impl MergeResult {
+    /// The result of replacing `old` with a node of the patch.
     pub(crate) fn replaced(old: Option<&Node>, new: Node) -> Self {
         match old {
             Some(old) => Self::Replaced(old.replaced_by(&new)),
@@ -54,7 +56,7 @@ impl MergeResult {
 /// The key of directives in a patch.
 pub(super) const DIRECTIVE: &str = "$patch";
 
-/// What `$patch` says.
+/// A directive of `$patch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Directive {
     Merge,
@@ -62,13 +64,15 @@ pub(super) enum Directive {
     Delete,
 }
 
+/// Reads the value of `$patch`.
 pub(super) fn read_directive(node: &Node) -> Result<Directive, MergeError> {
     match node.text() {
         Some("merge") => Ok(Directive::Merge),
         Some("replace") => Ok(Directive::Replace),
         Some("delete") => Ok(Directive::Delete),
         other => {
-            let message = format!("`$patch: {}` is none of merge, replace and delete", other.unwrap_or_default());
+            let message =
+                format!("`$patch: {}` is not valid; use `merge`, `replace` or `delete`", other.unwrap_or_default());
             Err(MergeError { patch: node.clone(), message })
         }
     }

@@ -1,4 +1,4 @@
-//! Reading `patches`, `patchesStrategicMerge` and `patchesJson6902`.
+//! Reading of `patches`, `patchesStrategicMerge` and `patchesJson6902`.
 
 use super::apply::{Patch, PatchOptions};
 use crate::base::finding::Finding;
@@ -10,18 +10,18 @@ use crate::kustomize::text::string_value::{is_string, to_string_value};
 use crate::text::Span;
 use crate::yaml::{DUPLICATE_KEY, Document, Node, Value};
 
-/// What a patch may be.
+/// The format of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatchFormat {
-    /// Either of the two.
+    /// Both formats.
     Any,
     /// A strategic merge, as in `patchesStrategicMerge`.
     Merge,
-    /// Operations on the object's JSON, as in `patchesJson6902`.
+    /// Operations of a JSON patch, as in `patchesJson6902`.
     Json,
 }
 
-/// The patches of a list; those that cannot be read become findings.
+/// Reads a list of patches, and reports invalid ones.
 pub(crate) fn read(
     files: &Files,
     folder: &str,
@@ -35,8 +35,10 @@ pub(crate) fn read(
         && let [first, ..] = items
         && patches.iter().all(|patch| patch.documents.is_empty())
     {
-        let message = "these patches are empty, and kustomize refuses that";
-        findings.push(Finding::error(FAILED_BUILD, first.span().clone(), message).help("write a patch or remove them"));
+        let message = "all patches are empty; kustomize rejects them";
+        findings.push(
+            Finding::error(FAILED_BUILD, first.span().clone(), message).help("write a patch, or remove the field"),
+        );
     }
     patches
 }
@@ -48,7 +50,7 @@ fn read_one(
     format: PatchFormat,
     findings: &mut Vec<Finding>,
 ) -> Option<Patch> {
-    // An item of `patchesStrategicMerge` is a path, or the patch itself.
+    // An item of `patchesStrategicMerge` is a path or an inline patch.
     let (inline, path) = match item.text() {
         Some(text) if text.contains('\n') || text.trim_start().starts_with('{') => (Some(item), None),
         Some(_) => (None, Some(item)),
@@ -63,7 +65,7 @@ fn read_one(
     };
     let read = match (inline, path) {
         (Some(node), None) => {
-            // What a variable made by now, the one that brings the applier has substituted.
+            // The applier's build has already substituted the variables of an inline patch.
             let parsed = files.parse_embedded(node);
             let text = node.text().unwrap_or_default();
             (
@@ -85,21 +87,21 @@ fn read_one(
             } else {
                 "a patch has neither `patch` nor `path`"
             };
-            report(item.span(), message, "give one of the two");
+            report(item.span(), message, "set one of them");
             return None;
         }
     };
     let (documents, mut findings_of_file, text) = read;
     if documents.first().is_some_and(|document| document.node.is_seq()) {
-        // Go decodes operations, and takes the last of keys that stand twice.
-        findings_of_file.retain(|fault| fault.rule != DUPLICATE_KEY);
+        // Go decodes operations, and uses the last value of a duplicate key.
+        findings_of_file.retain(|finding| finding.rule != DUPLICATE_KEY);
     }
     if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() {
-        let message = "a patch that begins with `[` is read as JSON, and this is none";
+        let message = "a patch that starts with `[` must be JSON, but this is not valid JSON";
         report(
             inline.or(path).unwrap_or(item).span(),
             message,
-            "put keys and texts into double quotes, or write a list with `-`",
+            "put keys and strings in double quotes, or write a YAML list with `-`",
         );
         return None;
     }
@@ -116,11 +118,15 @@ fn read_one(
     }
     let is_json = documents.first().is_some_and(Node::is_seq);
     if format == PatchFormat::Json && !is_json {
-        report(&span, "this patch holds no operations", "write a list of mappings with `op` and `path`");
+        report(&span, "this patch is not a list of operations", "write a list of mappings with `op` and `path`");
         return None;
     }
     if format == PatchFormat::Merge && is_json {
-        report(&span, "this patch is a list, and not a part of an object", "use `patches` for operations");
+        report(
+            &span,
+            "this patch is a list, but a strategic merge patch must be a mapping",
+            "use `patches` for JSON patches",
+        );
         return None;
     }
     let documents = if is_json { documents } else { patch_documents(&documents, findings)? };
@@ -128,8 +134,8 @@ fn read_one(
     if format == PatchFormat::Json
         && target.and_then(|target| target.get("name")).and_then(Node::text).is_none_or(str::is_empty)
     {
-        let message = "a patch of `patchesJson6902` needs the `name` of its target";
-        let help = "add `target.name`, or use `patches`";
+        let message = "a patch of `patchesJson6902` requires `target.name`";
+        let help = "add it, or use `patches`";
         findings.push(Finding::error(FAILED_BUILD, target.unwrap_or(item).span().clone(), message).help(help));
         return None;
     }
@@ -149,8 +155,9 @@ fn read_one(
     Some(Patch { documents, target, selector_node, options, keeps_previous_id: format != PatchFormat::Json, span })
 }
 
-/// The patch as kustomize copies it for objects that it selects: labels and annotations are texts, a null is the text of
-/// it, and no mapping of them is none.
+/// The patch as kustomize copies it for selected objects.
+///
+/// Labels and annotations become strings, also null. Empty mappings of them are removed.
 fn with_string_metadata(patch: &Node) -> Node {
     let Some(metadata) = patch.entry("metadata").filter(|entry| entry.node.is_map()) else { return patch.clone() };
     let mut changed = metadata.node.clone();
@@ -173,7 +180,7 @@ fn read_file(files: &Files, folder: &str, path: &Node) -> Result<(Vec<Document>,
     Ok((parsed.documents.clone(), parsed.findings.clone(), parsed.file.text().to_string()))
 }
 
-/// The documents of a strategic merge: each is a part of an object that it names, even where a target selects others.
+/// The documents of a strategic merge. Each must identify an object, even if a target selects others.
 fn patch_documents(documents: &[Node], findings: &mut Vec<Finding>) -> Option<Vec<Node>> {
     let is_empty = |node: &Node| node.is_null() || (node.is_map() && node.entries().is_empty());
     let documents: Vec<Node> = documents
@@ -187,8 +194,8 @@ fn patch_documents(documents: &[Node], findings: &mut Vec<Finding>) -> Option<Ve
         documents.iter().find(|node| !text_field(node, &["kind"]) || !text_field(node, &["metadata", "name"]));
     if let Some(node) = unidentified {
         let span = node.entries().first().map_or_else(|| node.span().clone(), crate::yaml::Entry::key_span);
-        let message = "this patch names no object: it has no `kind` and `metadata.name`";
-        let help = "add them: kustomize wants them even where `target` says which objects it is for";
+        let message = "this patch has no `kind` or no `metadata.name`";
+        let help = "add both; kustomize requires them even if `target` selects the objects";
         findings.push(Finding::error(FAILED_BUILD, span, message).help(help));
         return None;
     }

@@ -1,8 +1,8 @@
-//! Strategic merge: a patch laid over an object, as kustomize does it.
+//! Strategic merge of a patch into an object, with the behavior of kustomize.
 //!
-//! Subtrees that the patch does not touch keep their `Arc`. What the patch replaces remembers where it was; what it
-//! adds keeps its place in the patch. The whole object is walked, since kustomize tidies what it walks: fields without
-//! a value are dropped (an explicit `null` stays), and lists with merge keys lose what their keys cannot tell apart.
+//! Subtrees without changes keep their `Arc`. A replaced value keeps its former origin; an added one has the origin of
+//! the patch. The merge visits the whole object, because kustomize normalizes it: fields without a value are removed
+//! (an explicit `null` stays), and so are list items that their merge keys cannot distinguish.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::kustomize::schema::field_comment::hides_schema;
 use crate::kustomize::schema::merge_keys::{ListMerge, SchemaType};
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// The object with the patch laid over it; `None` when the patch deletes it.
+/// Merges a patch into an object; `None` if the patch deletes the object.
 pub(crate) fn merge(object: &Node, patch: &Node, kind: SchemaType<'_>) -> Result<Option<Node>, MergeError> {
     Ok(match merge_node(Some(object), PatchValue::Node(patch), kind, ListMerge::Replace)? {
         MergeResult::Unchanged => Some(object.clone()),
@@ -25,7 +25,8 @@ fn present(node: Option<&Node>) -> Option<&Node> {
     node.filter(|node| !node.is_null())
 }
 
-/// Lays a patch over a node. `kind` is the type of a mapping, or of a list's items, and `list` how a list merges.
+/// Merges a patch into a node. `kind` is the type of a mapping or of a list's items, `list` the merge strategy of a
+/// list.
 pub(crate) fn merge_node(
     old: Option<&Node>,
     patch: PatchValue<'_>,
@@ -34,7 +35,7 @@ pub(crate) fn merge_node(
 ) -> Result<MergeResult, MergeError> {
     let new = patch.node(old);
     let Some(shape) = present(old).or(present(new)) else {
-        // A null that is written out stays unless the patch has one too; a value that is not there goes.
+        // An explicit null stays unless the patch has null, too; a field without a value is removed.
         let written = old.is_some_and(|old| old.text().is_some_and(|text| !text.is_empty()));
         return Ok(if new.is_none() && written { MergeResult::Unchanged } else { MergeResult::Removed });
     };
@@ -57,7 +58,7 @@ pub(crate) fn merge_node(
     }
 }
 
-/// A value of the patch in the style of the object's: what was quoted stays quoted, and so a string.
+/// A value of the patch in the style of the object's value: a quoted value stays a string.
 fn with_quotes_of(old: Option<&Node>, new: &Node) -> Node {
     match (old.map(|old| &old.value), &new.value) {
         (Some(Value::Scalar(_, style)), Value::Scalar(text, Style::Plain)) if *style != Style::Plain => {
@@ -69,7 +70,7 @@ fn with_quotes_of(old: Option<&Node>, new: &Node) -> Node {
 
 fn describe(node: &Node) -> &'static str {
     match node.value {
-        Value::Scalar(..) => "a single value",
+        Value::Scalar(..) => "a scalar",
         Value::Seq(_) => "a list",
         Value::Map(_) => "a mapping",
     }
@@ -80,7 +81,7 @@ fn merge_map(old: Option<&Node>, patch: PatchValue<'_>, kind: SchemaType<'_>) ->
     let directive = new.and_then(|new| new.get(DIRECTIVE)).filter(|_| !matches!(patch, PatchValue::Absent));
     if present(old).is_none() {
         let Some(new) = new else { return Ok(MergeResult::Removed) };
-        // A directive that nobody knows says nothing where there is nothing to patch.
+        // kustomize ignores an invalid directive if the object has no such field.
         let valid = directive.map(read_directive).transpose().ok().flatten();
         if valid == Some(Directive::Delete) {
             return Ok(MergeResult::Removed);
@@ -100,7 +101,7 @@ fn merge_map(old: Option<&Node>, patch: PatchValue<'_>, kind: SchemaType<'_>) ->
     }
 }
 
-/// A mapping of the patch that stands in the object now: without its nulls, and with its directives carried out.
+/// A mapping that the patch adds: without nulls, and with its directives applied.
 fn new_mapping(new: &Node, kind: SchemaType<'_>) -> Result<Node, MergeError> {
     Ok(match merge_fields(new, PatchValue::Own, kind)? {
         MergeResult::Changed(node) => node,
@@ -108,17 +109,17 @@ fn new_mapping(new: &Node, kind: SchemaType<'_>) -> Result<Node, MergeError> {
     })
 }
 
-/// The entries of a mapping by key, for look-ups of all keys of another one.
+/// The entries of a mapping by key.
 struct EntryIndex<'a> {
     entries: &'a [Entry],
     sorted: BTreeMap<&'a str, &'a Entry>,
 }
 
 impl<'a> EntryIndex<'a> {
-    /// Mappings of so few entries are searched faster than they are sorted.
+    /// The size up to which a linear search is faster than sorting.
     const FEW: usize = 16;
 
-    fn of(node: &'a Node) -> Self {
+    fn new(node: &'a Node) -> Self {
         let entries = node.entries();
         let many = entries.iter().filter(|_| entries.len() > Self::FEW);
         Self { entries, sorted: many.map(|entry| (&*entry.key, entry)).collect() }
@@ -137,13 +138,13 @@ fn merge_fields(old: &Node, patch: PatchValue<'_>, kind: SchemaType<'_>) -> Resu
     let mut changed: Option<Vec<Option<Entry>>> = None;
     let entries = old.entries();
     let overlay = match patch {
-        PatchValue::Node(patch) => Some((patch, EntryIndex::of(patch))),
+        PatchValue::Node(patch) => Some((patch, EntryIndex::new(patch))),
         PatchValue::Absent | PatchValue::Own => None,
     };
     let mut set = |index: usize, entry: Option<Entry>| {
         let all = changed.get_or_insert_with(|| entries.iter().cloned().map(Some).collect());
-        if let Some(place) = all.get_mut(index) {
-            *place = entry;
+        if let Some(slot) = all.get_mut(index) {
+            *slot = entry;
         }
     };
     for (index, entry) in entries.iter().enumerate() {
@@ -165,7 +166,7 @@ fn merge_fields(old: &Node, patch: PatchValue<'_>, kind: SchemaType<'_>) -> Resu
     }
     let mut added = Vec::new();
     if let Some((patch, _)) = &overlay {
-        let existing = EntryIndex::of(old);
+        let existing = EntryIndex::new(old);
         for entry in
             patch.entries().iter().filter(|entry| &*entry.key != DIRECTIVE && existing.get(&entry.key).is_none())
         {
@@ -188,7 +189,7 @@ fn merge_fields(old: &Node, patch: PatchValue<'_>, kind: SchemaType<'_>) -> Resu
     Ok(MergeResult::Changed(Node { value: Value::Map(all), origin: old.origin.clone() }))
 }
 
-/// The type of a field's value and how it merges when it is a list, unless a comment hides it.
+/// The type and the merge strategy of a field, unless a comment hides its schema.
 fn field_of<'a>(kind: SchemaType<'a>, entry: &Entry, other: Option<&Entry>) -> (SchemaType<'a>, ListMerge<'a>) {
     let is_known = !matches!(kind, SchemaType::Unknown(_));
     let is_hidden = is_known && (hides_schema(entry) || other.is_some_and(hides_schema));
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn untouched_subtrees_are_shared_and_changed_values_remember_their_places() {
+    fn unchanged_subtrees_are_shared_and_changed_values_keep_their_origins() {
         let base = node("base.yaml", "spec:\n  keep: {a: 1}\n  size: 1\n");
         let patch = node("patch.yaml", "spec:\n  size: 2\n  added: {b: 1}\n");
         let Ok(Some(merged)) = merge(&base, &patch, SchemaType::Unknown(None)) else { panic!("it fits") };

@@ -1,4 +1,4 @@
-//! References that follow renamed objects, and `vars`.
+//! Updates of name references, and substitution of `vars`.
 
 pub(super) mod name_references;
 pub(super) mod vars;

@@ -1,7 +1,7 @@
-//! References by name that follow what was renamed: prefixes, suffixes, hashes, namespaces.
+//! Updates of name references after renames: prefixes, suffixes, hashes, namespaces.
 //!
-//! Which fields refer to which kinds is the configuration's business. Objects are found by the names that they had; what
-//! was never touched has no earlier name, and nothing can follow it.
+//! The transformer configuration determines the fields and their target kinds. A reference is resolved by the former
+//! names of objects. An object without a former name was never renamed, so no reference to it changes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::kustomize::text::string_value::{new_value, with_text};
 use crate::text::{Index, Span};
 use crate::yaml::{By, Entry, Name, Node, Origin, Reader, Scalar, Step, Style, Value};
 
-/// Writes the new names of objects where others refer to them.
+/// Updates the references to renamed objects.
 pub(crate) fn update(resources: &mut Resources, config: &TransformerConfig, findings: &mut Vec<Finding>) {
     let candidates = Candidates::new(&resources.list);
-    let mut fields = Fields { config, known_places: Index::default() };
+    let mut fields = Fields { config, cache: Index::default() };
     for index in 0..resources.list.len() {
         let list = &resources.list;
         let Some(referrer) = list.get(index) else { continue };
@@ -45,40 +45,40 @@ pub(crate) fn update(resources: &mut Resources, config: &TransformerConfig, find
     }
 }
 
-/// A field and what it refers to.
+/// A field and the target of its reference.
 type Field<'a> = (&'a NameReference, &'a FieldSpec);
 
-/// The fields that objects of a kind may refer with, looked up once for each kind.
+/// The referring fields by kind, each kind computed once.
 struct Fields<'a> {
     config: &'a TransformerConfig,
-    known_places: Index<Gvk, Arc<[Field<'a>]>>,
+    cache: Index<Gvk, Arc<[Field<'a>]>>,
 }
 
 impl<'a> Fields<'a> {
     fn for_id(&mut self, id: &ResourceId) -> Arc<[Field<'a>]> {
         let gvk = Gvk { group: id.group.clone(), version: id.version.clone(), kind: id.kind.clone() };
-        if let Some(known_places) = self.known_places.get(&gvk) {
-            return known_places.clone();
+        if let Some(cache) = self.cache.get(&gvk) {
+            return cache.clone();
         }
         let references = self.config.references.iter();
         let all = references.flat_map(|reference| reference.referrers.iter().map(move |spec| (reference, spec)));
         let fields: Arc<[Field<'a>]> = all.filter(|(_, spec)| spec.gvk.covers(&gvk)).collect();
-        self.known_places.insert(gvk, fields.clone());
+        self.cache.insert(gvk, fields.clone());
         fields
     }
 }
 
-/// The objects that something can refer to, by the names that they had.
+/// The possible targets, by former name.
 #[derive(Default)]
 struct Candidates {
     by_name: Index<Name, Vec<usize>>,
-    /// By today's namespace and an earlier name.
+    /// By current namespace and former name.
     by_namespace: Index<(Name, Name), Vec<usize>>,
-    /// By the first namespace and an earlier name.
+    /// By original namespace and former name.
     by_original_namespace: Index<(Name, Name), Vec<usize>>,
-    /// The first namespaces of the objects that are now in a namespace.
+    /// The original namespaces of the objects in each current namespace.
     original_namespaces: Index<Name, BTreeSet<Name>>,
-    /// The first namespaces of all objects.
+    /// The original namespaces of all objects.
     all_original_namespaces: BTreeSet<Name>,
 }
 
@@ -86,13 +86,13 @@ impl Candidates {
     fn new(list: &[Resource]) -> Self {
         let mut all = Self::default();
         for (index, resource) in list.iter().enumerate() {
-            let (now, first) = (&resource.id.namespace, resource.original().namespace);
-            all.original_namespaces.entry(now.clone()).insert(first.clone());
+            let (current, first) = (&resource.id.namespace, resource.original().namespace);
+            all.original_namespaces.entry(current.clone()).insert(first.clone());
             all.all_original_namespaces.insert(first.clone());
             let names: BTreeSet<&Name> = resource.history.previous.iter().map(|previous| &previous.name).collect();
             for name in names {
                 all.by_name.entry(name.clone()).push(index);
-                all.by_namespace.entry((now.clone(), name.clone())).push(index);
+                all.by_namespace.entry((current.clone(), name.clone())).push(index);
                 all.by_original_namespace.entry((first.clone(), name.clone())).push(index);
             }
         }
@@ -100,12 +100,12 @@ impl Candidates {
     }
 }
 
-/// What an object can refer to.
+/// The objects that an object can refer to.
 struct ReferrerScope<'a> {
     referrer: &'a Resource,
     candidates: &'a Candidates,
     list: &'a [Resource],
-    /// Beside its own: the namespaces of the accounts that a role binding names.
+    /// Further namespaces: those of the service accounts in a role binding.
     namespaces: BTreeSet<Name>,
 }
 
@@ -118,7 +118,7 @@ impl<'a> ReferrerScope<'a> {
             for namespace in accounts.filter_map(|one| one.get("namespace")) {
                 match namespace.resolve(Reader::Kubernetes) {
                     Some(Scalar::String(text)) => namespaces.insert(Name::from(text)),
-                    _ => return Err(field_error(namespace, "the namespace of an account must be a string")),
+                    _ => return Err(field_error(namespace, "the namespace of a service account must be a string")),
                 };
             }
             namespaces.remove(&referrer.id.namespace);
@@ -126,32 +126,34 @@ impl<'a> ReferrerScope<'a> {
         Ok(Self { referrer, candidates, list, namespaces })
     }
 
-    /// Whether it has no namespace: then it can refer to anything.
+    /// Tells whether the referrer is cluster-scoped, so that it can refer to any object.
     fn is_cluster_scoped(&self) -> bool {
         &*self.referrer.id.namespace == NO_NAMESPACE
     }
 
-    /// The objects that had a name and that it can refer to, in order.
+    /// The objects in scope with a former name, in order.
     fn candidates(&self, name: &Name) -> Vec<usize> {
         let candidates = self.candidates;
         if self.is_cluster_scoped() {
             return candidates.by_name.get(name).cloned().unwrap_or_default();
         }
-        let own = [Name::from(NO_NAMESPACE), self.referrer.id.namespace.clone()];
+        let own_namespaces = [Name::from(NO_NAMESPACE), self.referrer.id.namespace.clone()];
         let mut found: Vec<usize> = Vec::new();
-        for namespace in &own {
+        for namespace in &own_namespaces {
             found.extend(candidates.by_namespace.get(&(namespace.clone(), name.clone())).into_iter().flatten());
         }
         for namespace in &self.namespaces {
             let in_namespace = candidates.by_namespace.get(&(namespace.clone(), name.clone())).into_iter().flatten();
-            // An object that says no namespace is not meant by one that is said.
+            // An explicit namespace does not match an object without `metadata.namespace`.
             found.extend(in_namespace.filter(|index| self.list.get(**index).is_some_and(has_explicit_namespace)));
         }
         found.sort_unstable();
         found
     }
 
-    /// The same for a reference that says a namespace: it means the first one where any object was in it.
+    /// The objects in scope with a former name and an explicit namespace.
+    ///
+    /// The namespace is an original one if any object in scope came from it, else a current one.
     fn candidates_in(&self, name: &Name, namespace: &Name) -> Vec<usize> {
         if &**namespace == NO_NAMESPACE {
             return Vec::new();
@@ -166,14 +168,14 @@ impl<'a> ReferrerScope<'a> {
             };
             return index.get(&key).cloned().unwrap_or_default();
         }
-        let in_view = [&self.referrer.id.namespace].into_iter().chain(&self.namespaces);
-        let contained_origin = |now: &Name| {
+        let in_scope = [&self.referrer.id.namespace].into_iter().chain(&self.namespaces);
+        let contained_origin = |current: &Name| {
             candidates
                 .original_namespaces
-                .get(now)
+                .get(current)
                 .is_some_and(|original_namespaces| original_namespaces.contains(namespace))
         };
-        let by_origin = in_view.into_iter().any(contained_origin);
+        let by_origin = in_scope.into_iter().any(contained_origin);
         let mut found = self.candidates(name);
         found.retain(|index| {
             self.list.get(*index).is_some_and(|one| {
@@ -189,7 +191,7 @@ fn has_explicit_namespace(resource: &Resource) -> bool {
     namespace == Some(&*resource.id.namespace)
 }
 
-/// A field of an object that refers to objects of a kind.
+/// A field that refers to objects of a kind.
 struct Reference<'a> {
     scope: &'a ReferrerScope<'a>,
     target: &'a Gvk,
@@ -197,7 +199,7 @@ struct Reference<'a> {
 }
 
 impl Reference<'_> {
-    /// The field with the new name; `None` when it stays.
+    /// The field with the updated name; `None` if it does not change.
     fn follow(&self, node: &Node) -> Result<Option<Node>, FieldError> {
         match &node.value {
             _ if node.is_null() => Ok(None),
@@ -207,7 +209,7 @@ impl Reference<'_> {
                 _ if item.is_null() => Ok(None),
                 Value::Scalar(..) => self.follow_text(item),
                 Value::Map(_) => self.follow_map(item),
-                Value::Seq(_) => Err(field_error(item, "a list of lists cannot refer to objects")),
+                Value::Seq(_) => Err(field_error(item, "a list of lists cannot contain references to objects")),
             }),
         }
     }
@@ -223,7 +225,7 @@ impl Reference<'_> {
     fn follow_map(&self, node: &Node) -> Result<Option<Node>, FieldError> {
         let Some(entry) = node.entry("name") else {
             let path = &self.field.path;
-            return Err(field_error(node, &format!("this has no `name`, which a reference at `{path}` needs")));
+            return Err(field_error(node, &format!("this reference has no `name`, which `{path}` requires")));
         };
         let Some(name) = entry.node.shared_text() else { return Ok(None) };
         let found = match node.get("namespace").and_then(Node::shared_text) {
@@ -244,10 +246,10 @@ impl Reference<'_> {
         Ok(Some(changed))
     }
 
-    /// The object that is meant. Several candidates of one result are as good as one.
+    /// Selects the target. Several candidates are not ambiguous if they give the same result.
     fn choose(
         &self,
-        place: &Node,
+        reference: &Node,
         name: &str,
         mut found: Vec<usize>,
         same: impl Fn(&Resource, &Resource) -> bool,
@@ -268,23 +270,22 @@ impl Reference<'_> {
         if others.iter().all(|other| same(first, other)) {
             return Ok(Some(first));
         }
-        let places: Vec<String> = found.iter().map(|one| describe(one)).collect();
-        let message =
-            format!("`{name}` could mean several objects, and kustomize refuses to choose: {}", places.join(", "));
-        Err(field_error(place, &message))
+        let candidates: Vec<String> = found.iter().map(|one| describe(one)).collect();
+        let message = format!("`{name}` is ambiguous, so kustomize fails; it matches {}", candidates.join(", "));
+        Err(field_error(reference, &message))
     }
 
     fn is_candidate(&self, candidate: &Resource) -> bool {
         let was = |gvk: &Gvk| candidate.previous_ids().any(|id| gvk.selects(&id));
         let reachable = self.scope.is_cluster_scoped()
             || &*candidate.id.namespace == NO_NAMESPACE
-            // A binding can name the accounts of other namespaces.
+            // A role binding can refer to service accounts in other namespaces.
             || &*candidate.id.kind == "ServiceAccount"
             || candidate.id.namespace == self.scope.referrer.id.namespace;
         reachable && was(self.target) && self.role().is_none_or(|role| was(&role))
     }
 
-    /// What a role binding says beside the name that its role is.
+    /// The group and kind of the role that a role binding refers to.
     fn role(&self) -> Option<Gvk> {
         if !self.field.path.ends_with("roleRef/name") {
             return None;
@@ -294,7 +295,7 @@ impl Reference<'_> {
         Some(Gvk::new(group, "", kind))
     }
 
-    /// Tells whether both went through the same prefixes and suffixes as far as the shorter list goes.
+    /// Tells whether the shorter list of affixes is the end of the longer one, for prefixes and suffixes.
     fn has_same_affixes(&self, candidate: &Resource, strict: bool) -> bool {
         let same = |one: &[Name], other: &[Name]| {
             let shorter = one.len().min(other.len());
@@ -322,7 +323,7 @@ fn namespace_of(resource: &Resource) -> Option<&Node> {
     resource.node.at_keys(&["metadata", "namespace"]).filter(|node| node.text().is_some_and(|text| !text.is_empty()))
 }
 
-/// What changed a value last, so that what follows it can name the same place.
+/// The last change of a value, which is also the origin of updated references.
 fn last_change(node: &Node) -> By {
     match &node.origin {
         Origin::Via(step) => step.by.clone(),
@@ -338,7 +339,7 @@ fn rename(node: &Node, referral: &Resource) -> Node {
         renamed_node.value = Value::Scalar(text.clone(), Style::Unknown);
     }
     let steps = name.map(|name| steps_of(&name.origin)).unwrap_or_default();
-    // Names are followed at every level: what an inner one did is known.
+    // References are updated at every level, so an inner level may have recorded these changes.
     let known_places: Vec<&Span> = steps_of(&node.origin).iter().map(|step| step_place(step)).collect();
     let mut origin = node.origin.clone();
     let mut is_changed = false;
@@ -349,7 +350,7 @@ fn rename(node: &Node, referral: &Resource) -> Node {
     if is_changed { Node { value: renamed_node.value, origin } } else { renamed_node }
 }
 
-/// What changed a name, the first change first.
+/// The changes of a name, oldest first.
 fn steps_of(origin: &Origin) -> Vec<&Step> {
     let mut steps: Vec<&Step> = Vec::new();
     let mut index = Some(origin);
@@ -361,17 +362,17 @@ fn steps_of(origin: &Origin) -> Vec<&Step> {
     steps
 }
 
-/// The place that a change of a name stands at: kustomize knows of no variables.
+/// The position of a change of a name. kustomize has no variables of Flux.
 fn step_place(step: &Step) -> &Span {
     match &step.by {
         By::Patch(span) | By::Generator(span) | By::Field(span) | By::Applier(span) => span,
         By::Variable(_) | By::Inherited(..) => {
-            step.was.as_ref().map_or_else(|| unreachable!("a variable changes what a file brought"), Origin::span)
+            step.was.as_ref().map_or_else(|| unreachable!("a variable changes a value of a file"), Origin::span)
         }
     }
 }
 
-/// The mapping with the namespace of the object that it refers to.
+/// Sets the namespace of a reference to that of its target.
 fn with_namespace(map: &Node, namespace: &Node) -> Node {
     let text = namespace.shared_text().unwrap_or_else(|| Name::from(""));
     match map.entry("namespace") {

@@ -1,4 +1,4 @@
-//! `vars`: values of fields that are written where `$(NAME)` stands.
+//! `vars`: substitution of `$(NAME)` by values of fields.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::kustomize::text::field_path::{look_up, split};
 use crate::text::Span;
 use crate::yaml::{By, Entry, Name, Node, Reader, Scalar, Style, Value};
 
-/// Reads `vars` and notes on the objects which variables are read from them, while they have their names.
+/// Reads `vars`, and marks their source objects while the names are still original.
 pub(crate) fn collect(definition: &Definition, accumulator: &mut Accumulator) {
     let items = definition.items("vars");
     if items.is_empty() {
@@ -26,26 +26,26 @@ pub(crate) fn collect(definition: &Definition, accumulator: &mut Accumulator) {
         let objref = ObjRef::read(item);
         let is_match = |index: &&usize| accumulator.resources.list.get(**index).is_some_and(|one| objref.matches(one));
         let found: Vec<usize> = positions.with_name(&objref.id.name).iter().filter(is_match).copied().collect();
-        let place = item.get("name").unwrap_or(item).span().clone();
+        let span = item.get("name").unwrap_or(item).span().clone();
         match *found {
             [] => {}
             [index] => accumulator.resources.list[index].variables.push(name.clone()),
             _ => {
-                let message = format!("the variable `{name}` could be read from {} objects", found.len());
-                let help = "say `namespace` in its `objref`";
-                accumulator.fail(Finding::error(FAILED_BUILD, place.clone(), message).help(help));
+                let message = format!("the variable `{name}` matches {} objects", found.len());
+                let help = "set `namespace` in its `objref`";
+                accumulator.fail(Finding::error(FAILED_BUILD, span.clone(), message).help(help));
             }
         }
         let path = text(&["fieldref", "fieldPath"]).or_else(|| text(&["fieldref", "fieldpath"]));
         let path = path.filter(|path| !path.is_empty()).unwrap_or("metadata.name").to_string();
-        accumulator.declare_variable(&name, Variable { path, place });
+        accumulator.declare_variable(&name, Variable { path, span });
     }
 }
 
-/// The object that a variable is read from.
+/// The source object of a variable.
 struct ObjRef {
     id: ResourceId,
-    /// Whether the namespace matters.
+    /// Whether the namespace must match.
     namespaced: bool,
 }
 
@@ -77,7 +77,7 @@ impl ObjRef {
     }
 }
 
-/// Writes the values of all variables into the fields that may have them.
+/// Substitutes all variables in the fields of `varReference`.
 pub(crate) fn resolve(resources: &mut Resources, accumulator: &Accumulator, findings: &mut Vec<Finding>) {
     if accumulator.variables.is_empty() {
         return;
@@ -94,11 +94,11 @@ pub(crate) fn resolve(resources: &mut Resources, accumulator: &Accumulator, find
     }
 }
 
-/// A value and the place to name for it.
+/// The value of a variable, and the position of its declaration.
 struct VarValue {
-    /// `None` for a collection, which cannot be written into a text.
+    /// `None` for a list or a mapping, which cannot be substituted.
     value: Option<(Name, Style)>,
-    place: Span,
+    span: Span,
 }
 
 fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<Finding>) -> BTreeMap<Name, VarValue> {
@@ -110,15 +110,15 @@ fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<F
     }
     let mut values = BTreeMap::new();
     for (name, variable) in &accumulator.variables {
-        let place = &variable.place;
+        let span = &variable.span;
         let mut report = |message: String, help: &str| {
-            // The object may be made by something that was not done.
+            // An unsupported feature may create the object.
             if !accumulator.is_incomplete {
-                findings.push(Finding::error(FAILED_BUILD, place.clone(), message).help(help));
+                findings.push(Finding::error(FAILED_BUILD, span.clone(), message).help(help));
             }
         };
         let Some(source) = sources.get(name) else {
-            report(format!("the variable `{name}` names no object of this build"), "correct its `objref`");
+            report(format!("the object of variable `{name}` does not exist in this build"), "correct its `objref`");
             continue;
         };
         let Ok(Some(node)) = look_up(&source.node, &indexed(&variable.path)) else {
@@ -126,7 +126,7 @@ fn values(resources: &Resources, accumulator: &Accumulator, findings: &mut Vec<F
             report(format!("{kind} `{}` has no field `{}`", source.id.name, variable.path), "correct its `fieldref`");
             continue;
         };
-        values.insert(name.clone(), VarValue { value: typed_text(node), place: place.clone() });
+        values.insert(name.clone(), VarValue { value: typed_text(node), span: span.clone() });
     }
     values
 }
@@ -143,7 +143,7 @@ fn indexed(path: &str) -> Vec<String> {
     pieces.collect()
 }
 
-/// The text of a value and the style that keeps its type.
+/// The text of a value, and the style that keeps its type.
 fn typed_text(node: &Node) -> Option<(Name, Style)> {
     let text = node.shared_text()?;
     let style = match node.resolve(Reader::Kustomize)? {
@@ -182,7 +182,7 @@ fn substitute_node(node: &Node, values: &BTreeMap<Name, VarValue>) -> Result<Opt
         }
         Value::Seq(items) => each_item(node, items, |item| {
             if !matches!(item.resolve(Reader::Kustomize), Some(Scalar::String(_))) {
-                let message = "variables can be written into strings only, and this is none".to_string();
+                let message = "variables can only be substituted in strings, and this is not a string".to_string();
                 return Err(FieldError { span: item.span().clone(), message });
             }
             Ok(substitute_text(item, values))
@@ -190,7 +190,7 @@ fn substitute_node(node: &Node, values: &BTreeMap<Name, VarValue>) -> Result<Opt
     }
 }
 
-/// The text with the values of its variables; a variable alone gives its type too.
+/// Substitutes variables in a text. A variable without other text also sets the type.
 fn substitute_text(node: &Node, values: &BTreeMap<Name, VarValue>) -> Option<Node> {
     let Some(Scalar::String(text)) = node.resolve(Reader::Kustomize) else { return None };
     if !text.contains('$') {
@@ -199,20 +199,20 @@ fn substitute_text(node: &Node, values: &BTreeMap<Name, VarValue>) -> Option<Nod
     let alone = text.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')).filter(|name| !name.contains(')'));
     if let Some(known) = alone.and_then(|name| values.get(name)) {
         let (text, style) = known.value.clone()?;
-        return Some(node.changed(Value::Scalar(text, style), By::Field(known.place.clone())));
+        return Some(node.changed(Value::Scalar(text, style), By::Field(known.span.clone())));
     }
-    let (new, place) = expand(text, values);
+    let (new, span) = expand(text, values);
     if new == text {
         return None;
     }
-    let by = By::Field(place.unwrap_or_else(|| node.span().clone()));
+    let by = By::Field(span.unwrap_or_else(|| node.span().clone()));
     Some(node.changed(Value::Scalar(new.into(), Style::Double), by))
 }
 
-/// Replaces `$(NAME)`; `$$` is a dollar sign, and everything else stays. Gives the place of the last variable too.
+/// Expands `$(NAME)` and `$$`; other text stays. The position is that of the last variable.
 fn expand(text: &str, values: &BTreeMap<Name, VarValue>) -> (String, Option<Span>) {
     let mut out = String::with_capacity(text.len());
-    let mut place = None;
+    let mut span = None;
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
         out.push_str(before);
@@ -227,7 +227,7 @@ fn expand(text: &str, values: &BTreeMap<Name, VarValue>) -> (String, Option<Span
                     values.get(name).and_then(|known| Some((known, known.value.as_ref()?)))
                 {
                     out.push_str(value);
-                    place = Some(known.place.clone());
+                    span = Some(known.span.clone());
                 } else {
                     out.push_str("$(");
                     out.push_str(name);
@@ -242,5 +242,5 @@ fn expand(text: &str, values: &BTreeMap<Name, VarValue>) -> (String, Option<Span
         };
     }
     out.push_str(rest);
-    (out, place)
+    (out, span)
 }

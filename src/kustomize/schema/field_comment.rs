@@ -1,12 +1,13 @@
-//! Comments that say of which schema a field is: kustomize takes any JSON object in one for a schema, Flux's markers of
-//! image policies among them, and then forgets what it knows of the field and of all that is in it.
+//! Schemas in comments. kustomize reads any JSON object in a comment as the schema of a field.
+//!
+//! This includes the image policy markers of Flux. The field and its children then lose their built-in schema.
 
 use crate::text::Span;
 use crate::yaml::Entry;
 
-/// Tells whether a comment takes what is known of a field away: one on its line, or else the one right above it.
+/// Tells whether a comment hides the schema of a field: one on the same line, or the one directly above.
 ///
-/// A schema that is really one is not read: where lists merge by what a comment says, they are replaced here.
+/// The schema in the comment is not read: lists of the field are replaced, even if it sets merge keys.
 pub(crate) fn hides_schema(entry: &Entry) -> bool {
     if entry.node.text().is_some() {
         return false;
@@ -20,7 +21,7 @@ pub(crate) fn hides_schema(entry: &Entry) -> bool {
     above.next().is_some_and(is_schema) && !above.next().is_some_and(|line| line.starts_with('#'))
 }
 
-/// The comment on the line on which a collection or its key ends.
+/// The comment on the line where a collection or its key ends.
 fn beside<'a>(entry: &Entry, key: &'a Span) -> Option<&'a str> {
     let text = key.file().text();
     let value = entry.node.span();

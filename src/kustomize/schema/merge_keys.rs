@@ -1,16 +1,16 @@
-//! How Kubernetes' lists merge: by which key, or as sets; lists that are not here are replaced.
+//! Merge keys of lists. Lists without a merge key are replaced.
 //!
-//! Source: the `x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key` and `x-kubernetes-list-map-keys` of the
-//! schema of Kubernetes 1.21, which kustomize 5.8 carries. Kinds that it does not know replace every list.
+//! Source: `x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key` and `x-kubernetes-list-map-keys` of the schema
+//! of Kubernetes 1.21, which kustomize 5.8 embeds. Lists of unknown kinds are replaced.
 
 use super::user_schema::{LIST_KEYS, MAX_REFERENCES, MERGE_KEY, UserSchema, list_id};
 use crate::kube::groups;
 use crate::yaml::{Name, Node};
 
-/// A type of Kubernetes', one of a schema that the user names, or a place where none is known.
+/// A type of the built-in schema or of a user's schema.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SchemaType<'a> {
-    /// Nothing is known but the user's schema, if there is one: every list is replaced.
+    /// An unknown type, with the user's schema if there is one. Lists are replaced.
     Unknown(Option<&'a UserSchema>),
     /// A type of the built-in schema.
     Known(&'static str),
@@ -18,20 +18,20 @@ pub(crate) enum SchemaType<'a> {
     User(&'a UserSchema, &'a Node),
 }
 
-/// How a list merges.
+/// The merge strategy of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListMerge<'a> {
-    /// The patch's list takes its place.
+    /// The list of the patch replaces the list.
     Replace,
     /// Items with equal keys are merged.
     ByKeys(&'static [&'static str]),
-    /// The same, by the keys of a schema.
+    /// Items with equal keys are merged, with the keys of a user's schema.
     ByUserKeys(&'a [Name]),
-    /// A set of scalars: the patch's are added.
+    /// Scalars of the patch are added to the set.
     Set,
 }
 
-/// The kinds that have a row in [`FIELDS`] or the metadata of all objects.
+/// The kinds with a row in [`FIELDS`], or with object metadata only.
 const KINDS: &[(&str, &[&str], &[&str])] = &[
     (
         "",
@@ -86,7 +86,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
 const NAME: &[&str] = &["name"];
 const TYPE: &[&str] = &["type"];
 
-/// Type, field, the type of the field or of its items, how a list merges (`Replace` for what is no list).
+/// Type, field, type of the field or its items, merge strategy (`Replace` if it is not a list).
 const FIELDS: &[(&str, &str, &str, ListMerge<'static>)] = &[
     ("APIService", "status", "Conditions", ListMerge::Replace),
     ("CSINode", "spec", "CSINodeSpec", ListMerge::Replace),
@@ -155,7 +155,7 @@ const FIELDS: &[(&str, &str, &str, ListMerge<'static>)] = &[
 const STRATEGY: &str = "x-kubernetes-patch-strategy";
 
 impl<'a> SchemaType<'a> {
-    /// The type of an object, by the user's schema where there is one.
+    /// The type of an object; the user's schema precedes the built-in one.
     pub(crate) fn for_object(schema: Option<&'a UserSchema>, api_version: &str, kind: &str) -> Self {
         let user = schema.and_then(|schema| Some(Self::User(schema, schema.object(api_version, kind)?)));
         if let Some(user) = user {
@@ -170,12 +170,12 @@ impl<'a> SchemaType<'a> {
         kinds.copied().find(|known| *known == kind).map_or(Self::Unknown(schema), Self::Known)
     }
 
-    /// The built-in type of a name.
+    /// The built-in type with a name.
     pub(crate) fn built_in(name: &str) -> Option<SchemaType<'static>> {
         FIELDS.iter().find(|(known, ..)| *known == name).map(|(known, ..)| SchemaType::Known(known))
     }
 
-    /// The type of a field's value, or of its items, and how it merges when it is a list.
+    /// The type of a field or of its items, and its merge strategy.
     pub(crate) fn field(self, name: &str) -> (Self, ListMerge<'a>) {
         let unknown = (Self::Unknown(None), ListMerge::Replace);
         let known = match self {
@@ -188,7 +188,7 @@ impl<'a> SchemaType<'a> {
         match FIELDS.iter().find(|(kind, field, _, _)| *kind == known && *field == name) {
             Some((_, _, "", merge)) => (Self::Unknown(None), *merge),
             Some((_, _, child, merge)) => (Self::Known(child), *merge),
-            // Every kind of the schema has the metadata of objects.
+            // Every kind of the schema has object metadata.
             None if name == "metadata" && KINDS.iter().any(|(_, _, kinds)| kinds.contains(&known)) => {
                 (Self::Known("ObjectMeta"), ListMerge::Replace)
             }
@@ -196,7 +196,7 @@ impl<'a> SchemaType<'a> {
         }
     }
 
-    /// This type, or that of the object that a mapping of no known type holds.
+    /// The type itself; or, if unknown, that of the object that a mapping contains.
     pub(crate) fn or_for_object(self, old: &Node, new: Option<&Node>) -> Self {
         let Self::Unknown(schema) = self else { return self };
         let type_meta = |node: &Node| {
@@ -208,7 +208,7 @@ impl<'a> SchemaType<'a> {
     }
 }
 
-/// The type of a field, or of its items, and how it merges when it is a list.
+/// The type of a field of the user's schema or of its items, and its merge strategy.
 fn user_field<'a>(schema: &'a UserSchema, node: &'a Node, name: &str) -> Option<(SchemaType<'a>, ListMerge<'a>)> {
     let own = node.get("properties").and_then(|properties| properties.get(name));
     let field = own.or_else(|| node.get("additionalProperties").filter(|node| node.is_map()))?;
@@ -227,7 +227,7 @@ fn user_field<'a>(schema: &'a UserSchema, node: &'a Node, name: &str) -> Option<
     Some((items.unwrap_or(SchemaType::Unknown(Some(schema))), merge))
 }
 
-/// The built-in type that a reference names which leads out of this schema.
+/// The built-in type of a reference that leads out of the user's schema.
 fn built_in_type<'a>(schema: &'a UserSchema, mut node: &'a Node) -> Option<SchemaType<'static>> {
     for _ in 0..MAX_REFERENCES {
         let reference = node.get("$ref").and_then(Node::text)?;

@@ -1,33 +1,35 @@
-//! The schema that a kustomization names in `openapi`: merge keys and scopes of kinds that kustomize does not know.
+//! The schema of `openapi`: merge keys and scopes of custom kinds.
 
 use std::collections::BTreeMap;
 
 use crate::text::Index;
 use crate::yaml::{Name, Node};
 
-/// References of a schema are followed this far.
+/// The maximum length of a chain of references.
 pub(super) const MAX_REFERENCES: usize = 64;
 
-/// An `OpenAPI` document, read for what a merge needs.
+/// An `OpenAPI` document, reduced to the facts that merges need.
 #[derive(Debug)]
 pub(crate) struct UserSchema {
     pub(super) definitions: Index<Name, Node>,
-    /// By `apiVersion` and `kind`.
+    /// The definitions of kinds, by `apiVersion` and `kind`.
     objects: BTreeMap<(String, String), Node>,
-    /// Whether objects have a namespace, by `apiVersion` and `kind`.
+    /// Whether a kind is namespaced, by `apiVersion` and `kind`.
     namespaced: BTreeMap<(String, String), bool>,
-    /// The lists of keys that its types name, so that they can be borrowed.
+    /// The merge keys of all types, which live as long as the schema.
     pub(super) keys: BTreeMap<String, Vec<Name>>,
-    /// Whether the built-in schema is used too.
+    /// Whether the built-in schema also applies.
     pub(super) beside_built_in: bool,
 }
 
 const GROUP_VERSION_KIND: &str = "x-kubernetes-group-version-kind";
+/// The extension with the merge key of a list.
 pub(super) const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
+/// The extension with several merge keys of a list.
 pub(super) const LIST_KEYS: &str = "x-kubernetes-list-map-keys";
 
 impl UserSchema {
-    /// A schema that says nothing beside the built-in one.
+    /// An empty schema beside the built-in one.
     pub(crate) fn built_in_only() -> Self {
         Self {
             definitions: Index::default(),
@@ -38,6 +40,7 @@ impl UserSchema {
         }
     }
 
+    /// Reads an `OpenAPI` document.
     pub(crate) fn read(root: &Node, beside_built_in: bool) -> Self {
         let definitions = root.get("definitions").map_or(&[][..], Node::entries);
         let mut schema = Self {
@@ -63,16 +66,17 @@ impl UserSchema {
         schema
     }
 
+    /// The definition of a kind.
     pub(crate) fn object(&self, api_version: &str, kind: &str) -> Option<&Node> {
         self.objects.get(&(api_version.to_string(), kind.to_string()))
     }
 
-    /// Tells whether the schema says that objects of a kind have no namespace.
+    /// Tells whether the schema declares a kind cluster-scoped.
     pub(crate) fn is_cluster_scoped(&self, api_version: &str, kind: &str) -> bool {
         self.namespaced.get(&(api_version.to_string(), kind.to_string())) == Some(&false)
     }
 
-    /// The definition that a node references, or the node itself; `None` when the reference leads out of this schema.
+    /// The definition that a node references, or the node itself; `None` if the reference leads out of this schema.
     pub(super) fn resolve<'a>(&'a self, mut node: &'a Node) -> Option<&'a Node> {
         for _ in 0..MAX_REFERENCES {
             let Some(reference) = node.get("$ref").and_then(Node::text) else { return Some(node) };
@@ -91,7 +95,7 @@ fn type_meta(node: &Node) -> Option<(String, String)> {
     Some((api_version, kind.to_string()))
 }
 
-/// The keys of a list in one text, which no key can hold.
+/// The keys of a list as one text, separated by line breaks.
 pub(super) fn list_id(node: &Node) -> Option<String> {
     let keys: Vec<&str> = node.items().iter().filter_map(Node::text).collect();
     (!keys.is_empty()).then(|| keys.join("\n"))

@@ -1,4 +1,4 @@
-//! What a kustomization configures its transformers with: `configurations` and `crds`.
+//! The transformer configuration of a kustomization: `configurations` and `crds`.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use crate::kustomize::fieldspec::{crd_fieldspecs, read_config};
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::Files;
 use crate::kustomize::file::locate::Located;
+use crate::kustomize::omission::Omission;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::yaml::{Node, Parsed};
 
-/// Merges the built-in configuration and what the kustomization adds to it into what its bases brought.
+/// Merges the built-in configuration and that of the kustomization into the accumulated one.
 pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
     let mut base_config = built_in().clone();
     let mut added_config = TransformerConfig::default();
@@ -43,7 +44,7 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     }
 }
 
-/// What a file says that the kustomization names; a file that is not there is a finding.
+/// The content of a file that the kustomization references; a missing file is a finding.
 fn read_file(
     files: &Files,
     definition: &Definition,
@@ -54,12 +55,12 @@ fn read_file(
     let path = match definition.find(files, item) {
         Ok(Located::File(path)) => path,
         Ok(Located::NotFetched(finding)) => {
-            accumulator.leave_out("configurations: <url>", finding);
+            accumulator.leave_out(Omission::RemoteConfiguration, finding);
             return None;
         }
         Ok(Located::Folder(_)) => {
-            let message = format!("`{text}` is a folder, and a file is wanted");
-            accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("name a file in it"));
+            let message = format!("`{text}` is a directory, but a file is expected");
+            accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message).help("reference a file in it"));
             return None;
         }
         Err(finding) => {
@@ -68,13 +69,13 @@ fn read_file(
         }
     };
     let Some(parsed) = files.get(&path) else {
-        let message = format!("`{text}` is no text that can be read");
+        let message = format!("`{text}` is not a readable text file");
         accumulator.fail(Finding::error(FAILED_BUILD, item.span().clone(), message));
         return None;
     };
     parsed.findings.iter().cloned().for_each(|finding| accumulator.fail(finding));
     if let Some(second) = parsed.documents.get(1) {
-        let message = format!("`{text}` holds several documents; kustomize reads one");
+        let message = format!("`{text}` has several documents, but kustomize reads only one");
         accumulator.fail(Finding::error(FAILED_BUILD, second.node.span().clone(), message));
     }
     Some(parsed)

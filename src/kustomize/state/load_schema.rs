@@ -1,4 +1,4 @@
-//! `openapi`: the schema that a kustomization names.
+//! `openapi`: the schema that a kustomization references.
 
 use std::sync::Arc;
 
@@ -9,30 +9,29 @@ use crate::kustomize::file::files::Files;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::schema::user_schema::UserSchema;
 
-/// The version of the schema that kustomize carries, the only one it takes.
+/// The version of the built-in schema, the only one that kustomize accepts.
 const BUILT_IN_VERSION: &str = "v1.21.2";
 
-/// Reads what a kustomization says in `openapi`. The first schema that is given holds; later ones say nothing.
+/// Reads the field `openapi`. The first schema of a build applies; later ones are ignored.
 ///
-/// kustomize reads its own schema when it meets the first object, and adds to it a schema that comes later: `is_begun`
-/// tells that there was one.
+/// kustomize loads its built-in schema with the first object, and then adds a later schema to it. `has_objects` tells
+/// whether there was an object before.
 pub(crate) fn run(
     files: &Files,
     definition: &Definition,
     schema: &mut Option<Arc<UserSchema>>,
-    is_begun: bool,
+    has_objects: bool,
     accumulator: &mut Accumulator,
 ) {
     let Some(openapi) = definition.entry("openapi") else { return };
     let field_value = |field: &str| openapi.node.get(field).filter(|node| !node.is_null());
     match (field_value("path"), field_value("version")) {
         (Some(_), Some(version)) => {
-            let message = "`openapi` says both `path` and `version`, and kustomize takes one of them";
-            accumulator
-                .fail(Finding::error(FAILED_BUILD, version.span().clone(), message).help("remove one of the two"));
+            let message = "`openapi` has both `path` and `version`, but kustomize accepts only one of them";
+            accumulator.fail(Finding::error(FAILED_BUILD, version.span().clone(), message).help("remove one of them"));
         }
         (None, Some(version)) if version.text().is_some_and(|text| !text.is_empty() && text != BUILT_IN_VERSION) => {
-            let message = format!("kustomize has the schema of `{BUILT_IN_VERSION}` and no other");
+            let message = format!("kustomize only has the schema of version `{BUILT_IN_VERSION}`");
             accumulator.fail(Finding::error(FAILED_BUILD, version.span().clone(), message));
         }
         (None, Some(version)) if version.text().is_some_and(|text| !text.is_empty()) => {
@@ -45,7 +44,7 @@ pub(crate) fn run(
                 let parsed = files.get(&path_in_tree);
                 parsed.iter().flat_map(|parsed| &parsed.findings).for_each(|finding| accumulator.fail(finding.clone()));
                 let root = parsed.as_ref().and_then(|parsed| parsed.documents.first());
-                *schema = root.map(|root| Arc::new(UserSchema::read(&root.node, is_begun)));
+                *schema = root.map(|root| Arc::new(UserSchema::read(&root.node, has_objects)));
             }
         },
         _ => {}

@@ -8,10 +8,10 @@ use super::field_path::{Segment, field, list, read};
 use crate::text::{File, Span};
 use crate::yaml::{By, Entry, Node, Origin, Step, Style, Value, parse};
 
-/// A path may create this many levels, so that a path cannot make an object that is too deep to walk.
+/// The maximum number of segments. It limits the depth of objects that a path can create.
 const MAX_SEGMENTS: usize = 256;
 
-/// What is made where a path ends in nothing.
+/// The kind of node that a path creates for a missing field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Scalar,
@@ -20,6 +20,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
+    /// The kind of a node.
     pub(crate) fn of(node: &Node) -> Self {
         match node.value {
             Value::Scalar(..) => Self::Scalar,
@@ -40,19 +41,19 @@ impl Shape {
 
 /// A change of every node that a path matches.
 pub(crate) struct Change<'a> {
-    /// What to make where nothing is; `None` to make nothing.
+    /// The kind of node to create for a missing field; `None` to create none.
     pub(crate) create: Option<Shape>,
-    /// Where what is made stands.
+    /// The position of created nodes.
     pub(crate) span: &'a Span,
-    /// The node's new state. `true` says that the path made the node.
+    /// Computes the new node; the flag tells whether the path created the old one.
     pub(crate) set: &'a dyn Fn(&Node, bool) -> Result<Node, String>,
 }
 
 impl Change<'_> {
-    /// The object with every match changed; `None` when the path matches nothing.
+    /// Applies the change to every match; `None` if the path matches nothing.
     pub(crate) fn apply(&self, object: &Node, path: &[String]) -> Result<Option<Node>, String> {
         if path.len() > MAX_SEGMENTS {
-            return Err(format!("a path of more than {MAX_SEGMENTS} segments"));
+            return Err(format!("the path has more than {MAX_SEGMENTS} segments"));
         }
         self.visit(object, path, false)
     }
@@ -79,22 +80,21 @@ impl Change<'_> {
             let Some(child) = self.visit(&child, rest, true)? else { return Ok(None) };
             let child = with_key_file(child, self.span);
             let entry = Entry::new(name, self.span, child);
-            // A null takes no entries in kustomize either: the change is lost.
+            // kustomize does not add entries to a null either: the change is lost.
             return Ok(Some(if node.is_map() { node.with(entry) } else { node.clone() }));
         };
         if !rest.is_empty() && entry.node.text().is_some() {
-            // Text below which a path goes on is read as YAML or JSON. A match that only this reading finds, and not
-            // the exact one, changes nothing in kustomize: see `structured`.
+            // kustomize parses a text that a path enters as YAML or JSON. A match in it changes only a copy, see
+            // `structured`.
             return self.matches_inside(&entry.node, rest).map(|found| found.then(|| node.clone()));
         }
         Ok(self.visit(&entry.node, rest, false)?.map(|child| node.with(entry.with_node(child))))
     }
 
-    /// Tells whether a path matches something in the text of a scalar. kustomize changes a copy then, so nothing changes.
+    /// Tells whether a path matches in the text of a scalar. kustomize then changes a copy, without effect.
     fn matches_inside(&self, scalar: &Node, path: &[String]) -> Result<bool, String> {
         let text = scalar.text().unwrap_or_default();
-        let root =
-            read_embedded(text).ok_or_else(|| "there is a single value, and nothing can be below it".to_string())?;
+        let root = read_embedded(text).ok_or_else(|| "the field holds a scalar, which has no fields".to_string())?;
         let keep = |node: &Node, _: bool| Ok(node.clone());
         let inner = Change { create: self.create, span: self.span, set: &keep };
         Ok(inner.apply(&root, path)?.is_some())
@@ -107,7 +107,8 @@ impl Change<'_> {
             items.push(next_shape(rest, create).empty(self.span));
         }
         let len = items.len();
-        let item = items.get_mut(index).ok_or_else(|| format!("there is no item {index} in a list of {len}"))?;
+        let item =
+            items.get_mut(index).ok_or_else(|| format!("index {index} is out of range for a list of {len} items"))?;
         let Some(changed) = self.visit(item, rest, is_new)? else { return Ok(None) };
         *item = changed;
         Ok(Some(Node { value: Value::Seq(items.into()), origin: node.origin.clone() }))
@@ -121,7 +122,7 @@ impl Change<'_> {
         rest: &[String],
     ) -> Result<Option<Node>, String> {
         let regex = regex::RegexBuilder::new(pattern).size_limit(1 << 20).build();
-        let regex = regex.map_err(|_| format!("`{pattern}` is no regular expression that can be read"))?;
+        let regex = regex.map_err(|_| format!("`{pattern}` is not a valid regular expression"))?;
         let items = list(node, segment)?;
         let changed =
             items.iter().map(|item| self.visit_item(item, name, &regex, rest)).collect::<Result<Vec<_>, _>>()?;
@@ -136,7 +137,7 @@ impl Change<'_> {
         };
         let item = self
             .visit_item(&item, name, &regex, rest)?
-            .ok_or_else(|| format!("an item made for `{segment}` would not be matched by it"))?;
+            .ok_or_else(|| format!("a new item for `{segment}` would not match it"))?;
         let mut items = items.to_vec();
         items.push(item);
         Ok(Some(Node { value: Value::Seq(items.into()), origin: node.origin.clone() }))
@@ -144,7 +145,7 @@ impl Change<'_> {
 
     fn visit_item(&self, item: &Node, name: &str, regex: &Regex, rest: &[String]) -> Result<Option<Node>, String> {
         if name.is_empty() {
-            // What stands behind an item without fields is not looked at.
+            // kustomize ignores the rest of the path after an item of scalars.
             return if regex.is_match(&printed(item)) { (self.set)(item, false).map(Some) } else { Ok(None) };
         }
         match item.get(name) {
@@ -154,14 +155,14 @@ impl Change<'_> {
     }
 }
 
-/// The YAML or JSON that a text holds; `None` where it is not one complete document.
+/// The YAML or JSON in a text; `None` if it is not one complete document.
 pub(super) fn read_embedded(text: &str) -> Option<Node> {
     let parsed = parse(&File::new("text", text));
     let document = parsed.documents.into_iter().next()?;
     (parsed.findings.is_empty() && document.complete).then_some(document.node)
 }
 
-/// The text of a value as it would be written: kustomize matches quotes too.
+/// The text of a value as written: kustomize also matches the quotes.
 fn printed(node: &Node) -> String {
     match &node.value {
         Value::Scalar(text, Style::Single) => format!("'{text}'"),
@@ -171,7 +172,7 @@ fn printed(node: &Node) -> String {
     }
 }
 
-/// What a made node holds: a list where the path goes on with an item, a mapping where it goes on with a field.
+/// The kind of node that a path creates: a list before an item, a mapping before a field.
 fn next_shape(rest: &[String], create: Shape) -> Shape {
     match rest.first() {
         None => create,
@@ -182,7 +183,7 @@ fn next_shape(rest: &[String], create: Shape) -> Shape {
     }
 }
 
-/// A made value whose key stands at `span`: the first place of its history must lie in the same file.
+/// A created value below a key at `span`: its first position must be in the file of the key.
 fn with_key_file(node: Node, span: &Span) -> Node {
     if node.origin.written().file() == span.file() {
         return node;

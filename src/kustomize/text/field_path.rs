@@ -1,11 +1,11 @@
-//! Paths of fields as replacements write them: `spec.containers.[name=app].image`, with `*` and positions in lists.
+//! Field paths of replacements: `spec.containers.[name=app].image`, with `*` and indices.
 //!
-//! A source's path is looked up, a target's path is matched; the two read some segments differently, as in kustomize: a
-//! list's item is matched exactly in the one and by a regular expression that may match a part in the other.
+//! kustomize looks up the path of a source and matches the path of a target, with different rules. A list item of a
+//! source matches by its exact value, one of a target by a regular expression that may match a part.
 
 use crate::yaml::{Node, Value};
 
-/// The segments of a path; a dot after a backslash or inside of brackets belongs to its segment.
+/// The segments of a path. A dot after a backslash or inside brackets belongs to its segment.
 pub(crate) fn split(path: &str) -> Vec<String> {
     let mut pieces: Vec<&str> = path.split('.').collect();
     if pieces.len() > 1 && pieces.first() == Some(&"") {
@@ -42,16 +42,16 @@ pub(crate) fn split(path: &str) -> Vec<String> {
     segments
 }
 
-/// What a segment of a path means.
+/// The meaning of a segment.
 pub(super) enum Segment<'a> {
     Index(usize),
-    /// `[name=value]`; the name is empty for lists of single values.
+    /// `[name=value]`; the name is empty for lists of scalars.
     Item(&'a str, &'a str),
     Wildcard,
     Field(&'a str),
 }
 
-/// Reads a segment.
+/// Parses a segment.
 pub(super) fn read(segment: &str) -> Result<Segment<'_>, String> {
     if let Ok(index) = segment.parse::<i64>()
         && let Ok(index) = usize::try_from(index)
@@ -59,19 +59,20 @@ pub(super) fn read(segment: &str) -> Result<Segment<'_>, String> {
         return Ok(Segment::Index(index));
     }
     if let Some(inner) = segment.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        let (name, value) =
-            inner.split_once('=').ok_or_else(|| format!("`{segment}` selects no item; it needs `[field=value]`"))?;
+        let (name, value) = inner
+            .split_once('=')
+            .ok_or_else(|| format!("`{segment}` does not select an item; write `[field=value]`"))?;
         return Ok(Segment::Item(name, value));
     }
     Ok(if segment == "*" { Segment::Wildcard } else { Segment::Field(segment) })
 }
 
-/// The node at a path; `None` when it is not there.
+/// The node at a path; `None` if it does not exist.
 pub(crate) fn look_up<'a>(root: &'a Node, path: &[String]) -> Result<Option<&'a Node>, String> {
     let mut node = root;
     for segment in path.iter().map(|segment| segment.trim()).filter(|segment| !segment.is_empty()) {
         let found = match read(segment)? {
-            Segment::Wildcard => return Err("`*` cannot be used in a source".into()),
+            Segment::Wildcard => return Err("a source path cannot contain `*`".into()),
             Segment::Field("-") => list(node, segment)?.last(),
             Segment::Field(name) if name.parse::<i64>().is_ok() => return Err(format!("index `{name}` is negative")),
             Segment::Field(name) => field(node, name)?,
@@ -92,7 +93,7 @@ pub(super) fn field<'a>(node: &'a Node, name: &str) -> Result<Option<&'a Node>, 
     if node.is_map() || node.is_null() {
         return Ok(node.get(name));
     }
-    Err(format!("`{name}` cannot be below {}", shape(node)))
+    Err(format!("{} has no field `{name}`", shape(node)))
 }
 
 /// The items of a list; a null has none.
@@ -100,12 +101,12 @@ pub(super) fn list<'a>(node: &'a Node, segment: &str) -> Result<&'a [Node], Stri
     if node.is_seq() || node.is_null() {
         return Ok(node.items());
     }
-    Err(format!("`{segment}` needs a list and there is {}", shape(node)))
+    Err(format!("`{segment}` requires a list, but the field holds {}", shape(node)))
 }
 
 fn shape(node: &Node) -> &'static str {
     match node.value {
-        Value::Scalar(..) => "a single value",
+        Value::Scalar(..) => "a scalar",
         Value::Seq(_) => "a list",
         Value::Map(_) => "a mapping",
     }
@@ -116,7 +117,7 @@ mod tests {
     use super::split;
 
     #[test]
-    fn dots_after_backslashes_and_inside_of_brackets_belong_to_their_segment() {
+    fn dots_after_backslashes_and_inside_brackets_do_not_split_segments() {
         assert_eq!(split("metadata.annotations.a\\.io/b"), ["metadata", "annotations", "a.io/b"]);
         assert_eq!(split("a.[b.c=d.e].f"), ["a", "[b.c=d.e]", "f"]);
         assert_eq!(split("a.[b.io/c].d"), ["a", "b.io/c", "d"]);

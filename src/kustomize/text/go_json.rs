@@ -1,10 +1,10 @@
-//! JSON as Go writes it: keys sorted, `<`, `>` and `&` escaped, numbers without a useless fraction.
+//! JSON in the format of Go: sorted keys, escaped `<`, `>` and `&`, numbers without a redundant fraction.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// The value on one line, or with two spaces for each level.
+/// Prints a value on one line, or with an indentation of two spaces.
 pub(crate) fn print(value: &Value, pretty: bool) -> String {
     let mut out = String::new();
     write(&mut out, value, pretty.then_some(0));
@@ -66,7 +66,7 @@ fn write_number(out: &mut String, number: &serde_json::Number) {
     let size = float.abs();
     if size != 0.0 && !(1e-6..1e21).contains(&size) {
         let text = format!("{float:e}");
-        // Go writes the sign of the exponent, and one digit where one is enough.
+        // Go writes the sign of the exponent, and as few digits as possible.
         let _ = match text.split_once('e') {
             Some((digits, exponent)) if !exponent.starts_with('-') => write!(out, "{digits}e+{exponent}"),
             _ => write!(out, "{text}"),
@@ -93,7 +93,7 @@ mod tests {
     use super::print;
 
     #[test]
-    fn json_is_written_as_go_writes_it() {
+    fn json_has_the_format_of_go() {
         let value = serde_json::json!({"b": [1, 2.5, 1e21, {}], "a": "<x>"});
         assert_eq!(print(&value, false), r#"{"a":"\u003cx\u003e","b":[1,2.5,1e+21,{}]}"#);
         assert_eq!(print(&serde_json::json!({"a": [1]}), true), "{\n  \"a\": [\n    1\n  ]\n}");

@@ -1,14 +1,15 @@
-//! What kustomize's way of writing and reading its objects again does to their strings.
+//! The effect of kustomize's printing and parsing of its output on strings.
 
 use crate::yaml::{Entry, Node, Style, Value, go};
 
-/// The object as whoever reads kustomize's text gets it: folded blocks have other line breaks than their authors wrote.
+/// The object as a reader of kustomize's output gets it: the line breaks of folded blocks differ.
+///
 /// Subtrees without such a string are shared.
 pub(crate) fn reprint_node(node: &Node) -> Node {
     changed(node).unwrap_or_else(|| node.clone())
 }
 
-/// The node with its strings as they come out; `None` when all come out as they are.
+/// The node with its printed strings; `None` if all strings are unchanged.
 fn changed(node: &Node) -> Option<Node> {
     let value = match &node.value {
         Value::Scalar(text, style) => {
@@ -16,7 +17,7 @@ fn changed(node: &Node) -> Option<Node> {
             if *printed == **text {
                 return None;
             }
-            // Written as it is now, it does not change once more.
+            // A literal block does not change when it is printed again.
             let style = if *style == Style::Folded { Style::Literal } else { *style };
             Value::Scalar(printed.into_owned().into(), style)
         }
@@ -35,7 +36,7 @@ fn changed(node: &Node) -> Option<Node> {
     Some(Node { value, origin: node.origin.clone() })
 }
 
-/// The first of a list that changes, and where it stands: each is looked at once, however deep the lists nest.
+/// The first item that changes, and its index. Each item is processed once, at any depth.
 fn first_change<T>(items: &[T], change: impl Fn(&T) -> Option<T>) -> Option<(usize, T)> {
     items.iter().enumerate().find_map(|(index, item)| change(item).map(|item| (index, item)))
 }

@@ -1,16 +1,16 @@
-//! A scalar that takes another text and keeps its type: a string stays a string, a number has to stay a number.
+//! New text for a scalar that must keep its type.
 
 use crate::yaml::{Node, Reader, Scalar, Style, Value};
 
-/// What became of it.
+/// The result of a new text for a scalar.
 pub(crate) enum Retyped {
-    /// It is written in this style.
+    /// The text has the same type in this style.
     Compatible(Style),
-    /// The text cannot have the old value's type, which is named by its tag.
+    /// The text cannot have the type of the old value, given by its tag.
     Incompatible(&'static str),
 }
 
-/// The style in which `text` has the type of `old`. What was only just made has no type yet.
+/// The style in which `text` has the type of `old`. A new node has no type yet.
 pub(crate) fn retype(old: &Node, text: &str, is_new: bool) -> Retyped {
     let Value::Scalar(_, style) = &old.value else { return Retyped::Compatible(Style::Plain) };
     if is_new || *style != Style::Plain {
@@ -36,7 +36,7 @@ pub(crate) fn retype(old: &Node, text: &str, is_new: bool) -> Retyped {
     Retyped::Incompatible(tag)
 }
 
-/// Tells whether a string surely needs no quotes.
+/// Tells whether a string certainly needs no quotes.
 fn is_plain(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|first| first.is_alphanumeric() || matches!(first, '/' | '.' | '_' | '$'))

@@ -1,11 +1,12 @@
-//! Which kinds have no namespace, as far as kustomize knows.
+//! The cluster-scoped kinds that kustomize knows.
 
 use crate::kube::groups;
 
-/// The kinds without namespace that kustomize's built-in schema knows, by group, versions and kinds. It matches
-/// versions exactly: an `apiVersion` it does not know gets a namespace.
+/// The cluster-scoped kinds of kustomize's built-in schema: group, versions, kinds.
 ///
-/// Source: the schema of Kubernetes 1.21 that kustomize 5.8 carries.
+/// kustomize compares versions exactly and adds a namespace to kinds of an unknown `apiVersion`.
+///
+/// Source: the schema of Kubernetes 1.21, which kustomize 5.8 embeds.
 const CLUSTER_SCOPED: &[(&str, &[&str], &[&str])] = &[
     ("", &["v1"], &["ComponentStatus", "Namespace", "Node", "NodeProxyOptions", "PersistentVolume"]),
     (
@@ -25,7 +26,7 @@ const CLUSTER_SCOPED: &[(&str, &[&str], &[&str])] = &[
     ("storage.k8s.io", &["v1", "v1beta1"], &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
 ];
 
-/// Tells whether kustomize knows that a kind has no namespace.
+/// Tells whether kustomize treats a kind as cluster-scoped.
 pub fn is_cluster_scoped(group: &str, version: &str, kind: &str) -> bool {
     CLUSTER_SCOPED
         .iter()

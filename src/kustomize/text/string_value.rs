@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Origin, Reader, Scalar, Step, Style, Value};
 
-/// A mapping with a key set to a text. A value that is the same already keeps its place.
+/// Sets a key of a mapping to a text. An equal value keeps its origin.
 pub(crate) fn set_text_entry(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
     let Some(text) = value.shared_text() else { return map.clone() };
     let by = By::Field(value.span().clone());
@@ -16,12 +16,12 @@ pub(crate) fn set_text_entry(map: &Node, key: &str, key_span: &Span, value: &Nod
     }
 }
 
-/// A value that a step made where nothing was.
+/// A value that a build step creates.
 pub(crate) fn new_value(value: Value, by: By) -> Node {
     Node { value, origin: Origin::Via(Arc::new(Step::new(by, None, Box::default()))) }
 }
 
-/// A style that makes the text a string: these fields hold strings, whatever the text looks like.
+/// A style that keeps a value a string, whatever its text is.
 pub(crate) fn string_style(value: &Node) -> Style {
     match &value.value {
         Value::Scalar(_, style) if *style != Style::Plain => *style,
@@ -29,7 +29,7 @@ pub(crate) fn string_style(value: &Node) -> Style {
     }
 }
 
-/// A string with another text: plain where it was and can be.
+/// A string with a new text; it stays plain if possible.
 pub(crate) fn with_text(node: &Node, text: &str, by: By) -> Node {
     let style = match &node.value {
         Value::Scalar(_, Style::Plain) => Style::Plain,
@@ -48,7 +48,7 @@ pub(crate) fn is_string(node: &Node) -> bool {
     matches!(node.resolve(Reader::Kubernetes), Some(Scalar::String(_)))
 }
 
-/// The string that kustomize makes of a value of labels or annotations.
+/// Converts a value of labels or annotations to a string, as kustomize does.
 pub(crate) fn to_string_value(node: &Node) -> Node {
     match &node.value {
         Value::Scalar(..) if is_string(node) => node.clone(),

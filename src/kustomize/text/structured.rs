@@ -1,4 +1,4 @@
-//! YAML and JSON inside of a text: a replacement may reach into it, and the text is written anew.
+//! YAML and JSON in text fields, which replacements can change.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -10,9 +10,9 @@ use super::{go_json, size_limits};
 use crate::text::Span;
 use crate::yaml::{By, Node, Reader, Style, Value, print, to_json};
 
-/// The object with a value written into the text that a path passes through.
+/// Writes a value into the text that a path enters.
 ///
-/// `None` when no text is passed, or when what is written there cannot be read or printed: kustomize then looks for a
+/// Returns `None` if the path enters no text, or if the text cannot be parsed or printed. kustomize then looks for a
 /// field of the object itself.
 pub(crate) fn write(object: &Node, path: &[String], value: &Node, create: bool, by: &Span) -> Option<Node> {
     let (end, scalar, root) = (1..path.len()).find_map(|end| {
@@ -44,14 +44,14 @@ pub(crate) fn write(object: &Node, path: &[String], value: &Node, create: bool, 
 fn block_style(scalar: &Node) -> Style {
     match scalar.value {
         Value::Scalar(_, style) if style != Style::Plain => style,
-        // A plain scalar held one line of text; what it holds now may be more.
+        // A plain scalar has one line; the new text may have more.
         Value::Scalar(..) | Value::Seq(_) | Value::Map(_) => Style::Double,
     }
 }
 
 type Edits = RefCell<Option<Vec<(Range<usize>, String)>>>;
 
-/// Sets a value inside of a text, and notes which bytes of the text change if that can be said.
+/// Sets a value in a parsed text, and records the edit of the text if possible.
 fn set_embedded(node: &Node, is_new: bool, value: &Node, json: bool, edits: &Edits) -> Result<Node, String> {
     let Value::Scalar(..) = node.value else {
         edits.replace(None);
@@ -67,7 +67,7 @@ fn set_embedded(node: &Node, is_new: bool, value: &Node, json: bool, edits: &Edi
             }
             return Ok(Node { value: Value::Scalar(text, style), origin: node.origin.clone() });
         }
-        // JSON has no way to say a type, so kustomize fails and leaves the text as it is.
+        // JSON has no type tags, so kustomize fails and keeps the text.
         Retyped::Incompatible(_) if json => return Err("the value has another type".into()),
         Retyped::Incompatible(tag) => format!("{tag} {text}"),
     };
@@ -81,7 +81,7 @@ fn record_edit(edits: &Edits, range: Range<usize>, token: String) {
     }
 }
 
-/// How a scalar of one line is written; `None` where it needs more than one.
+/// A scalar as one line; `None` if it needs more lines.
 fn token(text: &str, style: Style) -> Option<String> {
     if text.contains('\n') {
         return None;
@@ -107,7 +107,7 @@ fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     out
 }
 
-/// The object with another node at a path that [`look_up`] found something at.
+/// Sets the node at a path that [`look_up`] found.
 fn set_at(object: &Node, path: &[String], node: &Node) -> Option<Node> {
     let Some((first, rest)) = path.split_first() else { return Some(node.clone()) };
     let child = look_up(object, std::slice::from_ref(first)).ok()??;

@@ -1,4 +1,4 @@
-//! `commonAnnotations`: pairs written into the annotations of objects and of their templates.
+//! `commonAnnotations`: annotations of objects and of their templates.
 
 use crate::base::finding::Finding;
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldSpec};
@@ -7,7 +7,7 @@ use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::text::string_value::set_text_entry;
 use crate::yaml::{Entry, Node};
 
-/// Writes the pairs of a mapping into all objects.
+/// Adds annotations to all objects.
 pub(crate) fn apply(pairs: &[Entry], specs: &[FieldSpec], accumulator: &mut Accumulator) {
     let mut errors = Vec::new();
     for resource in &mut accumulator.resources.list {

@@ -1,4 +1,4 @@
-//! kustomize's own transformers, configured by objects.
+//! Built-in transformers that objects configure.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// A mapping made of fields of an object, under the names that a kustomization gives them.
+/// A mapping of fields of a plugin object, with the names of the kustomization's fields.
 fn patch_entry(plugin: &Object, fields: &[(&str, &str)]) -> Node {
     let entry = |(from, to): &(&str, &str)| {
         let entry = plugin.node.entry(from)?;
@@ -78,13 +78,13 @@ pub(crate) fn run(files: &Files, folder: &str, plugin: &Object, accumulator: &mu
         "ReplacementTransformer" => replacements::apply(files, folder, items("replacements"), accumulator),
         "ReplicaCountTransformer" => replicas::apply(&list_of("replica"), &specs, accumulator),
         "ValueAddTransformer" => value_add::apply(files, folder, &plugin.node, accumulator),
-        _ => unreachable!("only those that are known are run"),
+        _ => unreachable!("the caller runs known kinds only"),
     }
 }
 
 fn missing_field(plugin: &Object, what: &str) -> Finding {
-    let message = format!("{} `{}` says no {what}", plugin.kind(), plugin.name());
-    Finding::error(FAILED_BUILD, plugin.span().clone(), message).help("add it: kustomize refuses it so")
+    let message = format!("{} `{}` has no {what}", plugin.kind(), plugin.name());
+    Finding::error(FAILED_BUILD, plugin.span().clone(), message).help("add it; kustomize rejects the plugin without it")
 }
 
 fn add_affix(plugin: &Object, fields: &[(&str, Affix)], specs: &[FieldSpec], accumulator: &mut Accumulator) {
@@ -112,7 +112,7 @@ fn set_namespace(plugin: &Object, specs: &[FieldSpec], accumulator: &mut Accumul
         "allServiceAccounts" => Subjects::ServiceAccounts,
         "none" => Subjects::None,
         other => {
-            let message = format!("`{other}` is none of `defaultOnly`, `allServiceAccounts` and `none`");
+            let message = format!("`{other}` is not valid; use `defaultOnly`, `allServiceAccounts` or `none`");
             let span = plugin.node.get("setRoleBindingSubjects").unwrap_or(&plugin.node).span().clone();
             accumulator.fail(Finding::error(FAILED_BUILD, span, message));
             return;

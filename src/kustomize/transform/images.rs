@@ -1,4 +1,4 @@
-//! `images`: other names, tags and digests for the images of containers.
+//! `images`: new names, tags and digests of container images.
 
 use regex::Regex;
 
@@ -8,10 +8,10 @@ use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
 
-/// Rewrites the images of all objects, entry by entry.
+/// Applies the entries of `images` to all objects.
 ///
-/// Each entry is applied to whatever is called `containers` or `initContainers`, at any depth, and then where the
-/// configuration says; so a suffix that matches again is appended twice, as by kustomize.
+/// Each entry applies to all fields `containers` and `initContainers` at any depth, and then to the configured field
+/// specs. As in kustomize, a suffix is appended twice if the image matches again.
 pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Accumulator) {
     for entry in entries {
         let image = match Image::read(entry) {
@@ -23,7 +23,7 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
         };
         for position in 0..accumulator.resources.list.len() {
             let Some(resource) = accumulator.resources.list.get_mut(position) else { break };
-            // A definition of a kind describes fields that are called as those of pods.
+            // A CustomResourceDefinition has schema fields with the same names.
             if resource.node.is_null() || &*resource.id.kind == "CustomResourceDefinition" {
                 continue;
             }
@@ -51,7 +51,7 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
     }
 }
 
-/// One entry of `images`.
+/// An entry of `images`.
 struct Image {
     pattern: Regex,
     name: Option<Node>,
@@ -69,25 +69,26 @@ impl Image {
                 Some(Scalar::String(_)) => Ok(Some(node.clone())),
                 _ => {
                     let message = format!("`{name}` must be a string");
-                    Err(Finding::error(FAILED_BUILD, node.span().clone(), message).help("put it into quotes"))
+                    Err(Finding::error(FAILED_BUILD, node.span().clone(), message).help("put it in quotes"))
                 }
             },
         };
         let name = field("name")?;
         let text = name.as_ref().and_then(Node::text).unwrap_or_default();
-        // kustomize takes the name for a regular expression, and knows digests of SHA-256 only.
+        // kustomize uses the name as a regular expression, and only supports SHA-256 digests.
         let pattern = format!("^{text}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
         let pattern = regex::RegexBuilder::new(&pattern).size_limit(1 << 20).build().map_err(|_| {
             let span = name.as_ref().unwrap_or(entry).span().clone();
-            let message = format!("`{text}` is no regular expression, which kustomize takes an image's name for");
+            let message =
+                format!("`{text}` is not a valid regular expression, but kustomize uses the name of an image as one");
             Finding::error(FAILED_BUILD, span, message)
-                .help("put a backslash before characters such as `[`, `(`, `*`, `+`")
+                .help("escape special characters with a backslash, such as `[`, `(`, `*`, `+`")
         })?;
         let (name, tag) = (field("newName")?, field("newTag")?);
         Ok(Self { pattern, name, tag, digest: field("digest")?, suffix: field("tagSuffix")? })
     }
 
-    /// The node with the images of all containers below it rewritten; `None` when there are none to rewrite.
+    /// The node with updated images of all containers in it; `None` if no image changes.
     fn walk(&self, node: &Node) -> Result<Option<Node>, FieldError> {
         match &node.value {
             Value::Scalar(..) => Ok(None),
@@ -97,14 +98,14 @@ impl Image {
                 for (index, entry) in entries.iter().enumerate() {
                     let below = self.walk(&entry.node)?;
                     let child = below.as_ref().unwrap_or(&entry.node);
-                    let rewritten = match &*entry.key {
+                    let new_list = match &*entry.key {
                         "containers" | "initContainers" => self.containers(child)?,
                         _ => None,
                     };
-                    if let Some(child) = rewritten.or(below)
-                        && let Some(place) = changed.get_or_insert_with(|| entries.to_vec()).get_mut(index)
+                    if let Some(child) = new_list.or(below)
+                        && let Some(slot) = changed.get_or_insert_with(|| entries.to_vec()).get_mut(index)
                     {
-                        *place = entry.with_node(child);
+                        *slot = entry.with_node(child);
                     }
                 }
                 Ok(changed.map(|entries| Node { value: Value::Map(entries.into()), origin: node.origin.clone() }))
@@ -115,7 +116,7 @@ impl Image {
     fn containers(&self, list: &Node) -> Result<Option<Node>, FieldError> {
         each_item(list, list.items(), |container| {
             if !container.is_map() && !container.is_null() {
-                let message = "`image` cannot be below this: a container is a mapping".to_string();
+                let message = "this container is not a mapping".to_string();
                 return Err(FieldError { span: container.span().clone(), message });
             }
             let Some(image) = container.entry("image") else { return Ok(None) };
@@ -123,10 +124,10 @@ impl Image {
         })
     }
 
-    /// The image as it shall be; `None` when it is another one or stays as it is.
+    /// The updated image; `None` if it does not match or does not change.
     fn update(&self, image: &Node) -> Result<Option<Node>, FieldError> {
         let Some(text) = image.text() else {
-            let message = "an image is a single value".to_string();
+            let message = "an image must be a string".to_string();
             return Err(FieldError { span: image.span().clone(), message });
         };
         if !self.pattern.is_match(text) {
@@ -146,12 +147,12 @@ impl Image {
         if whole == text {
             return Ok(None);
         }
-        // The type is forgotten, so a plain image is what its text looks like.
+        // kustomize drops the type, so the type of a plain image depends on its text.
         let style = match image.value {
             Value::Scalar(_, style) => style,
             Value::Seq(_) | Value::Map(_) => Style::Plain,
         };
-        // Each field that decided a part of it stays in its history.
+        // Each field that contributes to the image is part of its origin.
         let suffix = self.suffix.as_ref().filter(|_| self.tag.is_none() && self.digest.is_none());
         let fields = [self.name.as_ref(), self.digest.as_ref(), self.tag.as_ref(), suffix];
         let value = Value::Scalar(whole.into(), style);
@@ -163,7 +164,7 @@ impl Image {
     }
 }
 
-/// Name, tag and digest of an image. A colon before the first slash belongs to the host.
+/// Splits an image into name, tag and digest. A colon before the first slash belongs to the host.
 fn split(image: &str) -> (&str, &str, &str) {
     let port = image.find('/').unwrap_or(0);
     let tail = image.get(port..).unwrap_or_default();
@@ -181,7 +182,7 @@ mod tests {
     use super::split;
 
     #[test]
-    fn the_port_of_a_registry_is_no_tag() {
+    fn the_port_of_a_registry_is_not_a_tag() {
         assert_eq!(split("reg:5000/nginx"), ("reg:5000/nginx", "", ""));
         assert_eq!(split("reg:5000/nginx:1.2@sha256:ab"), ("reg:5000/nginx", "1.2", "sha256:ab"));
         assert_eq!(split("nginx@sha256:ab"), ("nginx", "", "sha256:ab"));

@@ -1,4 +1,4 @@
-//! `labels` and `commonLabels`: pairs written into metadata, and into templates and selectors where asked.
+//! `labels` and `commonLabels`: labels in metadata, and optionally in templates and selectors.
 
 use crate::base::finding::Finding;
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, Gvk};
@@ -9,13 +9,13 @@ use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::text::string_value::set_text_entry;
 use crate::yaml::{Entry, Node};
 
-/// One entry of `labels`, or `commonLabels`.
+/// An entry of `labels`, or `commonLabels`.
 pub(crate) struct LabelSet {
     pairs: Vec<Entry>,
     specs: Vec<FieldSpec>,
 }
 
-/// The labels of a kustomization in the order in which kustomize writes them.
+/// The labels of a kustomization, in the order in which kustomize adds them.
 pub(crate) fn read(definition: &Definition, config: &TransformerConfig, findings: &mut Vec<Finding>) -> Vec<LabelSet> {
     let items = definition.items("labels").iter();
     let mut sets: Vec<LabelSet> = items.map(|item| read_one(item, config, findings)).collect();
@@ -51,12 +51,12 @@ fn read_one(node: &Node, config: &TransformerConfig, findings: &mut Vec<Finding>
 }
 
 impl LabelSet {
-    /// Pairs and where they are written.
+    /// Creates a set of labels with its field specs.
     pub(crate) fn new(pairs: Vec<Entry>, specs: Vec<FieldSpec>) -> Self {
         Self { pairs, specs }
     }
 
-    /// Writes the pairs into an object.
+    /// Adds the labels to an object.
     pub(crate) fn apply(&self, resource: &mut Resource) -> Result<(), FieldError> {
         let mut node = resource.node.clone();
         for entry in &self.pairs {

@@ -5,6 +5,7 @@ pub(super) mod images;
 pub(super) mod labels;
 pub(super) mod names;
 pub(super) mod namespace;
+pub(super) mod replacement_source;
 pub(super) mod replacements;
 pub(super) mod replicas;
 pub(super) mod sequence;

@@ -5,7 +5,7 @@ use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
 use crate::kustomize::text::string_value::{new_value, string_style, with_text};
 use crate::yaml::{By, Name, Node, Value};
 
-/// What is added to names, and where.
+/// The position of the added text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Affix {
     Prefix,
@@ -14,7 +14,7 @@ pub(crate) enum Affix {
 
 /// Adds the text of `value` to the names of all objects.
 ///
-/// Kinds whose names mean something elsewhere keep them: custom resource definitions, API services and namespaces.
+/// Kinds with predetermined names are excluded: `CustomResourceDefinition`, `APIService` and `Namespace`.
 pub(crate) fn apply(
     affix: Affix,
     value: &Node,
@@ -58,7 +58,7 @@ fn add(affix: Affix, value: &Node, text: &Name, spec: &FieldSpec, resource: &mut
         let by = By::Field(value.span().clone());
         let Some(node) = node else { return Ok(Some(new_value(Value::Scalar(text.clone(), string_style(value)), by))) };
         let Some(old) = node.text() else {
-            let message = format!("`{}` holds no single value, so nothing can be added to it", spec.path);
+            let message = format!("`{}` is not a string, so a prefix or suffix cannot be added", spec.path);
             return Err(FieldError { span: node.span().clone(), message });
         };
         let new = match affix {

@@ -1,4 +1,4 @@
-//! `namespace`: which objects get it, and where else it is written.
+//! `namespace`: the namespace of objects and of references to namespaces.
 
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, Gvk, each_item};
 use crate::kustomize::objects::resources::{NO_NAMESPACE, Resource, Resources};
@@ -6,10 +6,10 @@ use crate::kustomize::text::string_value::{new_value, string_style};
 use crate::text::Span;
 use crate::yaml::{By, Entry, Node, Value};
 
-/// What a namespace is written to, beside the objects of which it is known.
+/// The options of the transformer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Only to fields that are empty.
+    /// Whether fields with a namespace are excluded.
     pub(crate) unset_only: bool,
     pub(crate) subjects: Subjects,
 }
@@ -17,20 +17,20 @@ pub(crate) struct Options {
 /// The subjects of role bindings that get the namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subjects {
-    /// Those named `default`, which are taken for accounts of the same namespace.
+    /// Subjects with the name `default`.
     NamedDefault,
-    /// Every service account.
+    /// Service accounts.
     ServiceAccounts,
-    /// None.
+    /// No subjects.
     None,
 }
 
 impl Options {
-    /// What the field `namespace` of a kustomization means.
+    /// The options for the field `namespace` of a kustomization.
     pub(super) const KUSTOMIZATION_FIELD: Self = Self { unset_only: false, subjects: Subjects::NamedDefault };
 }
 
-/// Puts all objects into the namespace `value`; `key` is the place of the keys that this makes.
+/// Sets the namespace of all objects to `value`; `key` is the position of created keys.
 pub(crate) fn apply(
     resources: &mut Resources,
     key: &Span,
@@ -68,7 +68,7 @@ fn set_namespace(
     for spec in specs.iter().filter(|spec| spec.matches(id)) {
         let is_handled = match &*spec.path {
             "metadata/namespace" => true,
-            // A kind of another API that is called Namespace keeps its name.
+            // A kind `Namespace` of another API keeps its name.
             "metadata/name" => !is_core,
             "subjects/namespace" => is_binding && matches!(&*spec.gvk.kind, "RoleBinding" | "ClusterRoleBinding"),
             _ => false,
@@ -80,7 +80,7 @@ fn set_namespace(
     Ok(node)
 }
 
-/// What is written, and how.
+/// The namespace, and the options for writing it.
 struct Write<'a> {
     key: &'a Span,
     value: &'a Node,
@@ -93,7 +93,7 @@ impl Write<'_> {
         Ok(spec.apply(node, CreateKind::Scalar(self.key), &mut change)?.unwrap_or_else(|| node.clone()))
     }
 
-    /// The namespace where another value or nothing was; `None` when it stays.
+    /// The namespace that replaces a value; `None` if the value stays.
     fn new_value(&self, old: Option<&Node>) -> Result<Option<Node>, FieldError> {
         let Some(text) = self.value.shared_text() else { return Ok(None) };
         let value = Value::Scalar(text.clone(), string_style(self.value));
@@ -101,7 +101,7 @@ impl Write<'_> {
         match old {
             None => Ok(Some(new_value(value, by))),
             Some(old) if !matches!(old.value, Value::Scalar(..)) => {
-                let message = "a namespace cannot be written here, since there is no single value".to_string();
+                let message = "a namespace cannot be set here, because the field is not a scalar".to_string();
                 Err(FieldError { span: old.span().clone(), message })
             }
             Some(old) if old.is_null() => Ok(Some(old.changed(value, by))),

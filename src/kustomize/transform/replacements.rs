@@ -2,29 +2,31 @@
 
 use std::sync::Arc;
 
+use super::replacement_source::{CandidateIndex, ReplacementError, SourceValue, delimiter, find_source, invalid};
 use crate::base::finding::Finding;
 use crate::kustomize::file::files::Files;
-use crate::kustomize::objects::resources::{Resource, ResourceId, Resources};
-use crate::kustomize::objects::selector::{Selector, SelectorError};
+use crate::kustomize::objects::resources::Resource;
+use crate::kustomize::objects::selector::Selector;
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::text::field_change::{Change, Shape};
-use crate::kustomize::text::field_path::{look_up, split};
+use crate::kustomize::text::field_path::split;
 use crate::kustomize::text::retype::{Retyped, retype};
 use crate::kustomize::text::{size_limits, structured};
-use crate::text::{Index, Span};
-use crate::yaml::{By, Node, Origin, Step, Style, Value};
+use crate::text::Span;
+use crate::yaml::{By, Node, Origin, Step, Value};
 
-/// Carries out the entries of `replacements` in order; those that name a file stand for what it holds.
+/// Applies the entries of `replacements` in order. An entry with a path is replaced by the entries of the file.
 pub(crate) fn apply(files: &Files, folder: &str, entries: &[Node], accumulator: &mut Accumulator) {
     let mut all = Vec::new();
     for entry in entries {
         match entry.get("path").filter(|path| path.text().is_some_and(|text| !text.is_empty())) {
             None => all.push(entry.clone()),
             Some(path) if entry.get("source").is_some() || entry.get("targets").is_some() => {
-                let message = "a replacement has both `path` and what the file would say";
-                accumulator
-                    .fail(Finding::error(FAILED_BUILD, path.span().clone(), message).help("keep one of the two"));
+                let message = "a replacement has both `path` and `source` or `targets`";
+                accumulator.fail(
+                    Finding::error(FAILED_BUILD, path.span().clone(), message).help("keep `path` or the other fields"),
+                );
             }
             Some(path) => all.extend(read_file(files, folder, path, accumulator)),
         }
@@ -36,7 +38,7 @@ pub(crate) fn apply(files: &Files, folder: &str, entries: &[Node], accumulator: 
     for replacement in &all {
         if let Err(error) = apply_one(replacement, &mut candidate_index, accumulator) {
             match error {
-                // What it needs may be made by something that was not done.
+                // An unsupported feature may create the object or field.
                 ReplacementError::NotFound(_) if accumulator.is_incomplete => {}
                 ReplacementError::NotFound(finding) | ReplacementError::Invalid(finding) => accumulator.fail(*finding),
             }
@@ -58,75 +60,11 @@ fn read_file(files: &Files, folder: &str, path: &Node, accumulator: &mut Accumul
         Some(node) if node.is_seq() => node.items().to_vec(),
         Some(node) if node.is_map() => vec![node.clone()],
         _ => {
-            let message = format!("`{text}` holds neither a replacement nor a list of them");
+            let message = format!("`{text}` is neither a replacement nor a list of replacements");
             accumulator.fail(Finding::error(FAILED_BUILD, path.span().clone(), message));
             Vec::new()
         }
     }
-}
-
-enum ReplacementError {
-    /// Something is not there.
-    NotFound(Box<Finding>),
-    /// It is wrong whatever the objects are.
-    Invalid(Box<Finding>),
-}
-
-impl From<SelectorError> for ReplacementError {
-    fn from(error: SelectorError) -> Self {
-        invalid(error.node.span(), error.message)
-    }
-}
-
-fn invalid(span: &Span, message: impl Into<String>) -> ReplacementError {
-    ReplacementError::Invalid(Box::new(Finding::error(FAILED_BUILD, span.clone(), message)))
-}
-
-fn not_found(span: &Span, message: impl Into<String>) -> ReplacementError {
-    ReplacementError::NotFound(Box::new(Finding::error(FAILED_BUILD, span.clone(), message)))
-}
-
-/// Where objects stand, by the names and kinds they have and had.
-struct CandidateIndex {
-    by_name: Index<Arc<str>, Vec<usize>>,
-    by_kind: Index<Arc<str>, Vec<usize>>,
-    all: Vec<usize>,
-}
-
-impl CandidateIndex {
-    fn new(resources: &Resources) -> Self {
-        let all = (0..resources.list.len()).collect();
-        let mut candidate_index = Self { by_name: Index::default(), by_kind: Index::default(), all };
-        for (position, resource) in resources.list.iter().enumerate() {
-            candidate_index.add(position, resource);
-        }
-        candidate_index
-    }
-
-    fn add(&mut self, position: usize, resource: &Resource) {
-        for id in resource.previous_ids().chain([resource.id.clone()]) {
-            for positions in [self.by_name.entry(id.name.clone()), self.by_kind.entry(id.kind.clone())] {
-                if let Err(index) = positions.binary_search(&position) {
-                    positions.insert(index, position);
-                }
-            }
-        }
-    }
-
-    /// The objects that can have a name and a kind, where they are known, in order.
-    fn candidates(&self, name: Option<&str>, kind: Option<&str>) -> &[usize] {
-        match (name, kind) {
-            (Some(name), _) => self.by_name.get(name).map_or(&[], Vec::as_slice),
-            (None, Some(kind)) => self.by_kind.get(kind).map_or(&[], Vec::as_slice),
-            (None, None) => &self.all,
-        }
-    }
-}
-
-/// What is written, and where it came from.
-struct SourceValue {
-    value: Node,
-    source: Span,
 }
 
 fn apply_one(
@@ -137,147 +75,25 @@ fn apply_one(
     let field_value = |field: &str| replacement.get(field).filter(|node| !node.is_null());
     let (source, fixed) = (field_value("source"), field_value("sourceValue"));
     let targets = field_value("targets").filter(|targets| !targets.items().is_empty());
-    let (Some(given), Some(targets)) = (source.or(fixed), targets) else {
-        return Err(invalid(replacement.span(), "a replacement needs a `source`, or a `sourceValue`, and `targets`"));
+    let (Some(used), Some(targets)) = (source.or(fixed), targets) else {
+        return Err(invalid(replacement.span(), "a replacement requires `source` or `sourceValue`, and `targets`"));
     };
     let source_value = match (source, fixed) {
         (Some(_), Some(fixed)) => {
             return Err(invalid(fixed.span(), "a replacement has both `source` and `sourceValue`"));
         }
         (None, Some(fixed)) => SourceValue { value: fixed.clone(), source: fixed.span().clone() },
-        _ => find_source(given, candidate_index, &accumulator.resources)?,
+        _ => find_source(used, candidate_index, &accumulator.resources)?,
     };
     targets.items().iter().try_for_each(|target| write_to(target, &source_value, candidate_index, accumulator))
 }
 
-fn text_of<'a>(node: &'a Node, field: &str) -> Option<&'a str> {
-    node.get(field).filter(|node| !node.is_null()).and_then(Node::text).filter(|text| !text.is_empty())
-}
-
-fn find_source(
-    source: &Node,
-    candidate_index: &CandidateIndex,
-    resources: &Resources,
-) -> Result<SourceValue, ReplacementError> {
-    let (name, kind) = (text_of(source, "name"), text_of(source, "kind"));
-    let selector = SourceSelector { name, kind, group: text_of(source, "group"), version: text_of(source, "version") };
-    let namespace = text_of(source, "namespace").map(|namespace| selector.effective(namespace));
-    let selected = |position: &usize| {
-        let resource = resources.list.get(*position).filter(|resource| !resource.node.is_null())?;
-        let mut ids = std::iter::once(resource.id.clone()).chain(resource.previous_ids());
-        ids.any(|id| selector.matches(&id) && namespace.is_none_or(|expected| expected == &*id.namespace))
-            .then_some(resource)
-    };
-    let mut found = candidate_index.candidates(name, kind).iter().filter_map(selected);
-    let Some(resource) = found.next() else {
-        return Err(not_found(
-            source.span(),
-            format!("this replacement's source is no object: there is no {selector}"),
-        ));
-    };
-    if let Some(second) = found.next() {
-        let finding = Finding::error(
-            FAILED_BUILD,
-            source.span().clone(),
-            format!("several objects are {selector}; one is needed"),
-        )
-        .related(resource.node.span().clone(), "one")
-        .related(second.node.span().clone(), "another")
-        .help("say more of `group`, `version`, `kind`, `name` and `namespace`");
-        return Err(ReplacementError::NotFound(Box::new(finding)));
-    }
-    let path = source.get("fieldPath").filter(|path| path.text().is_some_and(|text| !text.is_empty()));
-    let text = path.and_then(Node::text).unwrap_or("metadata.name");
-    let span = path.unwrap_or(source).span();
-    let value = look_up(&resource.node, &split(text)).map_err(|message| not_found(span, message))?;
-    let empty = |node: &Node| {
-        node.is_null() || (node.is_map() && node.entries().is_empty()) || (node.is_seq() && node.items().is_empty())
-    };
-    let Some(value) = value.filter(|value| !empty(value)) else {
-        let message = format!("`{text}` is missing in {} `{}`", resource.id.kind, resource.id.name);
-        return Err(not_found(span, message));
-    };
-    extract_part(source, value)
-}
-
-/// The identity that a source asks for; what it does not say matches anything.
-struct SourceSelector<'a> {
-    group: Option<&'a str>,
-    version: Option<&'a str>,
-    kind: Option<&'a str>,
-    name: Option<&'a str>,
-}
-
-impl SourceSelector<'_> {
-    fn matches(&self, id: &ResourceId) -> bool {
-        let same = |expected: Option<&str>, actual: &str| expected.is_none_or(|expected| expected == actual);
-        same(self.group, &id.group)
-            && same(self.version, &id.version)
-            && same(self.kind, &id.kind)
-            && same(self.name, &id.name)
-    }
-
-    /// The namespace to compare with: an object of a kind without namespaces has none, whatever is asked for.
-    fn effective<'a>(&self, namespace: &'a str) -> &'a str {
-        let field_value = Option::unwrap_or_default;
-        let scoped = crate::kustomize::text::scope::is_cluster_scoped(
-            field_value(self.group),
-            field_value(self.version),
-            field_value(self.kind),
-        );
-        if scoped { "_non_namespaceable_" } else { namespace }
-    }
-}
-
-impl std::fmt::Display for SourceSelector<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.kind, self.name) {
-            (Some(kind), Some(name)) => write!(f, "{kind} `{name}`"),
-            (Some(kind), None) => write!(f, "{kind}"),
-            (None, Some(name)) => write!(f, "object `{name}`"),
-            (None, None) => write!(f, "object of that kind"),
-        }
-    }
-}
-
-/// The delimiter and the index of `options`.
-fn delimiter(options: Option<&Node>) -> Result<Option<(&str, i64)>, ReplacementError> {
-    let Some(options) = options else { return Ok(None) };
-    let index = match options.get("index").filter(|index| !index.is_null()) {
-        None => 0,
-        Some(index) => index
-            .text()
-            .and_then(|text| text.parse().ok())
-            .ok_or_else(|| invalid(index.span(), "`index` is a whole number"))?,
-    };
-    Ok(text_of(options, "delimiter").map(|delimiter| (delimiter, index)))
-}
-
-fn extract_part(source: &Node, value: &Node) -> Result<SourceValue, ReplacementError> {
-    let source_value = |value: Node| SourceValue { source: value.span().clone(), value };
-    let options = source.get("options");
-    let Some((delimiter, index)) = delimiter(options)? else { return Ok(source_value(value.clone())) };
-    let span = options.unwrap_or(source).span();
-    let Some(text) = value.text() else {
-        return Err(not_found(span, "`delimiter` needs a single value, and the source is a list or a mapping"));
-    };
-    let piece = usize::try_from(index).ok().and_then(|index| text.split(delimiter).nth(index));
-    let Some(piece) = piece else {
-        return Err(not_found(span, format!("`{text}` has no part {index} between `{delimiter}`")));
-    };
-    let style = match retype(value, piece, false) {
-        Retyped::Compatible(style) => style,
-        Retyped::Incompatible(_) => Style::Double,
-    };
-    Ok(source_value(Node { value: Value::Scalar(piece.into(), style), origin: value.origin.clone() }))
-}
-
-/// A target as it is written: where it selects objects and which fields of them.
+/// The fields of a target, and the value to write.
 struct TargetFields<'a> {
     source_value: &'a SourceValue,
     delimiter: Option<(&'a str, i64)>,
     create: bool,
-    /// The field paths and their places.
+    /// The field paths and their positions.
     paths: Vec<(Vec<String>, Span)>,
 }
 
@@ -288,7 +104,7 @@ fn write_to(
     accumulator: &mut Accumulator,
 ) -> Result<(), ReplacementError> {
     let Some(select) = target.get("select").filter(|select| !select.is_null()) else {
-        return Err(invalid(target.span(), "a target of a replacement says in `select` which objects it is for"));
+        return Err(invalid(target.span(), "a target of a replacement requires `select`"));
     };
     let selector = Selector::read(select)?;
     let rejects = target.get("reject").map_or(&[][..], Node::items).iter().filter(|node| !node.is_null());
@@ -322,7 +138,7 @@ fn write_to(
 
 fn selects(selector: &Selector, rejects: &[Selector], resource: &Resource) -> bool {
     let namespace = resource.node.at_keys(&["metadata", "namespace"]).and_then(Node::text).unwrap_or_default();
-    // The current namespace is compared as written, former ones as kustomize notes them.
+    // The current namespace is compared as written, former namespaces as kustomize stores them.
     let any = |target: &Selector| {
         target.selects_id(&resource.id, namespace)
             || resource.previous_ids().any(|id| target.selects_id(&id, &id.namespace))
@@ -358,7 +174,7 @@ impl TargetFields<'_> {
                     size_limits::check_object_size(&changed, value).map_err(refused)?;
                     node = changed;
                 }
-                Ok(None) => return Err(error(format!("there is no field `{shown}` in {object}"))),
+                Ok(None) => return Err(error(format!("{object} has no field `{shown}`"))),
                 Err(message) => return Err(error(format!("`{shown}` cannot be replaced in {object}: {message}"))),
             }
         }
@@ -368,7 +184,7 @@ impl TargetFields<'_> {
     fn set(&self, old: &Node, is_new: bool, span: &Span) -> Result<Node, String> {
         let value = &self.source_value.value;
         let new = match (old.text(), self.delimiter) {
-            (None, Some(_)) => return Err("`delimiter` needs a single value".into()),
+            (None, Some(_)) => return Err("`delimiter` requires a scalar".into()),
             (None, None) => value.value.clone(),
             (Some(before), delimiter) => {
                 let text = match delimiter {
@@ -388,12 +204,12 @@ impl TargetFields<'_> {
         };
         let via =
             |by: &Span, was: Origin| Origin::Via(Arc::new(Step::new(By::Field(by.clone()), Some(was), Box::default())));
-        // The source's place stays between the old one and the replacement's.
+        // The origin of the source lies between the former value and the replacement.
         Ok(Node { value: new, origin: via(span, via(&self.source_value.source, old.origin.clone())) })
     }
 }
 
-/// The text with one of its parts replaced, or with one more before or behind them.
+/// Replaces a part of a text, or adds one at the start or the end.
 fn replace_part(text: &str, delimiter: &str, index: i64, value: &str) -> String {
     let mut parts: Vec<&str> = text.split(delimiter).collect();
     match usize::try_from(index) {
@@ -414,7 +230,7 @@ mod tests {
     use crate::yaml::Origin;
 
     #[test]
-    fn a_replaced_value_remembers_the_replacement_the_source_and_what_it_was() {
+    fn a_replaced_value_keeps_the_replacement_the_source_and_the_old_value_as_origin() {
         let replacement = "resources: [a.yaml]\nreplacements:\n  - source: {name: a, fieldPath: data.from}\n    targets:\n      - select: {name: a}\n        fieldPaths: [data.to]\n";
         let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  from: new\n  to: old\n";
         let tree: Tree =

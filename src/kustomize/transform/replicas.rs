@@ -1,4 +1,4 @@
-//! `replicas`: how many pods a workload has.
+//! `replicas`: the replica count of workloads.
 
 use crate::base::finding::{Finding, did_you_mean};
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec};
@@ -8,7 +8,7 @@ use crate::kustomize::state::accumulator::Accumulator;
 use crate::kustomize::text::string_value::new_value;
 use crate::yaml::{By, Entry, Node, Reader, Scalar, Style, Value};
 
-/// Sets the counts of an entry's objects; an entry that names none is a fault.
+/// Sets the replica counts of objects; an entry without a match is an error.
 pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Accumulator) {
     if entries.is_empty() {
         return;
@@ -58,12 +58,12 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
 fn unmatched(entry: &Node, name: &str, specs: &[FieldSpec], accumulator: &Accumulator) -> Finding {
     let mut kinds: Vec<&str> = specs.iter().map(|spec| &*spec.gvk.kind).filter(|kind| !kind.is_empty()).collect();
     kinds.dedup();
-    let message = format!("no object called `{name}` has replicas: none of {}", kinds.join(", "));
+    let message = format!("no object `{name}` of a kind with replicas exists; the kinds are {}", kinds.join(", "));
     let candidates =
         accumulator.resources.list.iter().filter(|resource| specs.iter().any(|spec| spec.matches(&resource.id)));
     let help = match did_you_mean(name, candidates.map(|resource| &*resource.id.name)) {
-        Some(suggestion) => format!("did you mean `{suggestion}`? kustomize refuses the entry"),
-        None => "correct the name or remove the entry: kustomize refuses it".to_string(),
+        Some(suggestion) => format!("did you mean `{suggestion}`? kustomize rejects the entry"),
+        None => "correct the name, or remove the entry; kustomize rejects it".to_string(),
     };
     Finding::error(FAILED_BUILD, entry.get("name").unwrap_or(entry).span().clone(), message).help(help)
 }
@@ -74,14 +74,14 @@ fn read(entry: &Node) -> Result<(&str, Node), Finding> {
     let name = match entry.get("name").map(|name| (name, name.resolve(Reader::Kubernetes))) {
         None | Some((_, Some(Scalar::Null))) => "",
         Some((_, Some(Scalar::String(text)))) => text,
-        Some((name, _)) => return Err(error(name, "`name` must be a string").help("put it into quotes")),
+        Some((name, _)) => return Err(error(name, "`name` must be a string").help("put it in quotes")),
     };
     let count = match entry.get("count").map(|count| (count, count.resolve(Reader::Kubernetes))) {
         None | Some((_, Some(Scalar::Null))) => Node::scalar("0", Style::Plain, entry.span().clone()),
         Some((count, Some(Scalar::Int(number)))) => {
             Node { value: Value::Scalar(number.to_string().into(), Style::Plain), origin: count.origin.clone() }
         }
-        Some((count, _)) => return Err(error(count, "`count` must be a whole number")),
+        Some((count, _)) => return Err(error(count, "`count` must be an integer")),
     };
     Ok((name, count))
 }
@@ -93,11 +93,11 @@ fn set(old: Option<&Node>, count: &Node) -> Result<Option<Node>, FieldError> {
         Some(Node { value: Value::Scalar(_, Style::Plain), .. }) => {
             Ok(old.filter(|old| *old != count).map(|old| old.changed(count.value.clone(), by)))
         }
-        // A count in quotes stays in quotes, and so a string.
+        // A quoted count stays quoted, so it stays a string.
         Some(old @ Node { value: Value::Scalar(text, style), .. }) => {
             let new = count.shared_text().unwrap_or_else(|| text.clone());
             Ok((new != *text).then(|| old.changed(Value::Scalar(new, *style), by)))
         }
-        Some(old) => Err(FieldError { span: old.span().clone(), message: "a count is a single value".into() }),
+        Some(old) => Err(FieldError { span: old.span().clone(), message: "a replica count must be a scalar".into() }),
     }
 }

@@ -1,4 +1,4 @@
-//! The transformers of one kustomization, in kustomize's order, whatever the order in the file.
+//! The transformers of a kustomization in kustomize's order, regardless of the order in the file.
 
 use super::names::{self, Affix};
 use super::{annotations, images, labels, namespace, replacements, replicas};
@@ -7,12 +7,13 @@ use crate::kustomize::fieldspec::field_spec::FieldError;
 use crate::kustomize::fieldspec::transformer_config::ConfigField;
 use crate::kustomize::file::definition::Definition;
 use crate::kustomize::file::files::Files;
+use crate::kustomize::omission::Omission;
 use crate::kustomize::patch::read::{self, PatchFormat};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
 use crate::yaml::{Entry, Node};
 
-/// Runs them over all objects that the kustomization holds.
+/// Runs the transformers over all accumulated objects.
 pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accumulator) {
     let folder = &definition.folder;
     let merges = definition.items("patchesStrategicMerge");
@@ -43,7 +44,7 @@ pub(crate) fn run(files: &Files, definition: &Definition, accumulator: &mut Accu
     accumulator.resources.reindex();
 }
 
-/// An entry that holds a text.
+/// The entry of a field with a text.
 fn text_entry<'a>(definition: &'a Definition, field: &str) -> Option<&'a Entry> {
     definition.entry(field).filter(|entry| entry.node.text().is_some_and(|text| !text.is_empty()))
 }
@@ -78,11 +79,11 @@ fn add_labels(definition: &Definition, accumulator: &mut Accumulator) {
     }
     let (own, common) = (definition.items("labels").len(), definition.entry("commonLabels"));
     let any = own > 0 || common.is_some_and(|common| !common.node.entries().is_empty());
-    // The common ones are written whenever there are any at all.
+    // kustomize counts the transformer of `commonLabels` whenever there are any labels.
     accumulator.record_transformers("LabelTransformer", if any { own + 1 } else { 0 });
 }
 
-/// Lays the patches of a list over the objects they are for.
+/// Applies a list of patches.
 pub(crate) fn apply_patches(
     files: &Files,
     folder: &str,
@@ -96,19 +97,19 @@ pub(crate) fn apply_patches(
     let (complete, schema) = (!accumulator.is_incomplete, accumulator.schema.clone());
     let mut findings = Vec::new();
     let patches = read::read(files, folder, items, format, &mut findings);
-    // One index for all patches: 4,000 objects and 1,000 patches are looked up, not scanned.
+    // All patches share one index, so that 1,000 patches do not scan 4,000 objects each.
     let mut positions = accumulator.resources.index();
     let mut targets = Vec::new();
     for patch in patches {
         if patch.has_encrypted_identity() {
-            accumulator.skip("patches: <encrypted>");
+            accumulator.skip(Omission::EncryptedPatch);
             continue;
         }
         let resources = &mut accumulator.resources;
         let Some(selected) = patch.apply(resources, &mut positions, complete, schema.as_deref(), &mut findings) else {
             continue;
         };
-        // What is not here may be what the patch is for.
+        // In an incomplete build, the target of the patch may be missing.
         if selected > 0 || (complete && !accumulator.awaits_bootstrap) {
             targets.extend(patch.target_outcome(selected, resources, targets.len()));
         }
@@ -121,7 +122,7 @@ pub(crate) fn apply_patches(
 }
 
 impl Accumulator {
-    /// Notes what a transformer could not do.
+    /// Reports the error of a transformer.
     pub(crate) fn record_error(&mut self, result: Result<(), FieldError>) {
         if let Err(error) = result {
             self.fail(Finding::error(FAILED_BUILD, error.span, error.message));

@@ -1,4 +1,4 @@
-//! `ValueAddTransformer`: a value written into fields, or into paths that fields hold.
+//! `ValueAddTransformer`: a value in fields, or in paths that fields contain.
 
 use super::namespace::{self, Options, Subjects};
 use crate::base::finding::Finding;
@@ -13,7 +13,7 @@ use crate::yaml::{By, Node, Reader, Scalar, Style, Value};
 
 const NAMESPACE: &str = "metadata/namespace";
 
-/// Carries out a transformer's targets, its own and those of the file that it names.
+/// Applies the targets of a transformer and those of its target file.
 pub(crate) fn apply(files: &Files, folder: &str, transformer: &Node, accumulator: &mut Accumulator) {
     let value = value_of(files, folder, transformer);
     let mut targets = transformer.get("targets").map_or(&[][..], Node::items).to_vec();
@@ -31,7 +31,7 @@ pub(crate) fn apply(files: &Files, folder: &str, transformer: &Node, accumulator
         }
     }
     if targets.is_empty() {
-        let message = "a value to add needs `targets`";
+        let message = "a ValueAddTransformer requires `targets`";
         accumulator.fail(Finding::error(FAILED_BUILD, transformer.span().clone(), message));
     }
     for target in targets {
@@ -41,26 +41,26 @@ pub(crate) fn apply(files: &Files, folder: &str, transformer: &Node, accumulator
     }
 }
 
-/// The value; the name of the kustomization's folder where none is said.
+/// The value of a transformer; the default is the name of the kustomization's directory.
 fn value_of(files: &Files, folder: &str, transformer: &Node) -> Node {
     let written = transformer.get("value").filter(|value| !value.is_null());
     let trimmed = written.and_then(Node::text).map(str::trim).filter(|text| !text.is_empty());
-    let place = written.unwrap_or(transformer);
+    let source = written.unwrap_or(transformer);
     let folder_name = files.tree().called(folder);
     let text = trimmed.unwrap_or_else(|| folder_name.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
-    Node { value: Value::Scalar(text.into(), Style::Plain), origin: place.origin.clone() }
+    Node { value: Value::Scalar(text.into(), Style::Plain), origin: source.origin.clone() }
 }
 
 fn apply_one(value: &Node, target: &Node, resources: &mut Resources) -> Result<(), Finding> {
     let error = |node: &Node, message: String| Finding::error(FAILED_BUILD, node.span().clone(), message);
     let path = target.get("fieldPath").filter(|path| path.text().is_some_and(|text| !text.is_empty()));
-    let path = path.ok_or_else(|| error(target, "this target says no `fieldPath`".into()))?;
+    let path = path.ok_or_else(|| error(target, "this target has no `fieldPath`".into()))?;
     let position = match target.get("filePathPosition").map(|node| (node, node.resolve(Reader::Kubernetes))) {
         None | Some((_, Some(Scalar::Null))) => 0,
         Some((node, Some(Scalar::Int(position)))) => {
-            usize::try_from(position).map_err(|_| error(node, format!("`filePathPosition` cannot be {position}")))?
+            usize::try_from(position).map_err(|_| error(node, "`filePathPosition` must not be negative".into()))?
         }
-        Some((node, _)) => return Err(error(node, "`filePathPosition` must be a whole number".into())),
+        Some((node, _)) => return Err(error(node, "`filePathPosition` must be an integer".into())),
     };
     let selector = target.get("selector").filter(|selector| !selector.is_null()).map(Selector::read).transpose();
     let selector = selector.map_err(|unreadable| error(&unreadable.node, unreadable.message))?;
@@ -90,7 +90,7 @@ fn add(value: &Node, path: &Node, position: usize, resource: &Resource) -> Resul
         return single.list.pop().map(|resource| resource.node).ok_or_else(String::new);
     }
     let set = |old: &Node, _: bool| {
-        let Some(before) = old.text() else { return Err("the field holds no single value".to_string()) };
+        let Some(before) = old.text() else { return Err("the field is not a scalar".to_string()) };
         let added = value.text().unwrap_or_default();
         let new = if position == 0 { added.to_string() } else { insert_segment(before, position - 1, added) };
         let style = match old.value {
@@ -100,10 +100,10 @@ fn add(value: &Node, path: &Node, position: usize, resource: &Resource) -> Resul
         Ok(old.changed(Value::Scalar(new.into(), style), By::Field(value.span().clone())))
     };
     let change = Change { create: Some(Shape::Scalar), span: path.span(), set: &set };
-    change.apply(&resource.node, &split_path(text, '/'))?.ok_or_else(|| format!("there is no field `{text}`"))
+    change.apply(&resource.node, &split_path(text, '/'))?.ok_or_else(|| format!("the field `{text}` does not exist"))
 }
 
-/// A path with one more part at a position, counted from its first part whether or not it begins with a slash.
+/// Inserts a segment into a path. Positions count from the first segment, with or without a leading slash.
 fn insert_segment(path: &str, position: usize, part: &str) -> String {
     if part.is_empty() {
         return path.to_string();
@@ -119,7 +119,7 @@ mod tests {
     use super::insert_segment;
 
     #[test]
-    fn a_part_goes_to_its_position_and_an_absolute_path_stays_one() {
+    fn a_segment_is_inserted_at_its_position_and_an_absolute_path_stays_absolute() {
         let cases = [("", 0, "P"), ("/", 3, "/P"), ("a/b", 0, "P/a/b"), ("/a/b", 1, "/a/P/b"), ("a/b", 9, "a/b/P")];
         for (path, position, expected) in cases {
             assert_eq!(insert_segment(path, position, "P"), expected);

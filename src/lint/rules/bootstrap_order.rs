@@ -5,36 +5,39 @@ use crate::flux::{Applied, Applier, ApplierKind, Brought, CONTROLLERS, DEFAULT_C
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
+use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
+use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason, applied, ready, waits_for};
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
-use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason, applied, ready, waits_for};
-use crate::lint::facts::own_position::own_position;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Name, Node};
 
 declare! {
-    /// In a cold start, something is applied before what it needs, or waits for ever.
+    /// An object is applied before its dependencies, or never becomes ready.
     ///
     /// ## Why
     ///
-    /// On a cluster that has run for long, everything is there already, and the order in which it came is forgotten. A
-    /// new cluster, or one that is brought up again after a disaster, starts from nothing. A Kustomization that applies
-    /// an object whose Namespace or CRD another one brings fails until that one was there, and with `wait` a pod whose
-    /// Secret comes later runs into the timeout. Some waits never end: a parent that waits for a child which depends on
-    /// it, a Kustomization with custom resources whose CRD is brought by another one that it brings itself: Flux applies
-    /// nothing of it as long as one object is refused. Or one that brings its own variables or its own source.
+    /// On a long-running cluster all objects already exist, so a wrong order stays hidden. A new cluster, or a cluster
+    /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace and the CRD of each
+    /// of its objects exist. With `wait`, a pod runs into the timeout if its Secret is applied later. Some waits never
+    /// end:
     ///
-    /// Before a Kustomization comes what brought it, what it depends on, and what those wait for. Within one, Flux
-    /// applies CRDs, Namespaces and ClusterRoles first. Silent about what charts bring, and about cycles of `dependsOn`
-    /// alone, which are `dependency-cycle`.
+    /// - A parent waits for a child that depends on the parent.
+    /// - A Kustomization contains custom resources, and one of its own children applies their CRD. Flux applies nothing
+    ///   of a Kustomization as long as the API server rejects one of its objects.
+    /// - A Kustomization applies its own variables or its own source.
+    ///
+    /// A Kustomization comes after the object that applies it, after its dependencies, and after the objects that those
+    /// wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule ignores
+    /// objects from charts. It also ignores cycles of `dependsOn` alone, which `dependency-cycle` reports.
     ///
     /// ## How to fix it
     ///
-    /// Add the Kustomization that brings it to `dependsOn`. Of a cycle, break one step: let the parent not wait, or move
-    /// what is needed out of what needs it.
+    /// Add the Kustomization that applies the dependency to `dependsOn`. To break a cycle, remove `wait` from the
+    /// parent, or move the dependency to another Kustomization.
     ///
     /// ## Bad
     ///
@@ -134,21 +137,21 @@ declare! {
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies);
     /// stages in [fluxcd/pkg](https://github.com/fluxcd/pkg/blob/main/ssa/manager_apply.go)
-    "bootstrap-order", Warning, "in a cold start, something is applied before what it needs, or waits for ever",
+    "bootstrap-order", Warning, "an object is applied before its dependencies, or never becomes ready",
     Check::Cluster(check),
 }
 
-/// Something that has to be there before an object.
+/// A dependency of an object: a CRD, a Namespace or a Secret that must exist before it.
 struct Need<'a> {
-    /// The object.
+    /// The object that has the dependency.
     object: Applied<'a>,
-    /// The place that says so.
+    /// The place of the reference to the dependency.
     place: Span,
-    /// What is needed, in words.
+    /// The dependency as text for a message.
     what: String,
-    /// Whether the object is refused without it; otherwise it only does not become ready.
+    /// Whether the API server rejects the object without the dependency. Otherwise the object only stays unready.
     refused: bool,
-    /// The appliers that bring it.
+    /// The appliers that apply the dependency.
     providers: Vec<usize>,
 }
 
@@ -169,7 +172,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
     }
     for ((at, provider), needs) in &open {
-        // What any of several brings is there as soon as one of them is.
+        // If several appliers apply a dependency, it exists as soon as one of them is applied.
         for need in needs.iter().filter(|need| need.providers.len() == 1) {
             let is_gated = appliers.get(*at).is_some_and(|applier| waits_for(applier, need.object.object));
             let event = if need.refused { applied(*at) } else { ready(*at) };
@@ -179,30 +182,32 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
     }
-    found.extend(take_inputs(view, &tree, &mut order));
+    found.extend(add_inputs(view, &tree, &mut order));
     let cycles = order.cycles();
     found.extend(cycles.iter().filter_map(|cycle| deadlock(&order, cycle)));
     for ((at, provider), needs) in &open {
-        let both = |cycle: &EventCycle| {
-            let has = |at: usize| cycle.events.contains(&applied(at)) || cycle.events.contains(&ready(at));
-            has(*at) && has(*provider)
+        let contains_both = |cycle: &EventCycle| {
+            let contains = |at: usize| cycle.events.contains(&applied(at)) || cycle.events.contains(&ready(at));
+            contains(*at) && contains(*provider)
         };
-        if !cycles.iter().any(both) {
+        if !cycles.iter().any(contains_both) {
             let is_after = order.is_before(*at, *provider);
             found.extend(too_early(view, *provider, needs, is_after));
         }
     }
 }
 
-/// Notes what Kustomizations and releases take from what others bring. Of that only what never comes is told: another
-/// rule finds what comes late. Gives the findings for what takes something of its own.
-fn take_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -> Vec<Finding> {
+/// Adds the inputs that Kustomizations and releases read from other appliers to the order. Returns the findings for
+/// appliers that apply their own inputs.
+///
+/// Only inputs that never arrive are reported here: `missing-dependency` reports inputs that arrive late.
+fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -> Vec<Finding> {
     let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
     let mut findings = Vec::new();
     for Input { user, by, is_itself, node, thing } in view.inputs() {
         let provider = thing.by.at;
         let is_above = || tree.is_ancestor(provider, by.at);
-        // What any of several brings is there as soon as one of them is.
+        // If several appliers apply an input, it exists as soon as one of them is applied.
         if is_above() || twice.contains(&memory_address(thing.object)) || thing.by.is_suspended() {
             continue;
         }
@@ -212,7 +217,7 @@ fn take_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) 
                 order.add_need(ready(by.at), provider, by.place(node.span()), what());
             }
         } else if by.brought_by.as_ref().is_none_or(|parent| makes_roots(parent)) {
-            // Whoever applies a root by hand applies what it needs.
+            // The user that applies a root by hand also applies its inputs.
         } else if provider == by.at {
             findings.push(own_input(by, node, thing));
         } else {
@@ -222,36 +227,42 @@ fn take_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) 
     findings
 }
 
-/// Whether what an applier brings is a root.
+/// Whether the Kustomizations that an applier applies are roots.
 fn makes_roots(applier: &Applier) -> bool {
     matches!(applier.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance)
 }
 
-/// What something waits for that only itself would bring.
+/// The finding for an applier that applies its own input.
 fn own_input(by: &Applier, node: &Node, thing: &Applied<'_>) -> Finding {
     let wanted = thing.object.reference();
-    let message = format!("in a cold start, {} waits for ever for {wanted}, which it brings itself", by.reference);
-    let help = "let another Kustomization bring it, or the one that brings this one: Flux needs it before it applies anything";
-    Finding::warning(RULE.id, Label::new(own_position(by, node.span()), "needs it first"), message)
-        .related(thing.by.place(thing.object.span()), "brought here")
+    let message =
+        format!("in a cold start, {} never becomes ready: it needs {wanted}, which it applies itself", by.reference);
+    let help = "move the object to another Kustomization, or to the parent of this one: Flux needs it before it applies \
+                anything";
+    Finding::warning(RULE.id, Label::new(own_position(by, node.span()), "needed first"), message)
+        .related(thing.by.place(thing.object.span()), "applied here")
         .help(help)
         .about(by.reference.clone())
 }
 
-/// What objects need that neither their own applier brings nor one that brought it.
+/// The dependencies of objects that neither their own applier nor one of its ancestors applies.
 fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
     let mut defined: Index<u64, Vec<usize>> = Index::default();
-    let mut made: Index<Name, Vec<usize>> = Index::default();
+    let mut namespaces: Index<Name, Vec<usize>> = Index::default();
     for (brought, listing) in &view.lists {
         let needs = listing.needs(&brought.objects);
         needs.defined_kinds.iter().for_each(|print| defined.entry(*print).push(brought.by.at));
-        needs.namespaces.iter().for_each(|name| made.entry(name.clone()).push(brought.by.at));
+        needs.namespaces.iter().for_each(|name| namespaces.entry(name.clone()).push(brought.by.at));
     }
     let mut found = Vec::new();
     for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
         let brought: &'a Brought = brought;
         let is_above = |provider: &usize| tree.applies(*provider, brought);
-        let mut take = |at: usize, providers: &[usize], refused: bool, node: &dyn Fn(&'a Object) -> Option<&'a Node>, what: &dyn Fn() -> String| {
+        let mut add = |at: usize,
+                       providers: &[usize],
+                       refused: bool,
+                       node: &dyn Fn(&'a Object) -> Option<&'a Node>,
+                       what: &dyn Fn() -> String| {
             if providers.is_empty() || providers.iter().any(is_above) {
                 return;
             }
@@ -263,12 +274,12 @@ fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
         let needs = listing.needs(&brought.objects);
         for (print, at) in &needs.custom_kinds {
             let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
-            take(*at, providers, true, &|object| object.node.get("kind"), &|| "its CRD".to_owned());
+            add(*at, providers, true, &|object| object.node.get("kind"), &|| "its CRD".to_owned());
         }
         for (namespace, at) in &listing.namespaces {
-            let providers = made.get(namespace).filter(|_| !view.has_namespace_without_applier(namespace));
+            let providers = namespaces.get(namespace).filter(|_| !view.has_namespace_without_applier(namespace));
             let node = |object: &'a Object| object.node.at_keys(&["metadata", "namespace"]);
-            take(*at, providers.map_or(&[][..], Vec::as_slice), true, &node, &|| format!("namespace `{namespace}`"));
+            add(*at, providers.map_or(&[][..], Vec::as_slice), true, &node, &|| format!("namespace `{namespace}`"));
         }
         for (namespace, name, node, at) in &needs.secrets {
             let provider = provider_of_secret(view, namespace, name);
@@ -282,7 +293,7 @@ fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
     found
 }
 
-/// The applier that brings a Secret, or what makes it.
+/// The applier of a Secret, or of the object that creates the Secret.
 fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<usize> {
     match view.presence("", "Secret", namespace, name) {
         Presence::Received(applied) => Some(applied.by.at),
@@ -302,23 +313,26 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
     let (object, user) = (first.object.object.reference(), &first.object.by);
     let more = match rest.len() {
         0 => String::new(),
-        1 => ", and another object likewise".to_owned(),
-        more => format!(", and {more} other objects likewise"),
+        1 => "; the same applies to another object".to_owned(),
+        more => format!("; the same applies to {more} other objects"),
     };
     let message = format!(
-        "in a cold start, {} may apply {object} before {} is there, which {} brings{more}",
+        "in a cold start, {} may apply {object} before {} exists, which {} applies{more}",
         user.reference, first.what, provider.reference
     );
     let consequence = if first.refused {
-        "until it is there, Flux applies nothing of what goes with the object"
+        "until it exists, Flux applies nothing of this Kustomization"
     } else {
-        "until it is there, its pods do not start"
+        "until it exists, the pods of the object do not start"
     };
-    let (it, its_user) = (&provider.reference, &user.reference);
+    let (provider_name, user_name) = (&provider.reference, &user.reference);
     let help = if is_after {
-        format!("let {its_user} or what comes before it bring it, since {it} comes after {its_user}: {consequence}")
+        format!(
+            "move it to {user_name} or to one of its dependencies, because {provider_name} is applied after \
+             {user_name}: {consequence}"
+        )
     } else {
-        format!("add {it} to `dependsOn` of {its_user}: {consequence}")
+        format!("add {provider_name} to `dependsOn` of {user_name}: {consequence}")
     };
     let mut finding =
         Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
@@ -328,7 +342,7 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
         finding = finding.related(own_position(user, own.span()), format!("{} does not wait for it", user.reference));
     }
     if let Some(own) = &provider.object {
-        finding = finding.related(own_position(provider, own.span()), format!("{} brings it", provider.reference));
+        finding = finding.related(own_position(provider, own.span()), format!("{} applies it", provider.reference));
     }
     Some(finding)
 }
@@ -337,30 +351,36 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
     let (first, rest) = cycle.steps.split_first()?;
     let (waiting, wanted) = (order.name(first.from), order.name(first.to));
     let (place, message) = match &first.reason {
-        Reason::Needs(place, what) => {
-            (place.clone(), format!("in a cold start, {waiting} waits for ever: {what}, which {wanted} brings, and that waits for {waiting}"))
-        }
+        Reason::Needs(place, what) => (
+            place.clone(),
+            format!(
+                "in a cold start, {waiting} never becomes ready: {what}, which {wanted} applies, and {wanted} waits for \
+                 {waiting}"
+            ),
+        ),
         Reason::HealthCheck(place) | Reason::DependsOn(place) => {
             let message = if waiting == wanted {
-                format!("{waiting} waits for ever for what it brings itself")
+                format!("{waiting} never becomes ready: it waits for itself")
             } else {
-                format!("{waiting} waits for ever for {wanted}, which waits for it in turn")
+                format!("{waiting} never becomes ready: it waits for {wanted}, which waits for {waiting}")
             };
             (place.clone(), message)
         }
         Reason::Applied | Reason::AppliedByParent => return None,
     };
-    let help = "break one of the steps: let one not wait, or move what is needed out of what needs it";
+    let help = "break one step of the cycle: remove a wait, or move the dependency to another Kustomization";
     let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
     for CycleStep { from, to, reason } in rest {
         let (one, other) = (order.name(*from), order.name(*to));
         match reason {
-            Reason::Needs(place, what) => finding = finding.related(place.clone(), format!("{what}, which {other} brings")),
+            Reason::Needs(place, what) => {
+                finding = finding.related(place.clone(), format!("{what}, which {other} applies"));
+            }
             Reason::HealthCheck(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
             Reason::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
             Reason::AppliedByParent => {
                 if let Some(place) = order.position(*from) {
-                    finding = finding.related(place, format!("{other} brings {one}"));
+                    finding = finding.related(place, format!("{other} applies {one}"));
                 }
             }
             Reason::Applied => {}
@@ -369,7 +389,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
     Some(finding)
 }
 
-/// What each ResourceSet waits for that the cluster's Flux does not install.
+/// The findings for each ResourceSet that waits for CRDs that the FluxInstance does not install.
 fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
     let mut sets = view.of_kind(groups::FLUX_OPERATOR, "ResourceSet").peekable();
     if sets.peek().is_none() {
@@ -395,11 +415,14 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
                 continue;
             }
             let place = set.by.place(node.span());
-            let message = format!("{} waits for ever for CRD `{name}`", set.object.reference());
+            let message = format!(
+                "{} never becomes ready: it waits for CRD `{name}`, which is not installed",
+                set.object.reference()
+            );
             let help =
-                format!("add `{controller}` to the components of {}, which brings it", instance.object.reference());
+                format!("add `{controller}` to the components of {}: it installs the CRD", instance.object.reference());
             let list = listed.unwrap_or(&instance.object.node);
-            let finding = Finding::warning(RULE.id, Label::new(place, "nothing installs it"), message)
+            let finding = Finding::warning(RULE.id, Label::new(place, "not installed"), message)
                 .related(instance.by.place(list.span()), format!("`{controller}` is not among these components"))
                 .help(help)
                 .about(set.object.reference());
@@ -409,7 +432,7 @@ fn absent_definitions(view: &View<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The controller of Flux that a CRD comes with.
+/// The Flux controller that a CRD is installed with.
 fn controller_of(name: &str) -> Option<&'static str> {
     let (plural, group) = name.split_once('.')?;
     let controller = match (group, plural) {

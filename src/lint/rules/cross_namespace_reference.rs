@@ -7,20 +7,20 @@ use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
 declare! {
-    /// An object of Flux refers to something in another namespace.
+    /// A Flux object references an object in another namespace.
     ///
     /// ## Why
     ///
-    /// Where Flux is locked down, its controllers refuse that: the object never becomes ready, the Receiver triggers
-    /// nothing, the Alert drops the event. Where it is not, whoever may create such an object in one namespace uses the
-    /// sources, and with them the credentials, of any other.
+    /// If Flux is locked down, its controllers reject such a reference: the object never becomes ready, the Receiver
+    /// triggers nothing, and the Alert drops the event. Without the lockdown, an account that can create such an object
+    /// in one namespace can use the sources of every other namespace. It also uses their credentials.
     ///
-    /// Error where the controller of that kind has `--no-cross-namespace-refs`, pedantic elsewhere. `dependsOn` may name other
-    /// namespaces in any case.
+    /// The severity is error if the controller of the kind has `--no-cross-namespace-refs`, and pedantic otherwise.
+    /// `dependsOn` can always reference other namespaces.
     ///
     /// ## How to fix it
     ///
-    /// Refer to an object of the same namespace: give the namespace a source of its own.
+    /// Reference an object of the same namespace: create a source in that namespace.
     ///
     /// ## Bad
     ///
@@ -66,11 +66,12 @@ declare! {
     ///
     /// [Flux: multi-tenancy lockdown](https://fluxcd.io/flux/installation/configuration/multitenancy/),
     /// [kustomize-controller: cross-namespace references](https://github.com/fluxcd/kustomize-controller/blob/main/internal/controller/kustomization_controller.go)
-    "cross-namespace-reference", Error, "an object of Flux refers to something in another namespace",
+    "cross-namespace-reference", Error, "a Flux object references an object in another namespace",
     Check::Object(check),
 }
 
-/// The kinds that may name another namespace: their controller, and where. A list stands for each of its items.
+/// The kinds with references to other namespaces: group, kind, controller, and path of the reference or of a list of
+/// references.
 const REFERRING: [(&str, &str, &str, &[&str]); 8] = [
     (groups::KUSTOMIZE, "Kustomization", "kustomize-controller", &["spec", "sourceRef"]),
     (groups::HELM, "HelmRelease", "helm-controller", &["spec", "chartRef"]),
@@ -91,9 +92,8 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
         if !object.is(group, kind) {
             continue;
         }
-        let Some(referred) = object.node.at_keys(path) else { continue };
-        let one = std::slice::from_ref(referred);
-        for reference in if referred.is_seq() { referred.items() } else { one } {
+        let Some(node) = object.node.at_keys(path) else { continue };
+        for reference in if node.is_seq() { node.items() } else { std::slice::from_ref(node) } {
             let field = path.last().copied().unwrap_or_default();
             found.extend(judge(object, applied.namespace(), (controller, field), reference, context));
         }
@@ -108,19 +108,25 @@ fn judge(
     context: Context<'_>,
 ) -> Option<Finding> {
     let node = reference.get("namespace")?;
-    let (namespace, own) = (node.text().filter(|namespace| !namespace.is_empty())?, own?);
+    let namespace = node.text().filter(|namespace| !namespace.is_empty())?;
+    let own = own?;
     if namespace == own || namespace.contains('$') {
         return None;
     }
-    let said = |key: &str| reference.get(key).and_then(Node::text).unwrap_or_default();
-    let what = format!("{} `{namespace}/{}`", said("kind"), said("name"));
-    let message = format!("{} refers to {} in another namespace", object.reference(), what.trim_start());
+    let text = |key: &str| reference.get(key).and_then(Node::text).unwrap_or_default();
+    let what = format!("{} `{namespace}/{}`", text("kind"), text("name"));
+    let message = format!("{} references {} in another namespace", object.reference(), what.trim_start());
     let locked = context.tenancy.lockdown.as_ref().and_then(|lockdown| lockdown.locks(controller));
     let locked = locked.is_some_and(|locks| locks.cross_namespace);
     let help = if locked {
-        format!("name an object of namespace `{own}`: Flux is locked down here, and {controller} refuses others")
+        format!(
+            "reference an object of namespace `{own}`: Flux is locked down, and {controller} rejects other namespaces"
+        )
     } else {
-        format!("name an object of namespace `{own}`: under Flux's multi-tenancy lockdown {controller} refuses others")
+        format!(
+            "reference an object of namespace `{own}`: with the multi-tenancy lockdown of Flux, {controller} rejects \
+             other namespaces"
+        )
     };
     let mut finding = Finding::error(RULE.id, node.span().clone(), message)
         .related(object.span().clone(), format!("`{field}` of this {}", object.kind()))

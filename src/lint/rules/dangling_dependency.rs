@@ -7,22 +7,23 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {
-    /// `dependsOn` names something that does not exist.
+    /// `dependsOn` references an object that does not exist.
     ///
     /// ## Why
     ///
-    /// Flux waits for it for ever: nothing of the Kustomization, HelmRelease or ResourceSet is applied, new versions
-    /// neither. It mostly comes from a dependency that was renamed, or that is in another namespace: without one, it is
-    /// looked for beside the object itself. A ResourceSet has to say the namespace in any case.
+    /// Flux waits for the dependency without end. It applies nothing of the Kustomization, HelmRelease or ResourceSet,
+    /// and no new version either. Often the dependency was renamed, or it is in another namespace: without `namespace`,
+    /// Flux searches the namespace of the object itself. A ResourceSet must always set the namespace.
     ///
-    /// Kustomizations depend on Kustomizations and HelmReleases on HelmReleases, so that one of the other kind does not count. A
-    /// ResourceSet depends on objects of any kind; those that operators make are not missed. Silent where something
-    /// that is not known may bring it: a source without a copy, a ResourceSet with live inputs, a chart in that
-    /// namespace. Charts of public registries are not taken to bring Flux objects of a name that their values do not say.
+    /// A Kustomization depends on Kustomizations and a HelmRelease on HelmReleases, so an object of the other kind does
+    /// not count. A ResourceSet depends on objects of any kind; the rule ignores those that operators create. The rule
+    /// reports nothing if an unknown input may create the object: a source without a local copy, a ResourceSet with
+    /// live inputs, or a chart in that namespace. A chart of a public registry is assumed to create a Flux object only
+    /// if its values contain the name of the object.
     ///
     /// ## How to fix it
     ///
-    /// Correct the name or the namespace, or take the line away.
+    /// Correct the name or the namespace, or remove the entry.
     ///
     /// ## Bad
     ///
@@ -81,7 +82,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies)
-    "dangling-dependency", Error, "`dependsOn` names something that does not exist", Check::Cluster(check),
+    "dangling-dependency", Error, "`dependsOn` references an object that does not exist", Check::Cluster(check),
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -89,24 +90,24 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for (group, kind) in DEPENDENTS {
         for applied in view.of_kind(group, kind) {
             for Dependency { node, target: wanted, .. } in dependencies(applied.object) {
-                let is_there = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some();
-                if is_there || !is_judged(wanted) {
+                let exists = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some();
+                if exists || !is_judged(wanted) {
                     continue;
                 }
                 let Some(missing) = search.missing(wanted) else { continue };
                 let by = applied.object.reference();
-                let message = format!("{by} depends on {wanted}, which nothing brings to the cluster");
+                let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);
-                found.push(missing.explain(finding, "bring it, or take the line away: it is waited for without end"));
+                found.push(missing.explain(finding, "add it, or remove the entry: Flux waits for it without end"));
             }
         }
     }
 }
 
-/// Whether only manifests make objects of a kind: those of others may come from an operator or by hand.
+/// Whether only manifests create objects of a kind. Operators and users may create objects of other kinds.
 fn is_judged(wanted: ObjectId<'_>) -> bool {
     match (wanted.group, wanted.kind) {
-        // Somebody installs Flux itself, and what it reports it makes.
+        // A user may create the FluxInstance by hand, and controllers create the other kinds.
         (_, "FluxInstance" | "FluxReport" | "ExternalArtifact" | "HelmChart") => false,
         ("", "ConfigMap" | "Namespace") => true,
         _ => wanted.is_flux(),

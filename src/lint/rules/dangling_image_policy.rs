@@ -14,21 +14,21 @@ use crate::text::{Span, folder_of, normalize};
 use crate::yaml::{Entry, Node};
 
 declare! {
-    /// An image marker names no ImagePolicy, or an automation finds no marker where it looks.
+    /// An image marker references a missing ImagePolicy, or an image automation finds no marker.
     ///
     /// ## Why
     ///
-    /// Image automation replaces a value where a comment beside it names the policy that decides it. A comment that names
-    /// a policy which is not there is passed over without a word, and so is an automation whose path holds no such
-    /// comment: images stay at their version, and nobody hears of it.
+    /// Image automation replaces a value if a comment beside it references the policy for that value. It silently
+    /// ignores a comment that references a missing policy. It also ignores, without a message, a path that contains no
+    /// such comment. The images then stay at their version, and Flux reports no error.
     ///
-    /// Silent in a repository without a root, where something that may bring the policy could not be built, and about
-    /// automations whose source is another repository or has no copy here.
+    /// The rule reports nothing in a repository without a root, or if an input that may create the policy could not be
+    /// built. It ignores automations if their source is another repository or has no local copy.
     ///
     /// ## How to fix it
     ///
-    /// Correct the comment, `# {"$imagepolicy": "NAMESPACE:NAME"}`, add the ImagePolicy, or correct `spec.update.path`,
-    /// which starts at the root of the repository.
+    /// Correct the comment, `# {"$imagepolicy": "NAMESPACE:NAME"}`, add the ImagePolicy, or correct `spec.update.path`.
+    /// The path is relative to the root of the repository.
     ///
     /// ## Bad
     ///
@@ -77,7 +77,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: image update automations](https://fluxcd.io/flux/components/image/imageupdateautomations/)
-    "dangling-image-policy", Warning, "an image marker names no ImagePolicy, or an automation finds no marker",
+    "dangling-image-policy", Warning, "an image marker references a missing ImagePolicy, or an image automation finds no marker",
     Check::Fleet(check),
 }
 
@@ -86,7 +86,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         return;
     }
     let views: Vec<&View<'_>> = fleet.views.iter().filter(|view| view.receiver.target.is_none()).collect();
-    found.extend(nameless(fleet, &views));
+    found.extend(markers_without_policy(fleet, &views));
     let mut idle: BTreeMap<(String, usize), Finding> = BTreeMap::new();
     for view in views {
         for automation in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
@@ -106,15 +106,15 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     found.extend(idle.into_values());
 }
 
-/// The markers whose policy no cluster has.
-fn nameless(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
+/// The findings for markers without a policy on any cluster, and for invalid markers.
+fn markers_without_policy(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
     if fleet.repo.markers.is_empty() {
         return Vec::new();
     }
     let reached = fleet.reached();
     let mut judged: BTreeMap<(&str, &str), bool> = BTreeMap::new();
-    // One value often has a marker for its name and one for its tag.
-    let mut said: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
+    // An image often has one marker for its name and one for its tag.
+    let mut reported: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     let mut findings = Vec::new();
     for marker in &fleet.repo.markers {
         let (namespace, name) = (marker.namespace.as_str(), marker.name.as_str());
@@ -125,7 +125,7 @@ fn nameless(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
         });
         if (is_missing || marker.unknown_part.is_some())
             && !reached.is_set_aside(path)
-            && said.insert((path, namespace, name))
+            && reported.insert((path, namespace, name))
         {
             findings.push(without_policy(marker));
         }
@@ -135,30 +135,32 @@ fn nameless(fleet: &Fleet<'_>, views: &[&View<'_>]) -> Vec<Finding> {
 
 fn without_policy(marker: &Marker) -> Finding {
     let message = match &marker.unknown_part {
-        _ if marker.namespace.is_empty() => format!("this marker names `{}` without a namespace", marker.name),
-        Some(part) => format!("this marker asks for `{part}`, which is no part of an image"),
-        None => format!("this marker names ImagePolicy `{}/{}`, which no cluster has", marker.namespace, marker.name),
+        _ if marker.namespace.is_empty() => format!("this marker references `{}` without a namespace", marker.name),
+        Some(part) => format!("this marker selects `{part}`, which is not a part of an image"),
+        None => format!(
+            "this marker references ImagePolicy `{}/{}`, which does not exist on any cluster",
+            marker.namespace, marker.name
+        ),
     };
     if let Some(part) = &marker.unknown_part {
-        let help = "say `:tag`, `:name`, `:digest` or nothing: image automation passes over what it does not know";
-        let label = Label::new(marker.place.clone(), format!("no `{part}`"));
+        let help = "set `:tag`, `:name`, `:digest` or no suffix: image automation ignores other markers";
+        let label = Label::new(marker.place.clone(), format!("`{part}` is not valid"));
         return Finding::warning(RULE.id, label, message).help(help);
     }
-    let help =
-        "correct the name, `NAMESPACE:NAME`, or add the policy: image automation passes over what it does not know";
-    Finding::warning(RULE.id, Label::new(marker.place.clone(), "no such policy"), message).help(help)
+    let help = "correct the name, `NAMESPACE:NAME`, or add the policy: image automation ignores this marker";
+    Finding::warning(RULE.id, Label::new(marker.place.clone(), "policy not found"), message).help(help)
 }
 
 fn without_markers(automation: &Applied<'_>, place: Span, folder: &str) -> Finding {
     let reference = automation.object.reference();
-    let folder = if folder.is_empty() { "the repository" } else { folder };
-    let message = format!("{reference} finds no marker in `{folder}`");
-    let help = "correct `spec.update.path`, or add markers, `# {\"$imagepolicy\": \"NAMESPACE:NAME\"}`: without any it \
-                changes nothing";
-    Finding::warning(RULE.id, Label::new(place, "no marker below"), message).help(help).about(reference)
+    let searched = if folder.is_empty() { "the repository".to_owned() } else { format!("`{folder}`") };
+    let message = format!("{reference} finds no marker in {searched}");
+    let help = "correct `spec.update.path`, or add markers, `# {\"$imagepolicy\": \"NAMESPACE:NAME\"}`: without \
+                markers it changes nothing";
+    Finding::warning(RULE.id, Label::new(place, "no marker in this path"), message).help(help).about(reference)
 }
 
-/// The folder that an automation looks through, from the root of its repository, and the place that says so.
+/// The directory that an automation searches, relative to the root of its repository, and the place that sets it.
 fn update_path(automation: &Applied<'_>) -> Option<(Span, String)> {
     let update = automation.object.node.get("spec")?.entry("update");
     let path = update.and_then(|update| update.node.get("path"));
@@ -174,16 +176,16 @@ fn update_path(automation: &Applied<'_>) -> Option<(Span, String)> {
     Some((automation.by.place(&span), normalize(text)?))
 }
 
-/// Whether an automation works on the repository that is judged.
+/// Whether an automation changes the repository that is linted.
 fn syncs_here(view: &View<'_>, automation: &Applied<'_>) -> bool {
-    let said = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
-    let namespace = said("namespace").or(automation.object.namespace());
+    let text = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
+    let namespace = text("namespace").or(automation.object.namespace());
     view.receiver.cluster.brought.iter().any(|brought| {
         let Some(source) = brought.by.source.as_ref().filter(|_| brought.by.state == State::Built) else {
             return false;
         };
-        let is_same = Some(&*source.name) == said("name")
-            && Some(&*source.kind) == said("kind")
+        let is_same = Some(&*source.name) == text("name")
+            && Some(&*source.kind) == text("kind")
             && source.namespace.as_deref() == namespace;
         is_same && brought.objects.get(0).is_some_and(|object| written_position(object).0.is_none())
     })

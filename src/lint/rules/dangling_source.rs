@@ -9,22 +9,23 @@ use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {
-    /// A `sourceRef` or `chartRef` names a source that the cluster does not receive.
+    /// A `sourceRef` or `chartRef` references a source that the cluster does not receive.
     ///
     /// ## Why
     ///
-    /// Flux finds nothing to build from: the Kustomization or HelmRelease fails, and so does what depends on it. It
-    /// mostly comes from a source that was renamed or left out of a kustomization.yaml, or from a `namespace` that is not
-    /// said: without one, the source is looked for beside the object itself.
+    /// Flux cannot build the Kustomization or HelmRelease without its source, so the object fails, and so do the
+    /// objects that depend on it. Often the source was renamed, a kustomization.yaml does not list it, or the reference
+    /// has no `namespace`: Flux then searches the namespace of the object itself.
     ///
-    /// Judged are Kustomizations, HelmReleases, HelmCharts and ImageUpdateAutomations, and what sources include. The source that
-    /// a FluxInstance makes for its `sync` counts. Silent where something that is not known may bring it: a source without
-    /// a copy, a ResourceSet with live inputs, a chart in that namespace. Charts of public registries are not taken to
-    /// bring Flux objects of a name that their values do not say.
+    /// The rule checks Kustomizations, HelmReleases, HelmCharts and ImageUpdateAutomations, and the sources that other
+    /// sources include. The source that a FluxInstance creates for its `sync` counts. The rule reports nothing if an
+    /// unknown input may create the source: a source without a local copy, a ResourceSet with live inputs, or a chart
+    /// in that namespace. A chart of a public registry is assumed to create a Flux object only if its values contain
+    /// the name of the object.
     ///
     /// ## How to fix it
     ///
-    /// Correct the name, the kind or the namespace, or bring the source.
+    /// Correct the name, the kind or the namespace, or add the source.
     ///
     /// ## Bad
     ///
@@ -64,7 +65,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: source reference](https://fluxcd.io/flux/components/kustomize/kustomizations/#source-reference)
-    "dangling-source", Error, "a source that is referred to does not reach the cluster", Check::Cluster(check),
+    "dangling-source", Error, "the cluster does not receive a referenced source", Check::Cluster(check),
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -75,30 +76,30 @@ fn check(view: &View<'_>, found: &mut Findings) {
             if view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some() {
                 continue;
             }
-            if is_made(view, wanted) {
+            if is_generated(view, wanted) {
                 continue;
             }
             let Some(missing) = search.missing(wanted) else { continue };
-            found.push(missing.explain(finding(&applied, node, wanted), "bring it, or correct the name"));
+            found.push(missing.explain(finding(&applied, node, wanted), "add it, or correct the name"));
         }
     }
 }
 
 fn finding(applied: &Applied<'_>, node: &Node, wanted: ObjectId<'_>) -> Finding {
     let by = applied.object.reference();
-    let message = format!("{by} is made from {wanted}, which nothing brings to the cluster");
+    let message = format!("{by} uses {wanted}, which the cluster does not receive");
     Finding::error(RULE.id, applied.by.place(node.span()), message).about(by)
 }
 
-/// Whether a controller makes a source, or may do so.
-fn is_made(view: &View<'_>, wanted: ObjectId<'_>) -> bool {
+/// Whether a controller creates a source, or may create it.
+fn is_generated(view: &View<'_>, wanted: ObjectId<'_>) -> bool {
     match wanted.kind {
         "ExternalArtifact" => view.may_generate_artifact(wanted.namespace, wanted.name),
-        // helm-controller makes one for each release that says what its chart is.
+        // helm-controller creates a HelmChart for each release that sets `spec.chart`.
         "HelmChart" => view.of_kind(groups::HELM, "HelmRelease").any(|release| {
             let Some(namespace) = release.object.namespace() else { return false };
-            let is_named = wanted.name.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('-'));
-            is_named == Some(release.object.name()) && release.object.node.at_keys(&["spec", "chart"]).is_some()
+            let release_name = wanted.name.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('-'));
+            release_name == Some(release.object.name()) && release.object.node.at_keys(&["spec", "chart"]).is_some()
         }),
         _ => false,
     }

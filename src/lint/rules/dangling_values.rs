@@ -7,22 +7,23 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {
-    /// `valuesFrom` or `substituteFrom` names an object that the cluster does not receive in that namespace.
+    /// `valuesFrom` or `substituteFrom` references an object that the cluster does not receive in that namespace.
     ///
     /// ## Why
     ///
-    /// Without `optional: true` Flux applies nothing: the HelmRelease is not upgraded, and the Kustomization fails before
-    /// the first of its objects. The object has to be in the namespace of the HelmRelease or Kustomization itself; a
-    /// ConfigMap in `flux-system` is of no use to one in `apps`.
+    /// Without `optional: true` Flux applies nothing: it does not upgrade the HelmRelease, and the Kustomization fails
+    /// before its first object. The object must be in the namespace of the HelmRelease or Kustomization. A HelmRelease
+    /// in `apps` cannot read a ConfigMap in `flux-system`.
     ///
-    /// A warning for Secrets, which are often made by hand. Silent where something may make the object: an
-    /// ExternalSecret, a SealedSecret, a certificate, Kyverno, reflector annotations, the `copyFrom` of a ResourceSet, a
-    /// chart in that namespace, a source without a copy, what the configuration calls `external`.
+    /// The severity is warning for Secrets, because users often create them by hand. The rule reports nothing if one of
+    /// these may create the object: an ExternalSecret, a SealedSecret, a certificate, Kyverno, reflector annotations,
+    /// the `copyFrom` of a ResourceSet, a chart in that namespace, or a source without a local copy. It also ignores
+    /// objects that the configuration declares as `external`.
     ///
     /// ## How to fix it
     ///
-    /// Bring the object in that namespace, correct the name, or set `optional: true`. If something else makes it, say so
-    /// below `external` in `.fleetwright.yaml`.
+    /// Add the object in that namespace, correct the name, or set `optional: true`. If another tool creates the object,
+    /// declare it below `external` in `.fleetwright.yaml`.
     ///
     /// ## Bad
     ///
@@ -72,7 +73,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: values references](https://fluxcd.io/flux/components/helm/helmreleases/#values-references)
-    "dangling-values", Error, "values come from an object that does not reach the cluster", Check::Cluster(check),
+    "dangling-values", Error, "`valuesFrom` or `substituteFrom` references an object that the cluster does not receive", Check::Cluster(check),
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -81,22 +82,23 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization").chain(releases) {
         let is_release = applied.object.kind() == "HelmRelease";
         for ValuesReference { node, target: wanted, optional } in values_of(applied.object) {
-            // The build of a Kustomization says which of its ConfigMaps is not there.
+            // The build of a Kustomization reports its missing ConfigMaps.
             let is_judged = is_release || wanted.kind == "Secret";
-            let is_there = || view.find("", wanted.kind, wanted.namespace, wanted.name).is_some();
-            if optional || !is_judged || is_there() {
+            let exists = || view.find("", wanted.kind, wanted.namespace, wanted.name).is_some();
+            if optional || !is_judged || exists() {
                 continue;
             }
             let Some(missing) = search.missing(wanted) else { continue };
             let by = applied.object.reference();
-            let message = format!("{by} takes values from {wanted}, which nothing brings to the cluster");
+            let message = format!("{by} reads values from {wanted}, which the cluster does not receive");
             let mut finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);
             let help = if wanted.kind == "Secret" {
                 finding.severity = Severity::Warning;
-                "bring it, or set `optional: true`; if it is made elsewhere, name it below `external` in `.fleetwright.yaml`"
-            } else {
-                "bring it in that namespace, or set `optional: true`; if it is made elsewhere, name it below `external` in \
+                "add it, or set `optional: true`; if another tool creates it, declare it below `external` in \
                  `.fleetwright.yaml`"
+            } else {
+                "add it in that namespace, or set `optional: true`; if another tool creates it, declare it below \
+                 `external` in `.fleetwright.yaml`"
             };
             found.push(missing.explain(finding, help));
         }

@@ -5,25 +5,27 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Entry;
 
-/// So many further objects are shown at their places.
+/// The number of further objects that a finding shows.
 const MAX_SHOWN: usize = 5;
 
 declare! {
-    /// Something lands in namespace `default` because nothing names one.
+    /// An object is in namespace `default` because no manifest sets its namespace.
     ///
     /// ## Why
     ///
-    /// Where neither the object, nor its kustomization, nor `spec.targetNamespace` of the Kustomization says a
-    /// namespace, `kubectl` takes `default`, which nobody has in mind, and which has no quota, policy or tenant. Flux
-    /// does not guess: it refuses such an object as `namespace not specified`, and with it all of its Kustomization.
+    /// If neither the object, nor its kustomization.yaml, nor `spec.targetNamespace` of the Kustomization sets a
+    /// namespace, `kubectl` uses `default`. This is rarely intended, and `default` has no quota, policy or tenant. Flux
+    /// does not use a default: it rejects such an object with `namespace not specified`, and with it the whole
+    /// Kustomization.
     ///
-    /// Silent where `default` is said, about kinds without namespace and about those of which neither we
-    /// nor a CRD that the cluster receives knows whether they have one, and in repositories without a root: there, whoever applies it may say the namespace.
+    /// The rule ignores objects that set `default`, cluster-scoped kinds, and kinds with an unknown scope: custom
+    /// resources without a CRD that the cluster receives. It reports nothing in a repository without a root, because
+    /// the user that applies the repository may set the namespace.
     ///
     /// ## How to fix it
     ///
-    /// Set `namespace` in the kustomization.yaml, `spec.targetNamespace` in the Kustomization, or `metadata.namespace` in
-    /// the object; if `default` is meant, say `default`.
+    /// Set `namespace` in the kustomization.yaml, `spec.targetNamespace` in the Kustomization, or `metadata.namespace`
+    /// in the object. If `default` is intended, set `default`.
     ///
     /// ## Bad
     ///
@@ -48,7 +50,7 @@ declare! {
     ///
     /// [Flux: target namespace](https://fluxcd.io/flux/components/kustomize/kustomizations/#target-namespace);
     /// `namespace not specified` in [fluxcd/pkg](https://github.com/fluxcd/pkg/blob/main/ssa/errors/errors.go)
-    "default-namespace", Warning, "something lands in namespace `default` because nothing names one",
+    "default-namespace", Warning, "an object is in namespace `default` because no manifest sets its namespace",
     Check::Cluster(check),
 }
 
@@ -58,7 +60,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// One finding for what one applier brings: it is mended at one place.
+/// One finding for all objects of an applier, because one field fixes them all.
 fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let object = first.object;
@@ -68,17 +70,17 @@ fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
         1 => " and another object".to_owned(),
         more => format!(" and {more} other objects"),
     };
-    let verb = if rest.is_empty() { "names" } else { "name" };
+    let verb = if rest.is_empty() { "has" } else { "have" };
     let message = format!("{}{others} of {} {verb} no namespace", object.reference(), first.by.reference);
     let where_to = match first.by.kind {
         ApplierKind::ResourceSet => "set `metadata.namespace` in the ResourceSet's template",
         _ => "set `namespace` in the kustomization.yaml or `spec.targetNamespace` in the Kustomization",
     };
-    let help = format!("{where_to}: kubectl would take `default`, and Flux fails with `namespace not specified`");
+    let help = format!("{where_to}: kubectl uses `default`, and Flux fails with `namespace not specified`");
     let label = Label::new(first.by.place(&place), "no `namespace` here");
     let finding = Finding::warning(RULE.id, label, message).help(help).about(object.reference());
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, applied| {
-        finding.related(applied.by.place(applied.object.span()), "no namespace either")
+        finding.related(applied.by.place(applied.object.span()), "also without a namespace")
     }))
 }

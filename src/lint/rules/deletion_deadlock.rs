@@ -2,33 +2,35 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Applier, ApplierKind};
+use crate::lint::facts::own_position::own_position;
 use crate::lint::facts::ownership::{OwnershipSettings, prunes};
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
-use crate::lint::facts::own_position::own_position;
 use crate::lint::view::View;
 use crate::text::Index;
 use crate::yaml::Node;
 
 declare! {
-    /// A Kustomization of another cluster is pruned together with the kubeconfig that it needs for that.
+    /// A Kustomization of a remote cluster is pruned together with the kubeconfig that its deletion needs.
     ///
     /// ## Why
     ///
-    /// When a Kustomization is deleted, Flux deletes what it applied, for which it has to reach the other cluster. If
-    /// the cluster goes from the repository as a whole, the Secret with its kubeconfig goes at the same time, and
-    /// `dependsOn` says nothing about the order of deletion. Without the Secret the deletion fails and is tried again for
-    /// ever: the Kustomization stays, and so does everything that waits for it to be gone.
+    /// When a Kustomization is deleted, Flux deletes the objects that it applied, and must connect to the remote
+    /// cluster to do so. If a commit removes the whole cluster from the repository, the Secret with the kubeconfig is
+    /// deleted at the same time: `dependsOn` does not define an order of deletion. Without the Secret the deletion
+    /// fails, and Flux retries it without end. The Kustomization stays, and so does every object that waits for its
+    /// deletion.
     ///
-    /// The kubeconfig counts as made where its Secret is brought, where an ExternalSecret, a SealedSecret or a Crossplane
-    /// `writeConnectionSecretToRef` makes it, and where Cluster API, Kamaji or k0smotron does, by their names for it.
+    /// The rule knows these origins of a kubeconfig: a Secret in the repository; an ExternalSecret, a SealedSecret or a
+    /// Crossplane `writeConnectionSecretToRef`; Cluster API, Kamaji and k0smotron, by the names that they give to the
+    /// Secret.
     ///
     /// ## How to fix it
     ///
-    /// Set `spec.deletionPolicy: Orphan` in the Kustomization: what it applied goes with the cluster. Or keep the Secret
-    /// out of what is pruned, by `kustomize.toolkit.fluxcd.io/prune: disabled`.
+    /// Set `spec.deletionPolicy: Orphan` in the Kustomization: its objects disappear together with the cluster. Or
+    /// exclude the Secret from pruning with `kustomize.toolkit.fluxcd.io/prune: disabled`.
     ///
     /// ## Bad
     ///
@@ -86,11 +88,11 @@ declare! {
     /// ## Source
     ///
     /// [Flux: deletion policy](https://fluxcd.io/flux/components/kustomize/kustomizations/#deletion-policy)
-    "deletion-deadlock", Warning, "a Kustomization is pruned together with the kubeconfig that it needs for that",
+    "deletion-deadlock", Warning, "a Kustomization is pruned together with the kubeconfig that its deletion needs",
     Check::Cluster(check),
 }
 
-/// What makes a kubeconfig and names the Secret after itself: group, kind, and what comes after its name.
+/// The kinds that create a kubeconfig in a Secret named after the object: group, kind, and suffix of the Secret.
 const NAMED_AFTER: &[(&str, &str, &str)] = &[
     ("cluster.x-k8s.io", "Cluster", "-kubeconfig"),
     ("k0smotron.io", "Cluster", "-kubeconfig"),
@@ -118,7 +120,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Whether Flux deletes what an applier applied when the applier itself is deleted.
+/// Whether Flux deletes the objects of an applier when the applier itself is deleted.
 fn deletes(applier: &Applier) -> bool {
     let Some(object) = applier.object.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization) else {
         return false;
@@ -132,14 +134,14 @@ fn deletes(applier: &Applier) -> bool {
     deletes && !applier.is_suspended()
 }
 
-/// The name of the Secret or ConfigMap that leads to the other cluster.
+/// The kind and name of the Secret or ConfigMap with the connection to the remote cluster.
 fn config_of(applier: &Applier) -> Option<(&'static str, &Node)> {
     let config = applier.object.as_ref()?.node.at_keys(&["spec", "kubeConfig"])?;
     let secret = config.at_keys(&["secretRef", "name"]).map(|name| ("Secret", name));
     secret.or_else(|| config.at_keys(&["configMapRef", "name"]).map(|name| ("ConfigMap", name)))
 }
 
-/// The objects that write connections into Secrets, by namespace and name of these.
+/// The objects that write connection details to a Secret, by namespace and name of the Secret.
 fn connections<'a>(view: &View<'a>) -> Index<(&'a str, &'a str), Applied<'a>> {
     let mut found = Index::default();
     for applied in view.objects() {
@@ -153,7 +155,7 @@ fn connections<'a>(view: &View<'a>) -> Index<(&'a str, &'a str), Applied<'a>> {
     found
 }
 
-/// The object that is the kubeconfig, or makes it.
+/// The object that contains the kubeconfig, or creates it.
 fn maker_of<'a>(
     view: &View<'a>,
     connections: &Index<(&'a str, &'a str), Applied<'a>>,
@@ -172,11 +174,12 @@ fn maker_of<'a>(
     }
     connections.get(&(namespace, name)).copied().or_else(|| {
         let mut named = NAMED_AFTER.iter();
-        named.find_map(|(group, kind, end)| view.find(group, kind, namespace, name.strip_suffix(end)?))
+        named.find_map(|(group, kind, suffix)| view.find(group, kind, namespace, name.strip_suffix(suffix)?))
     })
 }
 
-/// Whether one prune takes both: the applier that brings both, at whatever distance, and all on the way to the maker.
+/// Whether one prune deletes both an applier and the maker of its kubeconfig. A common ancestor must apply both, directly
+/// or not, and every applier between the ancestor and the maker must prune.
 fn goes_together(view: &View<'_>, tree: &ApplierTree, applier: &Applier, maker: &Applied<'_>) -> bool {
     if OwnershipSettings::read(maker.object, maker.by.kind).is_not_pruned {
         return false;
@@ -196,13 +199,17 @@ fn goes_together(view: &View<'_>, tree: &ApplierTree, applier: &Applier, maker: 
 fn finding(applier: &Applier, (kind, name): (&str, &Node), maker: &Applied<'_>) -> Finding {
     let place = own_position(applier, name.span());
     let message = format!(
-        "{} is pruned together with the {kind} `{}` that it needs to delete what it applied",
+        "{} is pruned together with the {kind} `{}` that it needs to delete its objects",
         applier.reference,
         name.text().unwrap_or_default()
     );
-    let help = "set `spec.deletionPolicy: Orphan`: without the kubeconfig its deletion is tried again for ever";
+    let help =
+        "set `spec.deletionPolicy: Orphan`: without the kubeconfig its deletion fails, and Flux retries it without end";
     Finding::warning(RULE.id, Label::new(place, "needed for the deletion"), message)
-        .related(maker.by.place(maker.object.span()), format!("{} goes at the same time", maker.object.reference()))
+        .related(
+            maker.by.place(maker.object.span()),
+            format!("{} is deleted at the same time", maker.object.reference()),
+        )
         .help(help)
         .about(applier.reference.clone())
 }

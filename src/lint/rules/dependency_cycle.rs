@@ -10,20 +10,22 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {
-    /// `dependsOn` runs in a circle.
+    /// `dependsOn` forms a cycle.
     ///
     /// ## Why
     ///
-    /// None of the members is ever ready. For Kustomizations it is worse: when their source has a new version, kustomize-controller
-    /// sorts all Kustomizations of that source by their dependencies, gives up at a circle, and triggers none of them. Each one
-    /// then waits for its own interval, those outside of the circle too, and only the controller's log says so.
+    /// No member of the cycle ever becomes ready. For Kustomizations the effect is larger. When their source has a new
+    /// version, kustomize-controller sorts all Kustomizations of that source by their dependencies. It fails at a cycle
+    /// and triggers none of them. Each Kustomization, inside or outside the cycle, then waits for its own interval, and
+    /// only the log of the controller shows the error.
     ///
-    /// Equal names in different namespaces or on different clusters are different things. Circles of HelmReleases and
-    /// ResourceSets count where each member needs the next one to be ready: a `readyExpr` may say otherwise.
+    /// Objects of the same name in different namespaces or on different clusters are different objects. A cycle of
+    /// HelmReleases or ResourceSets counts if each member requires the next one to be ready; a `readyExpr` can define
+    /// another condition.
     ///
     /// ## How to fix it
     ///
-    /// Take one of the dependencies away, or move what both sides need into a Kustomization of its own.
+    /// Remove one of the dependencies, or move the common dependency to a separate Kustomization.
     ///
     /// ## Bad
     ///
@@ -94,13 +96,13 @@ declare! {
     /// ## Source
     ///
     /// [kustomize-controller#1712](https://github.com/fluxcd/kustomize-controller/issues/1712)
-    "dependency-cycle", Error, "`dependsOn` runs in a circle", Check::Cluster(check),
+    "dependency-cycle", Error, "`dependsOn` forms a cycle", Check::Cluster(check),
 }
 
-/// So many members of a circle are named.
+/// The number of members of a cycle that a finding shows.
 const MAX_NAMED: usize = 8;
 
-/// Something that waits, and its dependencies with the positions of what they name.
+/// An object with dependencies, and the position of the member that each dependency references.
 struct Member<'a> {
     applied: Applied<'a>,
     waits: Vec<(Dependency<'a>, usize)>,
@@ -134,11 +136,13 @@ fn members<'a>(view: &View<'a>, group: &'static str, kind: &'static str) -> Vec<
     }
     let is_known = |at: &usize| view.is_whole() || !ambiguous.contains(at);
     let waits = |at: usize, applied: &Applied<'a>| {
-        // Without a root, objects of one name may belong to different clusters.
+        // Without a root, objects of the same name may belong to different clusters.
         let all = dependencies(applied.object).filter(|_| is_known(&at));
         let counts = all.filter(|dependency| {
             let wanted = dependency.target;
-            wanted.group == group && wanted.kind == kind && (group == groups::KUSTOMIZE || dependency.condition == Condition::Ready)
+            wanted.group == group
+                && wanted.kind == kind
+                && (group == groups::KUSTOMIZE || dependency.condition == Condition::Ready)
         });
         counts
             .filter_map(|dependency| {
@@ -169,8 +173,8 @@ fn cycles(members: &[Member<'_>]) -> Vec<Vec<usize>> {
 }
 
 fn finding(cycle: &[usize], members: &[Member<'_>]) -> Finding {
-    let around = cycle.iter().zip(cycle.iter().cycle().skip(1));
-    let mut steps = around.filter_map(|(from, to)| {
+    let edges = cycle.iter().zip(cycle.iter().cycle().skip(1));
+    let mut steps = edges.filter_map(|(from, to)| {
         let member = &members[*from];
         let (dependency, _) = member.waits.iter().find(|(_, next)| next == to)?;
         Some((member.applied, member.applied.by.place(dependency.node.span())))
@@ -188,14 +192,14 @@ fn finding(cycle: &[usize], members: &[Member<'_>]) -> Finding {
     };
     let help = match first.object.group() {
         groups::KUSTOMIZE => {
-            "take one of the dependencies away: none of them becomes ready, and Flux stops reacting to new \
-                      versions for every Kustomization of their source"
+            "remove one of the dependencies: none of these Kustomizations becomes ready, and new versions of the source \
+             no longer trigger any of its Kustomizations"
         }
-        _ => "take one of the dependencies away: none of them becomes ready",
+        _ => "remove one of the dependencies: none of these objects becomes ready",
     };
     let finding = Finding::error(RULE.id, place, message).help(help).about(reference);
     steps.take(MAX_NAMED).fold(finding, |finding, (member, place)| {
-        finding.related(place, format!("{} waits for the next one", member.object.reference()))
+        finding.related(place, format!("{} depends on the next one", member.object.reference()))
     })
 }
 

@@ -14,17 +14,17 @@ declare! {
     ///
     /// ## Why
     ///
-    /// A cluster's name and domain tell it from others: in DNS, in certificates, in what it writes to a shared bucket or sends to
-    /// a shared Prometheus. A new cluster is mostly a copy of another one, and where its identity was copied too, both write to
-    /// the same places, and each undoes what the other does.
+    /// The name and the domain identify a cluster in DNS, in certificates, in a shared bucket and in a shared
+    /// Prometheus. A new cluster is often a copy of another one. If its identity is a copy too, both clusters write to
+    /// the same places, and each one reverts the changes of the other.
     ///
-    /// Which variables are meant says `.fleetwright.yaml`; `CLUSTER_NAME` and `CLUSTER_DOMAIN` when it says nothing. Silent for
-    /// clusters that it declares to be a group, such as blue and green, for what a hub hands on to those that it applies to,
-    /// and for `cluster.local`, which each cluster is to itself.
+    /// `.fleetwright.yaml` lists the variables that must be unique; the default is `CLUSTER_NAME` and `CLUSTER_DOMAIN`.
+    /// The rule ignores clusters that the file declares as a group, such as blue and green. It also ignores values that
+    /// a hub passes to its remote clusters, and `cluster.local`, which every cluster uses for itself.
     ///
     /// ## How to fix it
     ///
-    /// Give each cluster its own value, or declare the group with its reason.
+    /// Set a separate value for each cluster, or declare the group with its reason.
     ///
     /// ## Bad
     ///
@@ -121,13 +121,13 @@ declare! {
     Check::Fleet(check),
 }
 
-/// So many places are shown where there are more.
+/// The number of clusters that a finding shows.
 const MAX_SHOWN: usize = 5;
 
-/// The domain that Services have within their own cluster, whichever it is.
+/// The default domain of Services within every cluster.
 const LOCAL_DOMAIN: &str = "cluster.local";
 
-/// A value of a cluster.
+/// A cluster that sets a value.
 struct Claim<'a> {
     cluster: Arc<str>,
     variable: &'a Variable,
@@ -146,7 +146,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             }
             let cluster: Arc<str> = view.receiver.to_string().into();
             for (value, variable) in values(view, key) {
-                // A hub comes before those that it applies to, and may hand its own identity on to them.
+                // The views list a hub before its remote clusters, and it may pass its own identity to them.
                 if is_hub {
                     of_hub.insert(value);
                 } else if of_hub.contains(value) {
@@ -164,7 +164,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// The values that a variable has on a cluster, with one place of each.
+/// The values that a variable has on a cluster, each with one definition.
 fn values<'a>(view: &View<'a>, key: &str) -> BTreeMap<&'a str, &'a Variable> {
     let mut values = BTreeMap::new();
     let mut seen: Index<usize, ()> = Index::default();
@@ -173,8 +173,8 @@ fn values<'a>(view: &View<'a>, key: &str) -> BTreeMap<&'a str, &'a Variable> {
             continue;
         }
         let Some(variable) = applier.variables.values.get(key) else { continue };
-        let tells = |value: &&str| !value.is_empty() && *value != LOCAL_DOMAIN && !value.contains("${");
-        let Some(value) = variable.value.as_deref().filter(tells) else { continue };
+        let is_identity = |value: &&str| !value.is_empty() && *value != LOCAL_DOMAIN && !value.contains("${");
+        let Some(value) = variable.value.as_deref().filter(is_identity) else { continue };
         values.entry(value).or_insert(variable);
     }
     values
@@ -185,13 +185,13 @@ fn finding(key: &str, value: &str, claims: &[Claim<'_>]) -> Finding {
     let more = claims.len() - names.len();
     let names = if more > 0 { format!("{} and {more} more", names.join(", ")) } else { names.join(", ") };
     let message = format!("clusters {names} share `{key}`: `{value}`");
-    let help = "give each its own, since it tells them apart; clusters that may share it can be declared as a group in \
+    let help = "set a separate value for each cluster; declare clusters that may share it as a group in \
                 `.fleetwright.yaml`";
-    // The copy comes after what it was copied from, mostly.
-    let Some((last, others)) = claims.split_last() else { unreachable!("clusters share it") };
+    // The last cluster is usually the copy.
+    let Some((last, others)) = claims.split_last() else { unreachable!("two clusters share the value") };
     let mut finding = Finding::error(RULE.id, last.variable.place.clone(), message).help(help);
     for other in others.iter().take(MAX_SHOWN).filter(|other| other.variable.place != last.variable.place) {
-        finding = finding.related(other.variable.place.clone(), format!("that of cluster `{}`", other.cluster));
+        finding = finding.related(other.variable.place.clone(), format!("value of cluster `{}`", other.cluster));
     }
     if let Some(object) = &last.variable.from {
         finding = finding.about(object.clone());

@@ -1,16 +1,16 @@
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A mapping of a manifest has the same key twice.
+    /// A mapping in a manifest has the same key twice.
     ///
     /// ## Why
     ///
-    /// YAML forbids it. Flux and kustomize refuse the file; other readers take the last value and say nothing, so a
-    /// test that passes elsewhere proves little. It mostly comes from two branches that added the same block.
+    /// YAML forbids duplicate keys. Flux and kustomize reject the file. Other parsers silently use the last value, so a
+    /// test that passes with another tool proves little. Often two branches added the same block.
     ///
     /// ## How to fix it
     ///
-    /// Keep one of the two, or merge what stands below them.
+    /// Keep one of the two keys, or merge their values.
     ///
     /// ## Bad
     ///

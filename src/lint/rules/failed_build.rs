@@ -1,20 +1,20 @@
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A folder with a kustomization.yaml does not build.
+    /// A directory with a kustomization.yaml does not build.
     ///
     /// ## Why
     ///
-    /// Flux applies nothing of a folder that kustomize refuses, nor of any folder that includes it: a patch for an
-    /// object that is not there, an object that comes twice, folders that include each other, a field that kustomize
-    /// does not know, a kustomization that says nothing.
+    /// Flux applies nothing of a directory that kustomize rejects, nor of any directory that includes it. Typical
+    /// errors are a patch without a target, a duplicate object, directories that include each other, an unknown field,
+    /// and an empty kustomization.yaml.
     ///
-    /// What this build does not carry out yet (generators, replacements and others, which are counted) may make
-    /// objects and fields, so where one is used, nothing is called missing.
+    /// This build does not support every field yet (generators, replacements and others, which are counted). Such a
+    /// field may create objects and fields, so nothing is reported as missing where one is used.
     ///
     /// ## How to fix it
     ///
-    /// See the message: it names the line that kustomize stops at.
+    /// See the message: it shows the line that kustomize rejects.
     ///
     /// ## Bad
     ///
@@ -43,5 +43,5 @@ declare! {
     /// ## Source
     ///
     /// [kustomize: patches](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/patches/)
-    "failed-build", Error, "a folder with a kustomization does not build", Check::Build,
+    "failed-build", Error, "a directory with a kustomization.yaml does not build", Check::Build,
 }

@@ -9,19 +9,21 @@ use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::yaml::{Entry, Node};
 
 declare! {
-    /// A source, a chart or an image has a version that whoever publishes the next one decides.
+    /// The version of a source, a chart or an image can change without a commit.
     ///
     /// ## Why
     ///
-    /// `latest`, `*`, or a range without an upper bound takes whatever comes, a breaking release too. It reaches all clusters in
-    /// the same hour, nothing in Git says when or why, and reverting a commit does not bring the old one back.
+    /// `latest`, `*`, or a range without an upper bound accepts every new release, including a breaking one. It reaches
+    /// all clusters within the same hour, Git contains no record of the change, and reverting a commit does not restore
+    /// the previous version.
     ///
-    /// Branches of Git repositories are meant to move, ranges with an upper bound are a choice, and an OCI tag whose artifact is
-    /// verified moves only with its signer. A warning on clusters that count as production, pedantic on others.
+    /// The rule ignores branches of Git repositories, which are meant to move. It ignores ranges with an upper bound,
+    /// which are a decision. It also ignores OCI tags with a verified artifact, which only the signer can move. The
+    /// severity is warning on production clusters, and pedantic on others.
     ///
     /// ## How to fix it
     ///
-    /// Name a version, a digest, or a range with an upper bound such as `1.x`; let a bot propose the next one.
+    /// Set a version, a digest, or a range with an upper bound such as `1.x`, and let a bot propose updates.
     ///
     /// ## Bad
     ///
@@ -66,19 +68,19 @@ declare! {
     /// [Flux: chart version](https://fluxcd.io/flux/components/helm/helmreleases/#chart-template),
     /// [OCI reference](https://fluxcd.io/flux/components/source/ocirepositories/#reference),
     /// [Kubernetes: images](https://kubernetes.io/docs/concepts/containers/images/#image-names)
-    "floating-version", Warning, "what runs can change without a commit", Check::Object(check),
+    "floating-version", Warning, "a deployed version can change without a commit", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    let mut tell = |floating: Floating<'_>| {
+    let mut report = |floating: Floating<'_>| {
         let (place, what) = match floating {
-            Floating::Said(node, what) => (node.span().clone().into(), what),
-            Floating::Silent(place, what) => (place, what),
+            Floating::Set(node, what) => (node.span().clone().into(), what),
+            Floating::Unset(place, what) => (place, what),
         };
         let message = format!("{} {what}", object.reference());
-        let help = "name a version, a digest, or a range with an upper bound such as `1.x`: the next release arrives \
-                    everywhere without a commit";
+        let help = "set a version, a digest, or a range with an upper bound such as `1.x`: otherwise the next release \
+                    reaches all clusters without a commit";
         let mut finding = Finding::warning(RULE.id, place, message).help(help).about(object.reference());
         if !context.is_production {
             finding.severity = Severity::Pedantic;
@@ -86,79 +88,85 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
         found.push(finding);
     };
     match (object.group(), object.kind()) {
-        (groups::SOURCE, "OCIRepository") => oci(applied).into_iter().for_each(tell),
+        (groups::SOURCE, "OCIRepository") => oci(applied).into_iter().for_each(report),
         (groups::SOURCE, "GitRepository") => {
-            git(object).into_iter().for_each(tell);
+            git(object).into_iter().for_each(report);
         }
         (groups::SOURCE, "HelmChart") => {
-            chart(object, &["spec"], applied).into_iter().for_each(tell);
+            chart(object, &["spec"], applied).into_iter().for_each(report);
         }
         (groups::HELM, "HelmRelease") => {
-            chart(object, &["spec", "chart", "spec"], applied).into_iter().for_each(tell);
+            chart(object, &["spec", "chart", "spec"], applied).into_iter().for_each(report);
         }
         (groups::FLUX_OPERATOR, "FluxInstance") => {
             let range = object.node.at_keys(&["spec", "distribution", "version"]).filter(|range| is_unbounded(range));
-            range.map(|range| Floating::Said(range, takes(range))).into_iter().for_each(tell);
+            range.map(|range| Floating::Set(range, accepts(range))).into_iter().for_each(report);
         }
         _ => {
             for image in containers(object).filter_map(|container| container.get("image")) {
                 if image.text().is_some_and(is_latest) {
-                    let what = format!("runs `{}`, whatever that is today", image.text().unwrap_or_default());
-                    tell(Floating::Said(image, what));
+                    let what = format!("runs `{}`, which can change at any time", image.text().unwrap_or_default());
+                    report(Floating::Set(image, what));
                 }
             }
         }
     }
 }
 
-/// A version that floats: where it is said, or where it is not; and what follows, in words behind the object's name.
+/// A floating version, and the message that follows the name of the object.
 enum Floating<'a> {
-    Said(&'a Node, String),
-    Silent(Label, String),
+    /// The field that sets the version.
+    Set(&'a Node, String),
+    /// The place of a missing field.
+    Unset(Label, String),
 }
 
-fn takes(range: &Node) -> String {
-    format!("takes any new version: `{}` has no upper bound", range.text().unwrap_or_default())
+/// The message for a field that resolves to the tag `latest`.
+const USES_LATEST: &str = "uses the current artifact of tag `latest`";
+
+fn accepts(range: &Node) -> String {
+    format!("accepts any new version: `{}` has no upper bound", range.text().unwrap_or_default())
 }
 
-/// The reference of a GitRepository: a commit goes before a name, that before a range, that before a tag.
+/// The floating reference of a GitRepository. A commit has precedence over a name, then a range, then a tag.
 fn git(repository: &Object) -> Option<Floating<'_>> {
-    let said = |field: &str| {
+    let field_of = |field: &str| {
         let node = repository.node.at_keys(&["spec", "ref", field])?;
         node.text().is_some_and(|text| !text.is_empty()).then_some(node)
     };
-    if said("commit").or_else(|| said("name")).is_some() {
+    if field_of("commit").or_else(|| field_of("name")).is_some() {
         return None;
     }
-    if let Some(range) = said("semver") {
-        return is_unbounded(range).then(|| Floating::Said(range, takes(range)));
+    if let Some(range) = field_of("semver") {
+        return is_unbounded(range).then(|| Floating::Set(range, accepts(range)));
     }
-    let tag = said("tag").filter(|tag| tag.text() == Some("latest"))?;
-    Some(Floating::Said(tag, "takes whatever `latest` is".into()))
+    let tag = field_of("tag").filter(|tag| tag.text() == Some("latest"))?;
+    Some(Floating::Set(tag, "uses the current commit of tag `latest`".into()))
 }
 
-/// The reference of an OCIRepository: a digest goes before a range, that before a tag, and nothing means `latest`.
+/// The floating reference of an OCIRepository. A digest has precedence over a range, then a tag. The default is `latest`.
 fn oci<'a>(applied: &Applied<'a>) -> Option<Floating<'a>> {
     let repository = applied.object;
-    let said = |field: &str| {
+    let field_of = |field: &str| {
         let node = repository.node.at_keys(&["spec", "ref", field])?;
         node.text().is_some_and(|text| !text.is_empty()).then_some(node)
     };
     let is_verified = repository.node.at_keys(&["spec", "verify", "provider"]).is_some();
-    if is_verified || said("digest").is_some() || applied.completion.mentions("ref") {
+    if is_verified || field_of("digest").is_some() || applied.completion.mentions("ref") {
         return None;
     }
-    match (said("semver"), said("tag")) {
-        (Some(range), _) => is_unbounded(range).then(|| Floating::Said(range, takes(range))),
+    match (field_of("semver"), field_of("tag")) {
+        (Some(range), _) => is_unbounded(range).then(|| Floating::Set(range, accepts(range))),
         (None, Some(tag)) => {
             let floats = tag.text() == Some("latest");
-            floats.then(|| Floating::Said(tag, "takes whatever `latest` is".into()))
+            floats.then(|| Floating::Set(tag, USES_LATEST.into()))
         }
-        (None, None) => Some(Floating::Silent(missing_in_spec(repository, "ref"), "takes whatever `latest` is".into())),
+        (None, None) => Some(Floating::Unset(missing_in_spec(repository, "ref"), USES_LATEST.into())),
     }
 }
 
-/// The version of a chart from a HelmRepository: none means the newest one. Charts from Git and buckets have their own.
+/// The floating version of a chart from a HelmRepository. The default is the newest version. Charts from Git and buckets
+/// contain their version.
 fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option<Floating<'a>> {
     let chart = object.node.at_keys(path)?;
     let source = chart.at_keys(&["sourceRef", "kind"]).and_then(Node::text);
@@ -166,19 +174,19 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
         return None;
     }
     if let Some(version) = chart.get("version").filter(|version| version.text().is_some_and(|text| !text.is_empty())) {
-        is_unbounded(version).then(|| Floating::Said(version, takes(version)))
+        is_unbounded(version).then(|| Floating::Set(version, accepts(version)))
     } else {
         let place = chart.entry("chart").map_or_else(|| object.span().clone(), Entry::key_span);
-        Some(Floating::Silent(Label::new(place, "no `version` here"), "takes the newest version of its chart".into()))
+        Some(Floating::Unset(Label::new(place, "no `version` here"), "uses the newest version of its chart".into()))
     }
 }
 
-/// Tells whether a range of versions has no upper bound. A text that Flux cannot read as a range has no versions.
+/// Whether a version range has no upper bound. A text that Flux cannot parse as a range matches no versions.
 fn is_unbounded(range: &Node) -> bool {
     range.text().and_then(Range::parse).is_some_and(|range| range.is_unbounded())
 }
 
-/// Whether an image is whatever was pushed last: no digest, and no tag or the tag `latest`.
+/// Whether an image has no digest, and no tag or the tag `latest`.
 fn is_latest(image: &str) -> bool {
     if image.is_empty() || image.contains(['@', '$']) {
         return false;
@@ -192,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_without_tag_or_digest_is_the_latest() {
+    fn an_image_without_tag_or_digest_is_latest() {
         for image in ["nginx", "nginx:latest", "localhost:5000/nginx", "registry.example.com:5000/a/b:latest"] {
             assert!(is_latest(image), "{image}");
         }

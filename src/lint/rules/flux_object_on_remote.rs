@@ -3,14 +3,14 @@ use std::collections::BTreeMap;
 use crate::base::finding::{Finding, Label};
 use crate::flux::{Applied, Brought, Cluster, State, is_flux};
 use crate::kube::{Object, groups};
+use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
-use crate::lint::facts::own_position::own_position;
 use crate::lint::view::View;
 use crate::yaml::{Entry, Name, Node};
 
-/// So many objects of one Kustomization are shown.
+/// The number of objects of one Kustomization that a finding shows.
 const MAX_SHOWN: usize = 5;
 
 declare! {
@@ -18,18 +18,21 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Everything that such a Kustomization brings goes to the other cluster, HelmReleases and sources too. Where that
-    /// cluster does not have Flux's CRDs, it refuses them (`no matches for kind`), and Flux applies nothing of that
-    /// Kustomization. What is meant is nearly always that the hub's Flux installs a chart there.
+    /// All objects of such a Kustomization go to the remote cluster, including HelmReleases and sources. If the remote
+    /// cluster does not have the CRDs of Flux, it rejects them (`no matches for kind`), and Flux applies nothing of the
+    /// Kustomization. Usually the Flux of the hub is meant to install a chart there.
     ///
-    /// Silent when the other cluster receives Flux as well: its CRDs or controllers, a `gotk-sync.yaml`, a FluxInstance,
-    /// or the chart that installs them; when something that goes there could not be built; and when a cluster of the same
-    /// repository, with a Flux of its own, is called like the Secret of the kubeConfig.
+    /// The rule reports nothing in these cases:
+    ///
+    /// - The remote cluster receives Flux: its CRDs or controllers, a `gotk-sync.yaml`, a FluxInstance, or the chart
+    ///   that installs them.
+    /// - An input for the remote cluster could not be built.
+    /// - A cluster of the same repository has its own Flux, and its name matches the Secret of the kubeConfig.
     ///
     /// ## How to fix it
     ///
-    /// Leave `kubeConfig` away from the Kustomization, and set `spec.kubeConfig` in the HelmRelease: the object stays on
-    /// the hub, and what the chart holds goes to the other cluster. Or install Flux there first.
+    /// Remove `kubeConfig` from the Kustomization, and set `spec.kubeConfig` in the HelmRelease: the HelmRelease stays
+    /// on the hub, and the objects of the chart go to the remote cluster. Or install Flux there first.
     ///
     /// ## Bad
     ///
@@ -106,7 +109,7 @@ declare! {
     /// ## Source
     ///
     /// [flux2#3499](https://github.com/fluxcd/flux2/issues/3499)
-    "flux-object-on-remote", Error, "a Kustomization applies Flux objects to another cluster that has no Flux",
+    "flux-object-on-remote", Error, "a Kustomization applies Flux objects to a remote cluster that has no Flux",
     Check::Fleet(check),
 }
 
@@ -122,27 +125,26 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// The releases of a cluster that install Flux on others.
+/// Each HelmRelease of a cluster that installs Flux on a remote cluster.
 fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
     let releases = cluster.brought.iter().flat_map(Brought::telling).map(|applied| applied.object);
     let releases = releases.filter(|object| object.is(groups::HELM, "HelmRelease"));
-    let is_fluxs = |object: &&Object| {
-        let reads = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
-        let installs =
-            [object.name(), reads(&["spec", "chart", "spec", "chart"]), reads(&["spec", "chartRef", "name"])];
-        object.node.at_keys(&["spec", "kubeConfig"]).is_some() && installs.iter().any(|name| name.contains("flux"))
+    let installs_flux = |object: &&Object| {
+        let text = |keys: &[&str]| object.text_at(keys).unwrap_or_default();
+        let names = [object.name(), text(&["spec", "chart", "spec", "chart"]), text(&["spec", "chartRef", "name"])];
+        object.node.at_keys(&["spec", "kubeConfig"]).is_some() && names.iter().any(|name| name.contains("flux"))
     };
-    releases.filter(is_fluxs).collect()
+    releases.filter(installs_flux).collect()
 }
 
-/// Whether a release goes to a target.
+/// Whether a HelmRelease installs its chart on a remote cluster.
 fn installs_on(release: &Object, target: &str) -> bool {
     let config = |kind: &str| release.text_at(&["spec", "kubeConfig", kind, "name"]).unwrap_or_default();
-    let leads = |name: &str| !name.is_empty() && (target == name || target.split('/').any(|part| part == name));
-    leads(config("secretRef")) || leads(config("configMapRef"))
+    let is_target = |name: &str| !name.is_empty() && (target == name || target.split('/').any(|part| part == name));
+    is_target(config("secretRef")) || is_target(config("configMapRef"))
 }
 
-/// Whether a kubeConfig is probably that of a cluster, by their names.
+/// Whether the name of a kubeConfig suggests that it belongs to a cluster.
 fn leads_to(target: &str, cluster: &str) -> bool {
     let cluster = cluster.rsplit('/').next().unwrap_or(cluster);
     target.split('/').any(|part| {
@@ -161,7 +163,7 @@ fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() 
         return;
     }
     if view.appliers().any(|applier| applier.state != State::Built) || has_own_flux() {
-        found.unchecked("whether another cluster has Flux");
+        found.unchecked("whether a remote cluster has Flux");
     } else if !receives_flux(view) && !installed() {
         let findings = with_flux.into_iter().filter_map(|(brought, objects)| finding(brought, &objects));
         let name: Name = view.receiver.to_string().into();
@@ -169,11 +171,11 @@ fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() 
     }
 }
 
-/// Whether the other cluster receives Flux, from whoever installs it.
+/// Whether the remote cluster receives Flux, however it is installed.
 fn receives_flux(view: &View<'_>) -> bool {
-    let is_fluxs = |group: &str| groups::is_toolkit(group) || group == groups::FLUX_OPERATOR;
+    let is_flux_group = |group: &str| groups::is_toolkit(group) || group == groups::FLUX_OPERATOR;
     let mut definitions = view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");
-    if definitions.any(|definition| definition.object.text_at(&["spec", "group"]).is_some_and(is_fluxs)) {
+    if definitions.any(|definition| definition.object.text_at(&["spec", "group"]).is_some_and(is_flux_group)) {
         return true;
     }
     if view.of_kind(groups::FLUX_OPERATOR, "FluxInstance").next().is_some() {
@@ -199,9 +201,9 @@ fn finding(brought: &Brought, objects: &[Applied<'_>]) -> Option<Finding> {
     };
     let message =
         format!("{} applies {}{others} to a cluster that has no Flux", brought.by.reference, first.object.reference());
-    let help = "set `spec.kubeConfig` in the HelmRelease instead: its object stays here, and what the chart holds goes to \
-                the other cluster; that one refuses objects whose CRDs it does not have";
-    let finding = Finding::error(RULE.id, Label::new(place, "everything goes to the other cluster"), message)
+    let help = "set `spec.kubeConfig` in the HelmRelease instead: the HelmRelease stays on the hub, and the objects of the \
+                chart go to the remote cluster, which rejects objects without a CRD";
+    let finding = Finding::error(RULE.id, Label::new(place, "all objects go to the remote cluster"), message)
         .help(help)
         .about(brought.by.reference.clone());
     let shown = objects.iter().take(MAX_SHOWN);

@@ -7,17 +7,17 @@ use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
 declare! {
-    /// `wait: true` makes `healthChecks` dead.
+    /// `wait: true` disables `healthChecks`.
     ///
     /// ## Why
     ///
-    /// With `wait: true` Flux checks what the Kustomization itself applies, and only that: `healthChecks` are not read. What
-    /// they name beside it, such as the Deployment of a chart or something on another path, is not waited for, although
-    /// the manifest says so.
+    /// With `wait: true` Flux checks the objects that the Kustomization itself applies, and does not read
+    /// `healthChecks`. It does not wait for other objects that `healthChecks` references, such as the Deployment of a
+    /// chart or an object on another path.
     ///
     /// ## How to fix it
     ///
-    /// Remove `healthChecks`, or `wait` if other things are to be waited for.
+    /// Remove `healthChecks`, or remove `wait` to wait for other objects.
     ///
     /// ## Bad
     ///
@@ -63,7 +63,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
-    "ignored-health-checks", Warning, "`wait: true` makes `healthChecks` dead", Check::Object(check),
+    "ignored-health-checks", Warning, "`wait: true` disables `healthChecks`", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _context: Context<'_>, found: &mut Findings) {
@@ -80,10 +80,10 @@ fn check(applied: &Applied<'_>, _context: Context<'_>, found: &mut Findings) {
     if flag(wait) != Some(true) || !is_list(&checks.node) {
         return;
     }
-    let message = format!("the `healthChecks` of {} are not read", object.reference());
+    let message = format!("Flux does not read the `healthChecks` of {}", object.reference());
     let finding = Finding::warning(RULE.id, checks.key_span(), message)
-        .related(wait.span().clone(), "since it waits for what it applies itself")
-        .help("remove one of them: with `wait: true` Flux checks what it applies, and nothing else")
+        .related(wait.span().clone(), "it waits for its own objects")
+        .help("remove one of them: with `wait: true` Flux checks only the objects that it applies")
         .about(object.reference());
     found.push(finding);
 }

@@ -8,18 +8,18 @@ use crate::lint::rule::{Check, declare};
 use crate::yaml::Node;
 
 declare! {
-    /// A source is fetched over plain HTTP, or told to do without TLS.
+    /// A source uses plain HTTP or disables TLS.
     ///
     /// ## Why
     ///
-    /// Whoever sits between the cluster and the server decides what the cluster runs: Flux applies what it fetches, with the
-    /// rights of its controllers or of the tenant. Credentials of the source travel in the clear too.
+    /// An attacker between the cluster and the server decides what the cluster runs: Flux applies what it fetches, with
+    /// the permissions of its controllers or of the tenant. The credentials of the source are also sent unencrypted.
     ///
-    /// A host inside the cluster or on the loopback is a smaller risk: the finding is a warning there.
+    /// A host inside the cluster or on the loopback interface is a smaller risk: the severity there is warning.
     ///
     /// ## How to fix it
     ///
-    /// Use `https://` or `ssh://`, and leave `insecure` out. For a private certificate authority use `certSecretRef`.
+    /// Use `https://` or `ssh://`, and remove `insecure`. For a private certificate authority, set `certSecretRef`.
     ///
     /// ## Bad
     ///
@@ -51,28 +51,28 @@ declare! {
     ///
     /// [Flux: GitRepository URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),
     /// [insecure OCI registries](https://fluxcd.io/flux/components/source/ocirepositories/#insecure)
-    "insecure-source", Error, "a source is fetched without TLS", Check::Object(check),
+    "insecure-source", Error, "a source uses plain HTTP or disables TLS", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let (Some(address), insecure) = (address(object), insecure(object)) else { return };
-    let Some(said) = address.text().filter(|text| !text.contains('$')) else { return };
-    let shown = without_user(said);
+    let Some(url) = address.text().filter(|text| !text.contains('$')) else { return };
+    let shown = without_user(url);
     let (place, message) = match insecure {
         Some(insecure) => (insecure, format!("{} fetches `{shown}` without TLS", object.reference())),
-        None if is_plain(said) => (address, format!("{} fetches `{shown}` over plain HTTP", object.reference())),
+        None if is_plain(url) => (address, format!("{} fetches `{shown}` over plain HTTP", object.reference())),
         None => return,
     };
-    let help = "use `https://`, `ssh://` or TLS: whoever is in between decides what the cluster runs";
+    let help = "use `https://`, `ssh://` or TLS: otherwise an attacker in between decides what the cluster runs";
     let mut finding = Finding::error(RULE.id, place.span().clone(), message).help(help).about(object.reference());
-    if is_near(host(said)) {
+    if is_local(host(url)) {
         finding.severity = Severity::Warning;
     }
     found.push(finding);
 }
 
-/// What a source fetches, or an ImageRepository asks.
+/// The field with the address of a source or an ImageRepository.
 fn address(object: &Object) -> Option<&Node> {
     let field = match (object.group(), object.kind()) {
         (groups::SOURCE, "GitRepository" | "OCIRepository" | "HelmRepository") => "url",
@@ -83,7 +83,7 @@ fn address(object: &Object) -> Option<&Node> {
     object.node.at_keys(&["spec", field])
 }
 
-/// The field by which a source does without TLS, where it says so. A `HelmRepository` is asked if it is a registry.
+/// The field that disables TLS for a source. A HelmRepository has it only if its type is `oci`.
 fn insecure(object: &Object) -> Option<&Node> {
     if object.kind() == "HelmRepository" && object.text_at(&["spec", "type"]) != Some("oci") {
         return None;
@@ -95,7 +95,7 @@ fn is_plain(address: &str) -> bool {
     address.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"))
 }
 
-/// A URL without what signs in to it.
+/// A URL without the credentials in it.
 fn without_user(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_string() };
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -103,7 +103,7 @@ fn without_user(address: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// The host of a URL, or of what starts with one.
+/// The host of a URL, or of an address without a scheme.
 fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -114,11 +114,11 @@ fn host(address: &str) -> &str {
     }
 }
 
-/// Whether a host is in the cluster or on the same machine: a Service, or the loopback.
-fn is_near(host: &str) -> bool {
+/// Whether a host is a Service in the cluster or on the loopback interface.
+fn is_local(host: &str) -> bool {
     let host = host.trim_end_matches('.');
-    let ends = |end: &str| host.ends_with(end);
-    let is_service = ends(".svc") || ends(".cluster.local") || !host.contains(['.', ':']);
+    let has_suffix = |suffix: &str| host.ends_with(suffix);
+    let is_service = has_suffix(".svc") || has_suffix(".cluster.local") || !host.contains(['.', ':']);
     let is_loopback = host.starts_with("127.") || host == "::1";
-    is_service || is_loopback || ends(".localhost")
+    is_service || is_loopback || has_suffix(".localhost")
 }

@@ -7,15 +7,15 @@ use crate::lint::rule::{Check, declare};
 use crate::yaml::{Style, Value};
 
 declare! {
-    /// Flux cannot read the URL of a Git repository.
+    /// Flux cannot parse the URL of a GitRepository.
     ///
     /// ## Why
     ///
-    /// Git takes `git@host:org/repo`, where a path follows the colon. Flux takes URLs only, and in a URL a port follows it: of
-    /// `ssh://git@host:org/repo` it reads a port `org`, which is none, and the source never becomes ready. Without a scheme the
-    /// API server refuses the object.
+    /// Git accepts `git@host:org/repo`, where a path follows the colon. Flux accepts only URLs, where a port follows
+    /// the colon. In `ssh://git@host:org/repo` the port is `org`, which is not valid, and the source never becomes
+    /// ready. The API server rejects a URL without a scheme.
     ///
-    /// What variables make of the URL is judged. Silent for ports that are numbers.
+    /// The rule checks the URL after variable substitution. It ignores numeric ports.
     ///
     /// ## How to fix it
     ///
@@ -55,11 +55,11 @@ declare! {
     ///
     /// [Flux: Git repositories, URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),
     /// [RFC 3986: authority](https://datatracker.ietf.org/doc/html/rfc3986#section-3.2)
-    "invalid-git-url", Error, "Flux cannot read the URL of a Git repository",
+    "invalid-git-url", Error, "Flux cannot parse the URL of a GitRepository",
     Check::Object(check),
 }
 
-/// The schemes that Flux fetches by.
+/// The URL schemes that a GitRepository supports.
 const SCHEMES: [&str; 3] = ["http", "https", "ssh"];
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -73,16 +73,16 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         return;
     }
     let Some((why, meant)) = fault(url) else { return };
-    let message = format!("`{}` is no URL that Flux can read: {why}", without_password(url));
-    let help = format!("write `{}`; the source never becomes ready otherwise", without_password(&meant));
+    let message = format!("Flux cannot parse the URL `{}`: {why}", without_password(url));
+    let help = format!("write `{}`; otherwise the source never becomes ready", without_password(&meant));
     found.push(Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference()));
 }
 
-/// What is wrong with a URL, and what is probably meant.
+/// Returns the fault of a URL and the URL that the author probably meant.
 fn fault(url: &str) -> Option<(String, String)> {
     let Some((scheme, rest)) = url.split_once("://") else {
         let why = "it has no scheme".to_owned();
-        // Git's short form: a path follows the colon. Anything else may stand for what is to be filled in.
+        // In Git's short form, a path follows the colon. Any other text may be a placeholder.
         if let Some((host, path)) = url.split_once(':').filter(|(host, _)| !host.contains('/')) {
             return Some((why, format!("ssh://{host}/{}", path.trim_start_matches('/'))));
         }
@@ -95,25 +95,25 @@ fn fault(url: &str) -> Option<(String, String)> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at_checked(end)?;
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    // The colons of an IPv6 address stand in brackets.
+    // The colons of an IPv6 address are in brackets.
     let after = host.rsplit_once(']').map_or(host, |(_, after)| after);
     let (_, port) = after.split_once(':')?;
     if port.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let before = authority.strip_suffix(port)?.strip_suffix(':')?;
-    Some((format!("`{port}` stands where a port does"), format!("{scheme}://{before}/{port}{path}")))
+    Some((format!("`{port}` is not a valid port"), format!("{scheme}://{before}/{port}{path}")))
 }
 
-/// Tells whether a word is a name of a host, of several parts and with a letter in the last one.
+/// Whether a word is a host name of several labels, with a letter in the last label.
 fn is_host(word: &str) -> bool {
-    let of_host =
+    let is_label =
         |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let top = word.rsplit('.').next().unwrap_or_default();
-    word.contains('.') && word.split('.').all(of_host) && top.bytes().any(|byte| byte.is_ascii_alphabetic())
+    word.contains('.') && word.split('.').all(is_label) && top.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// A URL without the password that it may hold.
+/// A URL with its password replaced by `…`.
 fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     match rest.split_once('@') {
@@ -129,14 +129,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_after_the_colon_is_no_port() {
+    fn a_path_after_the_colon_is_not_a_port() {
         let meant = |url: &str| fault(url).map(|(_, meant)| meant);
         assert_eq!(meant("ssh://git@host:org/repo").as_deref(), Some("ssh://git@host/org/repo"));
         assert_eq!(meant("https://host:org/repo").as_deref(), Some("https://host/org/repo"));
         assert_eq!(meant("git@host:org/repo.git").as_deref(), Some("ssh://git@host/org/repo.git"));
         assert_eq!(meant("github.com/org/repo").as_deref(), Some("https://github.com/org/repo"));
         assert_eq!(meant("git+ssh://git@host/org/repo").as_deref(), Some("ssh://git@host/org/repo"));
-        for right in [
+        for valid in [
             "ssh://git@host:22/org/repo",
             "https://host:8443/x",
             "ssh://git@[::1]:22/x",
@@ -144,7 +144,7 @@ mod tests {
             "https://host:/x",
             "PREFIX/repo",
         ] {
-            assert_eq!(meant(right), None, "{right}");
+            assert_eq!(meant(valid), None, "{valid}");
         }
     }
 }

@@ -1,17 +1,18 @@
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A key that is substituted from is no name of a variable.
+    /// A substitution key is not a valid variable name.
     ///
     /// ## Why
     ///
-    /// Flux looks at the names of all variables before it substitutes the first one. One that is not letters, digits and `_`, or
-    /// begins with a digit, fails the whole Kustomization, whether anything reads it or not. ConfigMaps that no Kustomization
-    /// substitutes from may have any keys.
+    /// Flux validates the names of all variables before it substitutes the first one. A valid name contains only
+    /// letters, digits and `_`, and does not start with a digit. An invalid name fails the whole Kustomization, even if
+    /// no manifest uses the variable. A ConfigMap that no Kustomization references in `substituteFrom` can have any
+    /// keys.
     ///
     /// ## How to fix it
     ///
-    /// Rename the key, or keep it in a ConfigMap of its own.
+    /// Rename the key, or move it to a separate ConfigMap.
     ///
     /// ## Bad
     ///
@@ -87,5 +88,5 @@ declare! {
     ///
     /// [Flux: post build variable substitution](https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution),
     /// [fluxcd/pkg: kustomize_varsub.go](https://github.com/fluxcd/pkg/blob/main/kustomize/kustomize_varsub.go)
-    "invalid-variable-name", Error, "a key that is substituted from is no name of a variable", Check::Build,
+    "invalid-variable-name", Error, "a substitution key is not a valid variable name", Check::Build,
 }

@@ -1,21 +1,22 @@
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A manifest is no YAML that a reader could read.
+    /// A manifest is not valid YAML.
     ///
     /// ## Why
     ///
-    /// Flux and kustomize refuse the whole file, and with it the folder: nothing below that path is applied any more,
-    /// however small the mistake. Clusters keep what they have, so the fault shows only when the next change does not
-    /// arrive.
+    /// Flux and kustomize reject the whole file, and with it the directory: Flux applies nothing below that path,
+    /// however small the mistake. Clusters keep their current objects, so the error becomes visible only when the next
+    /// change does not arrive.
     ///
-    /// Judged are files that are manifests or claim to be: a kustomization file, what one names, and files that say
-    /// `apiVersion` and `kind` at their top. Templates of Helm charts and the files of other programs are not.
+    /// The rule checks files that are manifests or look like manifests: kustomization files, the files that they
+    /// reference, and files with `apiVersion` and `kind` at the top level. It ignores templates of Helm charts and
+    /// files of other programs.
     ///
     /// ## How to fix it
     ///
-    /// Correct the place that is named. Indent with spaces, quote values that hold `: ` or start with one of
-    /// `@ % & * ! { [`, close every quote.
+    /// Correct the reported place. Indent with spaces, close every quote, and quote values that contain `: ` or start
+    /// with one of `@ % & * ! { [`.
     ///
     /// ## Bad
     ///
@@ -42,5 +43,5 @@ declare! {
     /// ## Source
     ///
     /// [YAML 1.2](https://yaml.org/spec/1.2.2/)
-    "invalid-yaml", Error, "a manifest is no YAML that can be read", Check::Document,
+    "invalid-yaml", Error, "a manifest is not valid YAML", Check::Document,
 }

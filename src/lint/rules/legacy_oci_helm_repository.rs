@@ -9,13 +9,15 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux keeps the kind in maintenance only: it is not reconciled, so it reports no errors, and it knows neither digests nor
-    /// ranges of tags nor most ways to verify. Each HelmRelease pulls the chart by itself. An OCIRepository that a HelmRelease names
-    /// in `chartRef` does all of that once.
+    /// This type of HelmRepository is in maintenance mode. Flux does not reconcile it, so it reports no errors. It
+    /// supports neither digests, nor ranges of tags, nor most verification methods. Each HelmRelease pulls the chart
+    /// separately. An OCIRepository supports all of this. Flux pulls its chart once for all HelmReleases that reference
+    /// it in `chartRef`.
     ///
     /// ## How to fix it
     ///
-    /// Make an OCIRepository of the chart, with `layerSelector` for its content, and name it in `spec.chartRef`.
+    /// Create an OCIRepository for the chart, with a `layerSelector` for its content, and reference it in
+    /// `spec.chartRef`.
     ///
     /// ## Bad
     ///
@@ -51,7 +53,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: Helm OCI repository](https://fluxcd.io/flux/components/source/helmrepositories/#helm-oci-repository)
-    "legacy-oci-helm-repository", Pedantic, "a chart in a registry is fetched through a HelmRepository", Check::Object(check),
+    "legacy-oci-helm-repository", Pedantic, "a HelmRepository has `type: oci`", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -60,7 +62,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         return;
     }
     let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("oci")) else { return };
-    let message = format!("{} is of type `oci`", object.reference());
-    let help = "use an OCIRepository and `spec.chartRef`: Flux keeps this type in maintenance only";
+    let message = format!("{} has `type: oci`", object.reference());
+    let help = "use an OCIRepository and `spec.chartRef`: this type is in maintenance mode";
     found.push(pedantic(RULE.id, kind.span().clone(), message).help(help).about(object.reference()));
 }

@@ -10,25 +10,26 @@ use crate::text::Span;
 use crate::yaml::{Entry, Node};
 
 declare! {
-    /// Tenants share a cluster whose Flux is not locked down.
+    /// Tenants share a cluster that does not have the multi-tenancy lockdown of Flux.
     ///
     /// ## Why
     ///
-    /// A tenant that may create Flux objects in its namespace then needs only to leave `serviceAccountName` out, and Flux
-    /// applies its repository with the rights of a cluster admin; or to name a source of another namespace, and it reads with
-    /// that one's credentials.
+    /// A tenant that can create Flux objects in its namespace can omit `serviceAccountName`. Flux then applies the
+    /// tenant's repository with the permissions of a cluster admin. Or the tenant references a source of another
+    /// namespace, and Flux reads it with the credentials of that namespace.
     ///
-    /// The lockdown is `multitenant: true` of a FluxInstance. Without the operator it is three flags:
-    /// `--no-cross-namespace-refs` on all controllers but source-controller, `--no-remote-bases` on kustomize-controller, and
-    /// `--default-service-account` on kustomize-controller and helm-controller.
+    /// A FluxInstance enables the lockdown with `multitenant: true`. Without the operator, the lockdown consists of
+    /// three flags: `--no-cross-namespace-refs` on all controllers except source-controller, `--no-remote-bases` on
+    /// kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller.
     ///
-    /// Silent where no tenants are known, and where the configuration says why it is not locked down:
-    /// `lint.tenancy.lockdown: {mode: none, reason: …}`. Where nothing says how Flux is installed, it cannot be checked.
+    /// The rule reports nothing if no tenants are known, or if the configuration contains a reason for the missing
+    /// lockdown: `lint.tenancy.lockdown: {mode: none, reason: …}`. If the repository does not define how Flux is
+    /// installed, the rule cannot check the lockdown.
     ///
     /// ## How to fix it
     ///
-    /// Set `spec.cluster.multitenant: true`, or patch the flags onto the controllers, and give the platform's own
-    /// Kustomizations a `serviceAccountName`.
+    /// Set `spec.cluster.multitenant: true`, or patch the flags into the controllers, and set a `serviceAccountName` in
+    /// the platform's own Kustomizations.
     ///
     /// ## Bad
     ///
@@ -118,11 +119,11 @@ declare! {
     ///
     /// [Flux: multi-tenancy lockdown](https://fluxcd.io/flux/installation/configuration/multitenancy/),
     /// [Flux Operator: cluster configuration](https://fluxoperator.dev/docs/crd/fluxinstance/#cluster-configuration)
-    "lockdown-missing", Error, "tenants share a cluster whose Flux is not locked down",
+    "lockdown-missing", Error, "tenants share a cluster that does not have the multi-tenancy lockdown of Flux",
     Check::Cluster(check),
 }
 
-/// The flags that controllers lack, each with the controllers.
+/// The missing flags, each with the controllers that lack it.
 type Lacking = BTreeMap<&'static str, Vec<String>>;
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -146,21 +147,21 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let place = brought.map(|installation| installation.place.clone());
         Some((lacking_of(lacking), place.unwrap_or_else(|| arguments(first))))
     } else {
-        // The images' controllers are installed where they are asked for, which nothing says here.
+        // The image controllers are optional, and no Deployment shows whether they are installed.
         let names = DEFAULT_CONTROLLERS.iter().copied();
         brought.map(|brought| (lacking_of(names.map(|name| (name, brought.locks(name)))), brought.place.clone()))
     };
     match lacking {
         Some((lacking, place)) if !lacking.is_empty() => found.push(finding(&tenants, place, &lacking)),
-        None if view.is_whole() => found.unchecked("with which arguments Flux's controllers run"),
+        None if view.is_whole() => found.unchecked("the arguments of the Flux controllers"),
         Some(_) | None => {}
     }
 }
 
 fn judge_instance(tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
     let instance = applied.object;
-    let said = instance.node.at_keys(&["spec", "cluster", "multitenant"]);
-    let is_unknown = said.and_then(Node::text).is_some_and(|text| text.contains('$'));
+    let multitenant = instance.node.at_keys(&["spec", "cluster", "multitenant"]);
+    let is_unknown = multitenant.and_then(Node::text).is_some_and(|text| text.contains('$'));
     if is_unknown || applied.completion.mentions("multitenant") {
         return None;
     }
@@ -174,43 +175,45 @@ fn judge_instance(tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
         return None;
     }
     let cluster = instance.node.at_keys(&["spec"]).and_then(|spec| spec.entry("cluster"));
-    let label = match (said, cluster) {
-        (Some(said), _) => Label::new(applied.by.place(said.span()), "not `true`"),
+    let label = match (multitenant, cluster) {
+        (Some(multitenant), _) => Label::new(applied.by.place(multitenant.span()), "not `true`"),
         (None, Some(cluster)) => Label::new(applied.by.place(&cluster.key_span()), "no `multitenant` here"),
         (None, None) => missing_in_spec(instance, "cluster.multitenant"),
     };
-    let message = format!("{} does not lock Flux down, and {} there", instance.reference(), in_words(tenants));
-    let help = "set `spec.cluster.multitenant` to `true`: otherwise a tenant whose object names no account acts as Flux \
-                itself; where that is meant, say why in `lint.tenancy.lockdown` of .fleetwright.yaml";
+    let message = format!("{} does not lock Flux down, and {}", instance.reference(), in_words(tenants));
+    let help = "set `spec.cluster.multitenant` to `true`: otherwise an object of a tenant without a service account runs \
+                with the permissions of Flux; if that is intended, set a reason in `lint.tenancy.lockdown` of \
+                .fleetwright.yaml";
     Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
 }
 
 fn finding(tenants: &[&str], place: Span, lacking: &Lacking) -> Finding {
     let flags = lacking.iter().map(|(flag, names)| format!("`{flag}` ({})", names.join(", ")));
     let flags: Vec<String> = flags.collect();
-    let message = format!("Flux's controllers lack {}, and {} there", flags.join(", "), in_words(tenants));
-    let help = "add the arguments by a patch of the Deployments: otherwise a tenant whose object names no account acts as \
-                Flux itself; where that is meant, say why in `lint.tenancy.lockdown` of .fleetwright.yaml";
+    let message = format!("the Flux controllers lack {}, and {}", flags.join(", "), in_words(tenants));
+    let help = "add the arguments with a patch of the Deployments: otherwise an object of a tenant without a service \
+                account runs with the permissions of Flux; if that is intended, set a reason in \
+                `lint.tenancy.lockdown` of .fleetwright.yaml";
     Finding::error(RULE.id, place, message).help(help)
 }
 
-/// The tenants' namespaces that are there: the configuration names those of all clusters.
+/// The namespaces of tenants that exist on the cluster. The configuration lists the tenants of all clusters.
 fn tenants<'a>(view: &View<'a>) -> Vec<&'a str> {
     let namespaces = view.tenancy().tenants.keys();
     namespaces.map(String::as_str).filter(|namespace| !view.namespace(namespace).is_missing()).collect()
 }
 
-/// Who is there, in words; the first one stands for many.
+/// The tenants as text for a message, with the first namespace and the number of others.
 fn in_words(tenants: &[&str]) -> String {
     let first = tenants.first().copied().unwrap_or_default();
     match tenants.len() {
-        1 => format!("a tenant has namespace `{first}`"),
-        2 => format!("tenants have namespace `{first}` and another one"),
-        count => format!("tenants have namespace `{first}` and {} others", count - 1),
+        1 => format!("a tenant uses namespace `{first}`"),
+        2 => format!("tenants use namespace `{first}` and another one"),
+        count => format!("tenants use namespace `{first}` and {} others", count - 1),
     }
 }
 
-/// The Deployments of Flux's controllers that the cluster receives, the shards of each with it.
+/// The Deployments of Flux controllers that the cluster receives, including their shards, in order of the controllers.
 fn deployments<'a>(view: &View<'a>) -> Vec<Applied<'a>> {
     let homes = &view.tenancy().flux_namespaces;
     let is_home = |applied: &Applied<'_>| applied.namespace().is_some_and(|namespace| homes.contains(namespace));
@@ -223,7 +226,7 @@ fn deployments<'a>(view: &View<'a>) -> Vec<Applied<'a>> {
     found.into_iter().map(|(_, applied)| applied).collect()
 }
 
-/// Whether a Deployment is a controller, or a shard of it, which has its name with something behind it.
+/// Whether a Deployment is a controller or a shard of it. The name of a shard starts with the name of the controller.
 fn is_of(deployment: &str, controller: &str) -> bool {
     deployment.strip_prefix(controller).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
@@ -239,7 +242,7 @@ fn lacking_of<'a>(controllers: impl Iterator<Item = (&'a str, Locks)>) -> Lackin
     lacking
 }
 
-/// The place of a controller's arguments.
+/// The place of the arguments of a controller.
 fn arguments(applied: &Applied<'_>) -> Span {
     let object: &Object = applied.object;
     let containers = object.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);

@@ -7,34 +7,34 @@ use crate::flux::{Applied, Applier, ApplierKind};
 use crate::kube::Object;
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::facts::inputs::Input;
+use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
+use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::order::apply_order::ApplyOrder;
 use crate::lint::rule::{Check, declare, missing_in_spec};
-use crate::lint::order::applier_tree::ApplierTree;
-use crate::lint::facts::own_position::own_position;
 use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
 
 declare! {
-    /// A Kustomization uses what only another one brings, and does not depend on it.
+    /// A Kustomization uses an object that only another Kustomization applies, and does not depend on it.
     ///
     /// ## Why
     ///
-    /// On a cluster that is set up already everything is there. On a new one the order is a matter of luck: custom
-    /// resources are refused before their CRD is there, and one that is refused stops the whole Kustomization; a
-    /// HelmRelease whose source or values come later fails first and waits for its next turn. With `wait: true` it runs into
-    /// its timeout.
+    /// On a running cluster all objects already exist. On a new cluster the order is random. The API server rejects
+    /// custom resources until their CRD exists, and one rejected object stops the whole Kustomization. A HelmRelease
+    /// fails at first if its source or values are applied later, and then waits for its next interval. With `wait:
+    /// true` the Kustomization runs into its timeout.
     ///
-    /// Counted are sources, the ConfigMaps and Secrets that values come from, and CRDs. Dependencies count directly and
-    /// through others, those of the Kustomizations that bring this one as well, and so does everything that these bring
-    /// themselves. Silent where both arrive in one Kustomization, and where the bringer is itself brought by the user: no
-    /// dependency helps there. One finding for each pair; of many users that one Kustomization brings, which could wait
-    /// for all of them, one finding in all.
+    /// The rule checks sources, CRDs, and the ConfigMaps and Secrets that contain values. Direct and transitive
+    /// dependencies count, and so do the dependencies of the Kustomizations that apply this one, and the objects that
+    /// those apply themselves. The rule reports nothing if one Kustomization applies both objects, or if the consumer
+    /// applies the provider: a dependency cannot help there. It reports one finding for each pair of Kustomizations. If
+    /// one Kustomization applies many consumers and could wait for all of them, it reports one finding.
     ///
     /// ## How to fix it
     ///
-    /// Add the bringer to `dependsOn`, and let it `wait`.
+    /// Add the provider to `dependsOn`, and set `wait: true` in the provider.
     ///
     /// ## Bad
     ///
@@ -160,11 +160,11 @@ declare! {
     /// ## Source
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies)
-    "missing-dependency", Warning, "something that another Kustomization brings is used without depending on it",
+    "missing-dependency", Warning, "a Kustomization uses an object of another Kustomization and does not depend on it",
     Check::Cluster(check),
 }
 
-/// Who needs what whom brings.
+/// The uses of objects between appliers, by the positions of consumer and provider.
 struct Uses<'v, 'a> {
     view: &'v View<'a>,
     order: OnceCell<Order<'a>>,
@@ -177,20 +177,25 @@ struct Order<'a> {
     order: ApplyOrder<'a>,
 }
 
-/// The first thing that one applier needs of another, and how many there are.
+/// The uses of a provider's objects by one consumer.
 struct Use<'a> {
+    /// The consumer.
     by: &'a Arc<Applier>,
+    /// The first used object.
     thing: Applied<'a>,
+    /// The place of its first use.
     at: Span,
+    /// The number of uses.
     count: usize,
-    /// The uppermost of those that bring the user and could depend on the bringer in its place.
+    /// The topmost ancestor of the consumer that could depend on the provider instead.
     above: Option<&'a Arc<Applier>>,
-    /// Whether the bringer comes after the user.
+    /// Whether the provider comes after the consumer.
     is_late: bool,
 }
 
-/// Of so many users of one Kustomization each is told; of more, what brings them.
-const MAX_TOLD: usize = 3;
+/// The largest number of consumers of one Kustomization with separate findings. More of them get one finding at their
+/// parent.
+const MAX_SEPARATE: usize = 3;
 
 fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
@@ -198,143 +203,148 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     let mut uses = Uses { view, order: OnceCell::new(), pairs: BTreeMap::new() };
     for Input { by, thing, node, .. } in view.inputs() {
-        uses.take(by, *thing, node);
+        uses.add(by, *thing, node);
     }
-    uses.of_definitions();
+    uses.add_custom_resources();
     let Uses { pairs, .. } = uses;
     if pairs.is_empty() {
         return;
     }
-    // What a second one brings too does not need the first.
+    // An object that a second applier applies too does not require the first one.
     let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
     let single = pairs.into_values().filter(|one| !twice.contains(&memory_address(one.thing.object)));
-    let mut together: BTreeMap<(Option<usize>, usize), Vec<Use<'_>>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Option<usize>, usize), Vec<Use<'_>>> = BTreeMap::new();
     for one in single {
-        together.entry((one.above.map(|above| above.at), one.thing.by.at)).or_default().push(one);
+        groups.entry((one.above.map(|above| above.at), one.thing.by.at)).or_default().push(one);
     }
-    for uses in together.values() {
-        match uses.first().and_then(|first| first.above).filter(|_| uses.len() > MAX_TOLD) {
-            Some(above) => found.extend(finding_of_all(above, uses)),
+    for uses in groups.values() {
+        match uses.first().and_then(|first| first.above).filter(|_| uses.len() > MAX_SEPARATE) {
+            Some(above) => found.extend(finding_at_parent(above, uses)),
             None => found.extend(uses.iter().filter_map(finding)),
         }
     }
 }
 
 impl<'a> Uses<'_, 'a> {
-    /// Custom resources whose definition comes with another one.
-    fn of_definitions(&mut self) {
+    /// Adds the custom resources as consumers of their CRDs.
+    fn add_custom_resources(&mut self) {
         for definition in self.view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
-            let said = |keys: &[&str]| definition.object.text_at(keys);
-            let (Some(group), Some(kind)) = (said(&["spec", "group"]), said(&["spec", "names", "kind"])) else {
+            let text = |keys: &[&str]| definition.object.text_at(keys);
+            let (Some(group), Some(kind)) = (text(&["spec", "group"]), text(&["spec", "names", "kind"])) else {
                 continue;
             };
             for applied in self.view.of_kind(group, kind) {
-                self.take(applied.by, definition, applied.object.node.get("kind").unwrap_or(&applied.object.node));
+                self.add(applied.by, definition, applied.object.node.get("kind").unwrap_or(&applied.object.node));
             }
         }
     }
 
-    fn take(&mut self, by: &'a Arc<Applier>, thing: Applied<'a>, node: &Node) {
-        let (user, bringer) = (by.at, thing.by.at);
-        if let Some(known) = self.pairs.get_mut(&(user, bringer)) {
+    /// Adds the use of an object by an applier, unless the order already guarantees that the object comes first.
+    fn add(&mut self, by: &'a Arc<Applier>, thing: Applied<'a>, node: &Node) {
+        let (consumer, provider) = (by.at, thing.by.at);
+        if let Some(known) = self.pairs.get_mut(&(consumer, provider)) {
             known.count += 1;
             return;
         }
-        // Most of what is used comes with who brings the user, which is seen without the order of all.
-        if user == bringer || !can_wait(by, thing.by) || brings(thing.by, by) {
+        // The provider is usually an ancestor of the consumer, which is cheap to check without the complete order.
+        if consumer == provider || !can_wait(by, thing.by) || is_ancestor(thing.by, by) {
             return;
         }
         let Order { tree, order } = self.order.get_or_init(|| {
             let tree = ApplierTree::when_running(self.view);
             Order { order: ApplyOrder::new(self.view, &tree), tree }
         });
-        if !order.is_before(bringer, user) && !tree.is_ancestor(user, bringer) {
-            let is_late = order.is_before(user, bringer);
+        if !order.is_before(provider, consumer) && !tree.is_ancestor(consumer, provider) {
+            let is_late = order.is_before(consumer, provider);
             let could_wait = |above: &&Arc<Applier>| {
                 let at = above.at;
-                at != bringer && can_wait(above, thing.by) && !tree.is_ancestor(at, bringer) && !order.is_before(at, bringer)
+                at != provider
+                    && can_wait(above, thing.by)
+                    && !tree.is_ancestor(at, provider)
+                    && !order.is_before(at, provider)
             };
             let lineage = std::iter::successors(by.brought_by.as_ref(), |above| above.brought_by.as_ref());
             let above = lineage.take_while(could_wait).last();
             let at = by.place(node.span());
-            self.pairs.insert((user, bringer), Use { by, thing, at, count: 1, above, is_late });
+            self.pairs.insert((consumer, provider), Use { by, thing, at, count: 1, above, is_late });
         }
     }
 }
 
-/// Whether one applier brings another one, at whatever distance.
-fn brings(one: &Applier, other: &Applier) -> bool {
+/// Whether one applier applies another one, directly or not.
+fn is_ancestor(one: &Applier, other: &Applier) -> bool {
     std::iter::successors(other.brought_by.as_ref(), |above| above.brought_by.as_ref()).any(|above| above.at == one.at)
 }
 
-/// Whether one applier can depend on another one: a Kustomization depends on Kustomizations alone.
-fn can_wait(user: &Applier, bringer: &Applier) -> bool {
-    match user.kind {
-        ApplierKind::Kustomization => bringer.kind == ApplierKind::Kustomization,
-        ApplierKind::ResourceSet => matches!(bringer.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet),
+/// Whether one applier can depend on another one. A Kustomization can depend only on Kustomizations.
+fn can_wait(consumer: &Applier, provider: &Applier) -> bool {
+    match consumer.kind {
+        ApplierKind::Kustomization => provider.kind == ApplierKind::Kustomization,
+        ApplierKind::ResourceSet => matches!(provider.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet),
         ApplierKind::Bootstrap | ApplierKind::FluxInstance | ApplierKind::Folder => false,
     }
 }
 
 fn finding(one: &Use<'_>) -> Option<Finding> {
     let Use { by, thing, at, count, is_late, .. } = one;
-    let user = by.object.as_ref()?;
-    let (brought, bringer) = (thing.object.reference(), &thing.by.reference);
+    let consumer = by.object.as_ref()?;
+    let (used, provider) = (thing.object.reference(), &thing.by.reference);
     let others = match count - 1 {
         0 => String::new(),
-        1 => " and one more thing".into(),
-        others => format!(" and {others} more things"),
+        1 => " and one more object".into(),
+        others => format!(" and {others} more objects"),
     };
-    let message = format!("{} uses {brought}{others} of {bringer} and does not depend on it", by.reference);
+    let message = format!("{} uses {used}{others} of {provider} and does not depend on it", by.reference);
     let help = if *is_late {
         let own = &by.reference;
-        format!("let {own} bring it, or what comes before: {bringer} waits for {own}, and this fails until then")
+        format!("move it to {own} or to one of its dependencies: {provider} waits for {own}, which fails until then")
     } else {
-        let wanted = in_words(thing.by, user);
-        format!("add {wanted} to `dependsOn`: on a new cluster it may come later, and this fails until then")
+        let wanted = in_words(thing.by, consumer);
+        format!("add {wanted} to `dependsOn`: on a new cluster it may be applied later, and this fails until then")
     };
-    let finding = Finding::warning(RULE.id, place_in(by, user), message).help(help).about(by.reference.clone());
+    let finding = Finding::warning(RULE.id, place_in(by, consumer), message).help(help).about(by.reference.clone());
     let finding = finding.related(at.clone(), "used here");
-    Some(finding.related(thing.by.place(thing.object.span()), format!("brought by {bringer}")))
+    Some(finding.related(thing.by.place(thing.object.span()), format!("applied by {provider}")))
 }
 
-/// What is said of many users at what brings them.
-fn finding_of_all(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
+/// One finding for many consumers, at the parent that applies them.
+fn finding_at_parent(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
     let (first, parent) = (uses.first()?, above.object.as_ref()?);
-    let (brought, bringer) = (first.thing.object.reference(), &first.thing.by.reference);
+    let (object, provider) = (first.thing.object.reference(), &first.thing.by.reference);
     let is_one =
         uses.iter().all(|one| one.count == 1 && memory_address(one.thing.object) == memory_address(first.thing.object));
     let is_plain = uses.iter().all(|one| one.by.kind == ApplierKind::Kustomization);
     let kinds = if is_plain { "Kustomizations" } else { "objects" };
     let others = if is_one { "" } else { " and more" };
     let message = format!(
-        "{} {kinds} that {} brings use {brought}{others} of {bringer} and do not depend on it",
+        "{} {kinds} that {} applies use {object}{others} of {provider} and do not depend on it",
         uses.len(),
         above.reference
     );
     let help = format!(
-        "add {} to `dependsOn` here, or in each of them: on a new cluster it may come later, and they fail until then",
+        "add {} to `dependsOn` here, or in each of them: on a new cluster it may be applied later, and they fail until \
+         then",
         in_words(first.thing.by, parent)
     );
     let mut finding =
         Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
-    for one in uses.iter().take(MAX_TOLD) {
+    for one in uses.iter().take(MAX_SEPARATE) {
         finding = finding.related(one.at.clone(), format!("used by {}", one.by.reference));
     }
-    Some(finding.related(first.thing.by.place(first.thing.object.span()), format!("brought by {bringer}")))
+    Some(finding.related(first.thing.by.place(first.thing.object.span()), format!("applied by {provider}")))
 }
 
-/// The place of the dependencies of an applier.
+/// The place of `dependsOn` of an applier.
 fn place_in(applier: &Applier, object: &Object) -> Label {
     let listed = object.node.get("spec").and_then(|spec| spec.entry("dependsOn")).map(Entry::key_span);
     let place = listed.map_or_else(|| missing_in_spec(object, "dependsOn"), Label::from);
     Label::new(own_position(applier, &place.span), place.message)
 }
 
-/// A bringer as `dependsOn` of an object names it.
-fn in_words(bringer: &Applier, user: &Object) -> String {
-    let reference = &bringer.reference;
-    match reference.namespace.as_ref().filter(|namespace| Some(&***namespace) != user.namespace()) {
+/// A provider as text for a message, with the namespace that `dependsOn` of the consumer must set.
+fn in_words(provider: &Applier, consumer: &Object) -> String {
+    let reference = &provider.reference;
+    match reference.namespace.as_ref().filter(|namespace| Some(&***namespace) != consumer.namespace()) {
         Some(namespace) => format!("`{}` of namespace `{namespace}`", reference.name),
         None => format!("`{}`", reference.name),
     }

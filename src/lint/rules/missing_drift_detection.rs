@@ -5,12 +5,13 @@ use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
 
 declare! {
-    /// A HelmRelease has no `driftDetection`.
+    /// A HelmRelease does not enable drift detection.
     ///
     /// ## Why
     ///
-    /// helm-controller compares what it installed with the cluster only when it is told to. A Deployment that somebody scaled
-    /// by hand, or an object that somebody deleted, stays so until the next upgrade, while the release is reported ready.
+    /// helm-controller compares an installed release with the cluster only if `spec.driftDetection.mode` is `enabled`
+    /// or `warn`. Otherwise, if a user scales a Deployment or deletes an object, the change stays until the next
+    /// upgrade, while the release is reported as ready.
     ///
     /// ## How to fix it
     ///
@@ -51,7 +52,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: drift detection](https://fluxcd.io/flux/components/helm/helmreleases/#drift-detection)
-    "missing-drift-detection", Pedantic, "a HelmRelease does not notice what is changed on the cluster", Check::Object(check),
+    "missing-drift-detection", Pedantic, "a HelmRelease does not enable drift detection", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -62,12 +63,12 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
     let place = match release.node.at_keys(&["spec", "driftDetection", "mode"]) {
         None => missing_in_spec(release, "driftDetection"),
-        // Nothing is the default, which is the same.
+        // An empty mode is the default, `disabled`.
         Some(mode) if mode.is_null() || matches!(mode.text(), Some("disabled" | "")) => mode.span().clone().into(),
         Some(_) => return,
     };
     let message = format!("{} does not detect drift", release.reference());
     let help =
-        "set `spec.driftDetection.mode` to `enabled` or `warn`: changes made on the cluster stay unseen without it";
+        "set `spec.driftDetection.mode` to `enabled` or `warn`: otherwise Flux does not notice changes on the cluster";
     found.push(pedantic(RULE.id, place, message).help(help).about(release.reference()));
 }

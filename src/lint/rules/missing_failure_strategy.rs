@@ -7,20 +7,21 @@ use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {
-    /// A HelmRelease says nothing about what follows a failed install or upgrade.
+    /// A HelmRelease does not retry a failed install or upgrade.
     ///
     /// ## Why
     ///
-    /// Without retries helm-controller tries once. An install that fails because a webhook or a volume was not there yet stays
-    /// failed until somebody changes the HelmRelease or the chart, long after the reason is gone, and everything that depends
-    /// on it waits too.
+    /// Without retries helm-controller tries once. If an install fails because a webhook or a volume is not available
+    /// yet, it stays failed until the HelmRelease or the chart changes. This may be long after the cause is gone. All
+    /// objects that depend on the release wait too.
     ///
-    /// `remediation.retries` tries again after it uninstalled or rolled back; the strategy `RetryOnFailure` tries again in
-    /// place, without end. Silent where the controller is told to retry by default (`DefaultToRetryOnFailure`).
+    /// `remediation.retries` retries after an uninstall or a rollback. The strategy `RetryOnFailure` retries in place,
+    /// without a limit. The rule reports nothing if helm-controller retries by default (`DefaultToRetryOnFailure`).
     ///
     /// ## How to fix it
     ///
-    /// Set `install.strategy.name` and `upgrade.strategy.name` to `RetryOnFailure`, or give both `remediation.retries`.
+    /// Set `install.strategy.name` and `upgrade.strategy.name` to `RetryOnFailure`, or set `remediation.retries` for
+    /// both.
     ///
     /// ## Bad
     ///
@@ -61,7 +62,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: configuring failure handling](https://fluxcd.io/flux/components/helm/helmreleases/#configuring-failure-handling)
-    "missing-failure-strategy", Warning, "a HelmRelease stays stuck after a failure", Check::Cluster(check),
+    "missing-failure-strategy", Warning, "a HelmRelease does not retry a failed install or upgrade", Check::Cluster(check),
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -73,7 +74,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         if stuck.is_empty() || !is_whole(release) {
             continue;
         }
-        // The controller's default is for what names no strategy.
+        // The default of the controller applies to actions without a strategy.
         if *by_default.get_or_insert_with(|| retries_by_default(view)) {
             stuck.retain(|action| release.node.at_keys(&["spec", action, "strategy", "name"]).is_some());
             if stuck.is_empty() {
@@ -81,34 +82,35 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
         let actions = stuck.join(" or ");
-        let message = format!("{} is not tried again after a failed {actions}", release.reference());
+        let message = format!("{} does not retry a failed {actions}", release.reference());
         let fields: Vec<String> = stuck.iter().map(|action| format!("`{action}.strategy.name`")).collect();
-        let help = format!("set {} to `RetryOnFailure`, or give `remediation.retries`", fields.join(" and "));
-        let said = stuck.iter().find_map(|action| said_of(release, action)).map(|node| node.span().clone().into());
-        let place = said.unwrap_or_else(|| missing_in_spec(release, &format!("{}.strategy", stuck[0])));
+        let help = format!("set {} to `RetryOnFailure`, or set `remediation.retries`", fields.join(" and "));
+        let field = stuck.iter().find_map(|action| field_of(release, action)).map(|node| node.span().clone().into());
+        let place = field.unwrap_or_else(|| missing_in_spec(release, &format!("{}.strategy", stuck[0])));
         let finding = Finding::warning(RULE.id, place, message).help(help).about(release.reference());
         found.push(finding.related(release.span().clone(), "this HelmRelease"));
     }
 }
 
+/// Whether a release has a chart. An overlay may complete a release without one.
 fn is_whole(release: &Object) -> bool {
     ["chart", "chartRef"].iter().any(|field| release.node.at_keys(&["spec", field]).is_some())
 }
 
-/// Whether something says that an action is tried again. What is not known may say so.
+/// Whether a release retries an action. A value that is not known counts as a retry.
 fn retries(release: &Object, action: &str) -> bool {
     let text = |keys: &[&str]| release.text_at(keys);
     text(&["spec", action, "strategy", "name"]).is_some_and(|name| name != "RemediateOnFailure")
         || text(&["spec", action, "remediation", "retries"]).is_some_and(|retries| retries != "0")
 }
 
-/// What an action says of its failures.
-fn said_of<'a>(release: &'a Object, action: &str) -> Option<&'a Node> {
+/// The field that configures the failures of an action.
+fn field_of<'a>(release: &'a Object, action: &str) -> Option<&'a Node> {
     let at = |keys: &[&str]| release.node.at_keys(keys);
     at(&["spec", action, "strategy", "name"]).or_else(|| at(&["spec", action, "remediation", "retries"]))
 }
 
-/// Whether helm-controller is told to retry what says nothing, by its arguments or by a patch of the FluxInstance.
+/// Whether helm-controller retries by default, because of its arguments or a patch of the FluxInstance.
 fn retries_by_default(view: &View<'_>) -> bool {
     let controllers = view.of_kind("apps", "Deployment").filter(|applied| applied.object.name() == "helm-controller");
     let instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");

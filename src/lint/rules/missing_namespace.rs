@@ -8,22 +8,27 @@ use crate::text::Index;
 use crate::yaml::{Name, Node};
 
 declare! {
-    /// An object's namespace is made by nothing that the cluster receives.
+    /// The cluster does not receive the namespace of an object.
     ///
     /// ## Why
     ///
-    /// The API server refuses an object whose namespace does not exist, and Flux applies nothing of a Kustomization of
-    /// which one object is refused. It works as long as somebody made the namespace by hand, until the next cluster.
+    /// The API server rejects an object if its namespace does not exist, and Flux applies nothing of a Kustomization as
+    /// long as one object is rejected. A namespace that was created by hand hides the fault until the next cluster is
+    /// set up.
     ///
-    /// Silent about Kubernetes' own namespaces and those of the usual platforms, where a HelmRelease that stands elsewhere
-    /// has `createNamespace`, where a policy, a request for a namespace or an object that holds one makes it, where a
-    /// chart is called like the namespace and may bring it, where something that may bring it could not be built, and
-    /// about other clusters that are reached by `kubeConfig`, which have more than this one sends.
+    /// The rule ignores:
+    ///
+    /// - the namespaces of Kubernetes itself and of common platforms
+    /// - a namespace that a HelmRelease in another namespace creates with `createNamespace`
+    /// - a namespace that a policy, a namespace request or another object creates
+    /// - a namespace with the same name as a chart, because the chart may contain it
+    /// - a namespace that an unbuilt input may contain
+    /// - remote clusters that Flux reaches with a `kubeConfig`, because other tools may create namespaces there
     ///
     /// ## How to fix it
     ///
-    /// Add the Namespace to what the cluster receives: to the same Kustomization, or to one that it depends on. Or
-    /// correct the name.
+    /// Add the Namespace to the objects that the cluster receives: to the same Kustomization, or to a Kustomization
+    /// that it depends on. Or correct the name.
     ///
     /// ## Bad
     ///
@@ -53,7 +58,7 @@ declare! {
     /// ## Source
     ///
     /// [Kubernetes: namespaces](https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/)
-    "missing-namespace", Warning, "an object's namespace is made by nothing that the cluster receives",
+    "missing-namespace", Warning, "the cluster does not receive the namespace of an object",
     Check::Cluster(check),
 }
 
@@ -63,32 +68,32 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     let mut judged: Index<Name, ()> = Index::default();
     for (namespace, applied) in view.namespaces() {
-        if judged.insert(namespace.clone(), ()).is_some() || is_platforms(namespace) {
+        if judged.insert(namespace.clone(), ()).is_some() || is_of_platform(namespace) {
             continue;
         }
         match view.namespace(namespace) {
             Presence::Missing => found.push(finding(namespace, &applied)),
-            Presence::Unknown(_) => found.unchecked("namespaces that charts, or what is not built, may make"),
+            Presence::Unknown(_) => found.unchecked("namespaces that charts or unbuilt inputs may create"),
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
         }
     }
 }
 
-/// Namespaces that the platform makes, by how they begin.
-fn is_platforms(namespace: &str) -> bool {
-    let begins = ["kube-", "openshift", "gke-", "gmp-", "amazon-", "aks-", "calico-", "tigera-", "cattle-"];
-    begins.iter().any(|begin| namespace.starts_with(begin))
+/// Whether a namespace has the prefix of a namespace that a platform creates.
+fn is_of_platform(namespace: &str) -> bool {
+    let prefixes = ["kube-", "openshift", "gke-", "gmp-", "amazon-", "aks-", "calico-", "tigera-", "cattle-"];
+    prefixes.iter().any(|prefix| namespace.starts_with(prefix))
 }
 
 fn finding(namespace: &str, applied: &Applied<'_>) -> Finding {
     let object = applied.object;
     let node = object.node.at_keys(&["metadata", "namespace"]);
     let place = applied.by.place(node.map_or(object.span(), Node::span));
-    let message =
-        format!("namespace `{namespace}` of {} is made by nothing that the cluster receives", object.reference());
+    let message = format!("the cluster does not receive namespace `{namespace}` of {}", object.reference());
     let help = format!(
-        "add a Namespace `{namespace}` to what the cluster receives, or correct the name: without it, {} fails",
+        "add a Namespace `{namespace}` to the objects that the cluster receives, or correct the name: without it, {} \
+         fails",
         applied.by.reference
     );
-    Finding::warning(RULE.id, Label::new(place, "nothing makes it"), message).help(help).about(object.reference())
+    Finding::warning(RULE.id, Label::new(place, "not received"), message).help(help).about(object.reference())
 }

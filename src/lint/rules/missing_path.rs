@@ -5,17 +5,20 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Flux applies nothing of it and what depends on it waits. With `prune: true`, what it applied before stays, so that
-    /// nobody notices until something else fails. It mostly comes from a folder that was moved.
+    /// Flux applies nothing of the Kustomization, and its dependents wait. With `prune: true`, the objects that it
+    /// applied before stay, so the fault remains hidden until something else fails. The usual cause is a directory that
+    /// was moved.
     ///
-    /// The path is judged as the cluster has it: after the parent's patches and variables, in what the source hands out,
-    /// ignored files left out. Silent where no copy of the source, or of the branch or tag that it names, is known. A
-    /// Kustomization that no cluster reaches is judged too when it names the repository itself, since it would fail all the same;
-    /// not in folders of examples, tests and templates.
+    /// The rule checks the path as the cluster receives it: after the patches and variables of the parent, and without
+    /// the files that the source ignores. It reports nothing if the source, or the branch or tag that it references,
+    /// has no local copy.
+    ///
+    /// The rule also checks a Kustomization that no cluster reaches if it references the repository itself, because it
+    /// would fail in the same way. It ignores such Kustomizations in directories of examples, tests and templates.
     ///
     /// ## How to fix it
     ///
-    /// Correct the path. It starts at the root of the source, wherever the Kustomization lies.
+    /// Correct the path. It is relative to the root of the source, not to the file of the Kustomization.
     ///
     /// ## Bad
     ///
@@ -60,5 +63,5 @@ declare! {
     /// ## Source
     ///
     /// [Flux: path](https://fluxcd.io/flux/components/kustomize/kustomizations/#path)
-    "missing-path", Error, "the path of a Kustomization is not in its source", Check::Build,
+    "missing-path", Error, "the path of a Kustomization does not exist in its source", Check::Build,
 }

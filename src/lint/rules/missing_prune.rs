@@ -6,14 +6,15 @@ use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A Kustomization says `prune: false`.
+    /// A Kustomization sets `prune: false`.
     ///
     /// ## Why
     ///
-    /// What is removed from the repository stays on the cluster: a renamed Deployment runs twice, a removed RoleBinding still
-    /// lets somebody in, and nothing lists what was left behind. Clusters that were made at different times drift apart.
+    /// Objects that are removed from the repository stay on the cluster: a renamed Deployment runs twice, a removed
+    /// RoleBinding still grants permissions, and no tool lists the leftovers. Clusters that were set up at different
+    /// times drift apart.
     ///
-    /// An object that must survive can be kept by itself with the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`.
+    /// To keep a single object, annotate it with `kustomize.toolkit.fluxcd.io/prune: disabled`.
     ///
     /// ## How to fix it
     ///
@@ -56,7 +57,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: prune](https://fluxcd.io/flux/components/kustomize/kustomizations/#prune)
-    "missing-prune", Warning, "a Kustomization leaves behind what is removed from its source", Check::Object(check),
+    "missing-prune", Warning, "a Kustomization does not delete objects that are removed from its source", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -68,7 +69,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         return;
     };
     let message = format!("{} does not prune", object.reference());
-    let help = "set it to `true`; what must survive can carry `kustomize.toolkit.fluxcd.io/prune: disabled` by itself";
+    let help =
+        "set it to `true`, and annotate objects that must stay with `kustomize.toolkit.fluxcd.io/prune: disabled`";
     let finding = Finding::warning(RULE.id, prune.span().clone(), message).help(help).about(object.reference());
     found.push(finding);
 }

@@ -1,16 +1,17 @@
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A kustomization.yaml names a file or folder that is not there, or names one twice.
+    /// A kustomization.yaml references a file or directory that does not exist, or references one twice.
     ///
     /// ## Why
     ///
-    /// kustomize refuses to build the folder, so Flux applies nothing of it, nor of any folder that includes it. It
-    /// mostly comes from a file that was renamed or removed without its line.
+    /// kustomize cannot build the directory, so Flux applies nothing of it, and nothing of a directory that includes
+    /// it. The usual cause is a file that was renamed or removed without its entry.
     ///
     /// ## How to fix it
     ///
-    /// Correct the path, or remove the line, be it the second one for the same file. `gotk-components.yaml` is not missed: `flux bootstrap` writes it.
+    /// Correct the path, or remove the entry. If two entries reference the same file, remove the second one. The rule
+    /// ignores a missing `gotk-components.yaml`, because `flux bootstrap` writes it.
     ///
     /// ## Bad
     ///
@@ -32,5 +33,5 @@ declare! {
     /// ## Source
     ///
     /// [kustomize: resources](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/resource/)
-    "missing-resource", Error, "a kustomization names a file or folder that is not there, or one twice", Check::Build,
+    "missing-resource", Error, "a kustomization.yaml references a missing file or directory, or references one twice", Check::Build,
 }

@@ -10,21 +10,25 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Without lockdown Flux then applies with its own rights, which are those of a cluster admin: whoever writes to
-    /// the tenant's repository owns the cluster. Under lockdown it falls back on a default account that may do
-    /// nothing, and the reconciliation fails.
+    /// Without lockdown, Flux applies the object with its own permissions, which are those of a cluster admin: an
+    /// account that can write to the tenant's repository controls the cluster. Under lockdown, Flux uses a default
+    /// account that has no permissions, and the reconciliation fails.
     ///
-    /// Error where tenants share the cluster, pedantic elsewhere. Platform namespaces count only under lockdown. Silent
-    /// where the lockdown's default account is bound in that namespace, where a patch on the way sets the account, with
-    /// `kubeConfig`, whose identity acts on the other cluster, and for a platform's ResourceSet under a lockdown: the
-    /// operator has a default account of its own.
+    /// The severity is error if tenants share the cluster, and pedantic otherwise. Platform namespaces count only under
+    /// lockdown. The rule ignores:
     ///
-    /// A label `toolkit.fluxcd.io/tenant` alone makes no tenant of a namespace whose releases the platform writes, where
-    /// nothing on the cluster confines anybody: neither a lockdown nor an account with a RoleBinding.
+    /// - a namespace in which the default account of the lockdown has a binding
+    /// - an object with an account that a patch sets later
+    /// - an object with `kubeConfig`, because its identity is one of the remote cluster
+    /// - a ResourceSet of the platform under a lockdown, because Flux Operator has its own default account
+    ///
+    /// The label `toolkit.fluxcd.io/tenant` alone does not define a tenant if the platform writes the releases of the
+    /// namespace and the cluster confines no account: it has neither a lockdown nor an account with a RoleBinding.
     ///
     /// ## How to fix it
     ///
-    /// Give the tenant's namespace a ServiceAccount and a RoleBinding, and name it in `spec.serviceAccountName`.
+    /// Create a ServiceAccount and a RoleBinding in the tenant's namespace, and set `spec.serviceAccountName` to its
+    /// name.
     ///
     /// ## Bad
     ///
@@ -80,21 +84,22 @@ declare! {
     /// ## Source
     ///
     /// [Flux: multi-tenancy lockdown](https://fluxcd.io/flux/installation/configuration/multitenancy/)
-    "missing-service-account", Error, "a Kustomization, HelmRelease or ResourceSet names no account to act as",
+    "missing-service-account", Error, "a Kustomization, HelmRelease or ResourceSet has no `serviceAccountName`",
     Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     let Some(finding) = judge(applied, context) else { return };
-    // Whoever applies it from elsewhere decides its namespace, and with it as whom Flux acts.
+    // The object that applies this one sets its namespace, and with it the account that Flux uses.
     let is_open = applied.by.kind == ApplierKind::Folder && applied.namespace().is_none();
-    // Who locks Flux down mostly gives its operator an account to fall back on, which only the values of its chart tell.
+    // A fleet with a lockdown usually sets a default account for Flux Operator, but only the values of its chart show
+    // it.
     let is_of_operator = is_resource_set(applied.object) && context.tenancy.lockdown.is_some();
     let is_pedantic = finding.severity == Severity::Pedantic;
     if is_pedantic && is_open {
-        found.unchecked("as whom Flux acts where the namespace is decided elsewhere");
+        found.unchecked("the account of objects whose namespace another repository sets");
     } else if is_pedantic && is_of_operator {
-        found.unchecked("as whom Flux Operator applies a ResourceSet that names no account");
+        found.unchecked("the default account of Flux Operator for a ResourceSet");
     } else {
         found.push(finding);
     }
@@ -105,8 +110,8 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     if !is_judged(object) || applied.completion.mentions("serviceAccountName") {
         return None;
     }
-    let named = object.text_at(&["spec", "serviceAccountName"]).is_some_and(|name| !name.is_empty());
-    if named || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
+    let has_account = object.text_at(&["spec", "serviceAccountName"]).is_some_and(|name| !name.is_empty());
+    if has_account || object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
         return None;
     }
     let tenancy = context.tenancy;
@@ -118,8 +123,8 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     let is_tenant = namespace.is_some_and(|namespace| tenancy.tenants.contains_key(namespace));
     let default = tenancy.default_account(controller).filter(|_| namespace.is_some());
     let locked = default.is_some();
-    // What `flux bootstrap` and a FluxInstance write for the cluster itself is meant to act as the controller, as long as
-    // it may.
+    // The objects that `flux bootstrap` and a FluxInstance write for the cluster itself use the account of the
+    // controller, unless a lockdown forbids it.
     if !locked && (is_of_bootstrap(object) || applied.by.kind == ApplierKind::FluxInstance) {
         return None;
     }
@@ -130,20 +135,20 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
         None => "a ServiceAccount of its namespace".to_string(),
     };
     let why = match default {
-        Some(default) => format!("without it Flux acts as `{default}`, which no binding in that namespace serves"),
-        None => "without it Flux applies with its own rights".to_string(),
+        Some(default) => format!("without it Flux uses `{default}`, which has no binding in that namespace"),
+        None => "without it Flux applies with its own permissions".to_string(),
     };
     let tenant = namespace.and_then(|namespace| tenancy.tenants.get(namespace)).and_then(Option::as_deref);
-    let whose = tenant.map_or_else(String::new, |tenant| format!(", and the namespace is tenant `{tenant}`'s"));
+    let owner = tenant.map_or_else(String::new, |tenant| format!(", and the namespace belongs to tenant `{tenant}`"));
     let mut finding = Finding::error(RULE.id, missing_in_spec(object, "serviceAccountName"), message)
         .related(object.span().clone(), format!("this {}", object.kind()))
-        .help(format!("set it to {account}; {why}{whose}"))
+        .help(format!("set it to {account}; {why}{owner}"))
         .about(object.reference());
     finding.severity = severity;
     Some(finding)
 }
 
-/// Who applies what an object says. The operator does not take the lockdown of a FluxInstance for itself.
+/// The controller that applies an object. Flux Operator does not apply the lockdown of a FluxInstance to itself.
 fn controller(object: &Object) -> &'static str {
     match object.kind() {
         "Kustomization" => "kustomize-controller",
@@ -152,8 +157,7 @@ fn controller(object: &Object) -> &'static str {
     }
 }
 
-/// Tells whether an object is one of the kinds that act as an account, and whole: a parent may complete one that has
-/// no source.
+/// Whether an object is complete and of a kind that uses an account. A parent may complete an object without a source.
 fn is_judged(object: &Object) -> bool {
     let has = |field: &str| object.node.at_keys(&["spec", field]).is_some();
     (is_kustomization(object) && has("sourceRef"))

@@ -9,13 +9,14 @@ declare! {
     ///
     /// ## Why
     ///
-    /// helm-controller keeps the release's history in the namespace of the HelmRelease, not in the one that it installs into.
-    /// `helm list -n` and `helm history -n` of the target find nothing there, and a second HelmRelease of the same release name in
-    /// that namespace shares the history, so that each takes the other's release for its own.
+    /// helm-controller stores the history of a release in the namespace of the HelmRelease, not in the target
+    /// namespace. `helm list -n` and `helm history -n` find nothing in the target namespace. A second HelmRelease with
+    /// the same release name in the same namespace shares the history. Each of the two then treats the release of the
+    /// other as its own.
     ///
     /// ## How to fix it
     ///
-    /// Set `spec.storageNamespace` to the target, or put the HelmRelease into that namespace.
+    /// Set `spec.storageNamespace` to the target namespace, or move the HelmRelease to that namespace.
     ///
     /// ## Bad
     ///
@@ -53,7 +54,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: storage namespace](https://fluxcd.io/flux/components/helm/helmreleases/#storage-namespace)
-    "missing-storage-namespace", Pedantic, "a HelmRelease keeps its history in another namespace than its objects", Check::Object(check),
+    "missing-storage-namespace", Pedantic, "a HelmRelease stores its history outside of its target namespace", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -61,16 +62,16 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     if !release.is(groups::HELM, "HelmRelease") || applied.completion.mentions("storageNamespace") {
         return;
     }
-    let said = |field: &str| {
-        release.node.at_keys(&["spec", field]).filter(|node| node.text().is_some_and(|text| !text.is_empty()))
+    let text = |field: &str| {
+        release.node.at_keys(&["spec", field]).filter(|node| node.text().is_some_and(|value| !value.is_empty()))
     };
-    let Some(target) = said("targetNamespace").filter(|target| target.text() != applied.namespace()) else { return };
+    let Some(target) = text("targetNamespace").filter(|target| target.text() != applied.namespace()) else { return };
     let name = target.text().unwrap_or_default();
-    // One that is not known may be its own.
-    if said("storageNamespace").is_some() || name.contains("${") {
+    // An unknown namespace may be the one of the HelmRelease.
+    if text("storageNamespace").is_some() || name.contains("${") {
         return;
     }
-    let message = format!("{} installs into `{name}` and keeps its history elsewhere", release.reference());
+    let message = format!("{} installs into `{name}` and stores its history in another namespace", release.reference());
     let help = format!("set `spec.storageNamespace` to `{name}`, so that `helm history -n {name}` finds it");
     found.push(pedantic(RULE.id, target.span().clone(), message).help(help).about(release.reference()));
 }

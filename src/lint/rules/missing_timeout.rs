@@ -9,15 +9,17 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Without `timeout` a Kustomization may take as long as its interval, an hour for many. One that hangs, because an
-    /// API server or a webhook does not answer, keeps a worker of kustomize-controller busy for so long, and its failure is
-    /// told as late. Without `wait` it is ready as soon as it is applied, whether anything of it runs or not.
+    /// Without `timeout`, the timeout of a Kustomization is its interval, which is often an hour. If an API server or a
+    /// webhook does not answer, the Kustomization occupies a worker of kustomize-controller for that time. Flux reports
+    /// the failure only afterwards. Without `wait`, a Kustomization is ready as soon as its objects are applied, even
+    /// if no pod runs.
     ///
-    /// Silent for the Kustomization that `flux bootstrap` or a FluxInstance writes for the cluster itself.
+    /// The rule ignores the Kustomization that `flux bootstrap` or a FluxInstance writes for the cluster itself.
     ///
     /// ## How to fix it
     ///
-    /// Set `spec.timeout` to what a healthy rollout takes, and `spec.wait: true` where others depend on it.
+    /// Set `spec.timeout` to the duration of a healthy rollout. Also set `spec.wait: true` if other objects depend on
+    /// the Kustomization.
     ///
     /// ## Bad
     ///
@@ -58,28 +60,29 @@ declare! {
     /// ## Source
     ///
     /// [Flux: timeout](https://fluxcd.io/flux/components/kustomize/kustomizations/#timeout)
-    "missing-timeout", Pedantic, "a Kustomization neither waits nor limits how long it may take", Check::Object(check),
+    "missing-timeout", Pedantic, "a Kustomization sets neither `timeout` nor `wait`", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    let said = |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|node| !node.is_null());
-    // Flux and its operator write the Kustomization of the cluster itself, and an instance has no field for a timeout.
-    let is_given = || is_of_bootstrap(object) || applied.by.kind == ApplierKind::FluxInstance;
-    // A fragment that a parent completes says less than it will.
-    if !is_kustomization(object) || !said("sourceRef") || is_given() {
+    let has = |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|node| !node.is_null());
+    // Flux and Flux Operator write the Kustomization of the cluster itself, and a FluxInstance has no field for a
+    // timeout.
+    let is_generated = || is_of_bootstrap(object) || applied.by.kind == ApplierKind::FluxInstance;
+    // A parent may set further fields of a fragment.
+    if !is_kustomization(object) || !has("sourceRef") || is_generated() {
         return;
     }
     let wait = object.node.at_keys(&["spec", "wait"]).filter(|wait| !wait.is_null());
     let waits = wait.is_some_and(|wait| flag(wait) != Some(false));
-    if waits || said("timeout") || ["timeout", "wait"].iter().any(|field| applied.completion.mentions(field)) {
+    if waits || has("timeout") || ["timeout", "wait"].iter().any(|field| applied.completion.mentions(field)) {
         return;
     }
     let message = match wait {
         Some(_) => format!("{} has no `spec.timeout`, and does not wait", object.reference()),
         None => format!("{} has neither `spec.timeout` nor `spec.wait`", object.reference()),
     };
-    let help = "set a timeout: without one it may take as long as its interval, and tells a failure as late";
+    let help = "set a timeout: without one, Flux reports a failure only after the interval";
     let finding = pedantic(RULE.id, missing_in_spec(object, "timeout"), message).help(help);
     found.push(finding.related(object.span().clone(), "this Kustomization").about(object.reference()));
 }

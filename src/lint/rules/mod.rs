@@ -1,4 +1,4 @@
-//! The rules: one file and one line each, ordered by id.
+//! The rules, in alphabetical order of their ids, with one file and one line for each.
 
 use crate::lint::rule::Rule;
 
@@ -6,7 +6,7 @@ macro_rules! rules {
     ($(mod $module:ident;)*) => {
         $(mod $module;)*
 
-        /// Every rule, ordered by id.
+        /// All rules, in alphabetical order of their ids.
         pub const RULES: &[Rule] = &[$($module::RULE),*];
     };
 }

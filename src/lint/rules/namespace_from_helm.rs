@@ -6,18 +6,20 @@ use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 
 declare! {
-    /// A HelmRelease makes the namespace that it installs into.
+    /// A HelmRelease creates the namespace that it installs into.
     ///
     /// ## Why
     ///
-    /// A namespace that Helm makes has no labels, no Pod Security level, no quota and no network policy, and nobody owns it:
-    /// it stays when the release is removed. What else belongs into it must wait until the release was installed once.
+    /// A namespace that Helm creates has no labels, no Pod Security level, no quota and no network policy. It also has
+    /// no owner: it stays after the release is removed. All other objects of the namespace must wait until the release
+    /// is installed.
     ///
-    /// Silent where the cluster receives that Namespace as well, or already has it, and where what is not known may bring it.
+    /// The rule ignores a namespace if the cluster also receives the Namespace object, if it exists already, or if an
+    /// unknown input may create it.
     ///
     /// ## How to fix it
     ///
-    /// Put a Namespace object into the repository, and leave `install.createNamespace` out.
+    /// Add a Namespace object to the repository, and remove `install.createNamespace`.
     ///
     /// ## Bad
     ///
@@ -61,7 +63,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: install configuration](https://fluxcd.io/flux/components/helm/helmreleases/#install-configuration)
-    "namespace-from-helm", Pedantic, "a HelmRelease makes its namespace by itself", Check::Cluster(check),
+    "namespace-from-helm", Pedantic, "a HelmRelease creates its target namespace", Check::Cluster(check),
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -72,21 +74,22 @@ fn check(view: &View<'_>, found: &mut Findings) {
         };
         let creates = release.node.at_keys(&["spec", "install", "createNamespace"]);
         let Some(creates) = creates.filter(|creates| flag(creates) == Some(true)) else { continue };
-        // Its own is there before it is.
+        // The namespace of the HelmRelease exists before the HelmRelease.
         if applied.namespace() == Some(target) || target.contains("${") {
             continue;
         }
-        let is_elsewhere = release.node.at_keys(&["spec", "kubeConfig"]).is_some_and(|config| !config.is_null());
-        if is_elsewhere || !view.is_whole() || view.unknown_sources().may_contain_namespaces() {
-            found.unchecked("namespaces that Helm makes, and others may make as well");
+        let is_remote = release.node.at_keys(&["spec", "kubeConfig"]).is_some_and(|config| !config.is_null());
+        if is_remote || !view.is_whole() || view.unknown_sources().may_contain_namespaces() {
+            found.unchecked("namespaces that Helm creates, and that unknown inputs may also create");
             continue;
         }
         if matches!(view.presence("", "Namespace", "", target), Presence::Received(_) | Presence::BuiltIn) {
             continue;
         }
-        let message = format!("{} makes namespace `{target}` by itself", release.reference());
-        let help =
-            format!("add a Namespace `{target}` to the repository: one that Helm makes has no labels and no owner");
+        let message = format!("{} creates namespace `{target}`", release.reference());
+        let help = format!(
+            "add a Namespace `{target}` to the repository: a namespace that Helm creates has no labels and no owner"
+        );
         found.push(pedantic(RULE.id, creates.span().clone(), message).help(help).about(release.reference()));
     }
 }

@@ -7,7 +7,7 @@ use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
-/// So many owners of one object are shown.
+/// The number of owners that a finding shows for one object.
 const MAX_SHOWN: usize = 4;
 
 declare! {
@@ -15,24 +15,30 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Nothing warns: all Kustomizations apply as the same field manager, so that there is never a conflict. Each one
-    /// undoes what the other says, at every interval, and the object belongs to whichever came last. When that one stops
-    /// bringing it, or is deleted, it prunes the object, and it is gone for both.
+    /// Flux reports no conflict, because all Kustomizations apply as the same field manager. Each one reverts the
+    /// changes of the other at every interval, and the object belongs to the one that applied it last. If that one no
+    /// longer contains the object, or is deleted, it prunes the object, and the other one loses it too.
     ///
-    /// Objects count as the same whatever the version of their API, and whether they name `default` or no namespace. What
-    /// a Kustomization with `kubeConfig` applies counts for the cluster that it leads to. A ResourceSet counts as a
-    /// Kustomization does.
+    /// Two objects are the same even if their API versions differ, or if only one of them sets namespace `default`.
+    /// Objects of a Kustomization with `kubeConfig` belong to the cluster that it references. A ResourceSet counts like
+    /// a Kustomization.
     ///
-    /// Silent when every owner says `kustomize.toolkit.fluxcd.io/prune: disabled` of it; when all but one say
-    /// `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`, `Ignore` or `Merge`, or `reconcile: disabled`, which ResourceSets
-    /// do not heed; about suspended Kustomizations; and about what bootstraps Flux: the `gotk-sync.yaml` that is applied by hand and then by itself,
-    /// and the objects that Flux Operator makes and tells Flux to leave alone. Where no owner prunes it and all say the
-    /// same of it, nothing breaks yet, and it is a warning.
+    /// The rule ignores:
+    ///
+    /// - an object that every owner annotates with `kustomize.toolkit.fluxcd.io/prune: disabled`
+    /// - an object that all owners but one annotate with `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`, `Ignore` or
+    ///   `Merge`, or with `reconcile: disabled`; ResourceSets do not support these annotations
+    /// - suspended Kustomizations
+    /// - the objects that bootstrap Flux: a `gotk-sync.yaml` that is first applied by hand and then by Flux, and the
+    ///   objects that Flux Operator creates and excludes from reconciliation
+    ///
+    /// The severity is warning if no owner prunes the object and all owners define it equally, because nothing breaks
+    /// yet.
     ///
     /// ## How to fix it
     ///
-    /// Let one Kustomization own it, and let the others depend on that one. For a Namespace that several must bring, say
-    /// `kustomize.toolkit.fluxcd.io/prune: disabled` in all of them.
+    /// Let one Kustomization own the object, and let the others depend on that one. If several Kustomizations must
+    /// contain the same Namespace, annotate it with `kustomize.toolkit.fluxcd.io/prune: disabled` in all of them.
     ///
     /// ## Bad
     ///
@@ -132,17 +138,17 @@ declare! {
     Check::Cluster(check),
 }
 
-/// Group, kind, namespace and name.
+/// The group, kind, namespace and name of an object.
 type Id<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    // Without a root nobody knows which folders one cluster gets: staging and production lie side by side.
+    // Without a root, the directories of one cluster are unknown: staging and production may be side by side.
     if !view.is_whole() {
         return;
     }
     let mut owned: BTreeMap<Id<'_>, Vec<Applied<'_>>> = BTreeMap::new();
     for (first, again) in view.duplicates() {
-        // They are told by a hash.
+        // `twice` compares hashes, which may collide.
         if first.object.name() != again.object.name() || first.object.kind() != again.object.kind() {
             continue;
         }
@@ -162,11 +168,12 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<Finding> {
         let is_ours = matches!(owner.by.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet);
         is_ours && !owner.by.is_suspended()
     });
-    // Two objects of one identity in one build are another fault.
+    // Two objects with one identity in the same build are another fault.
     owners.sort_by_key(|owner| owner.by.at);
     owners.dedup_by_key(|owner| owner.by.at);
-    let settings: Vec<OwnershipSettings> = owners.iter().map(|owner| OwnershipSettings::read(owner.object, owner.by.kind)).collect();
-    // What a ResourceSet applies may send every Kustomization away.
+    let settings: Vec<OwnershipSettings> =
+        owners.iter().map(|owner| OwnershipSettings::read(owner.object, owner.by.kind)).collect();
+    // The annotations of an object in a ResourceSet may exclude it from every Kustomization.
     let is_sent_away = owners.iter().any(|owner| owner.by.kind == ApplierKind::ResourceSet && is_ignored(owner.object));
     let leaves_it = |(owner, setting): &(&Applied<'_>, &OwnershipSettings)| {
         setting.is_not_overwritten || (is_sent_away && owner.by.kind == ApplierKind::Kustomization)
@@ -187,12 +194,12 @@ fn finding(owners: &[Applied<'_>], pruned: bool, differ: bool) -> Finding {
     let place = last.by.place(last.object.span());
     let message = format!("{object} is applied by {}", names(owners));
     let consequence = match (pruned, differ) {
-        (true, _) => "the one that applied it last prunes it when it stops bringing it, and it is gone for the others",
-        (false, true) => "each undoes what the other says, at every interval",
-        (false, false) => "as soon as they differ, each undoes what the other says",
+        (true, _) => "if the one that applied it last no longer contains it, the object is deleted for the others too",
+        (false, true) => "each reverts the changes of the other at every interval",
+        (false, false) => "as soon as they differ, each reverts the changes of the other",
     };
-    let help = format!("let one of them own it, and the others depend on that one: {consequence}");
-    let label = Label::new(place.clone(), format!("{} brings it here", last.by.reference));
+    let help = format!("let one of them own it, and let the others depend on that one: {consequence}");
+    let label = Label::new(place.clone(), format!("{} contains it here", last.by.reference));
     let mut finding = Finding::error(RULE.id, label, message).help(help).about(object);
     if !pruned && !differ {
         finding.severity = Severity::Warning;
@@ -200,7 +207,7 @@ fn finding(owners: &[Applied<'_>], pruned: bool, differ: bool) -> Finding {
     for owner in owners.iter().take(MAX_SHOWN) {
         let here = owner.by.place(owner.object.span());
         if here != place {
-            finding = finding.related(here, format!("{} brings it here", owner.by.reference));
+            finding = finding.related(here, format!("{} contains it here", owner.by.reference));
         }
         if let Some(applier) = &owner.by.object {
             let span =
@@ -211,7 +218,7 @@ fn finding(owners: &[Applied<'_>], pruned: bool, differ: bool) -> Finding {
     finding
 }
 
-/// The owners in words; of many the first two.
+/// The owners as text. If there are many, only the first two are listed.
 fn names(owners: &[Applied<'_>]) -> String {
     let name = |owner: &Applied<'_>| owner.by.reference.to_string();
     match owners {

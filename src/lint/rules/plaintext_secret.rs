@@ -8,19 +8,19 @@ use crate::lint::rule::{Check, declare};
 use crate::yaml::{Entry, Node, Style, Value};
 
 declare! {
-    /// A Secret, a secretGenerator or the values of a chart hold something private that anybody who reads the repository can read.
+    /// A Secret, a secretGenerator or the values of a chart contain a private value in plain text.
     ///
     /// ## Why
     ///
-    /// What was committed once stays in the history, in every clone, in CI logs and in the artifact that Flux pushes: it must be
-    /// taken for known. The value is never shown here.
+    /// A committed value stays in the history, in every clone, in CI logs and in the artifact that Flux pushes: treat
+    /// it as disclosed. The rule never shows the value.
     ///
-    /// Public keys, certificates and authorities, empty values and `${VARIABLES}` are nothing private. Of the values of a chart
-    /// only the name of a key tells, so that is a warning.
+    /// Public keys, certificates, certificate authorities, empty values and `${VARIABLES}` are not private. In the
+    /// values of a chart, only the name of a key shows that its value is private, so the severity is warning.
     ///
     /// ## How to fix it
     ///
-    /// Change the password first. Then encrypt the file with SOPS, seal it, or let External Secrets fetch it.
+    /// Change the password first. Then encrypt the file with SOPS, seal it, or fetch the value with External Secrets.
     ///
     /// ## Bad
     ///
@@ -50,7 +50,7 @@ declare! {
     ///
     /// [Flux: secrets management](https://fluxcd.io/flux/security/secrets-management/),
     /// [SOPS](https://fluxcd.io/flux/guides/mozilla-sops/)
-    "plaintext-secret", Error, "a secret can be read in the repository", Check::Object(check),
+    "plaintext-secret", Error, "the repository contains a private value in plain text", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -60,8 +60,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     } else if object.is(groups::HELM, "HelmRelease") {
         let values = object.node.at_keys(&["spec", "values"]);
         for entry in values.map(private_values).unwrap_or_default() {
-            let message = format!("{} has a readable `{}` among its values", object.reference(), entry.key);
-            let help = "let the chart take it from a Secret, or put it into a Secret that `valuesFrom` names";
+            let message = format!("{} has `{}` in plain text in its values", object.reference(), entry.key);
+            let help = "let the chart read it from a Secret, or move it to a Secret that `valuesFrom` references";
             found.push(
                 Finding::warning(RULE.id, entry.node.span().clone(), message).help(help).about(object.reference()),
             );
@@ -69,9 +69,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
 }
 
-/// One finding for each Secret: at its first private value.
+/// One finding for each Secret, at its first private value.
 fn check_secret(object: &Object, found: &mut Findings) {
-    // What SOPS encrypted says so at its top.
+    // SOPS adds a field `sops` to the objects that it encrypts.
     if object.node.get("sops").is_some() {
         return;
     }
@@ -79,19 +79,19 @@ fn check_secret(object: &Object, found: &mut Findings) {
     let plain = entries("stringData").iter().filter(|entry| is_private(&entry.key, &entry.node, entry.node.text()));
     let encoded = entries("data").iter().filter(|entry| {
         let decoded = entry.node.text().and_then(decoded);
-        // What is filled in later stands there as it is.
+        // A placeholder for a value that is set later is not encoded.
         !entry.node.text().is_some_and(is_placeholder) && is_private(&entry.key, &entry.node, decoded.as_deref())
     });
     let private: Vec<&Entry> = plain.chain(encoded).collect();
     let Some(first) = private.first() else { return };
     let keys: Vec<String> = private.iter().map(|entry| format!("`{}`", entry.key)).collect();
-    let message = format!("{} holds {} for everybody to read", object.reference(), keys.join(", "));
-    let help = "change what it holds, then encrypt the file with SOPS, seal it, or let External Secrets fetch it; what was \
-                committed stays in the history";
+    let message = format!("{} contains {} in plain text", object.reference(), keys.join(", "));
+    let help = "change the value, then encrypt the file with SOPS, seal it, or fetch it with External Secrets: a \
+                committed value stays in the history";
     found.push(Finding::error(RULE.id, first.node.span().clone(), message).help(help).about(object.reference()));
 }
 
-/// Keys of Secrets whose values are no secrets.
+/// The keys of Secrets whose values are not private.
 const PUBLIC_KEYS: [&str; 24] = [
     "ca.crt",
     "tls.crt",
@@ -119,17 +119,17 @@ const PUBLIC_KEYS: [&str; 24] = [
     "project",
 ];
 
-/// The words in keys that say of anything that it is private, be it as short as a number.
+/// The words that mark the value of a key as private, even if the value is only a number.
 const PRIVATE_WORDS: [&str; 7] = ["pass", "token", "secret", "key", "pin", "auth", "cred"];
 
-/// Whether a value of a Secret is private, as far as it can be read. `text` is the value, decoded.
+/// Whether a value of a Secret is private, as far as it is readable. `text` is the decoded value.
 fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
     if matches!(node.value, Value::Scalar(_, Style::Unknown)) {
         return false;
     }
     let is_identifier = is_identifier(key);
     let key = key.to_ascii_lowercase();
-    // What cannot be decoded is binary: a key store is private, whatever it looks like.
+    // A value that is not text is binary. Without the extension of a certificate, it may be a key store.
     let is_certificate = [".crt", ".pub"].iter().any(|end| key.ends_with(end));
     let Some(text) = text.map(str::trim) else { return !is_certificate };
     let is_setting = is_setting(text) && !PRIVATE_WORDS.iter().any(|word| key.contains(word));
@@ -142,8 +142,8 @@ fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
     signs_in(text) || !(is_public_key || is_switch)
 }
 
-/// Whether a key says that its value is the identifier of something: of a client, a tenant, a subscription. The
-/// identifiers of secrets and sessions are as good as these.
+/// Whether a key contains the identifier of a client, a tenant or a subscription. The identifiers of secrets and
+/// sessions are private.
 fn is_identifier(key: &str) -> bool {
     let ends = ["_ID", "_id", "-id", ".id", "Id"].iter().any(|end| key.ends_with(end));
     let ends =
@@ -154,11 +154,11 @@ fn is_identifier(key: &str) -> bool {
 
 /// Whether a value is a number or a duration, such as a limit or a period.
 fn is_setting(text: &str) -> bool {
-    let unit = text.trim_start_matches(|each: char| each.is_ascii_digit() || each == '.');
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     unit.len() < text.len() && matches!(unit, "" | "ms" | "s" | "m" | "h")
 }
 
-/// Whether a value is an address with a password in it.
+/// Whether a value is an address that contains a password.
 fn signs_in(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

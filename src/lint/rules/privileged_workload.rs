@@ -14,16 +14,18 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Whoever breaks into a privileged container, or into one in the namespaces of its node, has the node, and with it every
-    /// Secret of every pod that runs there. Root and a writable root filesystem make each further step easier.
+    /// A privileged container, or a container in the namespaces of its node, gives an attacker control over the node
+    /// and over the Secrets of all its pods. Root and a writable root filesystem make each further step easier.
     ///
-    /// A warning is what the manifest says: `privileged: true`, `hostNetwork`, `hostPID`, `hostIPC`, `runAsUser: 0`,
-    /// `runAsNonRoot: false`, `readOnlyRootFilesystem: false`, `SYS_ADMIN` and `ALL` among the capabilities. What it leaves open is
-    /// pedantic: an image may well run as somebody else.
+    /// The severity is warning for a value that the manifest sets: `privileged: true`, `hostNetwork`, `hostPID`,
+    /// `hostIPC`, `runAsUser: 0`, `runAsNonRoot: false`, `readOnlyRootFilesystem: false`, and `SYS_ADMIN` or `ALL` in
+    /// the capabilities. It is pedantic for a value that the manifest does not set, because the image may run as
+    /// another user.
     ///
     /// ## How to fix it
     ///
-    /// Leave out what the program does not need. What does, such as a CNI, is an exception with its reason in `.fleetwright.yaml`.
+    /// Remove the permissions that the program does not need. If a program such as a CNI needs them, add an exception
+    /// with its reason to `.fleetwright.yaml`.
     ///
     /// ## Bad
     ///
@@ -78,15 +80,15 @@ declare! {
     /// ## Source
     ///
     /// [Kubernetes: Pod Security Standards](https://kubernetes.io/docs/concepts/security/pod-security-standards/)
-    "privileged-workload", Warning, "a workload has more rights on its node than it needs", Check::Object(check),
+    "privileged-workload", Warning, "a workload has more permissions on its node than it needs", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let Some(pod) = pod(object) else { return };
-    let mut said: Vec<(&Node, String)> = Vec::new();
+    let mut faults: Vec<(&Node, String)> = Vec::new();
     for field in ["hostNetwork", "hostPID", "hostIPC"] {
-        said.extend(
+        faults.extend(
             pod.get(field).filter(|node| flag(node) == Some(true)).map(|node| (node, format!("`{field}: true`"))),
         );
     }
@@ -95,35 +97,35 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     for container in containers(object) {
         let own = container.get("securityContext");
         if let Some((node, words)) =
-            root(own, of_pod).filter(|(node, _)| said.iter().all(|(other, _)| !ptr::eq(*node, *other)))
+            root(own, of_pod).filter(|(node, _)| faults.iter().all(|(other, _)| !ptr::eq(*node, *other)))
         {
-            said.push((node, words));
+            faults.push((node, words));
         }
         if let Some(context) = own {
             for (field, bad) in [("privileged", true), ("readOnlyRootFilesystem", false)] {
                 let node = context.get(field).filter(|node| flag(node) == Some(bad));
-                said.extend(node.map(|node| (node, format!("`{field}: {bad}`"))));
+                faults.extend(node.map(|node| (node, format!("`{field}: {bad}`"))));
             }
             let added = context.at_keys(&["capabilities", "add"]).map(Node::items).unwrap_or_default();
             let strong = added.iter().filter(|item| matches!(item.text(), Some("ALL" | "SYS_ADMIN" | "CAP_SYS_ADMIN")));
-            said.extend(strong.map(|item| (item, format!("capability `{}`", item.text().unwrap_or_default()))));
+            faults.extend(strong.map(|item| (item, format!("capability `{}`", item.text().unwrap_or_default()))));
         }
-        let says = |field: &str| own.and_then(|own| own.get(field)).is_some();
-        let is_somebody = ["runAsNonRoot", "runAsUser"]
+        let sets = |field: &str| own.and_then(|own| own.get(field)).is_some();
+        let sets_user = ["runAsNonRoot", "runAsUser"]
             .iter()
-            .any(|field| says(field) || of_pod.and_then(|of_pod| of_pod.get(field)).is_some());
-        if !is_somebody {
+            .any(|field| sets(field) || of_pod.and_then(|of_pod| of_pod.get(field)).is_some());
+        if !sets_user {
             open.push("may run as root");
         }
-        if !says("readOnlyRootFilesystem") {
+        if !sets("readOnlyRootFilesystem") {
             open.push("can write to its root filesystem");
         }
     }
-    if let Some((first, _)) = said.first() {
-        let words: Vec<&str> = said.iter().map(|(_, words)| words.as_str()).collect();
+    if let Some((first, _)) = faults.first() {
+        let words: Vec<&str> = faults.iter().map(|(_, words)| words.as_str()).collect();
         let message = format!("{} has {}", object.reference(), words.join(", "));
         let mut finding = Finding::warning(RULE.id, first.span().clone(), message).help(HELP).about(object.reference());
-        for (node, words) in said.iter().skip(1) {
+        for (node, words) in faults.iter().skip(1) {
             finding = finding.related(node.span().clone(), words.clone());
         }
         found.push(finding);
@@ -136,15 +138,15 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
 }
 
-const HELP: &str = "leave out what the program does not need, and set `runAsNonRoot` and `readOnlyRootFilesystem`; what does \
-                    need it is an exception with its reason";
+const HELP: &str = "remove the permissions that the program does not need, and set `runAsNonRoot` and \
+                    `readOnlyRootFilesystem`; if it needs them, add an exception with its reason";
 
-/// What says that a container runs as root: what it says itself goes before what its pod says.
+/// The field that makes a container run as root. Fields of the container override those of its pod.
 fn root<'a>(own: Option<&'a Node>, of_pod: Option<&'a Node>) -> Option<(&'a Node, String)> {
-    let said = |field: &str| [own, of_pod].into_iter().flatten().find_map(|context| context.get(field));
-    if let Some(user) = said("runAsUser") {
+    let value = |field: &str| [own, of_pod].into_iter().flatten().find_map(|context| context.get(field));
+    if let Some(user) = value("runAsUser") {
         return (user.text() == Some("0")).then(|| (user, "`runAsUser: 0`".to_string()));
     }
-    let free = said("runAsNonRoot").filter(|free| flag(free) == Some(false))?;
-    Some((free, "`runAsNonRoot: false`".to_string()))
+    let may_be_root = value("runAsNonRoot").filter(|node| flag(node) == Some(false))?;
+    Some((may_be_root, "`runAsNonRoot: false`".to_string()))
 }

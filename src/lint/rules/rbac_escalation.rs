@@ -11,19 +11,20 @@ use crate::rbac::{Binding, Request, Role, Rule};
 use crate::text::Span;
 
 declare! {
-    /// A tenant's role grants what makes more of itself: to escalate, to bind, to impersonate, tokens of accounts, or
-    /// everything by a wildcard.
+    /// A role of a tenant allows escalation: with `escalate`, `bind` or `impersonate`, tokens of accounts, or a
+    /// wildcard.
     ///
     /// ## Why
     ///
-    /// Kubernetes lets nobody give rights that he has not himself, unless a role says `escalate` or `bind`. Who may
-    /// `impersonate`, or ask for tokens with `serviceaccounts/token`, acts as others. Who may write webhooks or admission
-    /// policies sees and changes what others apply. A wildcard grants all of these, the quotas that
-    /// bind the tenant, the Secrets of others, and whatever comes later.
+    /// Kubernetes prevents an account from granting permissions that it does not have, unless a role contains
+    /// `escalate` or `bind`. An account with `impersonate`, or with `create` on `serviceaccounts/token`, can act as
+    /// other accounts. An account that can write webhooks or admission policies can read and change the objects of
+    /// others. A wildcard grants all of these permissions. It also grants access to the quotas of the tenant, to the
+    /// Secrets of others, and to every resource type that is added later.
     ///
-    /// Silent about what the role `admin` grants in the tenant's own namespace, as it comes with Kubernetes. Bound
-    /// elsewhere, it lets its holder act as accounts of others. A binding to `cluster-admin` is the rule
-    /// `tenant-cluster-admin`'s.
+    /// The rule ignores the permissions of the built-in role `admin` in the tenant's own namespace. In another
+    /// namespace, `admin` allows its holder to act as the accounts of others. The rule `tenant-cluster-admin` reports
+    /// bindings to `cluster-admin`.
     ///
     /// ## How to fix it
     ///
@@ -126,15 +127,15 @@ declare! {
     /// ## Source
     ///
     /// [Kubernetes: good practices for RBAC](https://kubernetes.io/docs/concepts/security/rbac-good-practices/)
-    "rbac-escalation", Error, "a tenant's role grants what makes more of itself", Check::Cluster(check),
+    "rbac-escalation", Error, "a role of a tenant allows its holder to extend its own permissions", Check::Cluster(check),
 }
 
-/// What makes more of itself: the verbs of it, the group and the resources, and what that is.
+/// The permissions that allow escalation: verbs, group, resources, and a description.
 const POWERS: [(&[&str], &str, &[&str], &str); 5] = [
-    (&["escalate"], groups::RBAC, &["roles", "clusterroles"], "write roles with more rights than its own"),
-    (&["bind"], groups::RBAC, &["roles", "clusterroles"], "bind roles with more rights than its own"),
-    (&["impersonate"], "", &["users", "groups", "serviceaccounts"], "act as others"),
-    (&["create"], "", &["serviceaccounts/token"], "ask for tokens of accounts"),
+    (&["escalate"], groups::RBAC, &["roles", "clusterroles"], "write roles with more permissions than its own"),
+    (&["bind"], groups::RBAC, &["roles", "clusterroles"], "bind roles with more permissions than its own"),
+    (&["impersonate"], "", &["users", "groups", "serviceaccounts"], "act as other accounts"),
+    (&["create"], "", &["serviceaccounts/token"], "request tokens of accounts"),
     (
         &["create", "update", "patch"],
         "admissionregistration.k8s.io",
@@ -144,14 +145,14 @@ const POWERS: [(&[&str], &str, &[&str], &str); 5] = [
             "validatingadmissionpolicies",
             "mutatingadmissionpolicies",
         ],
-        "change how objects are admitted",
+        "change the admission of objects",
     ),
 ];
 
-/// What the role `admin` has of these where it is bound.
-const OF_ADMIN: [(&str, &str); 2] = [("impersonate", "serviceaccounts"), ("create", "serviceaccounts/token")];
+/// The entries of `POWERS` that the role `admin` contains.
+const ADMIN_POWERS: [(&str, &str); 2] = [("impersonate", "serviceaccounts"), ("create", "serviceaccounts/token")];
 
-/// What is found of a rule that somebody wrote, or of a binding to a shipped role.
+/// A fault in a rule of the repository, or in a binding to a built-in role.
 struct Fault<'a> {
     at: &'a Span,
     role: &'a Role,
@@ -167,7 +168,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for (binding, _, tenant) in tenants.bindings(view) {
         for (rule, role) in view.rbac().rules(binding) {
             let is_shipped = rule.place.is_none();
-            // What is bound is shipped: that is said where it is bound. That it is everything is another rule's.
+            // A built-in role has no place, so its finding is at the binding. `tenant-cluster-admin` reports roles with
+            // all permissions.
             let Some(at) = rule.place.as_ref().or(binding.role.place.written()) else { continue };
             let powers = powers(rule, binding, tenant);
             if powers.is_empty() || (is_shipped && rule.is_everything()) {
@@ -194,18 +196,17 @@ fn finding(fault: &Fault<'_>) -> Finding {
     let (role, binding) = (fault.role, fault.binding);
     if fault.is_shipped {
         let place = match &*binding.namespace {
-            "" => "of any namespace".to_owned(),
-            namespace => format!("of namespace `{namespace}`"),
+            "" => "in any namespace".to_owned(),
+            namespace => format!("in namespace `{namespace}`"),
         };
-        let message = format!("{} lets {} {} {place}", binding.reference(), fault.tenant, fault.powers.join(", "));
-        let help =
-            "bind it by a RoleBinding in the tenant's own namespaces: the role is made for whoever owns a namespace";
-        let label = format!("{} allows that", role.reference());
+        let message = format!("{} allows {} to {} {place}", binding.reference(), fault.tenant, fault.powers.join(", "));
+        let help = "bind it with a RoleBinding in the tenant's own namespaces: it is the role of a namespace owner";
+        let label = format!("{} contains these permissions", role.reference());
         return Finding::error(RULE.id, Label::new(fault.at.clone(), label), message)
             .help(help)
             .about(binding.object());
     }
-    let message = format!("{} lets {} {}", role.reference(), fault.tenant, fault.powers.join(", "));
+    let message = format!("{} allows {} to {}", role.reference(), fault.tenant, fault.powers.join(", "));
     let help = "list the groups, resources and verbs that it needs, without `*`, `escalate`, `bind` and `impersonate`";
     let mut finding = Finding::error(RULE.id, Label::new(fault.at.clone(), "this rule"), message).help(help);
     if let Some(span) = binding.place.written() {
@@ -214,19 +215,19 @@ fn finding(fault: &Fault<'_>) -> Finding {
     finding.about(role.object())
 }
 
-/// What a rule lets its holder do where it is bound, beyond what `admin` lets a tenant do in its own namespace.
+/// The permissions of a rule that allow escalation. Those of `admin` in the tenant's own namespace do not count.
 fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> {
     let is_own = tenant.namespaces.contains(&binding.namespace);
     if rule.is_everything() {
         return vec!["do everything"];
     }
-    let is_given = |verb: &str, resource: &str| is_own && OF_ADMIN.contains(&(verb, resource));
+    let is_given = |verb: &str, resource: &str| is_own && ADMIN_POWERS.contains(&(verb, resource));
     let allows = |verb: &str, group: &str, resource: &str| {
         let request = Request::new(verb, group, resource);
         rule.allows(&request) || rule.names.iter().any(|name| rule.allows(&request.named(name)))
     };
     let powers = POWERS.iter().filter(|(verbs, group, resources, _)| {
-        // Webhooks, users and groups have no namespace: a RoleBinding gives nothing of them.
+        // Webhooks, users and groups are cluster-scoped: a RoleBinding does not grant access to them.
         let is_possible = |resource: &str| {
             let is_clusters = *group == "admissionregistration.k8s.io" || matches!(resource, "users" | "groups");
             binding.namespace.is_empty() || !is_clusters
@@ -236,14 +237,14 @@ fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> 
             resources.any(|resource| allows(verb, group, resource))
         })
     });
-    let mut powers: Vec<&'static str> = powers.map(|(_, _, _, what)| *what).collect();
-    // What is listed is meant; a wildcard takes these along.
+    let mut powers: Vec<&'static str> = powers.map(|(_, _, _, power)| *power).collect();
+    // A listed resource is intentional, but a wildcard includes these resources as a side effect.
     let is_wild = rule.resources.iter().any(|resource| &**resource == "*");
     if is_wild && ["update", "patch", "delete"].iter().any(|verb| allows(verb, "", "resourcequotas")) {
-        powers.push("change the quotas that bind it, by a wildcard");
+        powers.push("change its own quotas, through a wildcard");
     }
     if is_wild && !is_own && ["get", "list"].iter().any(|verb| allows(verb, "", "secrets")) {
-        powers.push("read Secrets that are not its own, by a wildcard");
+        powers.push("read Secrets of others, through a wildcard");
     }
     powers
 }

@@ -8,14 +8,16 @@ use crate::lint::rule::{Check, declare};
 use crate::yaml::{Node, Style, Value};
 
 declare! {
-    /// A registry of a cloud is asked without its identity.
+    /// Flux fetches from a registry of a cloud provider without the identity of that cloud.
     ///
     /// ## Why
     ///
-    /// The registries of AWS, Azure and Google want a token that lives for hours. Flux gets one from the cloud that it runs on
-    /// when `provider` names it; without, it asks as nobody, and the registry refuses.
+    /// The registries of AWS, Azure and Google expect a token that is valid for hours. If `provider` is set, Flux
+    /// requests such a token from the cloud that it runs on. Otherwise it sends an anonymous request, which the
+    /// registry rejects.
     ///
-    /// Silent with a `secretRef` or a `serviceAccountName`, which may bring credentials, and for registries that are public.
+    /// The rule ignores objects with a `secretRef` or a `serviceAccountName`, which may contain credentials, and public
+    /// registries.
     ///
     /// ## How to fix it
     ///
@@ -56,11 +58,11 @@ declare! {
     ///
     /// [Flux: OCI repositories, provider](https://fluxcd.io/flux/components/source/ocirepositories/#provider),
     /// [fluxcd/pkg: auth](https://github.com/fluxcd/pkg/tree/main/auth)
-    "registry-without-provider", Warning, "a registry of a cloud is asked without its identity",
+    "registry-without-provider", Warning, "an object fetches from a cloud registry without `provider`",
     Check::Object(check),
 }
 
-/// Projects in Google's registries that everybody may read.
+/// The public projects in the registries of Google.
 const PUBLIC: [&str; 14] = [
     "cadvisor",
     "cloudsql-docker",
@@ -78,7 +80,7 @@ const PUBLIC: [&str; 14] = [
     "tekton-releases",
 ];
 
-/// Hosts that everybody may read: a mirror of Docker Hub, and the charts of Giant Swarm.
+/// The public hosts: a mirror of Docker Hub, and the charts of Giant Swarm.
 const PUBLIC_HOSTS: [&str; 3] = ["mirror.gcr.io", "gsoci.azurecr.io", "giantswarmpublic.azurecr.io"];
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -92,27 +94,26 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     if ["provider", "secretRef", "serviceAccountName"].iter().any(|field| applied.completion.mentions(field)) {
         return;
     }
-    let brings = |field: &str| spec(field).is_some_and(|node| !node.is_null());
+    let has = |field: &str| spec(field).is_some_and(|node| !node.is_null());
     let provider = spec("provider").filter(|node| !node.is_null());
-    // One that is not known may be any.
+    // An unknown provider may be the right one.
     if provider.is_some_and(|node| node.text() != Some("generic") && node.text() != Some(""))
-        || brings("secretRef")
-        || brings("serviceAccountName")
+        || has("secretRef")
+        || has("serviceAccountName")
     {
         return;
     }
     let Some(node) = spec(field) else { return };
     let Some((cloud, name)) = address(object.kind(), node).and_then(cloud) else { return };
     let reference = object.reference();
-    let message = format!("{reference} asks a registry of {name} without `provider`");
-    let help = format!(
-        "set `provider: {cloud}`; Flux asks as nobody otherwise, and a registry that is not open to everybody refuses"
-    );
+    let message = format!("{reference} fetches from a registry of {name} without `provider`");
+    let help =
+        format!("set `provider: {cloud}`: otherwise Flux sends anonymous requests, which a private registry rejects");
     let place = provider.unwrap_or(node).span().clone();
     found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
 }
 
-/// The registry with its path, if one is asked.
+/// The registry and path of an OCI address.
 fn address<'a>(kind: &str, node: &'a Node) -> Option<&'a str> {
     let Value::Scalar(text, style) = &node.value else { return None };
     if *style == Style::Unknown || mentions(node, "${") {
@@ -124,7 +125,7 @@ fn address<'a>(kind: &str, node: &'a Node) -> Option<&'a str> {
     }
 }
 
-/// The provider of a registry, and its name in words.
+/// The value of `provider` for a registry, and the name of that cloud.
 ///
 /// Source: the patterns of `auth/{aws,azure,gcp}/provider.go` of fluxcd/pkg.
 fn cloud(address: &str) -> Option<(&'static str, &'static str)> {
@@ -150,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_registries_of_clouds_are_known_by_their_hosts() {
+    fn a_host_determines_the_cloud_of_a_registry() {
         let of = |address: &str| cloud(address).map(|(cloud, _)| cloud);
         assert_eq!(of("123456789012.dkr.ecr.eu-west-1.amazonaws.com/x"), Some("aws"));
         assert_eq!(of("123456789012.dkr.ecr-fips.us-gov-west-1.amazonaws.com/x"), Some("aws"));

@@ -4,21 +4,22 @@ use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 
 declare! {
-    /// A kustomization.yaml that a cluster reaches loads something from a URL.
+    /// A kustomization.yaml that a cluster reaches loads a base or a file from a URL.
     ///
     /// ## Why
     ///
-    /// What lies behind the URL may change without a commit, nobody verifies it, and when its host is down nothing is
-    /// reconciled. Locked down, kustomize-controller refuses to clone it, and the whole Kustomization fails; single files
-    /// it gets by HTTP all the same, from anywhere that a tenant names.
+    /// The content of the URL can change without a commit, and Flux does not verify it. If its host is down, Flux
+    /// reconciles nothing. Under lockdown, kustomize-controller does not clone repositories, and the whole
+    /// Kustomization fails. It still loads single files over HTTP, from any address that a tenant sets.
     ///
-    /// Error where kustomize-controller has `--no-remote-bases`, a warning elsewhere. A copy that `--source` gives lets this
-    /// program look into it; Flux still loads it from the URL. Silent for folders that no cluster reaches.
+    /// The severity is error if kustomize-controller has `--no-remote-bases`, and warning otherwise. With a copy from
+    /// `--source`, Fleetwright also checks the content; Flux still loads it from the URL. The rule ignores directories
+    /// that no cluster reaches.
     ///
     /// ## How to fix it
     ///
-    /// Copy what is needed into the repository, or make it a source of Flux with a Kustomization of its own: that one is
-    /// cached, can be verified, and says its revision.
+    /// Copy the files into the repository, or add a Flux source with its own Kustomization. Flux caches a source, can
+    /// verify it, and reports its revision.
     ///
     /// ## Bad
     ///
@@ -74,26 +75,25 @@ declare! {
     ///
     /// [Flux: multi-tenancy lockdown](https://fluxcd.io/flux/installation/configuration/multitenancy/),
     /// [Flux: kustomize remote bases](https://fluxcd.io/flux/faq/#should-i-be-using-kustomize-remote-bases)
-    "remote-base", Error, "a kustomization that a cluster reaches loads something from a URL",
+    "remote-base", Error, "a kustomization.yaml that a cluster reaches loads a base or a file from a URL",
     Check::Cluster(check),
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let lockdown = view.tenancy().lockdown.as_ref();
     let locked = lockdown.and_then(|all| all.locks("kustomize-controller")).is_some_and(|locks| locks.remote_bases);
-    // What goes to other clusters is built here, too.
+    // Inputs of remote clusters are built on this cluster.
     if view.receiver.target.is_some() {
         return;
     }
     for brought in &view.receiver.cluster.brought {
         for remote in brought.remote() {
-            let message = format!("`{}` is loaded from elsewhere each time this is built", remote.url);
+            let message = format!("Flux loads `{}` from its URL at every build", remote.url);
             let help = if locked {
-                "copy it into the repository, or give it a source and a Kustomization of its own: locked down, Flux \
-                 refuses to clone it, and what it gets by HTTP nobody verifies"
+                "copy it into the repository, or add a source and a Kustomization for it: under lockdown, Flux does \
+                 not clone repositories, and it does not verify files that it loads over HTTP"
             } else {
-                "copy it into the repository, or give it a source and a Kustomization of its own, which Flux caches and \
-                 can verify"
+                "copy it into the repository, or add a source and a Kustomization for it: Flux caches and can verify it"
             };
             let mut finding = Finding::error(RULE.id, brought.by.place(&remote.place), message).help(help);
             if !locked {

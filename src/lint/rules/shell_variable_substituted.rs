@@ -1,23 +1,29 @@
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// Flux replaces a variable that a script or dashboard means for itself.
+    /// Flux replaces a variable of a script or dashboard.
     ///
     /// ## Why
     ///
-    /// Shells, Grafana and others write variables as Flux does. Where a Kustomization has `postBuild`, Flux takes all of them for
-    /// its own: from 2.9 on it refuses to build what reads one that it does not know, before it put an empty text in its place,
-    /// and the script ran without its values. Some forms of shells, such as `${list[@]}`, it cannot read in any version.
+    /// Shells, Grafana and other tools use the same syntax for variables as Flux. If a Kustomization has `postBuild`,
+    /// Flux treats all variables as its own. From version 2.9 on, it does not build objects with a variable that it
+    /// does not know. Older versions replace the variable with an empty string, and the script runs without its value.
+    /// Flux cannot parse some shell expansions, such as `${list[@]}`, in any version.
     ///
-    /// An error where Flux fails, as for [undefined-variable](undefined-variable.md); a warning elsewhere, where a default
-    /// takes the variable's place, and where Flux has one of the name that a script sets before it reads it. Whether a variable
-    /// is the text's own is told by the text: it sets the variable, is a dashboard, or is a script and the name is one that no
-    /// variable of Flux here looks like.
+    /// The severity is error if Flux fails, as in [undefined-variable](undefined-variable.md). It is warning if Flux
+    /// inserts a default. It is also warning if Flux defines a variable of the same name, and the script sets it before
+    /// it reads it.
+    ///
+    /// A variable belongs to the text in these cases:
+    ///
+    /// - The text sets the variable.
+    /// - The text is a dashboard.
+    /// - The text is a script, and the name has another form than the variables that Flux defines in this repository.
     ///
     /// ## How to fix it
     ///
-    /// Set the label or the annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` on the object, or write `$${x}`. For
-    /// what a generator makes, `options` takes labels and annotations.
+    /// Set the label or the annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` on the object, or write
+    /// `$${x}`. For a generator, set the label or annotation in `options`.
     ///
     /// ## Bad
     ///
@@ -89,5 +95,5 @@ declare! {
     ///
     /// [Flux: post build variable substitution](https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution),
     /// [kustomize-controller#1692](https://github.com/fluxcd/kustomize-controller/issues/1692)
-    "shell-variable-substituted", Error, "Flux replaces a variable that a script or dashboard means for itself", Check::Build,
+    "shell-variable-substituted", Error, "Flux replaces a variable of a script or dashboard", Check::Build,
 }

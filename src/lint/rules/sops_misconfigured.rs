@@ -7,20 +7,21 @@ use crate::lint::view::View;
 use crate::yaml::Entry;
 
 declare! {
-    /// An encrypted object belongs to a Kustomization that is not told to decrypt.
+    /// A Kustomization applies a SOPS-encrypted object without decryption.
     ///
     /// ## Why
     ///
-    /// The API server gets the object as it stands in the repository: the encrypted text becomes the password, or the whole
-    /// Kustomization fails at the field `sops` that no schema knows. Nothing else of it is applied then.
+    /// The API server receives the object as it is in the repository. Either the encrypted text becomes the password,
+    /// or the API server rejects the unknown field `sops`, and Flux applies nothing of the Kustomization.
     ///
-    /// In a repository without a root nobody knows who applies a folder, and whether that decrypts. Silent for what is to
-    /// stay encrypted: with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled`, and for a `SopsSecret`, which
-    /// an operator decrypts.
+    /// Without a root, the applier of a directory is unknown. So is its decryption. The rule ignores objects that stay
+    /// encrypted on the cluster: objects with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled`, and a
+    /// `SopsSecret`, which an operator decrypts.
     ///
     /// ## How to fix it
     ///
-    /// Set `spec.decryption` with `provider: sops` and the Secret of the key, or take the object to a Kustomization that has it.
+    /// Set `spec.decryption` with `provider: sops` and the Secret of the key, or move the object to a Kustomization
+    /// that sets it.
     ///
     /// ## Bad
     ///
@@ -105,38 +106,39 @@ declare! {
     /// ## Source
     ///
     /// [Flux: decryption](https://fluxcd.io/flux/components/kustomize/kustomizations/#decryption)
-    "sops-misconfigured", Error, "what SOPS encrypted is applied as it is", Check::Cluster(check),
+    "sops-misconfigured", Error, "a Kustomization applies a SOPS-encrypted object without decryption", Check::Cluster(check),
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    // What is decrypted has no trace of SOPS any more.
+    // A decrypted object no longer has the field `sops`.
     for applied in view.encrypted() {
         let (object, applier) = (applied.object, applied.by);
-        if is_meant(object) {
+        if stays_encrypted(object) {
             continue;
         }
         if applier.kind == ApplierKind::Folder {
-            found.unchecked("who decrypts what is encrypted in a repository without a root");
+            found.unchecked("the decryption of encrypted objects in a repository without a root");
             continue;
         }
         let message = format!("{} is encrypted, and {} does not decrypt it", object.reference(), applier.reference);
         let place = object.node.entry("sops").map_or_else(|| object.span().clone(), Entry::key_span);
         let decrypts = applier.kind == ApplierKind::Kustomization;
         let help = if decrypts {
-            "set `spec.decryption.provider` of the Kustomization to `sops`: as it is, the encrypted text is applied"
+            "set `spec.decryption.provider` of the Kustomization to `sops`: without it, Flux applies the encrypted text"
         } else {
-            "only a Kustomization decrypts: let one with `spec.decryption` apply it"
+            "apply it with a Kustomization that sets `spec.decryption`: only Kustomizations decrypt"
         };
         let mut finding = Finding::error(RULE.id, place, message).help(help).about(object.reference());
         if let Some(by) = &applier.object {
-            finding = finding.related(by.span().clone(), "it is applied by this");
+            finding = finding.related(by.span().clone(), "this object applies it");
         }
         found.push(finding);
     }
 }
 
-/// Whether it is to be encrypted on the cluster, too: it says so, or its own operator decrypts it there.
-fn is_meant(object: &Object) -> bool {
-    let said = object.text_at(&["metadata", "annotations", "kustomize.toolkit.fluxcd.io/decrypt"]);
-    object.kind() == "SopsSecret" || said.is_some_and(|said| said.eq_ignore_ascii_case("disabled"))
+/// Whether an object stays encrypted on the cluster: an annotation disables decryption, or an operator decrypts it
+/// there.
+fn stays_encrypted(object: &Object) -> bool {
+    let decrypt = object.text_at(&["metadata", "annotations", "kustomize.toolkit.fluxcd.io/decrypt"]);
+    object.kind() == "SopsSecret" || decrypt.is_some_and(|value| value.eq_ignore_ascii_case("disabled"))
 }

@@ -7,16 +7,17 @@ use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A Flux object says `suspend: true` in the repository.
+    /// A Flux object sets `suspend: true` in the repository.
     ///
     /// ## Why
     ///
-    /// Nothing that changes below it reaches the cluster, and Flux calls it ready. Somebody suspended it in a hurry and committed
-    /// it; a `flux resume` does not help, since the next reconciliation of its parent suspends it again.
+    /// Changes to the object do not reach the cluster, and Flux still reports it as ready. `suspend: true` is usually
+    /// committed during an incident. `flux resume` does not help, because the next reconciliation of the parent
+    /// suspends the object again.
     ///
     /// ## How to fix it
     ///
-    /// Remove `suspend`, or use `flux suspend` while somebody works on the cluster: what is in Git is meant to run.
+    /// Remove `suspend`. To work on the cluster, use `flux suspend` instead of a commit.
     ///
     /// ## Bad
     ///
@@ -68,7 +69,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let Some(suspend) = suspend else { return };
     let message = format!("{} is suspended", object.reference());
     let finding = Finding::warning(RULE.id, suspend.span().clone(), message)
-        .help("remove `suspend`: what changes below it does not reach the cluster, and `flux resume` holds until the next sync")
+        .help("remove `suspend`: changes do not reach the cluster, and `flux resume` is reverted by the next reconciliation")
         .about(object.reference());
     found.push(finding);
 }

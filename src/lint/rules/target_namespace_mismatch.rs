@@ -6,18 +6,18 @@ use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::yaml::Node;
 
 declare! {
-    /// A tenant's Kustomization has no `targetNamespace`, or one that is not its own namespace.
+    /// A Kustomization of a tenant has no `targetNamespace`, or sets a namespace that is not its own.
     ///
     /// ## Why
     ///
-    /// Without it the tenant's repository chooses where its objects go: what names no namespace is refused, and what names
-    /// another one is tried there, with whatever rights the account happens to have. With it, Flux puts everything into
-    /// the namespace that the tenant was given.
+    /// Without `targetNamespace`, the repository of the tenant selects the namespaces of its objects. Flux rejects an
+    /// object without a namespace. Flux tries to apply an object in another namespace, with the permissions that the
+    /// account has there. With `targetNamespace`, Flux puts all objects into the namespace of the tenant.
     ///
-    /// Error where tenants share the cluster, pedantic elsewhere. A tenant is declared, or it is a namespace other than
-    /// Flux's that holds Flux objects and is labelled `toolkit.fluxcd.io/tenant`, or whose account has a RoleBinding
-    /// there. Silent in namespaces from which a hub reconciles other clusters (`kubeConfig`), and in platform namespaces,
-    /// whose account has a ClusterRoleBinding.
+    /// The severity is error if tenants share the cluster, and pedantic otherwise. The configuration declares a tenant,
+    /// or the rule detects it: a namespace with Flux objects, other than the namespace of Flux, that has the label
+    /// `toolkit.fluxcd.io/tenant` or an account with a RoleBinding there. The rule ignores namespaces from which a hub
+    /// reconciles remote clusters (`kubeConfig`), and platform namespaces, whose account has a ClusterRoleBinding.
     ///
     /// ## How to fix it
     ///
@@ -77,7 +77,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: target namespace](https://fluxcd.io/flux/components/kustomize/kustomizations/#target-namespace)
-    "target-namespace-mismatch", Error, "a tenant's Kustomization does not keep its objects in its own namespace",
+    "target-namespace-mismatch", Error, "a Kustomization of a tenant does not set `targetNamespace` to its own namespace",
     Check::Object(check),
 }
 
@@ -96,7 +96,7 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     if applied.completion.mentions("targetNamespace") {
         return None;
     }
-    let whose = tenant.as_ref().map_or_else(|| "the tenant".to_string(), |tenant| format!("tenant `{tenant}`"));
+    let owner = tenant.as_ref().map_or_else(|| "the tenant".to_string(), |tenant| format!("tenant `{tenant}`"));
     let (at, message) = match object.node.at_keys(&["spec", "targetNamespace"]).filter(|node| !node.is_null()) {
         None => {
             let message = format!("{} has no `spec.targetNamespace`", object.reference());
@@ -115,7 +115,7 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
             (wrong(node, namespace), message)
         }
     };
-    let help = format!("set it to `{namespace}`, so that what {whose} writes in its repository stays in its namespace");
+    let help = format!("set it to `{namespace}`, so that the objects of {owner} stay in its namespace");
     let mut finding = Finding::error(RULE.id, at, message)
         .related(object.span().clone(), "this Kustomization")
         .help(help)
@@ -130,7 +130,7 @@ fn wrong(node: &Node, namespace: &str) -> Label {
     Label::new(node.span().clone(), format!("not its own namespace `{namespace}`"))
 }
 
-/// Tells whether a namespace is another one of the same tenant.
+/// Whether a namespace is another namespace of the same tenant.
 fn is_same_tenant(context: Context<'_>, tenant: Option<&str>, namespace: &str) -> bool {
     let other = context.tenancy.tenants.get(namespace).and_then(Option::as_deref);
     tenant.is_some() && tenant == other

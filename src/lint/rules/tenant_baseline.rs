@@ -9,20 +9,20 @@ use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {
-    /// A tenant's namespace lacks a Pod Security label, a ResourceQuota, a LimitRange or a default-deny NetworkPolicy.
+    /// A namespace of a tenant has no Pod Security label, ResourceQuota, LimitRange or default-deny NetworkPolicy.
     ///
     /// ## Why
     ///
-    /// Rights keep tenants out of each other's objects, and nothing else. Without these, a tenant's pods may run privileged
-    /// on a node that others share, take all of its memory, and talk to any other pod.
+    /// RBAC only separates the objects of tenants. Without these settings, the pods of a tenant may run privileged on a
+    /// shared node, use all of its memory, and connect to every other pod.
     ///
-    /// Silent for what a policy or an operator may make in namespaces of tenants, for namespaces into which the platform
-    /// installs a chart, and where something of the platform's was not built.
+    /// The rule ignores settings that a policy or an operator may create in the namespaces of tenants, and namespaces
+    /// into which the platform installs a chart. It reports nothing if an input of the platform could not be built.
     ///
     /// ## How to fix it
     ///
-    /// Give the Namespace the label `pod-security.kubernetes.io/enforce`, and put a ResourceQuota, a LimitRange and a
-    /// NetworkPolicy for all pods beside it.
+    /// Set the label `pod-security.kubernetes.io/enforce` on the Namespace, and add a ResourceQuota, a LimitRange and a
+    /// NetworkPolicy for all pods.
     ///
     /// ## Bad
     ///
@@ -110,14 +110,14 @@ declare! {
     /// ## Source
     ///
     /// [Kubernetes: multi-tenancy](https://kubernetes.io/docs/concepts/security/multi-tenancy/)
-    "tenant-baseline", Pedantic, "a tenant's namespace lacks what keeps its pods apart from others'",
+    "tenant-baseline", Pedantic, "a namespace of a tenant does not isolate its pods",
     Check::Cluster(check),
 }
 
-/// The label by which Kubernetes refuses pods.
+/// The label with which Kubernetes restricts the pods of a namespace.
 const POD_SECURITY: &str = "pod-security.kubernetes.io/enforce";
 
-/// Policies for the network of all namespaces, and those of one that are not Kubernetes' own.
+/// The kinds of network policies for all namespaces, and the kinds for one namespace that are not from Kubernetes.
 const WIDE: [(&str, &str); 6] = [
     ("cilium.io", "CiliumClusterwideNetworkPolicy"),
     ("crd.projectcalico.org", "GlobalNetworkPolicy"),
@@ -138,7 +138,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         return;
     }
     if let Some(why) = unbuilt(view) {
-        found.unchecked(format!("what tenants' namespaces have: {why}"));
+        found.unchecked(format!("the settings of tenant namespaces: {why}"));
         return;
     }
     let baseline = Baseline::of(view);
@@ -148,44 +148,45 @@ fn check(view: &View<'_>, found: &mut Findings) {
         if lacking.is_empty() || baseline.installed.contains(namespace.as_str()) {
             continue;
         }
-        let whose = tenant.as_ref().map_or_else(|| "a tenant".to_string(), |tenant| format!("tenant `{tenant}`"));
-        let message = format!("namespace `{namespace}` of {whose} has {}", joined(&lacking));
-        let help = "add what is missing where the namespace is made: it keeps the tenant's pods from harming others' on \
-                    the same nodes";
+        let owner = tenant.as_ref().map_or_else(|| "a tenant".to_string(), |tenant| format!("tenant `{tenant}`"));
+        let message = format!("namespace `{namespace}` of {owner} has {}", joined(&lacking));
+        let help =
+            "add the missing settings to the namespace: they protect other workloads from the pods of the tenant";
         let finding = pedantic(RULE.id, applied.by.place(applied.object.span()), message).help(help);
         found.push(finding.about(applied.object.reference()));
     }
 }
 
-/// What the namespaces of a cluster have; `None` where a generator or another kind of policy may give it to any.
+/// The settings of the namespaces of a cluster. A field is `None` if a generator or another kind of policy may create
+/// the setting.
 struct Baseline<'a> {
     has_label: bool,
     quotas: Option<BTreeSet<&'a str>>,
     ranges: Option<BTreeSet<&'a str>>,
     denials: Option<BTreeSet<&'a str>>,
-    /// Those into which the platform installs charts.
+    /// The namespaces into which the platform installs charts.
     installed: BTreeSet<&'a str>,
 }
 
 impl<'a> Baseline<'a> {
     fn of(view: &View<'a>) -> Self {
         let named = |kind: &str| view.of_kind("", kind).filter_map(|applied| applied.namespace()).collect();
-        let unless_made = |kind: &str, all: BTreeSet<&'a str>| view.generator(kind).is_none().then_some(all);
+        let unless_generated = |kind: &str, all: BTreeSet<&'a str>| view.generator(kind).is_none().then_some(all);
         let denials = view.of_kind("networking.k8s.io", "NetworkPolicy").filter(|applied| denies(applied.object));
         let others = OTHERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind));
         let denials = denials.chain(others).filter_map(|applied| applied.namespace()).collect();
         let is_wide = WIDE.iter().any(|(group, kind)| view.of_kind(group, kind).next().is_some());
         Self {
             has_label: view.generator(POD_SECURITY).is_some(),
-            quotas: unless_made("ResourceQuota", named("ResourceQuota")),
-            ranges: unless_made("LimitRange", named("LimitRange")),
-            denials: unless_made("NetworkPolicy", denials).filter(|_| !is_wide),
+            quotas: unless_generated("ResourceQuota", named("ResourceQuota")),
+            ranges: unless_generated("LimitRange", named("LimitRange")),
+            denials: unless_generated("NetworkPolicy", denials).filter(|_| !is_wide),
             installed: installed(view),
         }
     }
 
     fn lacking(&self, namespace: &Object, name: &str) -> Vec<String> {
-        let lacks = |having: &Option<BTreeSet<&str>>| having.as_ref().is_some_and(|all| !all.contains(name));
+        let lacks = |namespaces: &Option<BTreeSet<&str>>| namespaces.as_ref().is_some_and(|all| !all.contains(name));
         let all = [
             (
                 !self.has_label && namespace.label(POD_SECURITY).is_none(),
@@ -195,11 +196,11 @@ impl<'a> Baseline<'a> {
             (lacks(&self.ranges), "no LimitRange"),
             (lacks(&self.denials), "no NetworkPolicy that denies by default"),
         ];
-        all.into_iter().filter(|(lacks, _)| *lacks).map(|(_, what)| what.to_string()).collect()
+        all.into_iter().filter(|(lacks, _)| *lacks).map(|(_, fault)| fault.to_string()).collect()
     }
 }
 
-/// Tells whether a NetworkPolicy holds for all pods of its namespace and does not let everything in.
+/// Whether a NetworkPolicy selects all pods of its namespace and does not allow all ingress traffic.
 fn denies(policy: &Object) -> bool {
     let Some(spec) = policy.node.get("spec") else { return false };
     let selects_all =
@@ -212,7 +213,7 @@ fn is_empty(node: &Node) -> bool {
     node.is_null() || (node.text().is_none() && node.entries().is_empty() && node.items().is_empty())
 }
 
-/// The namespaces into which releases of the platform's install charts: these may bring anything.
+/// The namespaces into which releases of the platform install charts. A chart may contain any of the settings.
 fn installed<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
     let tenants = &view.tenancy().tenants;
     let releases = view.of_kind(groups::HELM, "HelmRelease");
@@ -220,7 +221,8 @@ fn installed<'a>(view: &View<'a>) -> BTreeSet<&'a str> {
     releases.filter_map(|applied| applied.object.text_at(&["spec", "targetNamespace"])).collect()
 }
 
-/// Why something of the platform's is not known; what tenants apply themselves is no guard.
+/// The reason why an input of the platform is unknown. Inputs of tenants do not count, because a tenant does not
+/// protect others from itself.
 fn unbuilt(view: &View<'_>) -> Option<String> {
     let is_tenants = |namespace: Option<&str>| namespace.is_some_and(|own| view.tenancy().tenants.contains_key(own));
     let mut unbuilt = view.appliers().filter(|applier| !is_tenants(applier.reference.namespace.as_deref()));

@@ -6,23 +6,24 @@ use crate::lint::view::View;
 use crate::rbac::{Binding, BoundSubject, Role};
 
 declare! {
-    /// A tenant's account may do everything: it is bound to `cluster-admin`, or to a role that allows as much.
+    /// An account of a tenant has all permissions: it is bound to `cluster-admin` or to an equivalent role.
     ///
     /// ## Why
     ///
-    /// By a ClusterRoleBinding, or by a RoleBinding in a namespace that is not its own, whoever writes to the tenant's
-    /// repository owns what others rely on: their Secrets, the policies, Flux itself. That is an error. By a RoleBinding
-    /// in its own namespace the tenant may change its own quota, network policies and limits, which are there to bind
-    /// it: a warning.
+    /// The severity is error for a ClusterRoleBinding, and for a RoleBinding in a namespace of others. An account that
+    /// can write to the tenant's repository then controls the Secrets of others, the policies, and Flux itself. The
+    /// severity is warning for a RoleBinding in its own namespace: the tenant can change its own quota, network
+    /// policies and limits.
     ///
-    /// A tenant is declared, or it is a namespace other than Flux's that holds Flux objects and is labelled
-    /// `toolkit.fluxcd.io/tenant`, or whose account has a RoleBinding there. An account that only a ClusterRoleBinding
-    /// serves is the platform's, unless its namespace is declared as a tenant's, or it is itself
-    /// (`tenancy.tenants.NAME.accounts`).
+    /// The configuration declares a tenant, or the rule detects it: a namespace with Flux objects, other than the
+    /// namespace of Flux, that has the label `toolkit.fluxcd.io/tenant` or an account with a RoleBinding there. An
+    /// account that has only a ClusterRoleBinding belongs to the platform. It belongs to a tenant if the configuration
+    /// declares its namespace or the account itself (`tenancy.tenants.NAME.accounts`).
     ///
     /// ## How to fix it
     ///
-    /// Bind the account to `admin` or `edit` by a RoleBinding in each of its namespaces, or to a role with what it needs.
+    /// Bind the account to `admin` or `edit` with a RoleBinding in each of its namespaces, or to a role with the
+    /// permissions that it needs.
     ///
     /// ## Bad
     ///
@@ -115,7 +116,7 @@ declare! {
     ///
     /// [Kubernetes: default roles](https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles),
     /// [flux2#505](https://github.com/fluxcd/flux2/issues/505)
-    "tenant-cluster-admin", Error, "a tenant's account may do everything", Check::Cluster(check),
+    "tenant-cluster-admin", Error, "an account of a tenant has all permissions", Check::Cluster(check),
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -130,20 +131,20 @@ fn check(view: &View<'_>, found: &mut Findings) {
 fn finding(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, from: &Role) -> Option<Finding> {
     let at = Label::new(bound.place.written()?.clone(), format!("an account of {}", tenant.called()));
     let is_own = tenant.namespaces.contains(&binding.namespace);
-    let what = match &*binding.namespace {
+    let scope = match &*binding.namespace {
         "" => "on the whole cluster".to_owned(),
         namespace => format!("in namespace `{namespace}`"),
     };
-    let is_gathered = from.name != binding.role.name;
-    let gathered = if is_gathered { format!(", which gathers {}", from.reference()) } else { String::new() };
-    let message = format!("{} may do everything {what}, by {}{gathered}", bound.subject, binding.role_name());
-    let help = if is_gathered {
-        "list in the gathered role what it is for, or take away the label by which it is gathered: it is added to what \
-         everybody has whom the role is bound to"
+    let is_aggregated = from.name != binding.role.name;
+    let aggregated = if is_aggregated { format!(", which aggregates {}", from.reference()) } else { String::new() };
+    let message = format!("{} has all permissions {scope}, through {}{aggregated}", bound.subject, binding.role_name());
+    let help = if is_aggregated {
+        "list only the required permissions in the aggregated role, or remove the label that aggregates it: every \
+         subject of the other role has these permissions"
     } else if is_own {
-        "bind it to `admin`, or to a role with what it needs: now it may change the quotas and policies that bind it"
+        "bind it to `admin`, or to a role with the required permissions: now it can change its own quotas and policies"
     } else {
-        "bind it to `admin` by a RoleBinding in its own namespace: now it may read and change what others rely on"
+        "bind it to `admin` with a RoleBinding in its own namespace: now it can read and change objects of others"
     };
     let mut finding = Finding::error(RULE.id, at, message).help(help);
     if is_own {
@@ -152,8 +153,8 @@ fn finding(binding: &Binding, bound: &BoundSubject, tenant: &Tenant, from: &Role
     if let Some(place) = binding.role.place.written() {
         finding = finding.related(place.clone(), "this role");
     }
-    if let Some(place) = from.place.written().filter(|_| is_gathered) {
-        finding = finding.related(place.clone(), "it gathers this one");
+    if let Some(place) = from.place.written().filter(|_| is_aggregated) {
+        finding = finding.related(place.clone(), "it aggregates this role");
     }
     Some(finding.about(binding.object()))
 }

@@ -9,27 +9,35 @@ use crate::rbac::{Actor, Binding, ChainEnd, ChainStep, DefinedIn, EscapeChain, G
 use crate::text::Span;
 
 declare! {
-    /// A chain of grants and of Flux's impersonation leads a tenant to rights outside its namespaces.
+    /// A chain of grants and of Flux impersonation gives a tenant rights outside its namespaces.
     ///
     /// ## Why
     ///
-    /// Flux applies a Kustomization, HelmRelease or ResourceSet as the account that it names, whichever account of the
-    /// namespace that is. So whoever may bring such an object into a namespace, or change one that is there, acts as any
-    /// account there, an operator's among them, and has what that account has. Lockdown does not change it: it only says
-    /// which account is meant where none is named. Without lockdown, an object that names none is applied with the
-    /// controller's own rights, which are those of a cluster admin. Workloads run as any account of their namespace,
-    /// too; `impersonate`, tokens, `bind` and `escalate` do the rest.
+    /// Flux applies a Kustomization, HelmRelease or ResourceSet as the account in `serviceAccountName`, which can be
+    /// any account of the namespace. An account that can create or change such an object in a namespace can therefore
+    /// act as every account there, with all of its rights. One of them may be the account of an operator.
     ///
-    /// Each step is shown with its binding and role. Silent about chains that stay within the tenant's namespaces, about
-    /// rights that the tenant's account has anyway, and where an admission policy that the cluster receives looks at
-    /// `serviceAccountName` and may forbid a step, or one may come with what is not built, or with a chart of policies.
-    /// That no lockdown is wanted (`tenancy.lockdown: none`) is accepted. A warning where all that is gained is to read,
-    /// Secrets excepted, or to ask who somebody is and what he may do.
+    /// Lockdown does not prevent this: it only sets the account of an object without `serviceAccountName`. Without
+    /// lockdown, Flux applies such an object with the rights of the controller, which are those of a cluster admin.
+    /// Workloads can also run as any account of their namespace. `impersonate`, tokens, `bind` and `escalate` allow
+    /// further steps.
+    ///
+    /// The finding shows each step with its binding and its role. The rule ignores:
+    ///
+    /// - chains that stay within the namespaces of the tenant
+    /// - rights that the account of the tenant already has
+    /// - a step that an admission policy of the cluster may forbid because it checks `serviceAccountName`
+    /// - a step that a policy in an unbuilt input or in a chart of policies may forbid
+    /// - the missing lockdown, if `tenancy.lockdown` is `none`
+    ///
+    /// The severity is warning if the chain only gives read access, except to Secrets, or only access to authentication
+    /// and authorization reviews.
     ///
     /// ## How to fix it
     ///
-    /// Move the account with the wide rights into a namespace of the platform. Or take away the right to bring such
-    /// objects, or lay an admission policy over it that says which accounts they may name. Lock Flux down.
+    /// Move the account with the wide rights to a namespace of the platform. Or remove the right to create such
+    /// objects, or add an admission policy that restricts `serviceAccountName`. Enable the multi-tenancy lockdown of
+    /// Flux.
     ///
     /// ## Bad
     ///
@@ -162,7 +170,7 @@ declare! {
     /// [Flux: role-based access control](https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control),
     /// [flux2#1829](https://github.com/fluxcd/flux2/issues/1829),
     /// [Kubernetes: workload creation](https://kubernetes.io/docs/concepts/security/rbac-good-practices/#workload-creation)
-    "tenant-escape", Error, "a chain of grants leads a tenant to rights outside its namespaces", Check::Cluster(check),
+    "tenant-escape", Error, "a chain of grants gives a tenant rights outside its namespaces", Check::Cluster(check),
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -172,30 +180,30 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     let rbac = view.rbac();
     for tenant in tenants.iter() {
-        let mut said: Vec<(Span, String)> = Vec::new();
+        let mut reported: Vec<(Span, String)> = Vec::new();
         let mut escapes = rbac.escape_chains(&tenant.users, &tenant.namespaces);
         escapes.sort_by_key(|escape| !is_everything(rbac, &escape.end));
         for escape in escapes {
             if escape.forbidden_by().is_some() {
-                found.unchecked("chains of rights that an admission policy may forbid");
+                found.unchecked("chains of grants that an admission policy may forbid");
                 continue;
             }
-            if let Some(who) = rbac
+            if let Some(applier) = rbac
                 .unknown_policy_source()
                 .filter(|_| escape.steps.iter().any(|step| step.by.method.may_be_forbidden()))
             {
-                found.unchecked(format!("chains of rights that a policy may forbid, which {who} may bring"));
+                found.unchecked(format!("chains of grants that a policy of {applier} may forbid"));
                 continue;
             }
-            // That Flux is not locked down is accepted, with a reason.
+            // The configuration accepts Flux without lockdown, with a reason.
             if view.tenancy().unlocked.is_some() && escape.steps.iter().any(|step| is_unnamed(step)) {
                 continue;
             }
             let Some((at, kind)) = place_of(&escape).zip(kind(&escape, tenant)) else { continue };
-            if said.contains(&(at.clone(), kind.clone())) {
+            if reported.contains(&(at.clone(), kind.clone())) {
                 continue;
             }
-            said.push((at.clone(), kind));
+            reported.push((at.clone(), kind));
             found.push(finding(rbac, tenant, &escape, &at));
         }
     }
@@ -205,14 +213,15 @@ fn is_unnamed(step: &ChainStep<'_>) -> bool {
     matches!(step.by.method, Method::Controller(_))
 }
 
-/// Where a chain begins: the binding that allows its first step.
+/// The place where a chain starts: the binding that allows its first step.
 fn place_of(escape: &EscapeChain<'_>) -> Option<Span> {
     let grants = &escape.steps.first()?.by.grants;
     grants.iter().find_map(|grant| grant.binding.place.written()).cloned()
 }
 
-/// What tells faults apart that begin with one binding: in the tenant's own namespaces each account that chains lead to,
-/// elsewhere each namespace. Controllers that act as themselves are one fault: Flux is not locked down.
+/// The key that separates the faults of one binding. In the tenant's own namespaces it is the account at the end of the
+/// chain, in other namespaces it is the namespace. All controllers that use their own account are one fault: Flux is
+/// not locked down.
 fn kind(escape: &EscapeChain<'_>, tenant: &Tenant) -> Option<String> {
     let last = escape.steps.last()?;
     Some(match (last.by.method, &last.to) {
@@ -226,25 +235,29 @@ fn kind(escape: &EscapeChain<'_>, tenant: &Tenant) -> Option<String> {
 fn finding(rbac: &Rbac, tenant: &Tenant, escape: &EscapeChain<'_>, at: &Span) -> Finding {
     let reach = reach(rbac, &escape.end);
     let through: Vec<String> = escape.steps.iter().map(|step| step.to.to_string()).collect();
-    let message =
-        format!("{} of {} may act as {}, and so has {reach}", who(escape), tenant.called(), through.join(", then as "));
+    let message = format!(
+        "{} of {} can act as {}, and then has {reach}",
+        who(escape),
+        tenant.called(),
+        through.join(", then as ")
+    );
     let mut finding =
-        Finding::error(RULE.id, Label::new(at.clone(), "it begins here"), message).help(help(escape, tenant));
+        Finding::error(RULE.id, Label::new(at.clone(), "the chain starts here"), message).help(help(escape, tenant));
     for step in &escape.steps {
         let by = how(step);
         for (at_grant, grant) in step.by.grants.iter().enumerate() {
-            let is_said = |other: &Grant<'_>| ptr::eq(other.rule, grant.rule) && ptr::eq(other.binding, grant.binding);
-            if step.by.grants.iter().take(at_grant).any(is_said) {
+            let is_same = |other: &Grant<'_>| ptr::eq(other.rule, grant.rule) && ptr::eq(other.binding, grant.binding);
+            if step.by.grants.iter().take(at_grant).any(is_same) {
                 continue;
             }
             if let Some(span) = grant.binding.place.written().filter(|span| *span != at) {
                 finding = finding.related(span.clone(), format!("`{}` is bound here", step.who));
             }
-            let said = format!("{} lets `{}` act as {}: {by}", grant.from.reference(), step.who, step.to);
+            let label = format!("{} allows `{}` to act as {}: {by}", grant.from.reference(), step.who, step.to);
             match (&grant.rule.place, &grant.role.place) {
-                (Some(span), _) | (None, DefinedIn::Written(span)) => finding = finding.related(span.clone(), said),
+                (Some(span), _) | (None, DefinedIn::Written(span)) => finding = finding.related(span.clone(), label),
                 (None, DefinedIn::Shipped(_)) => {
-                    finding = finding.related(grant.binding.role.place.written().unwrap_or(at).clone(), said);
+                    finding = finding.related(grant.binding.role.place.written().unwrap_or(at).clone(), label);
                 }
             }
         }
@@ -253,7 +266,7 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &EscapeChain<'_>, at: &Span) ->
         for binding in bindings {
             if let Some(span) = binding.place.written() {
                 let last = escape.steps.last().map(|step| step.to.to_string()).unwrap_or_default();
-                finding = finding.related(span.clone(), format!("{} is given to {last} here", binding.role_name()));
+                finding = finding.related(span.clone(), format!("{} is bound to {last} here", binding.role_name()));
             }
         }
     }
@@ -269,14 +282,14 @@ fn who(escape: &EscapeChain<'_>) -> String {
 
 fn how(step: &ChainStep<'_>) -> String {
     match step.by.method {
-        Method::ServiceAccountName(kind) => format!("a {kind} may name that account"),
-        Method::Controller(kind) => format!("for a {kind} that names no account Flux acts as itself"),
-        Method::Workload(kind) => format!("a {kind} may run as it"),
-        Method::Impersonate => "by impersonation".to_owned(),
-        Method::Token => "by a token that it may ask for".to_owned(),
-        Method::TokenSecret => "by a Secret in which Kubernetes puts a token".to_owned(),
-        Method::Bind => "by `bind`".to_owned(),
-        Method::Escalate => "by `escalate`".to_owned(),
+        Method::ServiceAccountName(kind) => format!("a {kind} can reference that account"),
+        Method::Controller(kind) => format!("Flux uses its own account for a {kind} without an account"),
+        Method::Workload(kind) => format!("a {kind} can run as that account"),
+        Method::Impersonate => "with `impersonate`".to_owned(),
+        Method::Token => "with a token that it can request".to_owned(),
+        Method::TokenSecret => "with a Secret that Kubernetes fills with a token".to_owned(),
+        Method::Bind => "with `bind`".to_owned(),
+        Method::Escalate => "with `escalate`".to_owned(),
     }
 }
 
@@ -296,7 +309,7 @@ fn reach(rbac: &Rbac, reach: &ChainEnd<'_>) -> String {
     }
 }
 
-/// Whether a chain leads to everything on the cluster.
+/// Whether a chain leads to all rights on the cluster.
 fn is_everything(rbac: &Rbac, reach: &ChainEnd<'_>) -> bool {
     match reach {
         ChainEnd::Everything => true,
@@ -317,26 +330,27 @@ fn help(escape: &EscapeChain<'_>, tenant: &Tenant) -> &'static str {
         _ => false,
     });
     if leaves.is_some_and(|step| !is_unnamed(step)) {
-        return "give the right in the tenant's own namespaces alone: who may bring such an object into a namespace acts as \
-                the accounts there";
+        return "grant the right only in the tenant's own namespaces: an account that can create such an object in a \
+                namespace can act as the accounts there";
     }
     match escape.steps.first().map(|step| step.by.method) {
         Some(Method::Controller(_)) => {
-            "lock Flux down with `multitenant: true`, or `--default-service-account`, so that what names no account acts \
-             as one of its namespace"
+            "lock Flux down with `multitenant: true` or `--default-service-account`, so that an object without an \
+             account uses one of its namespace"
         }
         Some(Method::ServiceAccountName(_)) => {
-            "move that account into a namespace of the platform, or let an admission policy say which accounts may be \
-             named in `serviceAccountName`"
+            "move that account to a namespace of the platform, or add an admission policy that restricts \
+             `serviceAccountName`"
         }
         Some(Method::Workload(_) | Method::Impersonate | Method::Token | Method::TokenSecret) => {
-            "move that account into a namespace of the platform: who works in a namespace may act as its accounts"
+            "move that account to a namespace of the platform: a tenant can act as all accounts of its namespaces"
         }
-        Some(Method::Bind | Method::Escalate) | None => "take the verb out of the role",
+        Some(Method::Bind | Method::Escalate) | None => "remove the verb from the role",
     }
 }
 
-/// Whether all that is gained is to read, Secrets excepted, or to ask the API server who somebody is and what he may do.
+/// Whether a chain only gives read access, except to Secrets, or only access to authentication and authorization
+/// reviews.
 fn is_harmless(rbac: &Rbac, reach: &ChainEnd<'_>) -> bool {
     let ChainEnd::Bindings(bindings) = reach else { return false };
     bindings.iter().flat_map(|binding| rbac.rules(binding)).all(|(rule, _)| {

@@ -13,23 +13,24 @@ use crate::rbac::{Account, Answer, Guard, Request, acts_as};
 use crate::text::Span;
 
 declare! {
-    /// A tenant's Kustomization renders an object that its account may not apply.
+    /// A Kustomization of a tenant contains an object that its account is not allowed to apply.
     ///
     /// ## Why
     ///
-    /// Flux applies as the account that the Kustomization names. The API server refuses what this account may not
-    /// `create` and `patch`, and then Flux applies nothing of the whole Kustomization: every other change of the tenant
-    /// waits behind this object. A role or a binding is refused, too, when it gives more than the account has itself.
+    /// Flux applies with the permissions of the account in `serviceAccountName`. If this account has no permission to
+    /// `create` and `patch` an object, the API server rejects the object, and Flux applies nothing of the
+    /// Kustomization: all other changes of the tenant wait. The API server also rejects a role or binding that grants
+    /// more permissions than the account has.
     ///
-    /// Rights are those of the roles and bindings that the cluster receives, with what Kubernetes and Flux ship and
-    /// aggregate into `admin`, `edit` and `view`. Where a chart or something that is not built may give more, and where
-    /// a kind's definition is not known, nothing is claimed and the object is counted. What something else brings, too,
-    /// need not be made and has only to be changed, or is left as it is with `ssa: IfNotPresent`.
+    /// The rule reads the roles and bindings that the cluster receives, and the built-in roles of Kubernetes and Flux,
+    /// including the permissions that are aggregated into `admin`, `edit` and `view`. It does not report an object if a
+    /// chart or an unbuilt input may grant more permissions, or if the definition of its kind is unknown. The summary
+    /// counts these objects. An object that another Kustomization also contains already exists, so the account only
+    /// needs to change it, or nothing at all with `ssa: IfNotPresent`.
     ///
     /// ## How to fix it
     ///
-    /// Take the object out of the tenant's repository and let the platform bring it, or give the account a role that
-    /// allows it.
+    /// Move the object from the tenant's repository to the platform, or bind the account to a role that allows it.
     ///
     /// ## Bad
     ///
@@ -157,7 +158,7 @@ declare! {
     ///
     /// [Flux: role-based access control](https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control),
     /// [Kubernetes: privilege escalation prevention](https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping)
-    "tenant-forbidden-object", Error, "a tenant's Kustomization renders an object that its account may not apply",
+    "tenant-forbidden-object", Error, "a Kustomization of a tenant contains an object that its account is not allowed to apply",
     Check::Cluster(check),
 }
 
@@ -171,19 +172,19 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let Some(account) = account(view, &brought.by) else { continue };
         let Some(tenant) = tenants.of_account(&account) else { continue };
         for applied in brought.applied().filter(|applied| applied.handling() != Handling::Ignored) {
-            let is_there = || is_home(&applied) || shared.get_or_init(|| Shared::of(view)).has(applied.object);
-            judge(view, &Actor { account: &account, tenant }, &applied, is_there, found);
+            let exists = || is_home(&applied) || shared.get_or_init(|| Shared::of(view)).has(applied.object);
+            judge(view, &Actor { account: &account, tenant }, &applied, exists, found);
         }
     }
 }
 
-/// Who applies.
+/// The account that applies, and its tenant.
 struct Actor<'a> {
     account: &'a Account,
     tenant: &'a Tenant,
 }
 
-/// The objects, by their places in memory, that come from several appliers: each of them may find one there.
+/// The addresses of the objects that several appliers contain: each applier may find such an object on the cluster.
 struct Shared(BTreeSet<usize>);
 
 impl Shared {
@@ -202,29 +203,29 @@ impl Shared {
     }
 }
 
-/// Whether an object is the Namespace that its applier lives in.
+/// Whether an object is the Namespace that contains its applier.
 fn is_home(applied: &Applied<'_>) -> bool {
     let object = applied.object;
     object.is("", "Namespace") && applied.by.reference.namespace.as_deref() == Some(object.name())
 }
 
-/// The account that Flux acts as for an applier; `None` where it acts as itself, or on another cluster.
+/// The account that Flux uses for an applier. `None` if Flux uses its own account, or applies to a remote cluster.
 fn account(view: &View<'_>, applier: &Applier) -> Option<Account> {
     let object = applier.object.as_ref()?;
     acts_as(object, object.namespace(), view.tenancy())
 }
 
-fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: impl Fn() -> bool, found: &mut Findings) {
+fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, exists: impl Fn() -> bool, found: &mut Findings) {
     let (object, account) = (applied.object, actor.account);
     let Some(kind) = view.kinds().find(object.group(), object.kind()) else {
-        found.unchecked("whether tenants may apply kinds that are not known here");
+        found.unchecked("objects of tenants whose kind is unknown");
         return;
     };
-    if applied.handling() == Handling::Created && is_there() {
+    if applied.handling() == Handling::Created && exists() {
         return;
     }
     let namespace = if kind.is_namespaced() { applied.namespace().unwrap_or("default") } else { "" };
-    // To the API server a Namespace is in itself, so that a RoleBinding in it is enough.
+    // For the API server, a Namespace is in itself, so a RoleBinding in it is enough.
     let own = if object.is("", "Namespace") { object.name() } else { namespace };
     let mut missing = Vec::new();
     let mut unknown = None;
@@ -236,7 +237,7 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
             Answer::Unknown(why) => unknown = Some(why),
         }
     }
-    if !missing.is_empty() && is_there() {
+    if !missing.is_empty() && exists() {
         missing.retain(|verb| *verb != "create");
     }
     if !missing.is_empty() {
@@ -245,38 +246,51 @@ fn judge(view: &View<'_>, actor: &Actor<'_>, applied: &Applied<'_>, is_there: im
             "" => format!("`{}` of the whole cluster", kind.plural),
             namespace => format!("`{}` in namespace `{namespace}`", kind.plural),
         };
-        let why = format!("it may not {} {place}", verbs.join(" or "));
+        let why = format!("it is not allowed to {} {place}", verbs.join(" or "));
         let help = if kind.is_namespaced() && applied.namespace().is_none() {
-            // Flux refuses it whatever the rights are; who names `default` to mend that is refused by these.
+            // Flux rejects an object without a namespace. In `default`, the account does not have the permissions.
             format!(
-                "name a namespace of the tenant's in it, or set `spec.targetNamespace`: without one Flux refuses it, and {why}"
+                "set a namespace of the tenant in the object or in `spec.targetNamespace`: Flux rejects an object \
+                 without a namespace, and {why}"
             )
         } else {
-            format!("let the platform bring it, or bind `{account}` to a role that allows it: {why}")
+            format!("move it to the platform, or bind `{account}` to a role that allows it: {why}")
         };
         found.push(finding(actor, applied, namespace, "", &help));
         return;
     }
     if let Some(why) = unknown {
-        found.unchecked(format!("what ServiceAccount `{account}` may apply: {why}"));
+        found.unchecked(format!("the permissions of ServiceAccount `{account}`: {why}"));
         return;
     }
     match view.rbac().may_write(account, applied) {
         Guard::Passed => {}
         Guard::Refused => {
-            let help = "the API server lets nobody give rights that he has not himself; let the platform bring it, or \
-                        give less";
-            found.push(finding(actor, applied, namespace, ", which gives more than it has itself", help));
+            let help = "move it to the platform, or grant fewer permissions: the API server prevents an account from \
+                        granting permissions that it does not have";
+            found.push(finding(
+                actor,
+                applied,
+                namespace,
+                ", which grants more permissions than the account has",
+                help,
+            ));
         }
-        Guard::Unknown(why) => found.unchecked(format!("what ServiceAccount `{account}` may give: {why}")),
+        Guard::Unknown(why) => {
+            found.unchecked(format!("the permissions that ServiceAccount `{account}` can grant: {why}"));
+        }
     }
 }
 
 fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str, help: &str) -> Finding {
     let (object, tenant) = (applied.object, actor.tenant);
-    let message =
-        format!("ServiceAccount `{}` of {} may not apply {}{why}", actor.account, tenant.called(), object.reference());
-    // What is in another one's namespace is there by what says so: an overlay, a patch, the Kustomization.
+    let message = format!(
+        "ServiceAccount `{}` of {} is not allowed to apply {}{why}",
+        actor.account,
+        tenant.called(),
+        object.reference()
+    );
+    // If an object is in a namespace of others, the cause is an overlay, a patch or the Kustomization.
     let is_elsewhere = !namespace.is_empty() && !tenant.namespaces.contains(namespace);
     let elsewhere = object.node.at_keys(&["metadata", "namespace"]).filter(|_| is_elsewhere);
     let place = |span: &Span| applied.by.place(span);

@@ -6,16 +6,18 @@ use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A Receiver takes requests from anybody.
+    /// A Receiver accepts requests without authentication.
     ///
     /// ## Why
     ///
-    /// A Receiver of type `generic` looks neither at a signature nor at a token: who knows its path, which stands in the
-    /// settings of the sender and in logs of proxies, can have Flux fetch as often as they like.
+    /// A Receiver of type `generic` checks neither a signature nor a token. Its path is the only protection, and it
+    /// appears in the settings of the sender and in the logs of proxies. With the path, an attacker can make Flux fetch
+    /// at any rate.
     ///
     /// ## How to fix it
     ///
-    /// Use the type of the sender, `generic-hmac`, which wants the body signed with the token, or `generic-oidc`.
+    /// Use the type of the sender, `generic-hmac`, which requires a body that is signed with the token, or
+    /// `generic-oidc`.
     ///
     /// ## Bad
     ///
@@ -54,7 +56,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: generic receivers](https://fluxcd.io/flux/components/notification/receivers/#generic-receiver)
-    "unauthenticated-receiver", Warning, "a Receiver takes requests from anybody",
+    "unauthenticated-receiver", Warning, "a Receiver accepts requests without authentication",
     Check::Object(check),
 }
 
@@ -66,8 +68,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("generic")) else {
         return;
     };
-    let message = format!("{} takes requests from anybody", object.reference());
-    let help = "use `generic-hmac`, `generic-oidc` or the type of the sender; `generic` looks at no signature, so whoever \
-                learns the path can call it";
+    let message = format!("{} accepts requests without authentication", object.reference());
+    let help = "use `generic-hmac`, `generic-oidc` or the type of the sender: `generic` checks no signature, so the \
+                path is its only protection";
     found.push(Finding::warning(RULE.id, kind.span().clone(), message).help(help).about(object.reference()));
 }

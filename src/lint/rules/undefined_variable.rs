@@ -1,23 +1,23 @@
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// A variable without default is defined by nothing.
+    /// A variable has no default, and no source defines it.
     ///
     /// ## Why
     ///
-    /// Flux puts the values of `postBuild` in the place of `${VAR}`. From 2.9 on it refuses to build what reads a variable that
-    /// nothing defines, and so nothing of that Kustomization is applied any longer. Before, an empty text came in its place: a
-    /// host without its domain, a path without its folder.
+    /// Flux replaces `${VAR}` with the value from `postBuild`. From version 2.9 on, Flux does not build objects with an
+    /// undefined variable, so it applies nothing of that Kustomization. Older versions insert an empty string: a host
+    /// without its domain, a path without its directory.
     ///
-    /// An error where Flux is strict: where its version is 2.9 or newer, or where the feature gate
-    /// `StrictPostBuildSubstitutions` is on. A warning elsewhere, and where nothing says which version runs. Silent where nothing
-    /// is substituted, for `$VAR` and `$${VAR}`, and where something that is not known may define it: a Secret that is made
-    /// elsewhere, say.
+    /// The severity is error if Flux is strict: in version 2.9 or newer, or with the feature gate
+    /// `StrictPostBuildSubstitutions`. It is warning otherwise, and also if the version is unknown. The rule ignores
+    /// `$VAR` and `$${VAR}`, objects without substitution, and variables that an unknown object may define, such as a
+    /// Secret that another tool creates.
     ///
     /// ## How to fix it
     ///
-    /// Define it in one of the places that the finding shows: the ConfigMap or Secret of `substituteFrom`, or `substitute`. Or
-    /// give a default, as in `${VAR:=small}`.
+    /// Define the variable in one of the places that the finding shows: in the ConfigMap or Secret of `substituteFrom`,
+    /// or in `substitute`. Or set a default, as in `${VAR:=small}`.
     ///
     /// ## Bad
     ///
@@ -79,5 +79,5 @@ declare! {
     ///
     /// [Flux: post build variable substitution](https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution),
     /// [kustomize-controller#1671](https://github.com/fluxcd/kustomize-controller/pull/1671)
-    "undefined-variable", Error, "a variable without default is defined by nothing", Check::Build,
+    "undefined-variable", Error, "a variable is not defined and has no default", Check::Build,
 }

@@ -7,17 +7,17 @@ use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// An ImagePolicy takes tags that nobody meant.
+    /// An ImagePolicy selects unintended tags.
     ///
     /// ## Why
     ///
-    /// The policy orders all tags of the repository and takes the last one. In the order of the alphabet or of numbers, a tag
-    /// such as `latest`, `main` or `test` takes part, and whatever somebody pushes to try something out may win. A range that any
-    /// version is in takes the next major release, too.
+    /// The policy sorts all tags of the repository and selects the last one. In alphabetical or numerical order, a tag
+    /// such as `latest`, `main` or `test` also counts, so a tag of an experiment may win. A range without an upper
+    /// limit also includes the next major release.
     ///
     /// ## How to fix it
     ///
-    /// Say with `filterTags` which tags are meant, or give the range an end, as in `1.x`.
+    /// Select the intended tags with `filterTags`, or set an upper limit for the range, as in `1.x`.
     ///
     /// ## Bad
     ///
@@ -57,7 +57,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: image policies](https://fluxcd.io/flux/components/image/imagepolicies/#filter-tags)
-    "unfiltered-image-policy", Warning, "an ImagePolicy takes tags that nobody meant",
+    "unfiltered-image-policy", Warning, "an ImagePolicy selects unintended tags",
     Check::Object(check),
 }
 
@@ -67,7 +67,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         return;
     }
     let filter = object.text_at(&["spec", "filterTags", "pattern"]);
-    if filter.is_some_and(|pattern| !lets_all_through(pattern)) {
+    if filter.is_some_and(|pattern| !matches_every_tag(pattern)) {
         return;
     }
     let Some(policy) = object.node.at_keys(&["spec", "policy"]) else { return };
@@ -76,20 +76,20 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         if !range.text().and_then(Range::parse).is_some_and(|range| range.is_unrestricted()) {
             return;
         }
-        let message = format!("{reference} takes any version: `{}`", range.text().unwrap_or_default());
+        let message = format!("{reference} selects any version: `{}`", range.text().unwrap_or_default());
         (range.span().clone(), message)
     } else {
-        let of = |field: &str| policy.entry(field).filter(|entry| entry.node.is_map() || entry.node.is_null());
-        let Some(entry) = of("alphabetical").or_else(|| of("numerical")) else { return };
-        (entry.key_span(), format!("{reference} orders all tags, whatever they are"))
+        let order = |field: &str| policy.entry(field).filter(|entry| entry.node.is_map() || entry.node.is_null());
+        let Some(entry) = order("alphabetical").or_else(|| order("numerical")) else { return };
+        (entry.key_span(), format!("{reference} sorts all tags without a filter"))
     };
-    let help = "say with `filterTags` which tags are meant, or give the range an end; otherwise the next tag that anybody \
-                pushes may be the one";
+    let help = "select the intended tags with `filterTags`, or set an upper limit for the range: otherwise any pushed \
+                tag may be selected";
     found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
 }
 
-/// Tells whether a pattern filters nothing: `.*`, or a group of that.
-fn lets_all_through(pattern: &str) -> bool {
+/// Whether a pattern matches every tag: `.*`, or a group of it.
+fn matches_every_tag(pattern: &str) -> bool {
     let inner = pattern.trim_start_matches('^').trim_end_matches('$');
     let group = inner.strip_prefix('(').and_then(|group| group.strip_suffix(')')).unwrap_or(inner);
     let named = group.strip_prefix("?P<").or_else(|| group.strip_prefix("?<"));
@@ -102,12 +102,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_of_anything_filters_nothing() {
+    fn a_wildcard_pattern_matches_every_tag() {
         for all in ["", ".*", "^.+$", "(.*)", "^(?P<tag>.*)$", "(?<tag>.+)"] {
-            assert!(lets_all_through(all), "{all}");
+            assert!(matches_every_tag(all), "{all}");
         }
         for some in ["^v", "^main-(?P<n>.*)$", "^(?P<n>[0-9]+)$", ".*-rc", "(.*)-(.*)"] {
-            assert!(!lets_all_through(some), "{some}");
+            assert!(!matches_every_tag(some), "{some}");
         }
     }
 }

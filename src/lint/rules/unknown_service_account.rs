@@ -11,20 +11,22 @@ use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {
-    /// A `serviceAccountName` names an account that nothing makes in that namespace.
+    /// The service account that Flux impersonates is not defined in that namespace.
     ///
     /// ## Why
     ///
-    /// Flux acts as the account of that name in the object's own namespace. One that is not there has no rights, so nothing
-    /// is applied; and when the object is deleted, what it applied before stays, since Flux skips that for an account which
-    /// it cannot find. Sources, image repositories and providers cannot get its credentials.
+    /// Flux uses the account of that name in the namespace of the object. An account that does not exist has no
+    /// permissions, so Flux applies nothing. If the object is deleted, the objects that it applied stay, because Flux
+    /// skips the deletion if the account does not exist. Sources, image repositories and providers cannot use the
+    /// credentials of the account.
     ///
-    /// Silent for accounts that come with Kubernetes, with Flux and with its operator, where a chart, a policy or something
-    /// that was not built may make the account, and with `kubeConfig`, where the account is another cluster's.
+    /// The rule ignores the accounts of Kubernetes, Flux and Flux Operator. It also ignores an account that a chart, a
+    /// policy or an unbuilt input may create. With `kubeConfig`, the account is one of the remote cluster, so the rule
+    /// ignores it too.
     ///
     /// ## How to fix it
     ///
-    /// Correct the name, or add the ServiceAccount, and the RoleBinding that it needs, to what the cluster receives.
+    /// Correct the name, or add the ServiceAccount and its RoleBinding to the objects that the cluster receives.
     ///
     /// ## Bad
     ///
@@ -78,11 +80,11 @@ declare! {
     ///
     /// [Flux: role-based access control](https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control),
     /// [fluxcd/pkg: impersonation](https://github.com/fluxcd/pkg/blob/main/runtime/client/impersonator.go)
-    "unknown-service-account", Error, "an account that Flux shall act as is made by nothing",
+    "unknown-service-account", Error, "the service account that Flux impersonates is not defined",
     Check::Cluster(check),
 }
 
-/// The kinds that name an account of their own namespace, and where.
+/// The kinds that reference an account of their own namespace, and the path of the reference.
 const NAMING: [(&str, &str, &[&str]); 10] = [
     (groups::KUSTOMIZE, "Kustomization", &["spec", "serviceAccountName"]),
     (groups::KUSTOMIZE, "Kustomization", &["spec", "decryption", "serviceAccountName"]),
@@ -97,7 +99,7 @@ const NAMING: [(&str, &str, &[&str]); 10] = [
 ];
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    // Another cluster has what its own Flux brings, too.
+    // A remote cluster also receives the objects of its own Flux.
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
@@ -108,7 +110,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
             let Some(node) = object.node.at_keys(path) else { continue };
             let Some(name) = node.text().filter(|name| !name.is_empty() && !name.contains('$')) else { continue };
             let Some(namespace) = applied.namespace() else { continue };
-            // Only what it acts as is another cluster's: the key is fetched here.
+            // With `kubeConfig`, only the account that applies is one of the remote cluster. Flux fetches the key on
+            // this one.
             let acts = path == ["spec", "serviceAccountName"];
             let is_remote = acts && object.node.at_keys(&["spec", "kubeConfig"]).is_some_and(Node::is_map);
             let mut is_known = || match view.presence("", "ServiceAccount", namespace, name) {
@@ -120,12 +123,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 continue;
             }
             if view.generator("ServiceAccount").is_some() {
-                found.unchecked("accounts that a policy may generate");
+                found.unchecked("service accounts that a policy may generate");
                 continue;
             }
-            let message = format!("nothing makes the ServiceAccount `{name}` of namespace `{namespace}`");
-            let help = "correct the name, or add the account to what this cluster receives; without it Flux has no rights \
-                        there";
+            let message = format!("ServiceAccount `{name}` is not defined in namespace `{namespace}`");
+            let help = "correct the name, or add the account to the objects that the cluster receives: without it, \
+                        Flux has no permissions";
             let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).help(help);
             let place = applied.by.place(object.span());
             found.push(finding.related(place, format!("this {kind}")).about(object.reference()));
@@ -133,20 +136,20 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// What may bring accounts that nobody sees.
+/// The charts and unbuilt inputs that may create unknown accounts.
 struct Makers<'a> {
     tenants: &'a BTreeMap<String, Option<String>>,
     all: Vec<Maker<'a>>,
 }
 
-/// A chart, or something that was not built.
+/// A chart or an unbuilt input.
 struct Maker<'a> {
-    /// The namespace it stands in, and the account of it that it acts as.
+    /// The namespace of the chart or input, and the account in that namespace that Flux uses for it.
     namespace: &'a str,
     account: Option<&'a str>,
-    /// The namespace that it puts objects into, where that is one.
+    /// The namespace of its objects, if it is known.
     target: Option<&'a str>,
-    /// Who brings it.
+    /// The applier of the chart or input.
     by: Option<&'a Arc<Applier>>,
 }
 
@@ -154,24 +157,24 @@ impl<'a> Makers<'a> {
     fn of(view: &View<'a>) -> Self {
         let unbuilt = view.appliers().filter(|applier| applier.state != State::Built);
         let unbuilt = unbuilt.map(|applier| {
-            let said = |field: &str| applier.object.as_ref().and_then(|object| object.text_at(&["spec", field]));
+            let text = |field: &str| applier.object.as_ref().and_then(|object| object.text_at(&["spec", field]));
             let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
-            let (account, target) = (said("serviceAccountName"), said("targetNamespace"));
+            let (account, target) = (text("serviceAccountName"), text("targetNamespace"));
             Maker { namespace, account, target, by: applier.brought_by.as_ref() }
         });
         let releases = view.of_kind(groups::HELM, "HelmRelease");
         let releases = releases.filter(|applied| applied.object.node.at_keys(&["spec", "kubeConfig"]).is_none());
         let releases = releases.map(|applied| {
-            let said = |field: &str| applied.object.text_at(&["spec", field]);
+            let text = |field: &str| applied.object.text_at(&["spec", field]);
             let namespace = applied.namespace().unwrap_or_default();
-            let target = said("targetNamespace").or(Some(namespace));
-            Maker { namespace, account: said("serviceAccountName"), target, by: Some(applied.by) }
+            let target = text("targetNamespace").or(Some(namespace));
+            Maker { namespace, account: text("serviceAccountName"), target, by: Some(applied.by) }
         });
         Self { tenants: &view.tenancy().tenants, all: unbuilt.chain(releases).collect() }
     }
 
-    /// Tells whether any of them may make an account. What acts as that account cannot, nor can what such a one brings, and
-    /// tenants make nothing in namespaces that are not theirs.
+    /// Whether a chart or input may create an account. It cannot create the account that it needs itself, and a tenant
+    /// cannot create accounts in namespaces of others.
     fn may_make(&self, namespace: &str, account: &str) -> bool {
         let tenant = |namespace: &str| self.tenants.get(namespace);
         self.all.iter().any(|maker| {
@@ -184,7 +187,7 @@ impl<'a> Makers<'a> {
 }
 
 impl Maker<'_> {
-    /// Tells whether it is not there without an account: it acts as that one, or somebody who brings it does.
+    /// Whether the chart or input needs an account: Flux uses the account for it, or for one of the appliers above it.
     fn needs(&self, namespace: &str, account: &str) -> bool {
         let above = std::iter::successors(self.by, |applier| applier.brought_by.as_ref());
         let acts = |applier: &Arc<Applier>| {

@@ -5,17 +5,17 @@ declare! {
     ///
     /// ## Why
     ///
-    /// A patch with a `target` that selects nothing is left out without a word, by kustomize and by Flux. So a setting
-    /// that everybody takes for granted is not there: often since a name, a namespace or the version of an API changed.
+    /// kustomize and Flux silently skip a patch if its `target` selects no object. The intended setting is then
+    /// missing. The usual cause is a changed name, namespace or API version.
     ///
-    /// Silent when the same patch matches on some cluster, or for some Kustomization: it is meant for those. Silent too
-    /// where objects may be missing because something was not built (a remote base, an inflated chart, a
-    /// `gotk-components.yaml` that is still to be written).
+    /// The rule reports nothing if the same patch matches on another cluster, or for another Kustomization. It also
+    /// reports nothing if objects may be missing because an input was not built: a remote base, an inflated chart, or a
+    /// `gotk-components.yaml` that does not exist yet.
     ///
     /// ## How to fix it
     ///
-    /// Correct the target, or remove the patch. Every field of a target is a regular expression for the whole text, and
-    /// `version` is that of the object as it is written.
+    /// Correct the target, or remove the patch. Every field of a target is a regular expression that must match the
+    /// whole value. `version` is the version in the manifest of the object.
     ///
     /// ## Bad
     ///

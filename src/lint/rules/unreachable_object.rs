@@ -11,10 +11,10 @@ use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
 use crate::text::{Index, folder_of, normalize};
 
-/// So many further objects of a folder are shown.
+/// The number of further objects of a directory that a finding shows.
 const MAX_SHOWN: usize = 10;
 
-/// Groups of what tools read in their own files: it is written as objects, and never applied.
+/// The API groups of tools that read their own files. Such files have the form of objects, but Flux never applies them.
 const OF_TOOLS: &[&str] = &[
     "backstage.io",
     "chainsaw.kyverno.io",
@@ -37,20 +37,26 @@ declare! {
     ///
     /// ## Why
     ///
-    /// A Kustomization that no root leads to is never reconciled, and what it should bring is not there, though
-    /// everybody who reads the repository believes so. The same holds for a file that was added to a folder and not to
-    /// the `resources` of its kustomization.yaml. Nothing says it: Flux does not know of either.
+    /// Flux never reconciles a Kustomization that no root leads to, and its objects do not exist, although the
+    /// repository contains them. The same is true for a file in a directory if the `resources` of the
+    /// kustomization.yaml do not list it. Flux reports nothing, because it does not know either of them.
     ///
-    /// There is one finding for each folder, and none for what only something unreached would apply. Silent about what a
-    /// kustomization.yaml names in a line that is commented out, in folders that are called as what is not meant to be
-    /// applied (examples, tests, templates, charts, documentation, archives, hidden folders), about Components, about
-    /// files that belong to other tools, about what something that could not be built may reach, about everything where
-    /// an artifact is applied as a whole that may be made of this repository, and in a repository without a root.
+    /// There is one finding for each directory, and none for objects that only an unreached object would apply. The
+    /// rule ignores:
+    ///
+    /// - files that a kustomization.yaml references in a commented line
+    /// - directories whose name shows that they are not applied: examples, tests, templates, charts, documentation,
+    ///   archives and hidden directories
+    /// - Components
+    /// - files of other tools
+    /// - objects that an unbuilt input may reach
+    /// - all objects, if an artifact that may contain this repository is applied as a whole
+    /// - a repository without a root
     ///
     /// ## How to fix it
     ///
-    /// Name the file in a kustomization.yaml that a cluster reaches, or let a Kustomization apply its folder. Or remove
-    /// it.
+    /// Add the file to a kustomization.yaml that a cluster reaches, or apply its directory with a Kustomization. Or
+    /// remove the file.
     ///
     /// ## Bad
     ///
@@ -120,9 +126,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let (root, path, _) = written_position(object);
         is_fluxs(object) || (!OF_TOOLS.contains(&object.group()) && reached.reaches_folder(root, folder_of(path)))
     });
-    // By folder, and there by place: an object that several folders build is one.
+    // By directory and place: an object that several directories build is a single object.
     let mut folders: BTreeMap<&str, BTreeMap<(&str, usize), &Object>> = BTreeMap::new();
-    // What only something unreached would apply is not said again.
+    // Objects that only an unreached object would apply are not reported.
     let mut led_to: Index<String, &str> = Index::default();
     for object in built.chain(aside).filter(|object| !reached.may_reach(object)) {
         let (root, path, offset) = written_position(object);
@@ -157,23 +163,23 @@ fn finding(folder: &str, objects: &[&Object]) -> Option<Finding> {
     let what = if rest.is_empty() { first.reference().to_string() } else { counted(objects) };
     let folder = if folder.is_empty() { "." } else { folder };
     let message = format!("no cluster reaches {what} in `{folder}`");
-    let help = "name the file in a kustomization.yaml that a cluster reaches, let a Kustomization apply the folder, or \
-                remove it: Flux does not know of it";
-    let finding = Finding::warning(RULE.id, Label::new(place(first), "nothing leads here"), message)
-        .help(help)
-        .about(first.reference());
+    let help = "add the file to a kustomization.yaml that a cluster reaches, apply the directory with a Kustomization, \
+                or remove it: Flux does not apply it";
+    let finding =
+        Finding::warning(RULE.id, Label::new(place(first), "not reached"), message).help(help).about(first.reference());
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
 }
 
-/// The objects counted by kind, as in `2 Kustomizations and 1 ImagePolicy`.
+/// The number of objects of each kind, as in `2 Kustomizations and 1 ImagePolicy`.
 fn counted(objects: &[&Object]) -> String {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for object in objects {
         *kinds.entry(object.kind()).or_default() += 1;
     }
-    let told: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{count} {}", plural(kind, count))).collect();
-    match told.split_last() {
+    let counts: Vec<String> =
+        kinds.into_iter().map(|(kind, count)| format!("{count} {}", plural(kind, count))).collect();
+    match counts.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
         None => String::new(),

@@ -12,20 +12,20 @@ use crate::text::Span;
 use crate::yaml::Node;
 
 declare! {
-    /// Others depend on a Kustomization that checks no health: "ready" only means that it was applied.
+    /// Objects depend on a Kustomization that checks no health, so "ready" only means that it was applied.
     ///
     /// ## Why
     ///
-    /// A Kustomization without `wait`, `healthChecks` and `healthCheckExprs` is ready as soon as the API server has taken its objects.
-    /// What depends on it starts before the controller behind them runs: webhooks refuse, custom resources are
-    /// unknown, and the first installation fails and is tried again with growing delays. It works on a cluster that is
-    /// set up already, so that nobody sees it before the next one is made. The same holds for a ResourceSet without `wait`.
+    /// A Kustomization without `wait`, `healthChecks` and `healthCheckExprs` is ready as soon as the API server accepts
+    /// its objects. Its dependents start before its controllers run: webhooks reject requests, custom resources are
+    /// unknown, and the first installation fails and is retried with increasing delays. The fault is hidden on an
+    /// existing cluster and appears when a new one is set up. The same is true for a ResourceSet without `wait`.
     ///
-    /// Silent where the dependent says with `readyExpr` what ready means. HelmReleases wait by themselves.
+    /// The rule ignores a dependent that defines readiness with `readyExpr`. HelmReleases always wait.
     ///
     /// ## How to fix it
     ///
-    /// Set `wait: true` and a `timeout`, or name what matters in `healthChecks`.
+    /// Set `wait: true` and a `timeout`, or list the important objects in `healthChecks`.
     ///
     /// ## Bad
     ///
@@ -96,10 +96,10 @@ declare! {
     /// ## Source
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
-    "unready-dependency", Warning, "others depend on something that checks no health", Check::Cluster(check),
+    "unready-dependency", Warning, "objects depend on an object that checks no health", Check::Cluster(check),
 }
 
-/// So many dependents are shown.
+/// The number of dependents that a finding shows.
 const MAX_SHOWN: usize = 3;
 
 struct Awaited<'a> {
@@ -112,14 +112,15 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let mut awaited: BTreeMap<ObjectId<'_>, Option<Awaited<'_>>> = BTreeMap::new();
     for (group, kind) in DEPENDENTS.into_iter().filter(|(_, kind)| *kind != "HelmRelease") {
         for applied in view.of_kind(group, kind) {
-            for dependency in dependencies(applied.object).filter(|dependency| dependency.condition == Condition::Ready) {
+            for dependency in dependencies(applied.object).filter(|dependency| dependency.condition == Condition::Ready)
+            {
                 let wanted = dependency.target;
                 if !matches!(wanted.kind, "Kustomization" | "ResourceSet") {
                     continue;
                 }
                 let known = awaited.entry(wanted).or_insert_with(|| {
-                    let there = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name);
-                    let unready = there.filter(is_unready);
+                    let received = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name);
+                    let unready = received.filter(is_unready);
                     unready.map(|applied| Awaited { applied, by: Vec::new(), count: 0 })
                 });
                 let Some(awaited) = known else { continue };
@@ -147,7 +148,7 @@ fn finding(awaited: &Awaited<'_>) -> Finding {
     let object = applied.object;
     let is_set = object.kind() == "ResourceSet";
     let checks = if is_set { "`wait`" } else { "`wait`, `healthChecks` or `healthCheckExprs`" };
-    let message = format!("{} is depended on and has no {checks}", object.reference());
+    let message = format!("{} has dependents, but no {checks}", object.reference());
     let mut at = missing_in_spec(object, "wait");
     at.span = applied.by.place(&at.span);
     let mut finding = Finding::warning(RULE.id, at, message).about(object.reference());
@@ -156,10 +157,11 @@ fn finding(awaited: &Awaited<'_>) -> Finding {
     }
     let others = count.saturating_sub(by.len());
     let more = if others > 0 { format!("; {others} more wait for it") } else { String::new() };
-    finding.help(format!("set `wait: true`: it is ready as soon as it is applied, not when it works{more}"))
+    finding.help(format!("set `wait: true`: without it, the object is ready as soon as it is applied{more}"))
 }
 
-/// Whether an object is ready as soon as it is applied; what is not known, and what a fragment leaves to others, may be set.
+/// Whether an object is ready as soon as it is applied. Unknown values, and missing fields of a fragment, may enable a
+/// check.
 fn is_unready(applied: &Applied<'_>) -> bool {
     let (object, completion) = (applied.object, applied.completion);
     let is_whole = ["sourceRef", "resources", "resourcesTemplate", "steps"]

@@ -11,9 +11,9 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The size sets how many objects the controllers work on at once and how much memory they may take. The default suits a
-    /// small cluster; on one with hundreds of Kustomizations or HelmReleases changes arrive late, and a controller that is killed
-    /// for its memory starts over.
+    /// The size sets the concurrency and the memory limits of the controllers. The default suits a small cluster. On a
+    /// cluster with hundreds of Kustomizations or HelmReleases, changes take a long time, and a controller that exceeds
+    /// its memory limit restarts its work.
     ///
     /// ## How to fix it
     ///
@@ -52,20 +52,21 @@ declare! {
     /// ## Source
     ///
     /// [Flux Operator: cluster configuration](https://fluxoperator.dev/docs/crd/fluxinstance/#cluster-configuration)
-    "unsized-instance", Pedantic, "a FluxInstance does not say how large its cluster is", Check::Object(check),
+    "unsized-instance", Pedantic, "a FluxInstance does not set `cluster.size`", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let instance = applied.object;
     let is_instance = instance.is(groups::FLUX_OPERATOR, "FluxInstance");
-    let said = instance.text_at(&["spec", "cluster", "size"]).is_some_and(|size| !size.is_empty());
-    if !is_instance || said || applied.completion.mentions("size") {
+    let has_size = instance.text_at(&["spec", "cluster", "size"]).is_some_and(|size| !size.is_empty());
+    if !is_instance || has_size || applied.completion.mentions("size") {
         return;
     }
     let message = format!("{} has no `spec.cluster.size`", instance.reference());
     let place = instance.node.at_keys(&["spec"]).and_then(|spec| spec.entry("cluster")).map(Entry::key_span);
     let place =
         place.map_or_else(|| missing_in_spec(instance, "cluster.size"), |place| Label::new(place, "no `size` here"));
-    let help = "set it to `small`, `medium` or `large`: it decides the controllers' concurrency and memory";
+    let help =
+        "set it to `small`, `medium` or `large`: it sets the concurrency and the memory limits of the controllers";
     found.push(pedantic(RULE.id, place, message).help(help).about(instance.reference()));
 }

@@ -9,12 +9,13 @@ declare! {
     ///
     /// ## Why
     ///
-    /// Whoever can push to the registry decides what the cluster runs, and a tag can be moved to something else at any time. A
-    /// signature says who built the artifact; Flux refuses what is not signed as it was told.
+    /// An account that can push to the registry decides what the cluster runs, and it can move a tag to other content
+    /// at any time. A signature proves who built the artifact. With `verify`, Flux rejects an artifact without a valid
+    /// signature.
     ///
     /// ## How to fix it
     ///
-    /// Sign what CI pushes with cosign or notation, and set `spec.verify`.
+    /// Sign the artifacts in CI with cosign or notation, and set `spec.verify`.
     ///
     /// ## Bad
     ///
@@ -54,7 +55,7 @@ declare! {
     /// ## Source
     ///
     /// [Flux: verification](https://fluxcd.io/flux/components/source/ocirepositories/#verification)
-    "unverified-artifact", Pedantic, "an OCI artifact is not verified", Check::Object(check),
+    "unverified-artifact", Pedantic, "an OCIRepository does not verify its artifact", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -63,8 +64,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     if !is_judged || object.node.at_keys(&["spec", "verify", "provider"]).is_some() {
         return;
     }
-    let message = format!("{} does not verify what it fetches", object.reference());
-    let help = "sign what is pushed, and set `spec.verify`: whoever can push to the registry decides what runs";
+    let message = format!("{} does not verify its artifact", object.reference());
+    let help = "sign the artifact, and set `spec.verify`: an account that can push to the registry decides what runs";
     let finding = pedantic(RULE.id, missing_in_spec(object, "verify"), message).help(help);
     found.push(finding.related(object.span().clone(), "this OCIRepository").about(object.reference()));
 }

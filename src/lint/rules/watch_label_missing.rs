@@ -8,18 +8,20 @@ use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {
-    /// A ConfigMap or Secret that values or variables come from has no label by which Flux watches it.
+    /// A ConfigMap or Secret with values does not have the label with which Flux watches it.
     ///
     /// ## Why
     ///
-    /// Flux looks at the objects of `valuesFrom` and `substituteFrom` when it reconciles whoever refers to them. A changed value
-    /// waits for the interval, or for the next change of something else, and then arrives together with it.
+    /// Flux reads the objects of `valuesFrom` and `substituteFrom` when it reconciles the object that references them.
+    /// A changed value waits for the interval, or for the next change of the other object, and then takes effect
+    /// together with it.
     ///
-    /// Silent where the controllers' `--watch-configs-label-selector` says which objects they watch.
+    /// The rule reports nothing if the controllers have `--watch-configs-label-selector`, which selects the watched
+    /// objects.
     ///
     /// ## How to fix it
     ///
-    /// Label the object `reconcile.fluxcd.io/watch: Enabled`.
+    /// Set the label `reconcile.fluxcd.io/watch: Enabled` on the object.
     ///
     /// ## Bad
     ///
@@ -80,13 +82,13 @@ declare! {
     /// ## Source
     ///
     /// [Flux: react immediately to configuration dependencies](https://fluxcd.io/flux/components/helm/helmreleases/#values-references)
-    "watch-label-missing", Pedantic, "a change of values is not noticed at once", Check::Cluster(check),
+    "watch-label-missing", Pedantic, "a change of values does not take effect immediately", Check::Cluster(check),
 }
 
-/// The label, and the value that switches it on.
+/// The label, and its value.
 const WATCH: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
 
-/// The argument by which the controllers watch others.
+/// The argument that changes the watched labels of the controllers.
 const SELECTOR: &str = "--watch-configs-label-selector";
 
 fn check(view: &View<'_>, found: &mut Findings) {
@@ -112,15 +114,16 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 return;
             }
             let (object, by) = (values.object.reference(), applied.object.reference());
-            let message = format!("{object} is not watched for {by}");
-            let help = format!("label it `{}: {}`, or a change waits for the next interval", WATCH.0, WATCH.1);
+            let message = format!("Flux does not watch {object} for {by}");
+            let help =
+                format!("set the label `{}: {}`: without it, a change waits for the next interval", WATCH.0, WATCH.1);
             let finding = pedantic(RULE.id, values.object.span().clone(), message).help(help).about(object);
-            found.push(finding.related(item.span().clone(), "values come from it here"));
+            found.push(finding.related(item.span().clone(), "the reference is here"));
         }
     }
 }
 
-/// Tells whether the controllers of a cluster watch what other labels say: all that no release of Helm owns, say.
+/// Whether the controllers of a cluster watch other labels, such as all objects that Helm does not own.
 fn selects_others(view: &View<'_>) -> bool {
     let is_controller = |name: &str| matches!(name, "kustomize-controller" | "helm-controller");
     let controllers = view.of_kind("apps", "Deployment").filter(|applied| is_controller(applied.object.name()));
@@ -128,12 +131,12 @@ fn selects_others(view: &View<'_>) -> bool {
     controllers.chain(instances).any(|applied| mentions(&applied.object.node, SELECTOR))
 }
 
-/// Whether a name ends with the hash of a generator: other values have another name, which their reader notices by
-/// itself. A hash that is not known is written as `x`.
+/// Whether a name ends with the hash of a generator. A change of the values changes this name, and with it the object
+/// that references it. An unknown hash is written as `x`.
 ///
-/// Source: the letters that kustomize writes hashes with.
+/// Source: the characters that kustomize uses for hashes.
 fn is_hashed(name: &str) -> bool {
     let hash = name.rsplit_once('-').map_or("", |(_, hash)| hash);
-    let is_hash = hash.chars().all(|each| "2456789bcdfghkmt".contains(each));
-    hash.len() == 10 && (is_hash || hash.chars().all(|each| each == 'x'))
+    let is_hash = hash.chars().all(|c| "2456789bcdfghkmt".contains(c));
+    hash.len() == 10 && (is_hash || hash.chars().all(|c| c == 'x'))
 }

@@ -31,7 +31,11 @@ fn compared(program: &str, folder: &Path, reading: Reading) -> &'static str {
     let opened = disk::open(folder).unwrap();
     let ours = kustomize(&opened.tree, &opened.folder, reading);
     if !ours.not_done.is_empty() {
-        return if ours.not_done.keys().any(|field| field.contains("<url>")) { "remote" } else { "needs a program" };
+        return if ours.not_done.keys().any(|omission| omission.to_string().contains("<url>")) {
+            "remote"
+        } else {
+            "needs a program"
+        };
     }
     let real = real.output().unwrap();
     match (real.status.success(), ours.findings.is_empty()) {

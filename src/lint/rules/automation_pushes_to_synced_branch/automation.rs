@@ -1,4 +1,4 @@
-//! What an ImageUpdateAutomation changes: which branches, and which folder.
+//! The branches and the directory that an ImageUpdateAutomation changes.
 
 use crate::address::{Address, short_reference};
 use crate::flux::{Applied, Applier};
@@ -7,30 +7,30 @@ use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Node, Style, Value};
 
-/// The branch that a GitRepository has when it names none.
+/// The branch of a GitRepository that does not set one.
 const DEFAULT_BRANCH: &str = "master";
 
-/// An ImageUpdateAutomation, as far as it is known.
+/// The known settings of an ImageUpdateAutomation.
 pub(super) struct Automation<'a> {
-    /// The object.
+    /// The ImageUpdateAutomation.
     pub(crate) object: &'a Object,
-    /// Where it pushes to.
+    /// The branches that it pushes to.
     pub(crate) pushes: Vec<Push>,
     address: Address,
-    /// The folder that it changes, from the root of the repository.
+    /// The directory that it changes, relative to the root of the repository.
     folder: String,
 }
 
-/// A branch that is pushed to.
+/// A branch that an automation pushes to.
 pub(crate) struct Push {
-    /// Its name.
+    /// The name of the branch.
     pub(crate) branch: String,
-    /// Where that is said.
+    /// The place of the field that sets the branch.
     pub(crate) place: Span,
 }
 
 impl<'a> Automation<'a> {
-    /// One that a cluster receives; `None` when it does nothing, or when its repository is not known.
+    /// Reads an automation that a cluster receives. Returns `None` if it is suspended or its repository is unknown.
     ///
     /// Source: `internal/source/git.go` of image-automation-controller.
     pub(crate) fn of(view: &View<'a>, applied: &Applied<'a>) -> Option<Self> {
@@ -64,8 +64,8 @@ impl<'a> Automation<'a> {
     }
 }
 
-/// The source by which a cluster reconciles what an automation pushes to a branch, if it does. `home` is where its
-/// sources are: the cluster itself, or the hub that applies to it.
+/// Returns the source from which a cluster reconciles the pushed changes of an automation. `home` contains the sources of
+/// the cluster: it is the cluster itself, or the hub that applies to it.
 pub(crate) fn reconciles<'a>(
     view: &View<'a>,
     home: &View<'a>,
@@ -74,8 +74,8 @@ pub(crate) fn reconciles<'a>(
 ) -> Option<&'a Object> {
     home.of_kind(groups::SOURCE, "GitRepository").find_map(|applied| {
         let source = applied.object;
-        let is_it = fetches(source, automation, push) && is_applied(view, source, automation);
-        is_it.then_some(source)
+        let is_reconciled = fetches(source, automation, push) && is_applied(view, source, automation);
+        is_reconciled.then_some(source)
     })
 }
 
@@ -94,7 +94,7 @@ fn fetches(source: &Object, automation: &Automation<'_>, push: &Push) -> bool {
     branch == Some(&*push.branch)
 }
 
-/// Tells whether anything on the cluster applies what the automation changes.
+/// Whether the cluster receives objects from the directory that the automation changes.
 fn is_applied(view: &View<'_>, source: &Object, automation: &Automation<'_>) -> bool {
     let is_source = |applier: &Applier| {
         applier.source.as_ref().is_some_and(|reference| {
@@ -104,28 +104,28 @@ fn is_applied(view: &View<'_>, source: &Object, automation: &Automation<'_>) -> 
         })
     };
     let of_view = |by: &Applier| by.target == view.receiver.target && is_source(by);
-    let mut brought = view.receiver.cluster.brought.iter().filter(|brought| of_view(&brought.by));
-    brought.any(|brought| {
+    view.receiver.cluster.brought.iter().filter(|brought| of_view(&brought.by)).any(|brought| {
         let written = |object: &Object| object.node.get("kind").unwrap_or(&object.node).origin.written().clone();
         overlaps(&brought.by.folder, &automation.folder)
             || brought.objects.iter().any(|object| overlaps(written(object).file().path(), &automation.folder))
     })
 }
 
-/// Tells whether one path lies in the other, or is it.
+/// Whether the paths are equal, or one contains the other.
 fn overlaps(one: &str, other: &str) -> bool {
-    let lies_in = |inner: &str, outer: &str| {
+    let is_in = |inner: &str, outer: &str| {
         outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    lies_in(one, other) || lies_in(other, one)
+    is_in(one, other) || is_in(other, one)
 }
 
+/// Removes empty and `.` segments from a path.
 fn tidy(path: &str) -> String {
     let segments = path.split('/').filter(|segment| !matches!(*segment, "" | "."));
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// The text of a scalar, unless nobody can know it.
+/// The text of a scalar whose value is known and not empty.
 fn known(node: &Node) -> Option<&str> {
     match &node.value {
         Value::Scalar(text, style) if *style != Style::Unknown && !text.is_empty() && !text.contains("${") => {

@@ -12,15 +12,16 @@ declare! {
     ///
     /// ## Why
     ///
-    /// The automation commits each new tag that a registry offers. Where production reconciles the branch that it pushes to, who
-    /// can push an image can deploy it, without review and without a look at staging.
+    /// The automation commits every new tag that the registry offers. If production reconciles the target branch, an
+    /// account that can push an image can also deploy it, without review and without a test in staging.
     ///
-    /// Silent where only clusters that are not production reconcile the branch, and where the automation changes a folder that
-    /// production does not apply. Which clusters are production says their name, or `.fleetwright.yaml`.
+    /// The rule reports nothing if only non-production clusters reconcile the branch, or if the automation changes a
+    /// directory that production does not apply. The name of a cluster, or `.fleetwright.yaml`, determines whether it
+    /// is a production cluster.
     ///
     /// ## How to fix it
     ///
-    /// Let it push to a branch of its own, and open a pull request from that.
+    /// Push to a separate branch, and open a pull request from it.
     ///
     /// ## Bad
     ///
@@ -105,7 +106,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 }
 
 fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<Finding> {
-    // A hub comes before the clusters that it applies to.
+    // The views list a hub before the remote clusters that it applies to.
     let mut home = None;
     let mut hits = Vec::new();
     for view in fleet.views {
@@ -118,7 +119,8 @@ fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<
     let (_, source) = hits.first()?;
     let reference = automation.object.reference();
     let message = format!("{reference} pushes to `{}`, which production reconciles", push.branch);
-    let help = "push to another branch and review what comes from there: who can push an image can deploy it otherwise";
+    let help =
+        "push to another branch and review its changes: otherwise an account that can push an image can deploy it";
     let mut finding = Finding::warning(RULE.id, push.place.clone(), message).help(help).about(reference);
     finding = finding.related(source.span().clone(), "production fetches it here");
     finding.clusters = hits.into_iter().map(|(name, _)| name.into()).collect();

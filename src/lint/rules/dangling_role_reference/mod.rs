@@ -5,26 +5,28 @@ use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
-use policy_generators::has_word;
 use crate::lint::view::View;
 use crate::rbac::Binding;
+use policy_generators::has_word;
 
 declare! {
-    /// A RoleBinding or ClusterRoleBinding names a role that is not there.
+    /// A RoleBinding or ClusterRoleBinding references a role that does not exist.
     ///
     /// ## Why
     ///
-    /// Kubernetes accepts the binding and says nothing; it just gives no rights. Whoever relies on them fails later, far
-    /// from here. And whoever may make a role of that name decides what the binding gives.
+    /// Kubernetes accepts the binding without a warning, but the binding grants no permissions. An account that relies
+    /// on them fails later, in another place. And an account that can create a role of that name decides what the
+    /// binding grants.
     ///
-    /// Silent about the roles that Kubernetes and Flux ship and those of the usual platforms (GKE, EKS, AKS, OpenShift,
-    /// Rancher, k3s), and about other clusters that are reached by `kubeConfig`. A role that is called like a chart of
-    /// this cluster may come with it, and one may come with what could not be built: then nothing is claimed.
+    /// The rule ignores the roles of Kubernetes, of Flux, and of common platforms (GKE, EKS, AKS, OpenShift, Rancher,
+    /// k3s). It also ignores remote clusters that Flux reaches with a `kubeConfig`. A chart may create a role that has
+    /// the chart's name, and an input that could not be built may create any role: the rule does not report such a
+    /// role.
     ///
     /// ## How to fix it
     ///
-    /// Add the role to what the cluster receives (a file that its kustomization.yaml does not list is not received), or
-    /// correct the name. A Role has to be in the binding's own namespace.
+    /// Add the role to the objects that the cluster receives, or correct the name. The cluster does not receive a file
+    /// that its kustomization.yaml does not list. A Role must be in the namespace of the binding.
     ///
     /// ## Bad
     ///
@@ -75,10 +77,10 @@ declare! {
     /// ## Source
     ///
     /// [Kubernetes: role bindings](https://kubernetes.io/docs/reference/access-authn-authz/rbac/#rolebinding-and-clusterrolebinding)
-    "dangling-role-reference", Error, "a binding names a role that is not there", Check::Cluster(check),
+    "dangling-role-reference", Error, "a binding references a role that does not exist", Check::Cluster(check),
 }
 
-/// How the names of roles begin that platforms and their add-ons bring.
+/// The prefixes of the roles that platforms and their add-ons create.
 const PLATFORMS: &[&str] = &[
     "system:",
     "kubeadm:",
@@ -112,14 +114,14 @@ const PLATFORMS: &[&str] = &[
     "cilium",
 ];
 
-/// The kinds that give rights.
+/// The kinds that grant permissions.
 const BINDINGS: [&str; 2] = ["ClusterRoleBinding", "RoleBinding"];
 
 fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
-    // Roles and bindings are shipped together: without a binding of its own, a cluster misses none.
+    // Manifests of roles and bindings come together, so a cluster without its own bindings has no missing roles.
     let mut own = BINDINGS.iter().flat_map(|kind| view.of_kind(groups::RBAC, kind));
     if own.next().is_none() {
         return;
@@ -127,14 +129,14 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let rbac = view.rbac();
     for binding in rbac.bindings().filter(|binding| rbac.role(binding).is_none()) {
         let name = &*binding.role.name;
-        if name.contains("${") || PLATFORMS.iter().any(|begin| name.starts_with(begin)) {
+        if name.contains("${") || PLATFORMS.iter().any(|prefix| name.starts_with(prefix)) {
             continue;
         }
         let (namespace, kind) =
             if binding.role.is_cluster_role { ("", "ClusterRole") } else { (&*binding.namespace, "Role") };
         match view.presence(groups::RBAC, kind, namespace, name) {
-            Presence::Unknown(_) if may_be_made(view, name) => {
-                found.unchecked("roles that charts, or what is not built, may bring");
+            Presence::Unknown(_) if may_be_created(view, name) => {
+                found.unchecked("roles that charts or unbuilt inputs may create");
             }
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
             Presence::Missing | Presence::Unknown(_) if view.generator(kind).is_some() => {
@@ -145,14 +147,14 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Whether something that is not seen may bring a role: what is not built, or a chart that is called like it.
-fn may_be_made(view: &View<'_>, role: &str) -> bool {
+/// Whether an unknown input may create a role: one that is not built, or a chart with the same name.
+fn may_be_created(view: &View<'_>, role: &str) -> bool {
     let is_built = view.appliers().all(|applier| applier.state == crate::flux::State::Built);
     let mut releases = view.of_kind(groups::HELM, "HelmRelease");
-    !is_built || releases.any(|release| names(release.object).iter().any(|name| has_word(role, last(name))))
+    !is_built || releases.any(|release| names(release.object).iter().any(|name| has_word(role, last_segment(name))))
 }
 
-/// The names of a release, by which its chart calls what it brings.
+/// The names of a release that its chart uses for its objects.
 fn names(release: &Object) -> Vec<&str> {
     let fields: [&[&str]; 6] = [
         &["metadata", "name"],
@@ -165,14 +167,14 @@ fn names(release: &Object) -> Vec<&str> {
     fields.iter().filter_map(|keys| release.text_at(keys)).filter(|name| !name.is_empty()).collect()
 }
 
-/// What a chart is called that is named by a path.
-fn last(name: &str) -> &str {
+/// The last segment of a chart name, which may be a path.
+fn last_segment(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
 fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> Option<Finding> {
-    let at = Label::new(binding.role.place.written()?.clone(), "nothing brings it");
-    let message = format!("{} names {}, which is not there", binding.reference(), binding.role_name());
+    let at = Label::new(binding.role.place.written()?.clone(), "not found");
+    let message = format!("{} references {}, which does not exist", binding.reference(), binding.role_name());
     let mut others = view.of_kind(groups::RBAC, kind);
     let elsewhere = others.find(|other| other.object.name() == &*binding.role.name);
     let roles = view.of_kind(groups::RBAC, kind);
@@ -182,11 +184,11 @@ fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> O
         .collect();
     let help = match (elsewhere, did_you_mean(&binding.role.name, near.iter().map(String::as_str))) {
         (Some(other), _) => format!(
-            "{} is in another namespace: a Role has to be in the binding's own, `{namespace}`",
+            "{} is in another namespace: a Role must be in the namespace of the binding, `{namespace}`",
             other.object.reference()
         ),
         (None, Some(meant)) => format!("did you mean `{meant}`?"),
-        (None, None) => format!("add the {kind} to what the cluster receives, or correct the name"),
+        (None, None) => format!("add the {kind} to the objects that the cluster receives, or correct the name"),
     };
     Some(Finding::error(RULE.id, at, message).help(help).about(binding.object()))
 }

@@ -1,4 +1,4 @@
-//! Which of Flux's controllers run on a cluster, and which kinds each of them acts on.
+//! The Flux controllers of a cluster, and the kinds that each controller reconciles.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Entry, Node};
 
-/// The label by which objects are shared out among several controllers of one kind.
+/// The default label that assigns objects to shards of a controller.
 const SHARD: &str = "sharding.fluxcd.io/key";
 
-/// The kinds of Flux, by their groups, with the controller that acts on each.
+/// The Flux kinds: group, kind, and the controller that reconciles it.
 pub(super) const KINDS: [(&str, &str, &str); 14] = [
     (groups::HELM, "HelmRelease", "helm-controller"),
     (groups::IMAGE, "ImagePolicy", "image-reflector-controller"),
@@ -29,17 +29,17 @@ pub(super) const KINDS: [(&str, &str, &str); 14] = [
     (groups::SOURCE, "OCIRepository", "source-controller"),
 ];
 
-/// The controllers of a cluster.
+/// The installed controllers of a cluster.
 pub(super) struct Installed {
     names: BTreeSet<String>,
-    /// Where that is said.
+    /// The place that defines them.
     pub(crate) place: Span,
-    /// The labels that share objects out.
+    /// The labels that assign objects to shards.
     shards: BTreeSet<String>,
 }
 
 impl Installed {
-    /// Those of a cluster, where that is known.
+    /// Returns the controllers of a cluster, or `None` if they are unknown.
     pub(crate) fn of(view: &View<'_>) -> Option<Self> {
         if !view.is_whole() {
             return None;
@@ -47,12 +47,12 @@ impl Installed {
         Self::of_instance(view).or_else(|| Self::of_deployments(view))
     }
 
-    /// Tells whether one of them is a controller.
+    /// Whether a controller is installed.
     pub(crate) fn has(&self, controller: &str) -> bool {
         self.names.contains(controller)
     }
 
-    /// Tells whether a shard of its controllers acts on an object: these have names of their own.
+    /// Whether a shard of a controller reconciles an object. Shards have other names than the controller.
     pub(super) fn is_of_shard(&self, object: &Object) -> bool {
         self.shards.iter().any(|key| object.label(key).is_some())
     }
@@ -76,7 +76,8 @@ impl Installed {
         found
     }
 
-    /// Those of `gotk-components.yaml`; the flux CLI always installs the first one.
+    /// Reads the controllers from the Deployments of `gotk-components.yaml`. The flux CLI always installs
+    /// source-controller.
     fn of_deployments(view: &View<'_>) -> Option<Self> {
         let homes = &view.tenancy().flux_namespaces;
         let mut found: Option<Self> = None;

@@ -4,25 +4,27 @@ use crate::base::finding::Finding;
 use crate::flux::{Applied, is_resource_set};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use controllers::{Installed, KINDS};
 use crate::lint::view::View;
 use crate::yaml::Node;
+use controllers::{Installed, KINDS};
 
 declare! {
-    /// An object of Flux has no controller on its cluster.
+    /// The controller of a Flux object is not installed on the cluster.
     ///
     /// ## Why
     ///
-    /// Each kind of Flux has its controller, and not all are installed: those for images and `source-watcher` only when they are
-    /// asked for. Without its controller the API server refuses the object, since its kind comes with the controller, and with
-    /// it the whole Kustomization that brings it; or nobody acts on it.
+    /// Each Flux kind has a controller, and not all controllers are installed by default: the image controllers and
+    /// `source-watcher` are optional. The CRDs are installed together with the controller. Without the CRD, the API
+    /// server rejects the object, and with it the whole Kustomization that contains it. With the CRD alone, no
+    /// controller reconciles the object.
     ///
-    /// Which controllers there are says the FluxInstance, the four usual ones where it lists none, else the Deployments of
-    /// `gotk-components.yaml`. Silent where neither is known, and for objects of a shard.
+    /// The FluxInstance defines the installed controllers; if it lists none, these are the four default ones. Without a
+    /// FluxInstance, the Deployments of `gotk-components.yaml` define them. The rule reports nothing if neither is
+    /// known, and ignores objects of a shard.
     ///
     /// ## How to fix it
     ///
-    /// Add the controller to the components, or take the object out.
+    /// Add the controller to the components, or remove the object.
     ///
     /// ## Bad
     ///
@@ -88,7 +90,7 @@ declare! {
     ///
     /// [Flux Operator: components](https://fluxoperator.dev/docs/crd/fluxinstance/#components-configuration),
     /// [Flux: bootstrap, extra components](https://fluxcd.io/flux/installation/configuration/optional-components/)
-    "missing-controller", Error, "an object of Flux has no controller on its cluster",
+    "missing-controller", Error, "the controller of a Flux object is not installed on the cluster",
     Check::Cluster(check),
 }
 
@@ -100,26 +102,26 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         for applied in view.of_kind(group, kind) {
             let object = applied.object;
-            if installed.is_of_shard(object) || waits_for_kind(&applied, group) {
+            if installed.is_of_shard(object) || waits_for_crd(&applied, group) {
                 continue;
             }
             let message = format!("{} has no controller: `{controller}` is not installed", object.reference());
             let help = format!(
-                "add `{controller}` to the components of Flux, or take the object out; without it nobody acts on it"
+                "add `{controller}` to the components of Flux, or remove the object: no other controller reconciles it"
             );
             let finding = Finding::error(RULE.id, object.span().clone(), message).help(help);
-            found.push(finding.related(installed.place.clone(), "these controllers are").about(object.reference()));
+            found.push(finding.related(installed.place.clone(), "installed controllers").about(object.reference()));
         }
     }
 }
 
-/// Tells whether a ResourceSet brings an object once its kind is there, which it says by what it depends on.
-fn waits_for_kind(applied: &Applied<'_>, group: &str) -> bool {
+/// Whether a ResourceSet applies an object only after its CRD exists, because of an entry in `dependsOn`.
+fn waits_for_crd(applied: &Applied<'_>, group: &str) -> bool {
     let set = applied.by.object.as_ref().filter(|object| is_resource_set(object));
-    let needed = set.and_then(|set| set.node.at_keys(&["spec", "dependsOn"])).map_or(&[][..], Node::items);
-    needed.iter().any(|needed| {
-        let said = |field: &str| needed.get(field).and_then(Node::text).unwrap_or_default();
-        let of_group = said("name").strip_suffix(group).is_some_and(|plural| plural.ends_with('.'));
-        said("kind") == "CustomResourceDefinition" && of_group
+    let dependencies = set.and_then(|set| set.node.at_keys(&["spec", "dependsOn"])).map_or(&[][..], Node::items);
+    dependencies.iter().any(|dependency| {
+        let text = |field: &str| dependency.get(field).and_then(Node::text).unwrap_or_default();
+        let is_of_group = text("name").strip_suffix(group).is_some_and(|plural| plural.ends_with('.'));
+        text("kind") == "CustomResourceDefinition" && is_of_group
     })
 }

@@ -5,25 +5,27 @@ use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use receiver_events::{Event, ignores_events, judge};
 use crate::lint::view::View;
 use crate::yaml::Node;
+use receiver_events::{Event, ignores_events, judge};
 
 declare! {
-    /// A Receiver names a resource that is not there, or an event that never comes.
+    /// A Receiver references a resource that does not exist, or an event that its sender never sends.
     ///
     /// ## Why
     ///
-    /// A webhook asks Flux to fetch at once. Where the resource is not there, or the sender calls its event otherwise, the
-    /// request is refused, and a push takes effect an interval later: nobody notices but those who wait.
+    /// A webhook makes Flux fetch a source immediately. If the resource does not exist, or the sender uses another name
+    /// for the event, Flux rejects the request. A push then takes effect only after the interval. The fault is easy to
+    /// miss, because Flux still fetches the source at its interval.
     ///
-    /// Silent for `name: "*"` with labels, since these may match what is not there yet; for what may be made by others; and for
-    /// the Secret with the token, which is mostly made by hand.
+    /// The rule ignores `name: "*"` with labels, because the labels may match objects that are created later. It also
+    /// ignores objects that an unknown input may create, and the Secret with the token, which users often create by
+    /// hand.
     ///
     /// ## How to fix it
     ///
-    /// Name a source that the cluster has, in its namespace. GitHub says `push`, GitLab says `Push Hook`, Bitbucket
-    /// `repo:refs_changed`.
+    /// Reference a source that the cluster has, in its namespace. The event of a push is `push` for GitHub, `Push Hook`
+    /// for GitLab and `repo:refs_changed` for Bitbucket.
     ///
     /// ## Bad
     ///
@@ -66,11 +68,11 @@ declare! {
     /// ## Source
     ///
     /// [Flux: receivers](https://fluxcd.io/flux/components/notification/receivers/)
-    "receiver-target", Error, "a Receiver names a resource that is not there, or an event that never comes",
+    "receiver-target", Error, "a Receiver references a resource or an event that does not exist",
     Check::Cluster(check),
 }
 
-/// The kinds that need no `apiVersion`, and their group.
+/// The kinds that do not need an `apiVersion`, and their groups.
 const DEFAULT_GROUPS: [(&str, &str); 7] = [
     ("ArtifactGenerator", groups::SOURCE_EXTENSIONS),
     ("Bucket", groups::SOURCE),
@@ -95,29 +97,29 @@ fn check(view: &View<'_>, found: &mut Findings) {
 }
 
 fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node) -> Option<Finding> {
-    let said = |field: &str| resource.get(field).and_then(Node::text).filter(|text| !text.is_empty());
-    let (kind, name) = (said("kind")?, said("name")?);
-    let namespace = said("namespace").or(receiver.namespace())?;
-    if [kind, name, namespace].iter().any(|text| text.contains('$')) {
+    let text = |field: &str| resource.get(field).and_then(Node::text).filter(|value| !value.is_empty());
+    let (kind, name) = (text("kind")?, text("name")?);
+    let namespace = text("namespace").or(receiver.namespace())?;
+    if [kind, name, namespace].iter().any(|value| value.contains('$')) {
         return None;
     }
     let at = |field: &str| resource.get(field).unwrap_or(resource).span().clone();
     let error =
         |field: &str, message: String| Finding::error(RULE.id, at(field), message).about(receiver.object.reference());
-    let of_version = said("apiVersion").map(|version| version.split_once('/').map_or("", |(group, _)| group));
+    let of_version = text("apiVersion").map(|version| version.split_once('/').map_or("", |(group, _)| group));
     let by_default = || DEFAULT_GROUPS.iter().find(|(known, _)| *known == kind).map(|(_, group)| *group);
     let Some(group) = of_version.or_else(by_default) else {
         let message = format!("a resource of kind `{kind}` has no `apiVersion`");
-        let help = "add it; Flux knows that of sources only, and refuses the request";
+        let help = "add it: Flux has a default for sources only, and rejects the request";
         return Some(error("kind", message).help(help));
     };
     if name == "*" {
         let has_labels = resource.get("matchLabels").is_some_and(|labels| !labels.is_null());
-        let message = format!("any {kind} is meant, and `matchLabels` does not say which");
-        let help = "add `matchLabels`; Flux refuses the request without them";
+        let message = "a resource with `name: \"*\"` has no `matchLabels`".to_owned();
+        let help = "add `matchLabels`: Flux rejects the request without them";
         return (!has_labels).then(|| error("name", message).help(help));
     }
-    // Controllers make these.
+    // Controllers create objects of these kinds.
     if matches!(kind, "HelmChart" | "ExternalArtifact") || !view.presence(group, kind, namespace, name).is_missing() {
         return None;
     }
@@ -125,18 +127,18 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node) -> Option<Fi
     let names = here.iter().filter(|other| other.namespace() == Some(namespace)).map(|other| other.object.name());
     let elsewhere = here.iter().find(|other| other.object.name() == name);
     let help = match (elsewhere.and_then(Applied::namespace), did_you_mean(name, names)) {
-        (Some(other), _) => format!("there is one in namespace `{other}`: say `namespace: {other}`"),
+        (Some(other), _) => format!("found in namespace `{other}`; set `namespace: {other}`"),
         (None, Some(meant)) => format!("did you mean `{meant}`?"),
-        (None, None) => "name one that the cluster has; Flux refuses the request otherwise".to_owned(),
+        (None, None) => "reference an object that the cluster has: otherwise Flux rejects the request".to_owned(),
     };
-    Some(error("name", format!("there is no {kind} `{namespace}/{name}` to reconcile")).help(help))
+    Some(error("name", format!("{kind} `{namespace}/{name}` does not exist")).help(help))
 }
 
 fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node) -> Option<Finding> {
     let name = event.text().filter(|name| !name.contains('$'))?;
     if ignores_events(sender) {
-        let message = format!("a Receiver of type `{sender}` takes all events, and not only `{name}`");
-        let help = "take `events` out: Flux does not look at them";
+        let message = format!("a Receiver of type `{sender}` accepts all events, not only `{name}`");
+        let help = "remove `events`: Flux ignores the field for this type";
         let finding = Finding::warning(RULE.id, event.span().clone(), message).help(help);
         return Some(finding.about(receiver.object.reference()));
     }
@@ -145,7 +147,7 @@ fn unknown_event(receiver: &Applied<'_>, sender: &str, event: &Node) -> Option<F
         Event::Meant(meant) => format!("did you mean `{meant}`?"),
         Event::Foreign(example) => format!("its events have names such as `{example}`"),
     };
-    let message = format!("`{name}` is no event of `{sender}`");
-    let help = format!("{help}; Flux refuses the requests of others");
+    let message = format!("`{name}` is not an event of `{sender}`");
+    let help = format!("{help}; Flux rejects requests with other events");
     Some(Finding::error(RULE.id, event.span().clone(), message).help(help).about(receiver.object.reference()))
 }

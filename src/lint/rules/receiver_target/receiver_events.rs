@@ -1,8 +1,8 @@
-//! The events that webhooks of a type send, as far as Flux compares them with those that a Receiver names.
+//! The events that senders of webhooks use. Flux compares them with the events of a Receiver.
 
 use crate::base::finding::did_you_mean;
 
-/// What GitHub calls its events.
+/// The names of the events of GitHub.
 ///
 /// Source: <https://docs.github.com/en/webhooks/webhook-events-and-payloads>; Gitea and Forgejo send some of them.
 const GITHUB: [&str; 40] = [
@@ -48,7 +48,7 @@ const GITHUB: [&str; 40] = [
     "workflow_run",
 ];
 
-/// What GitLab calls those that people mean.
+/// The names of the common events of GitLab.
 ///
 /// Source: <https://docs.gitlab.com/user/project/integrations/webhook_events/>
 const GITLAB: [&str; 12] = [
@@ -66,32 +66,33 @@ const GITLAB: [&str; 12] = [
     "Wiki Page Hook",
 ];
 
-/// What Bitbucket Server calls those that people mean.
+/// The names of the common events of Bitbucket Server.
 ///
 /// Source: <https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html>
 const BITBUCKET: [&str; 6] =
     ["diagnostics:ping", "pr:merged", "pr:opened", "project:modified", "repo:modified", "repo:refs_changed"];
 
-/// What can be said of the name of an event.
+/// The verdict on the name of an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// It may be one.
+    /// The sender may use the name.
     MayCome,
-    /// It is none, and looks like this one.
+    /// The sender does not use the name, but uses this similar one.
     Meant(&'static str),
-    /// It is none: they look like this one.
+    /// The sender does not use the name. Its names have the form of this one.
     Foreign(&'static str),
 }
 
-/// Tells whether a Receiver of a type does not look at the names of events.
+/// Whether a Receiver of a type ignores the names of events.
 pub(super) fn ignores_events(sender: &str) -> bool {
     let all = ["generic", "generic-hmac", "generic-oidc", "harbor", "dockerhub", "quay", "gcr", "nexus", "acr"];
     all.contains(&sender)
 }
 
-/// Judges an event of a Receiver of a type. New ones come up, so that only what no event of that sender looks like is none.
+/// Compares an event of a Receiver with the events of its sender. Senders add new events, so an unknown name may be
+/// valid. A name is wrong if its form is wrong, or if it differs from a known name in a single letter.
 ///
-/// Source: notification-controller compares them whatever their case.
+/// Source: notification-controller ignores the case of the names.
 pub(crate) fn judge(sender: &str, event: &str) -> Event {
     let lower = event.to_ascii_lowercase();
     let (known, fits): (&[&'static str], bool) = match sender {
@@ -107,10 +108,11 @@ pub(crate) fn judge(sender: &str, event: &str) -> Event {
     if known.iter().any(|known| known.eq_ignore_ascii_case(event)) {
         return Event::MayCome;
     }
-    let slip = || did_you_mean(&lower, known.iter().copied()).and_then(|meant| known.iter().find(|one| **one == meant));
+    let similar =
+        || did_you_mean(&lower, known.iter().copied()).and_then(|meant| known.iter().find(|one| **one == meant));
     if fits {
-        // One letter off is a slip; anything else may be new.
-        let near = slip().filter(|meant| meant.len().abs_diff(event.len()) <= 1 && event.len() > 3);
+        // A difference of one letter is a typo. Any other name may be a new event.
+        let near = similar().filter(|meant| meant.len().abs_diff(event.len()) <= 1 && event.len() > 3);
         return near.map_or(Event::MayCome, |meant| Event::Meant(meant));
     }
     let word = |one: &str| one.to_ascii_lowercase().replace([' ', ':', '_', '-'], "").replace("hook", "");
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_told_by_how_a_sender_calls_them() {
+    fn names_of_events_must_have_the_form_of_the_sender() {
         assert_eq!(judge("github", "Push"), Event::MayCome);
         assert_eq!(judge("github", "something_new"), Event::MayCome);
         assert_eq!(judge("github", "Push Hook"), Event::Meant("push"));

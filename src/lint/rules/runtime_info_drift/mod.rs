@@ -8,25 +8,28 @@ use crate::flux::Governance;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
-use runtime_info::{Info, has_other_readers, infos, repository_reads};
 use crate::text::Span;
 use crate::yaml::{Entry, Name};
+use runtime_info::{Info, has_other_readers, infos, repository_reads};
 
 declare! {
-    /// Clusters disagree on the keys of a ConfigMap of variables, or nothing reads one.
+    /// Clusters define different keys in a ConfigMap of variables, or no object reads a key.
     ///
     /// ## Why
     ///
-    /// What differs by cluster often stands in one ConfigMap of each, which Kustomizations substitute from. A key that one cluster
-    /// lacks is found when its Kustomization fails, or when an empty text has come in its place. A key that nothing reads is left
-    /// over, or a slip of the pen: what was meant to read it does something else.
+    /// The differences between clusters are often in one ConfigMap per cluster, and Kustomizations substitute from it.
+    /// If a cluster lacks a key, its Kustomization fails, or Flux substitutes an empty string. If no object reads a
+    /// key, it is a leftover or a typo, and the intended reader uses another value.
     ///
-    /// Silent for ConfigMaps that are not written in the repository but made by others, for keys that a cluster does without
-    /// or has a default for, and, as to what is read, where sources without a copy may read it.
+    /// The rule ignores:
+    ///
+    /// - ConfigMaps that are not in the repository, because other tools create them
+    /// - keys that a cluster does not read, or for which it has a default
+    /// - unread keys, if a source without a local copy may read them
     ///
     /// ## How to fix it
     ///
-    /// Define the key on each cluster, give what reads it a default, or take it out.
+    /// Define the key on each cluster, set a default where it is read, or remove the key.
     ///
     /// ## Bad
     ///
@@ -108,11 +111,11 @@ declare! {
     /// ## Source
     ///
     /// [Flux: post build variable substitution](https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution)
-    "runtime-info-drift", Warning, "clusters disagree on the keys of a ConfigMap of variables, or nothing reads one",
+    "runtime-info-drift", Warning, "clusters define different variables, or no object reads a variable",
     Check::Fleet(check),
 }
 
-/// So many places are shown where there are more.
+/// The number of places that a finding shows.
 const MAX_SHOWN: usize = 5;
 
 fn check(fleet: &Fleet<'_>, found: &mut Findings) {
@@ -123,14 +126,14 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// The keys that nothing reads on any cluster, as far as that is known.
+/// The keys that no object reads on any cluster, as far as the readers are known.
 fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
-    // A source that is not known may read any, and serves the other clusters as well.
+    // An unknown source may read any key, and may serve the other clusters too.
     if infos.iter().any(|info| info.may_be_read) {
         return BTreeSet::new();
     }
     let read: BTreeSet<&Name> = infos.iter().flat_map(|info| info.read.iter().copied()).collect();
-    // What a layout gives every cluster need not be read on any.
+    // A fleet layout defines its keys on every cluster, even if no cluster reads them.
     let is_given =
         |key: &Name| fleet.governance == Governance::Fleet && infos.iter().all(|info| info.keys.contains_key(key));
     let keys = infos.iter().flat_map(|info| info.keys.keys().copied());
@@ -138,18 +141,18 @@ fn left_over<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> BTreeSet<&'a Name> {
     if unread.is_empty() || has_other_readers(fleet, infos) {
         return BTreeSet::new();
     }
-    // What waits to be deployed reads them, too.
+    // Objects that no cluster receives yet also read variables.
     let waiting = repository_reads(fleet);
     unread.into_iter().filter(|key| !waiting.contains(*key)).collect()
 }
 
-/// Says which clusters lack a key that others have.
+/// The findings for keys that some clusters have and others lack.
 fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
     let keys: BTreeSet<&Name> = infos.iter().flat_map(|info| info.keys.keys().copied()).collect();
     for key in keys.difference(left_over) {
         let (with, without): (Vec<&Info<'_>>, Vec<&Info<'_>>) =
             infos.iter().partition(|info| info.keys.contains_key(*key));
-        // One that does without it, or has a default, differs because somebody wants it to.
+        // If a cluster does not read the key, or has a default, the difference is intentional.
         let lacks = |info: &&Info<'_>| {
             info.missed.contains(*key) || with.iter().any(|other| !info.unknown.is_disjoint(&other.unknown))
         };
@@ -158,12 +161,12 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fin
             continue;
         }
         let clusters = |infos: &[&Info<'_>]| names(infos.iter().map(|info| &info.cluster));
-        // What the fewer clusters do is the mistake.
+        // The minority of the clusters contains the mistake.
         if without.len() <= with.len() {
             for info in &without {
                 let message =
-                    format!("{} has no key `{key}`, unlike that of {}", info.object.reference(), clusters(&with));
-                let help = "add it; what reads it there fails, or gets an empty text".to_owned();
+                    format!("{} has no key `{key}`, but it has one on {}", info.object.reference(), clusters(&with));
+                let help = "add it: without it, the readers of the variable fail or get an empty string".to_owned();
                 let place = info.object.node.entry("data").map_or_else(|| info.object.span().clone(), Entry::key_span);
                 let mut finding = Finding::warning(RULE.id, place, message).help(help).about(info.object.reference());
                 for other in with.iter().take(MAX_SHOWN) {
@@ -176,13 +179,14 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fin
         }
         for info in &with {
             let message =
-                format!("{} has a key `{key}`, unlike that of {}", info.object.reference(), clusters(&without));
-            let help = "add it there too, or take it out; what reads it there fails, or gets an empty text";
+                format!("{} has a key `{key}`, but it has none on {}", info.object.reference(), clusters(&without));
+            let help =
+                "add it there too, or remove it: without it, the readers of the variable fail or get an empty string";
             let mut finding =
                 Finding::warning(RULE.id, info.keys[*key].clone(), message).help(help).about(info.object.reference());
             for other in without.iter().take(MAX_SHOWN) {
                 let place = other.object.span().clone();
-                finding = finding.related(place, format!("cluster `{}` has no such key", other.cluster));
+                finding = finding.related(place, format!("cluster `{}` does not have this key", other.cluster));
             }
             finding.clusters.push(info.cluster.clone());
             found.push(finding);
@@ -190,7 +194,7 @@ fn missing_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Fin
     }
 }
 
-/// Says which keys nothing reads on any cluster that has them.
+/// The findings for keys that no object reads on any cluster.
 fn unread_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Findings) {
     let known: Vec<&str> = infos.iter().flat_map(|info| info.missed.iter().map(AsRef::as_ref)).collect();
     for key in left_over {
@@ -216,15 +220,15 @@ fn unread_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Find
 }
 
 fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str]) -> Finding {
-    let message = format!("nothing reads `{key}` of {}", info.object.reference());
+    let message = format!("no object reads `{key}` of {}", info.object.reference());
     let help = match did_you_mean(key, known.iter().copied()) {
-        Some(meant) => format!("`{meant}` is read: was that meant?"),
-        None => "take it out, or correct the name where it was meant to be read".to_owned(),
+        Some(meant) => format!("did you mean `{meant}`, which is read?"),
+        None => "remove it, or correct the name of the variable in its reader".to_owned(),
     };
     Finding::warning(RULE.id, place.clone(), message).help(help).about(info.object.reference())
 }
 
-/// Names of clusters in words, the first few of many.
+/// The names of clusters as text. If there are many, only their number.
 fn names<'a>(clusters: impl Iterator<Item = &'a Arc<str>>) -> String {
     let all: Vec<String> = clusters.map(|name| format!("`{name}`")).collect();
     match all.as_slice() {

@@ -1,4 +1,4 @@
-//! The `ConfigMap`s that tell clusters apart: those of one name that several of them substitute from.
+//! The variable `ConfigMap`s of a fleet: those of one name that Kustomizations of several clusters substitute from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name, Node};
 
-/// Flux Operator fills such a ConfigMap from another one.
+/// The annotation with which Flux Operator fills a ConfigMap from another one.
 const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
 
-/// Kinds that may read a ConfigMap by its name, beside Kustomizations.
+/// The kinds that may read a ConfigMap by its name, in addition to Kustomizations.
 const READERS: [(&str, &str); 12] = [
     ("apps", "DaemonSet"),
     ("apps", "Deployment"),
@@ -32,38 +32,38 @@ const READERS: [(&str, &str); 12] = [
     ("policies.kyverno.io", "GeneratingPolicy"),
 ];
 
-/// Reflector fills one that has this.
+/// The annotation with which Reflector fills a ConfigMap from another one.
 const REFLECTS: &str = "reflector.v1.k8s.emberstack.com/reflects";
 
 /// A namespace and a name.
 type Id<'a> = (&'a str, &'a str);
 
-/// What tells a place from others.
+/// The root, path, offset and length of a value.
 type Place<'a> = (Option<&'a str>, (&'a str, u32, u32));
 
-/// Such a ConfigMap on one cluster.
+/// A variable ConfigMap on one cluster.
 pub(super) struct Info<'a> {
-    /// The position of its view.
+    /// The index of its view.
     view: usize,
     /// The cluster.
     pub(crate) cluster: Arc<str>,
     /// The ConfigMap.
     pub(crate) object: &'a Object,
-    /// Its keys, and where they are written.
+    /// Its keys and their places.
     pub(crate) keys: BTreeMap<&'a Name, Span>,
-    /// Those of its keys that anything reads.
+    /// The keys that an object reads.
     pub(crate) read: BTreeSet<&'a Name>,
-    /// What is read by those who substitute from it, whoever defines it.
+    /// The variables that the Kustomizations with this source read, including those that other sources define.
     pub(crate) asked: BTreeSet<&'a Name>,
-    /// What of it nothing defines, without a default.
+    /// The variables in `asked` that no source defines and that have no default.
     pub(crate) missed: BTreeSet<&'a Name>,
-    /// Whether something that is not known may read its keys.
+    /// Whether an unknown input may read its keys.
     pub(super) may_be_read: bool,
-    /// Who substitutes from it, of those whose objects are not known.
+    /// The appliers that substitute from it and whose objects are unknown.
     pub(crate) unknown: BTreeSet<&'a ObjectRef>,
 }
 
-/// Those of a fleet by namespace and name, in the order of the clusters.
+/// The variable `ConfigMap`s of a fleet, by namespace and name, in the order of the clusters.
 pub(super) fn infos<'a>(fleet: &Fleet<'a>) -> BTreeMap<(&'a str, &'a str), Vec<Info<'a>>> {
     let mut all: BTreeMap<(&str, &str), Vec<Info<'_>>> = BTreeMap::new();
     let views = fleet.views.iter().enumerate();
@@ -100,12 +100,12 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
         let origins = known.entry_or(key, || Origins::of(&one.by.variables, namespace, &found, &by_place));
         take_reads(one, origins, &mut found);
     }
-    // What is not known may bring further ones that read any.
+    // An unbuilt input may contain further readers of any key.
     for one in brought.iter().filter(|one| one.by.state != State::Built && one.reads().is_empty()) {
         let named = named_by(view, one);
         for (id, info) in &mut found {
             info.may_be_read = true;
-            // Others make copies under the same name.
+            // Another tool may copy the ConfigMap under the same name.
             if named.iter().any(|(_, name)| *name == id.1) {
                 info.unknown.insert(&one.by.reference);
             }
@@ -114,7 +114,7 @@ fn of_cluster<'a>(at: usize, view: &View<'a>) -> BTreeMap<(&'a str, &'a str), In
     found
 }
 
-/// The `ConfigMap`s that an applier would substitute from, or what these are copied from.
+/// The `ConfigMap`s that an applier substitutes from, and the originals of copies.
 fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)> {
     let Some(object) = &brought.by.object else { return Vec::new() };
     let Some(namespace) = object.namespace() else { return Vec::new() };
@@ -130,9 +130,9 @@ fn named_by<'a>(view: &View<'a>, brought: &'a Brought) -> Vec<(&'a str, &'a str)
     ids.collect()
 }
 
-/// Where variables come from, as far as they come from such `ConfigMap`s.
+/// The origins of the variables of an applier, as far as they are variable `ConfigMap`s.
 struct Origins<'a> {
-    /// All that are substituted from, be it through a copy.
+    /// All `ConfigMap`s that the applier substitutes from, directly or through a copy.
     sources: BTreeSet<Id<'a>>,
     by_name: BTreeMap<&'a Name, Id<'a>>,
 }
@@ -153,7 +153,7 @@ impl<'a> Origins<'a> {
     }
 }
 
-/// Notes what the objects of an applier read, in those `ConfigMap`s that it substitutes from.
+/// Records the variables that the objects of an applier read in the `ConfigMap`s that it substitutes from.
 fn take_reads<'a>(brought: &'a Brought, origins: &Origins<'a>, found: &mut BTreeMap<Id<'a>, Info<'a>>) {
     for id in &origins.sources {
         let Some(info) = found.get_mut(id) else { continue };
@@ -174,7 +174,7 @@ fn place(span: &Span) -> Place<'_> {
 impl<'a> Info<'a> {
     fn new(at: usize, view: &View<'a>, object: &'a Object) -> Self {
         let entries = object.node.get("data").map_or(&[][..], |data| data.entries());
-        // What is no name of a variable is another fault.
+        // An invalid variable name is another fault.
         let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let named = entries.iter().filter(|entry| is_name(&entry.key));
         let keys = named.map(|entry| (&entry.key, entry.key_span())).collect();
@@ -192,17 +192,17 @@ impl<'a> Info<'a> {
     }
 }
 
-/// The variables that objects of the repository read, be they received or not.
+/// The variables that objects of the repository read, including objects that no cluster receives.
 pub(super) fn repository_reads(fleet: &Fleet<'_>) -> BTreeSet<Name> {
     fleet.repo.objects.iter().flat_map(|built| reads(&built.object).to_vec()).collect()
 }
 
-/// Tells whether something other than a Kustomization reads a ConfigMap of one name on any cluster that has it: a
-/// workload, a release, a set, or whoever reads a copy of it.
+/// Whether an object other than a Kustomization reads a ConfigMap on a cluster that has it: a workload, a HelmRelease,
+/// a ResourceSet, or a reader of a copy.
 pub(super) fn has_other_readers<'a>(fleet: &Fleet<'a>, infos: &[Info<'a>]) -> bool {
     let views: Vec<&View<'a>> = infos.iter().filter_map(|info| fleet.views.get(info.view)).collect();
     let names = names_of(infos, &views);
-    // Clusters share most objects, and each is looked through once.
+    // Clusters share most objects. Each object is searched once.
     let mut seen: Index<usize, ()> = Index::default();
     let mut readers = views.iter().flat_map(|view| READERS.iter().flat_map(|(group, kind)| view.of_kind(group, kind)));
     readers.any(|applied| {
@@ -220,20 +220,21 @@ fn names_of<'a>(infos: &[Info<'a>], views: &[&View<'a>]) -> BTreeSet<&'a str> {
     };
     let maps = views.iter().flat_map(|view| view.of_kind("", "ConfigMap"));
     let copies = maps.filter_map(|applied| {
-        let said = |annotation: &str| applied.object.text_at(&["metadata", "annotations", annotation]);
-        is_copied(said(COPY_FROM).or_else(|| said(REFLECTS))?).then(|| applied.object.name())
+        let source_of = |annotation: &str| applied.object.text_at(&["metadata", "annotations", annotation]);
+        is_copied(source_of(COPY_FROM).or_else(|| source_of(REFLECTS))?).then(|| applied.object.name())
     });
     own.chain(copies).collect()
 }
 
-/// Tells whether an object names a ConfigMap, other than to make objects or copies, which are looked at by themselves.
+/// Whether an object references a ConfigMap. References in templates and copies do not count, because their objects are
+/// searched separately.
 fn reads_of(object: &Object, name: &str) -> bool {
     let spec = object.node.get("spec");
-    let makes = |entry: &Entry| matches!(&*entry.key, "resources" | "resourcesTemplate");
+    let is_template = |entry: &Entry| matches!(&*entry.key, "resources" | "resourcesTemplate");
     match object.group() {
         groups::FLUX_OPERATOR => {
             let entries = spec.map_or(&[][..], Node::entries);
-            entries.iter().any(|entry| !makes(entry) && mentions(&entry.node, name))
+            entries.iter().any(|entry| !is_template(entry) && mentions(&entry.node, name))
         }
         "kyverno.io" => {
             let rules = spec.and_then(|spec| spec.get("rules")).map_or(&[][..], Node::items);
@@ -243,11 +244,11 @@ fn reads_of(object: &Object, name: &str) -> bool {
     }
 }
 
-/// Tells whether a rule of a policy names a ConfigMap, unless it only makes copies of the same name.
+/// Whether a rule of a policy references a ConfigMap. A rule that only copies it under the same name does not count.
 fn rule_reads(rule: &Node, name: &str) -> bool {
     rule.entries().iter().any(|entry| {
-        let said = |keys: &[&str]| entry.node.at_keys(keys).and_then(Node::text);
-        let copies_it = said(&["clone", "name"]) == Some(name) && said(&["name"]) == Some(name);
+        let text = |keys: &[&str]| entry.node.at_keys(keys).and_then(Node::text);
+        let copies_it = text(&["clone", "name"]) == Some(name) && text(&["name"]) == Some(name);
         !(&*entry.key == "generate" && copies_it) && mentions(&entry.node, name)
     })
 }
