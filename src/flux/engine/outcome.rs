@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cluster_build::{Growing, Slot};
 use super::undefined_variables::{Definitions, MAX_PLACES};
 use super::unmatched_patches::Tally;
-use crate::base::finding::{Finding, Label, ObjectRef, sort};
+use crate::base::finding::{Finding, Label, ObjectRef, Severity};
 use crate::flux::build::build_key::Key;
 use crate::flux::build::inventory::Inventory;
 use crate::flux::build::output::Output;
@@ -183,29 +183,29 @@ fn drop_overtaken(brought: &mut [Brought]) {
     }
 }
 
-/// Merges equal findings of several clusters.
+/// Merges the findings of several clusters with the same position, message and severity.
 fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
-    share_definitions(&mut findings);
-    sort(&mut findings);
-    findings
-}
-
-/// Gives equal findings on undefined variables the same related labels.
-///
-/// Several Kustomizations may use a variable at one position, and each could have defined it.
-fn share_definitions(findings: &mut [Finding]) {
-    let mut related: BTreeMap<(String, u32, String), Vec<Label>> = BTreeMap::new();
-    let key = |finding: &Finding| {
-        let (path, start, _) = finding.at.span.order();
-        (path.to_owned(), start, finding.message.clone())
-    };
-    for finding in findings.iter().filter(|finding| finding.rule == UNDEFINED_VARIABLE) {
-        let all = related.entry(key(finding)).or_default();
-        let new = finding.related.iter().filter(|label| !all.contains(label)).cloned();
-        let new: Vec<Label> = new.take(MAX_PLACES.saturating_sub(all.len())).collect();
-        all.extend(new);
+    fn key(finding: &Finding) -> (&str, u32, u32, &str, &str, Severity) {
+        let (path, start, len) = finding.at.span.order();
+        (path, start, len, finding.rule, &finding.message, finding.severity)
     }
-    for finding in findings.iter_mut().filter(|finding| finding.rule == UNDEFINED_VARIABLE) {
-        finding.related = related.get(&key(finding)).cloned().unwrap_or_default();
+    findings.sort_by(|a, b| key(a).cmp(&key(b)));
+    let mut merged: Vec<Finding> = Vec::new();
+    for finding in findings {
+        match merged.last_mut().filter(|last| key(last) == key(&finding)) {
+            Some(last) => {
+                // Several Kustomizations may use a variable at one position, and each could have defined it.
+                if finding.rule == UNDEFINED_VARIABLE {
+                    let new = finding.related.into_iter().filter(|label| !last.related.contains(label));
+                    let new: Vec<Label> = new.take(MAX_PLACES.saturating_sub(last.related.len())).collect();
+                    last.related.extend(new);
+                }
+                last.clusters.extend(finding.clusters);
+                last.clusters.sort();
+                last.clusters.dedup();
+            }
+            None => merged.push(finding),
+        }
     }
+    merged
 }
