@@ -86,7 +86,9 @@ impl<E> Graph<E> {
                 if low[node] == number[node] {
                     let start = stack.iter().rposition(|open| *open == node).unwrap_or_default();
                     let mut component = stack.split_off(start);
-                    component.iter().for_each(|member| on_stack[*member] = false);
+                    for member in &component {
+                        on_stack[*member] = false;
+                    }
                     let is_loop = || self.edges[node].iter().any(|edge| edge.to == node && is_selected(edge));
                     if component.len() > 1 || is_loop() {
                         component.sort_unstable();
@@ -150,7 +152,9 @@ mod tests {
 
     fn graph(nodes: usize, edges: &[(usize, usize)]) -> Graph<()> {
         let mut graph = Graph::new(nodes);
-        edges.iter().for_each(|(from, to)| graph.add_edge(*from, *to, ()));
+        for (from, to) in edges {
+            graph.add_edge(*from, *to, ());
+        }
         graph
     }
 

@@ -12,8 +12,8 @@ pub struct Object {
 }
 
 impl Object {
-    /// Takes a node that says it is an object: a mapping whose `apiVersion` and `kind` are strings that Kubernetes
-    /// could know. Talos, Ansible and others use the words too, with versions that Kubernetes cannot have.
+    /// Reads a node as an object: a mapping whose `apiVersion` and `kind` are valid in Kubernetes. Talos, Ansible and other
+    /// tools use the same fields with versions that are invalid in Kubernetes.
     pub fn new(node: Node) -> Option<Self> {
         let version = node.get("apiVersion")?.text()?;
         let kind = node.get("kind")?.text()?;
@@ -36,12 +36,12 @@ impl Object {
         self.node.get("kind").and_then(Node::text).unwrap_or_default()
     }
 
-    /// `metadata.name`; empty when it has none.
+    /// `metadata.name`; empty if it is not set.
     pub fn name(&self) -> &str {
         self.text_at(&["metadata", "name"]).unwrap_or_default()
     }
 
-    /// `metadata.namespace`, when it is there and not empty.
+    /// `metadata.namespace`, if it is set and not empty.
     pub fn namespace(&self) -> Option<&str> {
         self.text_at(&["metadata", "namespace"]).filter(|namespace| !namespace.is_empty())
     }
@@ -56,12 +56,12 @@ impl Object {
         self.node.at_keys(keys).filter(|node| !node.is_null())?.text()
     }
 
-    /// Tells whether it is of a group and kind, whatever the version.
+    /// Whether the object has a group and kind, in any version.
     pub fn is(&self, group: &str, kind: &str) -> bool {
         self.kind() == kind && self.group() == group
     }
 
-    /// Its identity.
+    /// The reference to the object.
     pub fn reference(&self) -> ObjectRef {
         let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
         ObjectRef {
@@ -72,7 +72,7 @@ impl Object {
         }
     }
 
-    /// The place to show for the object as a whole: its name, or its kind where it has none.
+    /// The position to show for the whole object: its name, or its kind if it has none.
     pub fn span(&self) -> &Span {
         let name = self.node.at_keys(&["metadata", "name"]).or_else(|| self.node.get("kind"));
         name.unwrap_or(&self.node).span()

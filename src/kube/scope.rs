@@ -13,7 +13,7 @@ pub enum Scope {
     Unknown,
 }
 
-/// The scope of a kind, as far as it is known without a CustomResourceDefinition.
+/// The scope of a kind, as far as it is known without a `CustomResourceDefinition`.
 ///
 /// Source: the API of Kubernetes 1.36, and the CRDs of Flux and of the controllers that fleets use most.
 pub fn scope_of(group: &str, kind: &str) -> Scope {

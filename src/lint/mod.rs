@@ -19,7 +19,7 @@ pub use facts::private_values::private_values;
 pub use facts::unknown_sources::UnknownSource;
 pub use findings::Findings;
 pub use fleet::Fleet;
-pub use presence::presence::Presence;
+pub use presence::on_cluster::Presence;
 pub use rule::{Check, Rule};
 pub use rules::{RULES, rule};
 pub use run::options::Options;

@@ -220,7 +220,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The charts and unbuilt appliers that may bring unknown objects to the cluster.
+    /// The charts and appliers of the cluster with unknown contents.
     pub(super) fn unknown_sources(&self) -> &UnknownSources<'a> {
         self.unknown_sources.get_or_init(|| {
             let lacks = |source: &ObjectRef| self.lacks(source);

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::base::finding::{Finding, did_you_mean};
-use crate::base::graph;
-use crate::base::graph::Step;
+use crate::base::graph::{self, Step};
 use crate::fleet::formats::is_dns_label;
 use crate::fleet::merge::levels::Merged;
 use crate::text::{Index, Span};

@@ -184,7 +184,7 @@ fn remove_reapplied(applied_sets: &mut [AppliedSet]) {
     }
 }
 
-/// Merges equal findings of several clusters.
+/// Merges the findings of several clusters with the same position, message and severity.
 fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
     fn key(finding: &Finding) -> (&str, u32, u32, &str, &str, Severity) {
         let (path, start, len) = finding.at.span.order();
@@ -195,7 +195,7 @@ fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
     for finding in findings {
         match merged.last_mut().filter(|last| key(last) == key(&finding)) {
             Some(last) => {
-                // Several Kustomizations may read a variable at one place, and each could define it.
+                // Several Kustomizations may use a variable at one position, and each could define it.
                 if finding.rule == UNDEFINED_VARIABLE {
                     let new = finding.related.into_iter().filter(|label| !last.related.contains(label));
                     let new: Vec<Label> = new.take(MAX_PLACES.saturating_sub(last.related.len())).collect();

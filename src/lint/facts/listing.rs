@@ -22,7 +22,7 @@ pub(crate) struct Listing {
     pub(crate) namespaces: Vec<(Name, usize)>,
     /// The positions of the namespaced objects without a namespace.
     pub(crate) without_namespace: Vec<usize>,
-    /// The positions of the objects without a namespace whose scope only a CustomResourceDefinition tells.
+    /// The positions of the objects without a namespace whose scope only a `CustomResourceDefinition` defines.
     pub(crate) unknown_scope: Vec<usize>,
     needs: OnceLock<Needs>,
 }

@@ -12,11 +12,11 @@ use crate::yaml::{Name, Node};
 /// The prerequisites of a list, computed once for all clusters that receive the list.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
-    /// The hashes of the kinds that CustomResourceDefinitions of the list define.
+    /// The hashes of the kinds that `CustomResourceDefinition` objects of the list define.
     pub(crate) defined_kinds: Vec<u64>,
     /// The namespaces that the list contains.
     pub(crate) namespaces: Vec<Name>,
-    /// The hashes of the kinds that a CustomResourceDefinition may define, with the position of the first object.
+    /// The hashes of the kinds that a `CustomResourceDefinition` may define, with the position of the first object.
     pub(crate) custom_kinds: Vec<(u64, usize)>,
     /// The Secrets without which pods do not start: namespace, name, reference and the position of the workload.
     pub(crate) secrets: Vec<(Name, Name, Node, usize)>,

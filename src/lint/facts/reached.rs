@@ -8,8 +8,7 @@ use super::publisher::{public_owner, repository_owner};
 use crate::base::finding::ObjectRef;
 use crate::base::set_aside::is_set_aside;
 use crate::flux::{Objects, Repo, State};
-use crate::kube::Object;
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::text::{Index, folder_of};
 
 /// The files and objects that the clusters of a repository reach.

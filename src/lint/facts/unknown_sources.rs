@@ -35,16 +35,16 @@ impl fmt::Display for UnknownSource {
     }
 }
 
-/// The charts and appliers of a cluster that may bring objects that are not known.
+/// The charts and appliers of a cluster with unknown contents.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownSources<'a> {
-    /// An applier that may bring any object.
+    /// An applier that may contain any object.
     anything: Option<&'a Arc<Applier>>,
-    /// The appliers that may bring objects of a namespace.
+    /// The appliers that may contain objects of a namespace.
     namespaces: BTreeMap<&'a str, &'a Arc<Applier>>,
-    /// An applier that may bring cluster-scoped objects.
+    /// An applier that may contain cluster-scoped objects.
     cluster_scoped: Option<&'a Arc<Applier>>,
-    /// The releases whose charts bring objects to a namespace.
+    /// The releases whose charts are installed to a namespace.
     releases: BTreeMap<&'a str, Vec<&'a Object>>,
     /// The namespaces that releases create themselves.
     created: BTreeSet<&'a str>,
@@ -53,7 +53,7 @@ pub(crate) struct UnknownSources<'a> {
 impl<'a> UnknownSources<'a> {
     /// The unknown sources among the releases and appliers of a cluster.
     ///
-    /// `lacks` tells whether the cluster has no such source: an applier with a missing source brings nothing.
+    /// `lacks` tells whether the cluster has no such source: an applier with a missing source applies nothing.
     pub(crate) fn collect(
         releases: impl Iterator<Item = Applied<'a>>,
         appliers: impl Iterator<Item = &'a Arc<Applier>>,
@@ -106,7 +106,7 @@ impl<'a> UnknownSources<'a> {
         }
     }
 
-    /// The releases of a namespace, if nothing but their charts may bring an object to it.
+    /// The releases of a namespace, if nothing but their charts may contain an object of it.
     pub(crate) fn only_releases(&self, namespace: &str) -> Option<&[&'a Object]> {
         if self.anything.is_some() || self.namespaces.contains_key(namespace) {
             return None;
@@ -119,12 +119,12 @@ impl<'a> UnknownSources<'a> {
         self.created.contains(namespace)
     }
 
-    /// Whether something other than a chart may bring an unknown Namespace.
-    pub(crate) fn may_bring_namespaces(&self) -> bool {
+    /// Whether an applier that is not built may contain a Namespace.
+    pub(crate) fn may_contain_namespaces(&self) -> bool {
         self.anything.or(self.cluster_scoped).is_some()
     }
 
-    /// A source that may bring an unknown object of a namespace; the empty namespace stands for cluster-scoped objects.
+    /// A source that may contain an object of a namespace; the empty namespace stands for cluster-scoped objects.
     pub(crate) fn of_namespace(&self, namespace: &str) -> Option<UnknownSource> {
         let (applier, release) = match namespace {
             "" => (self.cluster_scoped, self.releases.values().next()),
@@ -134,7 +134,7 @@ impl<'a> UnknownSources<'a> {
         self.anything.or(applier).map(unbuilt).or_else(|| release.map(|release| chart_of(release)))
     }
 
-    /// A source that may bring an unknown Namespace object with a name.
+    /// A source that may contain a Namespace object with a name.
     pub(crate) fn of_namespace_object(&self, name: &str) -> Option<UnknownSource> {
         let is_similar = |chart: &str| !chart.is_empty() && (name.starts_with(chart) || chart.starts_with(name));
         let is_named_so = |release: &&&Object| {

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use super::applier_tree::ApplierTree;
 use crate::base::graph::Graph;
 use crate::flux::{Applier, ApplierKind};
-use crate::kube::groups::HELM;
-use crate::kube::{Object, ObjectId};
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::own_position::own_position;
 use crate::lint::fields::{flag, text_of};
 use crate::lint::refs::dependency::{Condition, dependencies};
@@ -71,7 +70,8 @@ impl<'a> ApplyOrder<'a> {
         }
         let (mut releases, mut release_appliers) = (Vec::new(), Vec::new());
         // A release without dependencies becomes ready some time after it is applied, so that it needs no event.
-        for release in view.of_kind(HELM, "HelmRelease").filter(|one| dependencies(one.object).next().is_some()) {
+        for release in view.of_kind(groups::HELM, "HelmRelease").filter(|one| dependencies(one.object).next().is_some())
+        {
             let event = 2 * appliers.len() + releases.len();
             ready_events.entry_or(ObjectId::of(release.object).settled(), || event);
             releases.push(release.object);

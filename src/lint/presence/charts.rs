@@ -1,7 +1,6 @@
 //! Whether a chart may contain Flux objects.
 
-use crate::kube::Object;
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::lint::facts::publisher::{public_owner, repository_owner};
 use crate::lint::fields::{mentions, text_of};
 use crate::lint::refs::source_reference::source_of;
@@ -14,7 +13,7 @@ const FLUX_CHART_PREFIX: &str = "flux";
 ///
 /// A public chart of another owner does not know the names of a fleet's Flux objects, unless the values contain them.
 /// A chart of the fleet's own owner, or from a private source, may contain any object.
-pub(crate) fn may_bring_flux(view: &View<'_>, release: &Object, name: &str) -> bool {
+pub(crate) fn may_contain_flux(view: &View<'_>, release: &Object, name: &str) -> bool {
     if release.node.at_keys(&["spec", "values"]).is_some_and(|values| mentions(values, name)) {
         return true;
     }

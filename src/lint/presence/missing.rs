@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::charts::may_bring_flux;
-use super::presence::Presence;
+use super::charts::may_contain_flux;
+use super::on_cluster::Presence;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
-use crate::kube::Object;
-use crate::kube::ObjectId;
-use crate::kube::groups;
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::refs::dependency::dependencies;
 use crate::lint::refs::source_reference::source_of;
 use crate::lint::refs::values_reference::values_of;
@@ -77,7 +75,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                     let suggestion = self.suggestion(wanted);
                     let is_mistake = suggestion
                         .is_some_and(|(mistake, near)| mistake != Mistake::Name || is_typing_error(wanted, &near));
-                    let mut may_come = || brought.any(|release| may_bring_flux(view, release, wanted.name));
+                    let mut may_come = || brought.any(|release| may_contain_flux(view, release, wanted.name));
                     return (is_mistake || (is_checked && !may_come())).then_some(Missing { suggestion });
                 }
                 (is_checked && brought.next().is_none()).then(|| Missing { suggestion: self.suggestion(wanted) })

@@ -2,5 +2,5 @@
 
 pub(super) mod charts;
 pub(super) mod namespace_sources;
-pub(super) mod presence;
+pub(super) mod on_cluster;
 pub(super) mod missing;

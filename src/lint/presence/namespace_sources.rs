@@ -1,8 +1,7 @@
 //! Objects that create a Namespace: requests, objects that contain a manifest, and policies.
 
 use crate::kube::Object;
-use crate::lint::fields::mentions;
-use crate::lint::fields::text_of;
+use crate::lint::fields::{mentions, text_of};
 use crate::lint::view::View;
 use crate::yaml::Node;
 

@@ -1,8 +1,6 @@
 //! The sources of Flux objects, from `sourceRef` and `chartRef`.
 
-use crate::kube::Object;
-use crate::kube::ObjectId;
-use crate::kube::groups;
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::text_of;
 use crate::yaml::Node;
 

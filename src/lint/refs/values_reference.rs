@@ -1,10 +1,7 @@
 //! The `ConfigMap` and `Secret` objects that Flux objects read values from.
 
-use crate::kube::Object;
-use crate::kube::ObjectId;
-use crate::kube::groups;
-use crate::lint::fields::flag;
-use crate::lint::fields::text_of;
+use crate::kube::{Object, ObjectId, groups};
+use crate::lint::fields::{flag, text_of};
 use crate::yaml::Node;
 
 /// A reference to an object with values.

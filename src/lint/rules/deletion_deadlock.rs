@@ -6,7 +6,7 @@ use crate::lint::facts::own_position::own_position;
 use crate::lint::facts::ownership::{OwnershipSettings, prunes};
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
-use crate::lint::presence::presence::Presence;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;

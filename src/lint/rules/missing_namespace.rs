@@ -1,7 +1,7 @@
 use crate::base::finding::{Finding, Label};
 use crate::flux::Applied;
 use crate::lint::findings::Findings;
-use crate::lint::presence::presence::Presence;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::text::Index;

@@ -1,7 +1,7 @@
 use crate::kube::groups;
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
-use crate::lint::presence::presence::Presence;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 
@@ -79,7 +79,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             continue;
         }
         let is_remote = release.node.at_keys(&["spec", "kubeConfig"]).is_some_and(|config| !config.is_null());
-        if is_remote || !view.is_whole() || view.unknown_sources().may_bring_namespaces() {
+        if is_remote || !view.is_whole() || view.unknown_sources().may_contain_namespaces() {
             found.unchecked("namespaces that Helm creates, and that unknown inputs may also create");
             continue;
         }

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use crate::flux::State;
 use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
-use crate::lint::presence::presence::Presence;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare, pedantic};
 use crate::lint::view::View;
 use crate::yaml::Node;

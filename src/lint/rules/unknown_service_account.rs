@@ -5,7 +5,7 @@ use crate::base::finding::Finding;
 use crate::flux::{Applier, State};
 use crate::kube::groups;
 use crate::lint::findings::Findings;
-use crate::lint::presence::presence::Presence;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;

@@ -19,7 +19,7 @@ pub struct Rbac {
     pub(crate) roles: Vec<Role>,
     /// By namespace and name; cluster-scoped roles have the empty namespace.
     role_by_name: Index<(Name, Name), usize>,
-    /// The ClusterRoles with a label, by its key.
+    /// The `ClusterRole` objects with a label, by its key.
     pub(super) roles_by_label: Index<Name, Vec<usize>>,
     pub(super) aggregations: Aggregations,
     pub(crate) bindings: Vec<Binding>,

@@ -2,8 +2,7 @@
 
 use super::cluster::Rbac;
 use crate::flux::{Applied, Receiver, Tenancy, is_flux};
-use crate::kube::Object;
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::rbac::identity::flux_identity::{FluxIdentities, acts_as};
 use crate::rbac::identity::unknown_sources::{UnknownContents, UnknownRightsSources};
 use crate::rbac::model::role::{Binding, Product, Role};

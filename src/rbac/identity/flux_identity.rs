@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::flux::{Applied, Produced, Receiver, Tenancy, helm};
-use crate::kube::Object;
-use crate::kube::groups;
+use crate::kube::{Object, groups};
 use crate::rbac::model::account_kind::AccountKind;
 use crate::rbac::model::subject::Account;
 use crate::yaml::{Name, Node};

@@ -36,7 +36,7 @@ impl fmt::Display for UnknownRights {
 }
 
 impl UnknownRights {
-    /// Whether the name of the source says that it contains admission policies.
+    /// Whether the source is named after admission policies.
     fn is_named_after_policies(&self) -> bool {
         let reference = match self {
             Self::NoRoot => return true,
@@ -98,7 +98,7 @@ impl UnknownContents {
         Some(Self { source: UnknownRights::Chart(object.reference()), account, chart_namespace, artifact: None })
     }
 
-    /// Whether a name says that the contents are admission policies.
+    /// Whether the applier or its source is named after admission policies.
     fn is_named_after_policies(&self) -> bool {
         let is_named = |name: &Name| ["polic", "constraint"].iter().any(|word| name.contains(word));
         self.source.is_named_after_policies() || self.artifact.as_ref().is_some_and(is_named)

@@ -1,4 +1,4 @@
-//! The resource name and scope of the kinds that Kubernetes, Flux and CustomResourceDefinitions define.
+//! The resource name and scope of the kinds that Kubernetes, Flux and `CustomResourceDefinition` objects define.
 
 use crate::kube::{Object, Scope};
 use crate::text::Index;
@@ -29,7 +29,7 @@ pub struct Kinds {
 }
 
 impl Kinds {
-    /// The shipped kinds, and those that CustomResourceDefinitions define.
+    /// The shipped kinds, and those that `CustomResourceDefinition` objects define.
     pub fn with_definitions<'a>(objects: impl Iterator<Item = &'a Object>) -> Self {
         let mut by_name = Index::default();
         for kind in &SHIPPED.kinds {

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use super::rule::Rule;
 use super::subject::{Account, Subject};
 use crate::base::finding::ObjectRef;
-use crate::kube::Object;
-use crate::kube::groups;
 use crate::kube::selector::Selector;
+use crate::kube::{Object, groups};
 use crate::text::Span;
 use crate::yaml::{Name, Node, Style, Value};
 

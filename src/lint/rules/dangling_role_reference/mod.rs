@@ -3,7 +3,7 @@ mod policy_generators;
 use crate::base::finding::{Finding, Label, did_you_mean};
 use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
-use crate::lint::presence::presence::Presence;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::rbac::Binding;

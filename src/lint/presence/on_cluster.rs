@@ -14,14 +14,14 @@ pub enum Presence<'a> {
     Produced(Box<Produced>),
     /// Kubernetes or Flux creates it, or a release creates it for itself.
     BuiltIn,
-    /// A source with unknown contents may bring it.
+    /// A source with unknown contents may contain it.
     Unknown(UnknownSource),
-    /// Nothing brings it.
+    /// The cluster does not have it.
     Missing,
 }
 
 impl Presence<'_> {
-    /// Whether nothing brings the object.
+    /// Whether the cluster does not have the object.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Missing)
     }
