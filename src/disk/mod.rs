@@ -5,10 +5,10 @@
 
 mod error;
 mod git;
+mod lock;
 mod place;
 mod nearest;
 mod root;
-mod lock;
 mod walk;
 mod read;
 mod copy;
