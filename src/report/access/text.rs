@@ -219,7 +219,7 @@ fn chain(escape: &Escape<'_>, root: &str, out: &mut dyn Write) -> io::Result<()>
     if let crate::rbac::Reach::Bindings(bindings) = &escape.reach {
         for binding in bindings {
             let (name, role) = (line(&binding.reference()), line(&binding.role_name()));
-            writeln!(out, "  {name} grants {role}   {QUIET}{}{QUIET:#}", place(&binding.place, root))?;
+            writeln!(out, "  {name} grants {role}  {QUIET}{}{QUIET:#}", place(&binding.place, root))?;
         }
     }
     Ok(())
