@@ -166,7 +166,7 @@ mod tests {
         let root = fs::canonicalize(outer.path()).unwrap();
         let called = |typed: &str, path: &str| {
             let open = LazyLoader { root: Root::open(&root).unwrap(), base: base.clone(), typed: typed.into() };
-            open_lazy.load(path).unwrap().path().to_owned()
+            open.load(path).unwrap().path().to_owned()
         };
         assert_eq!(called("overlays/prod", "overlays/prod/a.yaml"), "overlays/prod/a.yaml");
         assert_eq!(called("./overlays/prod/", "base/b.yaml"), "base/b.yaml");
