@@ -80,14 +80,14 @@ pub(super) fn report(outcome: Outcome, tree: &Tree, folder: &str) -> Report {
     let mut not_done = outcome.not_done;
     not_done.extend(outcome.unchecked.into_iter().map(|(why, count)| (format!("cannot be checked: {why}"), count)));
     not_done.extend(outcome.not_built.iter().map(|(reason, count)| (format!("a build: {reason}"), *count)));
-    let judged = Coverage {
+    let coverage = Coverage {
         files: tree.files().count(),
         objects: outcome.objects,
         excepted: outcome.excepted,
         skipped,
         not_done,
     };
-    Report::new(outcome.findings, judged, folder)
+    Report::new(outcome.findings, coverage, folder)
 }
 
 /// Warns about exceptions that match no finding: the fault is fixed, or the exception never worked.
@@ -155,8 +155,8 @@ pub(super) fn lint_rendered(
 }
 
 /// Prints what was not linted, and the reasons.
-pub(super) fn print_skipped(judged: &Coverage, streams: &mut Streams) {
-    if judged.skipped.is_empty() && judged.not_done.is_empty() {
+pub(super) fn print_skipped(coverage: &Coverage, streams: &mut Streams) {
+    if coverage.skipped.is_empty() && coverage.not_done.is_empty() {
         streams.message("skipped: nothing");
     }
     let mut say = |what: &str, counts: &BTreeMap<String, usize>| {
@@ -164,6 +164,6 @@ pub(super) fn print_skipped(judged: &Coverage, streams: &mut Streams) {
             streams.message(format_args!("{what}: {} ({count})", printable(reason)));
         }
     };
-    say("skipped", &judged.skipped);
-    say("not done", &judged.not_done);
+    say("skipped", &coverage.skipped);
+    say("not done", &coverage.not_done);
 }

@@ -199,7 +199,7 @@ fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
     let gone = count(|change| change.new.is_none());
     streams.message(format_args!("{} to add, {other} to change, {gone} to remove", counted(new)));
     if changes.is_empty() {
-        streams.message(format_args!("the lock file `{LOCK}` to rewrite"));
+        streams.message(format_args!("the lock file `{LOCK}` would be rewritten"));
     }
     print_removals(plan, streams);
     Ok(Exit::Found)
@@ -242,7 +242,7 @@ fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Er
     disk::write(folder, &changes)?;
     print_removals(plan, streams);
     if !plan.adopted.is_empty() {
-        streams.message(format_args!("added {} to the lock file that exist as rendered", counted(plan.adopted.len())));
+        streams.message(format_args!("{} added to the lock file, already as rendered", counted(plan.adopted.len())));
     }
     let (new, other, gone) = (plan.add.len(), plan.change.len(), plan.remove.len());
     if plan.is_current() {

@@ -42,9 +42,9 @@ pub enum CopyFault {
 /// Returns whether a file belongs to the linted directory or to its repository.
 ///
 /// Returns `true` for a missing file: nothing proves that it has a different author.
-fn belongs_to(file: &Path, judged: &Path) -> bool {
-    let (Ok(file), Ok(judged)) = (fs::canonicalize(file), fs::canonicalize(judged)) else { return true };
-    file.starts_with(repository_of(&judged).unwrap_or(&judged))
+fn belongs_to(file: &Path, linted: &Path) -> bool {
+    let (Ok(file), Ok(linted)) = (fs::canonicalize(file), fs::canonicalize(linted)) else { return true };
+    file.starts_with(repository_of(&linted).unwrap_or(&linted))
 }
 
 impl Copies {
@@ -52,13 +52,13 @@ impl Copies {
     ///
     /// Returns `None` if the file is outside of the linted repository: its author is then not the author of the
     /// repository.
-    pub fn for_config(file: &Path, typed: &Path, judged: &Path) -> Result<Option<Self>, DiskError> {
-        if !belongs_to(file, judged) {
+    pub fn for_config(file: &Path, typed: &Path, linted: &Path) -> Result<Option<Self>, DiskError> {
+        if !belongs_to(file, linted) {
             return Ok(None);
         }
         let folder = fs::canonicalize(typed).map_err(|error| missing(typed, error))?;
-        let judged = fs::canonicalize(judged).map_err(|error| missing(judged, error))?;
-        let root = Root::open(repository_of(&folder).unwrap_or(&judged))?;
+        let linted = fs::canonicalize(linted).map_err(|error| missing(linted, error))?;
+        let root = Root::open(repository_of(&folder).unwrap_or(&linted))?;
         let within = folder.strip_prefix(root.path()).unwrap_or(Path::new("")).to_owned();
         Ok(Some(Self { root, within, typed: typed.to_owned() }))
     }

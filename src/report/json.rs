@@ -122,8 +122,8 @@ pub fn schema() -> serde_json::Value {
 
 impl From<&super::result::Report> for Report {
     fn from(report: &super::result::Report) -> Self {
-        let super::summary::Summary { errors, warnings, pedantic, coverage: judged } = report.summary.clone();
-        let super::summary::Coverage { files, objects, excepted, skipped, not_done } = judged;
+        let super::summary::Summary { errors, warnings, pedantic, coverage } = report.summary.clone();
+        let super::summary::Coverage { files, objects, excepted, skipped, not_done } = coverage;
         Self {
             version: VERSION,
             findings: report.findings.iter().map(JsonFinding::from).collect(),

@@ -35,10 +35,10 @@ pub struct Summary {
 
 impl Summary {
     /// Counts findings by severity.
-    pub fn new(findings: &[Finding], judged: Coverage) -> Self {
+    pub fn new(findings: &[Finding], coverage: Coverage) -> Self {
         let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-        Self { errors, warnings, pedantic: count(Severity::Pedantic), coverage: judged }
+        Self { errors, warnings, pedantic: count(Severity::Pedantic), coverage }
     }
 }
 
@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     fn the_summary_omits_zero_counts() {
-        let judged = Coverage { files: 1, objects: 3, ..Coverage::default() };
-        let clean = Summary { coverage: judged.clone(), ..Summary::default() };
+        let coverage = Coverage { files: 1, objects: 3, ..Coverage::default() };
+        let clean = Summary { coverage: coverage.clone(), ..Summary::default() };
         assert_eq!(clean.to_string(), "no findings in 3 objects of 1 file");
-        let excepted = Coverage { excepted: 1, ..judged };
+        let excepted = Coverage { excepted: 1, ..coverage };
         let found = Summary { errors: 2, warnings: 1, pedantic: 0, coverage: excepted };
         assert_eq!(found.to_string(), "2 errors, 1 warning in 3 objects of 1 file; 1 finding excepted");
     }

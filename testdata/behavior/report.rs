@@ -18,7 +18,7 @@ fn place(file: &File, text: &str) -> Span {
     file.span(start..start + text.len())
 }
 
-/// A finding of each severity, with everything that a finding can have; one of them in a Secret.
+/// Creates a finding of each severity with all fields; one of them is in a Secret.
 fn report() -> Report {
     let (sync, secret) = (file("sync.yaml"), file("secret.yaml"));
     let object = ObjectRef {
@@ -88,12 +88,12 @@ fn text_shows_each_finding_with_its_source_line() {
 }
 
 #[test]
-fn github_gets_one_command_per_finding() {
+fn github_output_has_one_command_per_finding() {
     assert_data_eq!(written("github").into_data().raw(), snapbox::file!["../report/all.github"].raw());
 }
 
 #[test]
-fn json_is_the_document_that_its_schema_describes() {
+fn json_output_matches_its_schema() {
     let json = written("json");
     let schema = jsonschema::draft202012::new(&json::schema()).unwrap();
     let document = serde_json::from_str(&json).unwrap();
@@ -102,7 +102,7 @@ fn json_is_the_document_that_its_schema_describes() {
     assert_data_eq!(Data::text(json).raw(), snapbox::file!["../report/all.json": Text].raw());
 }
 
-/// The documents that commands write, and the file that publishes the schema of each.
+/// Returns the name and the current schema of each JSON document.
 fn schemas() -> [(&'static str, serde_json::Value); 5] {
     [
         ("report", json::schema()),
@@ -114,7 +114,7 @@ fn schemas() -> [(&'static str, serde_json::Value); 5] {
 }
 
 #[test]
-fn the_schemas_of_what_commands_write_are_current() {
+fn the_published_schemas_are_current() {
     for (name, schema) in schemas() {
         let path = format!("{}/schemas/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
         let schema = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
@@ -123,7 +123,7 @@ fn the_schemas_of_what_commands_write_are_current() {
 }
 
 #[test]
-fn every_property_of_what_commands_write_is_described() {
+fn every_property_of_a_schema_has_a_description() {
     fn check(value: &serde_json::Value, path: &str, missing: &mut Vec<String>) {
         let Some(object) = value.as_object() else { return };
         for (name, property) in object.get("properties").and_then(|it| it.as_object()).into_iter().flatten() {

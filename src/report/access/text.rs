@@ -57,12 +57,12 @@ fn head(one: &AccessReport<'_>, out: &mut dyn Write) -> io::Result<()> {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let word = if one.clusters.len() == 1 { "cluster" } else { "clusters" };
     let namespaces = one.namespaces.join(", ");
-    let whose = match &one.tenant {
+    let subject = match &one.tenant {
         Some(tenant) => format!("tenant {tenant}: {namespaces}"),
         None => format!("namespace {namespaces}"),
     };
     let on = if clusters.is_empty() { String::new() } else { format!(", on {word} {}{more}", clusters.join(", ")) };
-    writeln!(out, "{HEADING}{}{HEADING:#}", line(&format!("{whose}{on}")))
+    writeln!(out, "{HEADING}{}{HEADING:#}", line(&format!("{subject}{on}")))
 }
 
 /// Writes the rights of an account, and returns whether verbs were abbreviated.
@@ -220,7 +220,7 @@ fn chain(escape: &EscapeChain<'_>, root: &str, out: &mut dyn Write) -> io::Resul
     if let crate::rbac::ChainEnd::Bindings(bindings) = &escape.end {
         for binding in bindings {
             let (name, role) = (line(&binding.reference()), line(&binding.role_name()));
-            writeln!(out, "  {name} grants {role}   {QUIET}{}{QUIET:#}", place(&binding.place, root))?;
+            writeln!(out, "  {name} grants {role}  {QUIET}{}{QUIET:#}", place(&binding.place, root))?;
         }
     }
     Ok(())
