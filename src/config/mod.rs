@@ -1,5 +1,5 @@
-//! What `.fleetwright.yaml` says of a repository: how it is judged (the `lint` section, which fleet.yaml shares), where
-//! copies of other repositories lie, which Flux runs, and what the clusters have from elsewhere.
+//! The configuration `.fleetwright.yaml`: the `lint` section, which fleet.yaml shares, copies of sources, Flux versions, and
+//! external objects of clusters.
 
 mod bearings;
 mod decode;
