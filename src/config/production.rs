@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_of_the_name_has_production_segment_unless_globs_do() {
+    fn a_name_segment_marks_production_without_globs() {
         let inferred = Production::default();
         for name in ["prod", "prod-eu", "eu_production", "clusters/live", "shop.PRD.eu", "prod/edge"] {
             assert!(inferred.has(name), "{name}");
