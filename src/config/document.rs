@@ -2,9 +2,9 @@
 
 use super::decode::decode;
 use super::external::{Declared, External};
+use super::formats::{ALL_WORDS, COPY_PATH, FLUX_VERSION};
 use super::lint::{Lint, check};
 use super::named_clusters::{self, NamedCluster};
-use super::words::{ALL_WORDS, COPY_PATH, FLUX_VERSION};
 use crate::base::finding::Finding;
 use crate::schema::{Checker, publish};
 use crate::text::{File, Span, Tree};

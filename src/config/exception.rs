@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::bearings::Bearings;
 use super::decode::decode;
+use super::formats::{NOT_BLANK, RULE_ID};
 use super::glob::globs_schema;
-use super::words::{NOT_BLANK, RULE_ID};
 use crate::text::Span;
 use crate::yaml::Node;
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::decode::decode;
 use super::exception::reason_schema;
-use super::words::{ACCOUNT, NAMESPACE};
+use super::formats::{ACCOUNT, NAMESPACE};
 use crate::base::finding::Finding;
 use crate::text::Span;
 use crate::yaml::Node;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::jobs::Job;
-use super::made::{Identity, Kustomization};
+use super::rendered_file::{Identity, Kustomization};
 use super::rule_ids::{DUPLICATE_OBJECT, DUPLICATE_PATH};
 use crate::base::finding::Finding;
 use crate::fleet::Fleet;

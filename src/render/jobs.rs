@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::lock::LOCK;
-use super::made::{Fault, Made, make};
 use super::manifest::Manifest;
 use super::place::{Pattern, Scope, is_partial};
+use super::rendered_file::{Fault, RenderedFile, make};
 use super::rule_ids::{INVALID_TEMPLATE, PATH_OUTSIDE_REPOSITORY};
 use super::splice;
 use super::template::{Templates, line};
@@ -28,7 +28,7 @@ pub(super) struct Job {
     /// The scope.
     pub scope: Scope,
     /// The rendered file.
-    pub made: Arc<Made>,
+    pub made: Arc<RenderedFile>,
     template: Arc<str>,
 }
 
@@ -180,7 +180,7 @@ impl Renderer<'_> {
             });
             which.push(Some(index));
         }
-        let made: Vec<(usize, Arc<Made>)> = distinct
+        let made: Vec<(usize, Arc<RenderedFile>)> = distinct
             .par_iter()
             .map(|(at, text)| (*at, Arc::new(make(jobs.get(*at).map_or("", |job| &job.path), text))))
             .collect();

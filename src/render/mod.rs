@@ -9,7 +9,7 @@ mod place;
 mod rule_ids;
 mod manifest;
 mod splice;
-mod made;
+mod rendered_file;
 mod value;
 mod template;
 mod jobs;
@@ -25,9 +25,9 @@ use crate::text::{File, Tree};
 
 pub use change::Change;
 pub use lock::{Digest, INVALID_LOCK, LOCK, Lock};
-pub use made::HEADER;
 pub use plan::{Plan, plan};
 pub use removed::Removed;
+pub use rendered_file::HEADER;
 pub use rule_ids::{DUPLICATE_OBJECT, DUPLICATE_PATH, INVALID_TEMPLATE, LAYOUT_REFUSES, PATH_OUTSIDE_REPOSITORY};
 
 /// The output of rendering a fleet.

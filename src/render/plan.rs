@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::change::Change;
 use super::lock::{Digest, LOCK, Lock};
-use super::made::HEADER;
 use super::removed::{Removed, removed};
+use super::rendered_file::HEADER;
 use crate::text::{File, LoadError, Tree, folder_of};
 use crate::yaml::{Reader, parse, to_json};
 

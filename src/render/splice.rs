@@ -26,7 +26,7 @@ enum Meant {
 
 /// A value at a place where it is not valid.
 #[derive(Debug, Clone)]
-pub(super) struct Misplaced {
+pub(super) struct MisplacedValue {
     /// The place in the rendered text.
     pub span: Span,
     /// The message.
@@ -113,7 +113,7 @@ pub(super) fn skeleton(line: &str) -> String {
 }
 
 /// Replaces the marks in a node. Returns `None` if the value is `none`, or a collection of which all items are `none`.
-pub(super) fn settle(node: &Node, misplaced: &mut Vec<Misplaced>) -> Option<Node> {
+pub(super) fn settle(node: &Node, misplaced: &mut Vec<MisplacedValue>) -> Option<Node> {
     match &node.value {
         // A template writes a key without a value before a loop without iterations.
         Written::Scalar(..) if node.is_null() => None,
@@ -131,7 +131,7 @@ pub(super) fn settle(node: &Node, misplaced: &mut Vec<Misplaced>) -> Option<Node
     }
 }
 
-fn settle_entry(entry: &Entry, misplaced: &mut Vec<Misplaced>) -> Option<Entry> {
+fn settle_entry(entry: &Entry, misplaced: &mut Vec<MisplacedValue>) -> Option<Entry> {
     let node = settle(&entry.node, misplaced)?;
     if entry.key.contains(OPEN) {
         Some(Entry::new(plain(&entry.key), &entry.key_span(), node))
@@ -140,7 +140,7 @@ fn settle_entry(entry: &Entry, misplaced: &mut Vec<Misplaced>) -> Option<Entry> 
     }
 }
 
-fn scalar(node: &Node, text: &str, style: Style, misplaced: &mut Vec<Misplaced>) -> Option<Node> {
+fn scalar(node: &Node, text: &str, style: Style, misplaced: &mut Vec<MisplacedValue>) -> Option<Node> {
     if !text.contains(OPEN) {
         return Some(node.clone());
     }
@@ -164,7 +164,7 @@ fn scalar(node: &Node, text: &str, style: Style, misplaced: &mut Vec<Misplaced>)
             Piece::Mark(Meant::Json(_)) => "a list or mapping is not supported inside a string",
             Piece::Text(_) | Piece::Mark(Meant::Text(_)) => continue,
         };
-        misplaced.push(Misplaced { span: span.clone(), message });
+        misplaced.push(MisplacedValue { span: span.clone(), message });
     }
     Some(Node::scalar(plain(text), Style::Double, span.clone()))
 }

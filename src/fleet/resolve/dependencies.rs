@@ -17,7 +17,7 @@ const DEPENDENCY_CYCLE: &str = "dependency-cycle";
 
 /// An item of a `dependsOn`, as written.
 #[derive(Debug)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct DependencyReference<'a> {
     pub tenant: &'a str,
     pub component: &'a str,
     pub stage: Option<&'a str>,
@@ -26,7 +26,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Reads an item of a component's or stage's `dependsOn`; `None` if it is invalid.
-pub(crate) fn wanted<'a>(item: &'a Node, own_tenant: &'a str) -> Option<Wanted<'a>> {
+pub(crate) fn wanted<'a>(item: &'a Node, own_tenant: &'a str) -> Option<DependencyReference<'a>> {
     if let Some(text) = item.text() {
         let (component, stage) = match text.split_once('/') {
             Some((component, stage)) => (component, Some(stage)),
@@ -36,12 +36,18 @@ pub(crate) fn wanted<'a>(item: &'a Node, own_tenant: &'a str) -> Option<Wanted<'
         if !is_dns_label(component) || !stage.is_none_or(is_dns_label) {
             return None;
         }
-        return Some(Wanted { tenant: own_tenant, component, stage, ready_expr: None, at: item.span() });
+        return Some(DependencyReference { tenant: own_tenant, component, stage, ready_expr: None, at: item.span() });
     }
     let text = |key: &str| item.get(key).filter(|node| !node.is_null()).and_then(Node::text);
     let component = text("component")?;
     let tenant = text("tenant").unwrap_or(own_tenant);
-    Some(Wanted { tenant, component, stage: text("stage"), ready_expr: text("readyExpr"), at: item.span() })
+    Some(DependencyReference {
+        tenant,
+        component,
+        stage: text("stage"),
+        ready_expr: text("readyExpr"),
+        at: item.span(),
+    })
 }
 
 /// Returns the items of a `dependsOn`.
@@ -175,8 +181,8 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the vertex that an item references, and its stage. The stage defaults to the last stage of the component.
-    pub(crate) fn find(&self, wanted: &Wanted<'_>) -> Result<(usize, Option<&'a str>), Box<Finding>> {
-        let Wanted { tenant, component, stage, at, .. } = wanted;
+    pub(crate) fn find(&self, wanted: &DependencyReference<'_>) -> Result<(usize, Option<&'a str>), Box<Finding>> {
+        let DependencyReference { tenant, component, stage, at, .. } = wanted;
         let dangling = |message: String| Finding::error(DANGLING_DEPENDENCY, (*at).clone(), message);
         let Some(parts) = self.tenants.get(*tenant) else { return Err(Box::new(self.no_tenant(tenant, at))) };
         let Some(found) = parts.components.get(*component) else {

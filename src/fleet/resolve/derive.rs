@@ -25,7 +25,7 @@ pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, finding
     let flux: model::Flux = decode(&merged.flux, findings)?;
     let namespace = flux.namespace.as_ref().map_or(groups::FLUX_NAMESPACE, |namespace| namespace.0.as_str()).to_owned();
     let repository: model::Repository = decode(input.root.get("repository")?, findings)?;
-    let waits = Waited::of(merged, graph);
+    let waits = DependencyTargets::of(merged, graph);
     let resolver = Resolver { graph, waits: &waits, namespace: &namespace };
     let mut tenants = Vec::new();
     for tenant in &merged.tenants {
@@ -58,12 +58,12 @@ fn named(node: &Node) -> Option<(String, Span)> {
 }
 
 /// The targets of dependencies, by tenant, component and stage (empty for a component without stages).
-pub(super) struct Waited<'a> {
+pub(super) struct DependencyTargets<'a> {
     parts: Index<(&'a str, &'a str, &'a str), ()>,
     tenants: Index<&'a str, ()>,
 }
 
-impl<'a> Waited<'a> {
+impl<'a> DependencyTargets<'a> {
     pub(crate) fn of(merged: &'a Merged, graph: &Graph<'a>) -> Self {
         let mut waited = Self { parts: Index::default(), tenants: Index::default() };
         for tenant in &merged.tenants {
@@ -104,7 +104,7 @@ impl<'a> Waited<'a> {
 
 struct Resolver<'a> {
     graph: &'a Graph<'a>,
-    waits: &'a Waited<'a>,
+    waits: &'a DependencyTargets<'a>,
     /// The namespace of Flux.
     namespace: &'a str,
 }
