@@ -50,8 +50,8 @@ fn clusters(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
             let message = format!("cluster `{other}` syncs `{outer}`, which contains the directory of `{name}`");
             let finding =
                 Finding::error(COLLISION, (*at).clone(), message).related((*outer_at).clone(), "the outer directory");
-            findings
-                .push(finding.help("move one of the directories; otherwise `{other}` applies the objects of `{name}`"));
+            let help = format!("move one of the directories; otherwise `{other}` applies the objects of `{name}`");
+            findings.push(finding.help(help));
         }
     }
 }
