@@ -1,4 +1,4 @@
-//! Reading one value of the configuration.
+//! Decodes a single value of the configuration.
 
 use crate::yaml::{Node, Reader};
 

@@ -1,10 +1,10 @@
-//! The document `.fleetwright.yaml`: its fields, and how it is read.
+//! The file `.fleetwright.yaml`: its fields, and how to read it.
 
 use super::decode::decode;
 use super::external::{Declared, External};
+use super::formats::{ALL_WORDS, COPY_PATH, FLUX_VERSION};
 use super::lint::{Lint, check};
 use super::named_clusters::{self, NamedCluster};
-use super::words::{ALL_WORDS, COPY_PATH, FLUX_VERSION};
 use crate::base::finding::Finding;
 use crate::schema::{Checker, publish};
 use crate::text::{File, Span, Tree};
@@ -14,111 +14,111 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The file at the root of a repository that says how it is judged.
+/// The path of the configuration, at the root of a repository.
 pub const PATH: &str = ".fleetwright.yaml";
 
-/// The rule of mistakes in it.
+/// The rule id for errors in the configuration.
 pub const INVALID_CONFIG: &str = "invalid-config";
 
-/// A configuration.
+/// The configuration of fleetwright for a repository.
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// `fleetwright.dev/v1alpha1`.
+    /// The API version: `fleetwright.dev/v1alpha1`.
     #[schemars(example = &"fleetwright.dev/v1alpha1")]
     pub api_version: ApiVersion,
-    /// `Config`.
+    /// The kind: `Config`.
     #[schemars(example = &"Config")]
     pub kind: ConfigKind,
-    /// How the linter judges the repository.
+    /// The configuration of the linter.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"exceptions": [{"rule": "missing-prune", "reason": "the data must survive its Kustomization"}]}))]
     pub lint: Option<Lint>,
-    /// The version of Flux that runs where nothing in the repository says it.
+    /// The Flux version of clusters for which the repository does not define one.
     #[serde(default)]
     #[schemars(schema_with = "flux_version_schema", example = &"2.9")]
     pub flux_version: Option<Version>,
-    /// What differs by cluster.
+    /// The overrides by cluster.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"staging": {"fluxVersion": "2.10"}}))]
     pub clusters: BTreeMap<String, ClusterConfig>,
-    /// Directories of this repository with copies of the repositories and artifacts that clusters build from. `--source`
-    /// names the others.
+    /// The directories of this repository with copies of the repositories and artifacts that clusters build from. The option
+    /// `--source` sets the directories of other copies.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"url": "https://github.com/acme/apps.git", "path": "vendor/apps"}]))]
     pub sources: Vec<SourceCopy>,
-    /// `ConfigMap`s and `Secret`s that no manifest makes but the clusters have: written by Terraform, by an operator, by hand.
+    /// The `ConfigMap`s and `Secret`s of clusters that no manifest defines, such as objects that Terraform or an operator creates.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"kind": "ConfigMap", "namespace": "flux-system", "name": "cluster-info", "data": {"REGION": "eu-1"}, "keys": ["ACCOUNT_ID"]}]))]
     pub external: Vec<External>,
 }
 
-/// What differs on a cluster.
+/// The overrides for a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterConfig {
-    /// The version of Flux that runs there.
+    /// The Flux version of the cluster.
     #[serde(default)]
     #[schemars(schema_with = "flux_version_schema", example = &"2.9.4")]
     pub flux_version: Option<Version>,
 }
 
-/// A version of Flux as written: `2.9`, `v2.9.4`, `2.x`.
+/// A Flux version as written: `2.9`, `v2.9.4`, `2.x`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Version(#[serde(deserialize_with = "crate::yaml::text")] pub String);
 
-/// A copy of what a source fetches.
+/// A copy of a source's content.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceCopy {
-    /// The URL as the source names it.
+    /// The URL of the source, as in its `spec.url`.
     #[schemars(length(min = 1), example = &"https://github.com/acme/apps.git")]
     pub url: String,
-    /// The branch, tag or version that the copy is of; any when left out.
+    /// The branch, tag or version of the copy. Defaults to any revision.
     #[serde(default, rename = "ref")]
     #[schemars(length(min = 1), example = &"production")]
     pub reference: Option<String>,
-    /// The directory of the copy, relative to this file. It lies in the repository, unless this file lies outside of it
-    /// or `--trust-config` is set.
+    /// The directory of the copy, relative to this file. It must be in the repository, unless this file is outside of the
+    /// repository or `--trust-config` is set.
     #[schemars(length(min = 1), extend("format" = COPY_PATH), example = &"vendor/apps")]
     pub path: String,
 }
 
-/// What a configuration says, as far as it is right.
+/// The valid part of a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// How the linter judges the repository.
+    /// The configuration of the linter.
     pub lint: Lint,
-    /// The version of Flux where nothing in the repository says it.
+    /// The Flux version of clusters for which the repository does not define one.
     pub flux_version: Option<Version>,
-    /// What differs by cluster.
+    /// The overrides by cluster.
     pub clusters: BTreeMap<String, ClusterConfig>,
-    /// Where copies of sources lie.
+    /// The copies of sources.
     pub sources: Vec<DeclaredCopy>,
-    /// What clusters have from elsewhere.
+    /// The objects of clusters that no manifest defines.
     pub external: Vec<Declared>,
-    /// The clusters that it names outside of its `lint` section.
+    /// The cluster names outside of the `lint` section.
     pub named_clusters: Vec<NamedCluster>,
 }
 
 impl Settings {
-    /// The version of Flux that the configuration says a cluster has.
+    /// Returns the configured Flux version of a cluster.
     pub fn flux_version(&self, cluster: &str) -> Option<&str> {
         let own = self.clusters.get(cluster).and_then(|cluster| cluster.flux_version.as_ref());
         own.or(self.flux_version.as_ref()).map(|version| version.0.as_str())
     }
 }
 
-/// The version of the language.
+/// The API version of the configuration.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub enum ApiVersion {
-    /// The first.
+    /// The first version.
     #[serde(rename = "fleetwright.dev/v1alpha1")]
     V1Alpha1,
 }
 
-/// The kind of a configuration.
+/// The kind of the configuration.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub enum ConfigKind {
     /// The only one.
@@ -129,14 +129,14 @@ fn flux_version_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "number"], "pattern": FLUX_VERSION })
 }
 
-/// The schema of `.fleetwright.yaml`.
+/// Returns the schema of `.fleetwright.yaml`.
 pub fn schema() -> serde_json::Value {
-    publish::<Config>(PATH, "How fleetwright reads and judges a repository.")
+    publish::<Config>(PATH, "The configuration of fleetwright for a repository.")
 }
 
 static CHECKER: LazyLock<Checker> = LazyLock::new(|| Checker::new(schema(), INVALID_CONFIG, ALL_WORDS));
 
-/// Reads `.fleetwright.yaml` at the root of a tree; a tree without one is judged by the defaults.
+/// Reads `.fleetwright.yaml` at the root of a tree. Without the file, the defaults apply.
 pub fn load(tree: &Tree) -> (Settings, Vec<Finding>) {
     if !tree.has_file(PATH) {
         return (Settings::default(), Vec::new());
@@ -151,7 +151,7 @@ pub fn load(tree: &Tree) -> (Settings, Vec<Finding>) {
     }
 }
 
-/// Reads a configuration, as far as it is right.
+/// Reads the valid part of a configuration.
 pub fn read(file: &File) -> (Settings, Vec<Finding>) {
     let path = file.path();
     let parsed = crate::yaml::parse(file);
@@ -164,8 +164,12 @@ pub fn read(file: &File) -> (Settings, Vec<Finding>) {
         return (Settings::default(), findings);
     };
     if let Some(second) = parsed.documents.get(1) {
-        let finding = Finding::error(INVALID_CONFIG, second.node.span().clone(), format!("`{path}` has one document"));
-        findings.push(finding.related(first.node.span().clone(), "the first one begins here"));
+        let finding = Finding::error(
+            INVALID_CONFIG,
+            second.node.span().clone(),
+            format!("`{path}` has more than one YAML document"),
+        );
+        findings.push(finding.related(first.node.span().clone(), "the first document starts here"));
     }
     findings.extend(CHECKER.check(&first.node));
     findings.extend(first.node.get("lint").map(|section| check(section, INVALID_CONFIG)).unwrap_or_default());
@@ -188,11 +192,11 @@ fn settings(root: &Node) -> Settings {
     }
 }
 
-/// A copy and the place of its path.
+/// A copy of a source and the place of its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredCopy {
     /// The copy.
     pub copy: SourceCopy,
-    /// The value of `path`.
+    /// The node of `path`.
     pub at: Span,
 }

@@ -1,4 +1,4 @@
-//! Exceptions: findings that are accepted, with a reason.
+//! Exceptions: accepted findings, with a reason.
 
 use std::sync::Arc;
 
@@ -6,39 +6,39 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::bearings::Bearings;
 use super::decode::decode;
+use super::formats::{NOT_BLANK, RULE_ID};
 use super::glob::globs_schema;
-use super::words::{RULE_ID, SAID};
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// Findings that are accepted: those of a rule, narrowed by objects and paths.
+/// An exception accepts the findings of a rule, optionally limited to objects and paths.
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Exception {
-    /// The rule's id.
+    /// The id of the rule.
     #[schemars(schema_with = "rule_schema", example = &"missing-prune")]
     pub rule: String,
-    /// Why it is right here; an exception without a reason is none.
+    /// The reason why the findings are accepted. It must not be empty.
     #[schemars(schema_with = "reason_schema", example = &"the data must survive its Kustomization")]
     pub reason: String,
-    /// Objects as `Kind/namespace/name` or `Kind/name`, with `*` for any text; all when left out.
+    /// The objects, as `Kind/namespace/name` or `Kind/name`, with `*` for any text. Defaults to all objects.
     #[serde(default)]
     #[schemars(schema_with = "globs_schema", example = serde_json::json!(["Kustomization/db/*"]))]
     pub objects: Vec<String>,
-    /// Globs of paths; all when left out. A folder means all that is in it.
+    /// Globs of paths. Defaults to all paths. The path of a directory matches all files in it.
     #[serde(default)]
     #[schemars(schema_with = "globs_schema", example = serde_json::json!(["tenants/db/**"]))]
     pub paths: Vec<String>,
-    /// Where the rule is named.
+    /// The place of the rule id.
     #[schemars(skip)]
     pub at: Span,
-    /// What its paths are relative to.
+    /// The base of the paths.
     #[schemars(skip)]
     pub bearings: Arc<Bearings>,
 }
 
 impl Exception {
-    /// Reads one; an exception with a mistake in it excepts nothing.
+    /// Reads an exception; `None` if it is invalid.
     pub(super) fn read(node: &Node) -> Option<Self> {
         let rule = node.get("rule")?;
         let reason: String = node.get("reason").and_then(decode)?;
@@ -58,7 +58,7 @@ fn rule_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "pattern": RULE_ID })
 }
 
-/// A reason in a schema: a text that says something.
+/// Returns the schema of a reason, which must not be blank.
 pub(super) fn reason_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "minLength": 1, "pattern": SAID })
+    json_schema!({ "type": "string", "minLength": 1, "pattern": NOT_BLANK })
 }

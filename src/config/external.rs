@@ -1,4 +1,4 @@
-//! Objects that clusters have although no manifest makes them.
+//! Objects of clusters that no manifest defines.
 
 use std::collections::BTreeMap;
 
@@ -7,34 +7,34 @@ use serde::Deserialize;
 
 use crate::yaml::Node;
 
-/// An object that the clusters have although no manifest makes it.
+/// An object of clusters that no manifest defines.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct External {
-    /// `ConfigMap` or `Secret`.
+    /// The kind of the object: `ConfigMap` or `Secret`.
     #[schemars(example = &"ConfigMap")]
     pub kind: ExternalKind,
-    /// Its namespace.
+    /// The namespace of the object.
     #[schemars(length(min = 1), example = &"flux-system")]
     pub namespace: String,
-    /// Its name.
+    /// The name of the object.
     #[schemars(length(min = 1), example = &"cluster-info")]
     pub name: String,
-    /// The values that are known, by key.
+    /// The known values, by key.
     #[serde(default)]
     #[schemars(schema_with = "data_schema", example = serde_json::json!({"REGION": "eu-1"}))]
     pub data: BTreeMap<String, Text>,
-    /// The keys whose values are not known. With neither these nor `data`, it may have any key.
+    /// The keys with unknown values. Without `keys` and `data`, the object may have any key.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["ACCOUNT_ID"]))]
     pub keys: Vec<String>,
-    /// The clusters that have it; all when left out.
+    /// The clusters that have the object. Defaults to all clusters.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["prod-eu"]))]
     pub clusters: Vec<String>,
 }
 
-/// The kinds that may be declared external.
+/// The kinds of external objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are Kubernetes'")]
 pub enum ExternalKind {
@@ -43,7 +43,7 @@ pub enum ExternalKind {
 }
 
 impl ExternalKind {
-    /// The kind as manifests write it.
+    /// Returns the kind as manifests write it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ConfigMap => "ConfigMap",
@@ -52,22 +52,22 @@ impl ExternalKind {
     }
 }
 
-/// A scalar that is kept as it is written, quoted or not.
+/// A scalar that keeps its spelling, quoted or not.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Text(#[serde(deserialize_with = "crate::yaml::text")] pub String);
 
-/// An external object and where it is declared.
+/// An external object and its declaration.
 #[derive(Debug, Clone)]
 pub struct Declared {
-    /// What is said.
+    /// The object.
     pub external: External,
-    /// The item of `external`, whose nodes have the places.
+    /// The item of `external`, with the positions of its fields.
     pub node: Node,
 }
 
 impl Declared {
-    /// Tells whether a cluster has it.
+    /// Tells whether a cluster has the object.
     pub fn is_on(&self, cluster: &str) -> bool {
         let clusters = &self.external.clusters;
         clusters.is_empty() || clusters.iter().any(|name| name == cluster)

@@ -1,4 +1,4 @@
-//! Globs: of paths, of objects, of clusters' names.
+//! Globs of paths, objects and cluster names.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -8,22 +8,23 @@ use crate::schema::FormatError;
 /// The format of a glob.
 pub(super) const GLOB: &str = "glob";
 
-/// A list of globs in a schema.
+/// Returns the schema of a list of globs.
 pub(super) fn globs_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "type": "string", "minLength": 1, "format": GLOB } })
 }
 
-/// What is wrong with a text that shall be a glob.
+/// Returns the fault of a text that is not a valid glob.
 pub(super) fn fault(text: &str) -> Option<FormatError> {
-    // A glob that reads well may still be too large to match with.
+    // A valid glob may still be too large to compile.
     let built = GlobBuilder::new(text).build().and_then(|glob| GlobSetBuilder::new().add(glob).build());
     let error = built.err()?;
-    let message = format!("is `{text}`, which is no glob: {}", error.kind());
-    let help = "`*` is any text in a folder's name, `**` any folders, `{a,b}` one of two; `[` and `{` need their ends";
+    let message = format!("is `{text}`, which is not a valid glob: {}", error.kind());
+    let help =
+        "use `*` for any text without `/`, `**` for any directories, `{a,b}` for alternatives; close every `[` and `{`";
     Some(FormatError { rule: None, message, help: help.into() })
 }
 
-/// Globs of paths: a folder's name means all that is in it.
+/// Compiles globs of paths. The path of a directory matches all files in it.
 pub fn paths(globs: &[String]) -> GlobSet {
     let globs = globs.iter().flat_map(|glob| {
         let glob = glob.trim_start_matches("./").trim_end_matches('/');
@@ -32,26 +33,26 @@ pub fn paths(globs: &[String]) -> GlobSet {
     build(globs, Separator::Ends)
 }
 
-/// Globs of objects, as `Kind/namespace/name`.
+/// Compiles globs of objects, as `Kind/namespace/name`.
 pub fn objects(globs: &[String]) -> GlobSet {
     build(globs.iter().cloned(), Separator::Ends)
 }
 
-/// Globs of clusters' names: `*` is any text, since the name of a remote cluster has a `/` in it.
+/// Compiles globs of cluster names. `*` also matches `/`, which the name of a remote cluster contains.
 pub fn clusters(globs: &[String]) -> GlobSet {
     build(globs.iter().cloned(), Separator::Matches)
 }
 
-/// What `*` makes of a `/`.
+/// The treatment of `/` by `*`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
-    /// It ends what `*` stands for.
+    /// `*` does not match `/`.
     Ends,
-    /// It is a character as any other.
+    /// `*` matches `/`.
     Matches,
 }
 
-/// One that cannot be read is a mistake that the schema reports; it matches nothing.
+/// Compiles globs. The schema reports invalid globs; they match nothing.
 fn build(globs: impl Iterator<Item = String>, separator: Separator) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for glob in
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_all_that_is_in_it() {
+    fn a_directory_matches_all_files_in_it() {
         for glob in ["examples", "examples/", "./examples", "examples/**", "exam*"] {
             let set = paths(&[glob.into()]);
             assert!(set.is_match("examples/a/b.yaml"), "{glob}");
@@ -77,14 +78,14 @@ mod tests {
     }
 
     #[test]
-    fn a_star_reaches_into_remote_clusters_and_not_into_folders() {
+    fn a_star_matches_a_slash_only_in_cluster_names() {
         assert!(clusters(&["prod*".into()]).is_match("prod/edge"));
         assert!(!objects(&["Kustomization/*".into()]).is_match("Kustomization/apps/web"));
     }
 
     #[test]
-    fn what_is_no_glob_is_a_fault() {
-        assert!(fault("a[b").is_some_and(|fault| fault.message.contains("no glob")));
+    fn an_invalid_glob_is_a_fault() {
+        assert!(fault("a[b").is_some_and(|fault| fault.message.contains("not a valid glob")));
         assert!(fault("{a,b").is_some());
         assert!(fault("**/x/{a,b}/[ab]?").is_none());
     }

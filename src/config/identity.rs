@@ -1,4 +1,4 @@
-//! The options of `duplicate-cluster-identity`: what must differ between clusters, and which may be alike.
+//! The options of `duplicate-cluster-identity`: keys with unique values, and groups of clusters that share them.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -8,53 +8,53 @@ use super::exception::reason_schema;
 use super::level::{Level, level_schema};
 use crate::yaml::Node;
 
-/// The keys whose values must differ where nothing says otherwise.
+/// The default keys with unique values.
 const KEYS: [&str; 2] = ["CLUSTER_NAME", "CLUSTER_DOMAIN"];
 
 /// The options of `duplicate-cluster-identity`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DuplicateClusterIdentity {
-    /// How bad its findings are, whatever the rule says; `off` does not run it.
+    /// The severity of the rule's findings. `off` disables the rule.
     #[serde(default)]
     #[schemars(schema_with = "level_schema", example = &"warning")]
     pub severity: Option<Level>,
-    /// The variables whose values must differ between clusters; `CLUSTER_NAME` and `CLUSTER_DOMAIN` when left out.
+    /// The variables whose values must be unique for each cluster. Defaults to `CLUSTER_NAME` and `CLUSTER_DOMAIN`.
     #[serde(default)]
     #[schemars(schema_with = "keys_schema", example = serde_json::json!(["CLUSTER_NAME", "CLUSTER_DOMAIN"]))]
     keys: Option<Vec<String>>,
-    /// Clusters that may share them, each group with its reason.
+    /// The groups of clusters that may share values, each with a reason.
     #[serde(default)]
-    #[schemars(example = serde_json::json!([{"clusters": ["shop-blue", "shop-green"], "reason": "one serves while the other is made anew"}]))]
+    #[schemars(example = serde_json::json!([{"clusters": ["shop-blue", "shop-green"], "reason": "one serves traffic while the other is replaced"}]))]
     pub groups: Vec<ClusterGroup>,
 }
 
-/// Clusters that may share what must differ between others, such as blue and green.
+/// A group of clusters that may share values, such as a blue-green pair.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterGroup {
-    /// The clusters' names.
+    /// The names of the clusters.
     #[schemars(schema_with = "clusters_schema", example = serde_json::json!(["shop-blue", "shop-green"]))]
     pub clusters: Vec<String>,
-    /// Why they may.
-    #[schemars(schema_with = "reason_schema", example = &"one serves while the other is made anew")]
+    /// The reason why the clusters may share values.
+    #[schemars(schema_with = "reason_schema", example = &"one serves traffic while the other is replaced")]
     pub reason: String,
 }
 
 impl DuplicateClusterIdentity {
-    /// The keys whose values must differ.
+    /// Returns the keys whose values must be unique.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         let said = self.keys.iter().flatten().map(String::as_str);
         said.chain(KEYS.into_iter().filter(|_| self.keys.is_none()))
     }
 
-    /// Tells whether one group has all of these clusters.
+    /// Tells whether one group contains all of the clusters.
     pub fn may_share(&self, clusters: &[&str]) -> bool {
         let has = |group: &ClusterGroup, name: &str| group.clusters.iter().any(|cluster| cluster == name);
         self.groups.iter().any(|group| clusters.iter().all(|name| has(group, name)))
     }
 
-    /// Reads them, as far as they are right.
+    /// Reads the valid part of the options.
     pub(super) fn read(node: &Node) -> Self {
         let level = Level::of(node);
         let groups = node.get("groups").map_or(&[][..], Node::items);
@@ -62,7 +62,7 @@ impl DuplicateClusterIdentity {
         Self { severity: level, keys: node.get("keys").and_then(decode), groups: groups.collect() }
     }
 
-    /// These, and what they leave open as `base` has it.
+    /// Returns these options, with unset options from `base`.
     pub(super) fn over(self, base: Self) -> Self {
         let groups = base.groups.into_iter().chain(self.groups).collect();
         Self { severity: self.severity.or(base.severity), keys: self.keys.or(base.keys), groups }

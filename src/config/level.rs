@@ -1,4 +1,4 @@
-//! The level of a rule: its severity, or off.
+//! The level of a rule: its severity, or `off`.
 
 use super::decode::decode;
 use crate::base::finding::Severity;
@@ -6,32 +6,32 @@ use crate::yaml::{Node, Reader, Scalar};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-/// How bad the findings of a rule are.
+/// The severity of a rule's findings, or `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// It does not run.
+    /// The rule does not run.
     Off,
-    /// They are shown only when pedantic ones are.
+    /// Findings are pedantic, and are reported only if pedantic findings are enabled.
     Pedantic,
-    /// They are warnings.
+    /// Findings are warnings.
     Warning,
-    /// They are errors.
+    /// Findings are errors.
     Error,
 }
 
-/// What can be said of every rule.
+/// The options of every rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleOptions {
-    /// How bad its findings are, whatever the rule says; `off` does not run it.
+    /// The severity of the rule's findings. `off` disables the rule.
     #[serde(default)]
     #[schemars(schema_with = "level_schema", example = &"error")]
     pub severity: Option<Level>,
 }
 
 impl Level {
-    /// The severity that it gives findings; none when the rule does not run.
+    /// Returns the severity of the findings; `None` if the rule does not run.
     pub fn severity(self) -> Option<Severity> {
         match self {
             Self::Off => None,
@@ -41,12 +41,12 @@ impl Level {
         }
     }
 
-    /// The level that is said of a rule, alone or among its options.
+    /// Returns the level of a rule, in the short form or among its options.
     pub(super) fn of(rule: &Node) -> Option<Self> {
         if rule.is_map() { rule.get("severity").and_then(Self::read) } else { Self::read(rule) }
     }
 
-    /// Reads one; `false` is what an editor of YAML 1.1 makes of `off`.
+    /// Reads a level. A YAML 1.1 editor may write `false` for `off`.
     fn read(node: &Node) -> Option<Self> {
         match node.resolve(Reader::Core) {
             Some(Scalar::Bool(false)) => Some(Self::Off),

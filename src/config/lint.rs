@@ -1,4 +1,4 @@
-//! The `lint` section, which `.fleetwright.yaml` and fleet.yaml share: how a repository is judged.
+//! The `lint` section of `.fleetwright.yaml` and fleet.yaml, which configures the linter.
 
 use std::sync::Arc;
 
@@ -16,54 +16,53 @@ use crate::base::finding::Finding;
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// How the linter judges a repository.
+/// The configuration of the linter.
 #[derive(Debug, Clone, Default, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Lint {
-    /// Whether pedantic findings are shown too; `--pedantic` and `--no-pedantic` say the same.
+    /// Whether pedantic findings are reported. `--pedantic` and `--no-pedantic` override it.
     #[serde(default)]
     #[schemars(example = &true)]
     pub pedantic: Option<bool>,
-    /// Single rules by their ids: `off`, the severity of their findings, or a mapping with `severity` and the rule's own
-    /// options.
+    /// The rules to configure, by id: `off`, the severity of the findings, or a mapping with `severity` and options of the
+    /// rule.
     #[serde(default)]
     #[schemars(schema_with = "rules_schema", example = serde_json::json!({"missing-resource": "warning", "duplicate-key": {"severity": "error"}}))]
     pub rules: Rules,
-    /// Globs of paths whose findings are not wanted; a folder means all that is in it. They are counted.
+    /// Globs of paths without findings. The path of a directory matches all files in it. Skipped findings are counted.
     #[serde(default)]
     #[schemars(schema_with = "globs_schema", example = serde_json::json!(["examples/**"]))]
     pub skip: Vec<Skip>,
-    /// Globs of the names of clusters that are production. When left out, a name's segment says it: `prod`, `production`,
-    /// `prd` or `live`.
+    /// Globs of the names of production clusters. Defaults to names with a segment `prod`, `production`, `prd` or `live`.
     #[serde(default)]
     #[schemars(schema_with = "globs_schema", example = serde_json::json!(["prod-*"]))]
     pub production: Production,
-    /// Who the tenants are and what guards them, where that is not to be inferred.
+    /// The tenants and their isolation, which override the inferred values.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"mode": "multi", "tenants": {"team-a": ["team-a", "team-a-staging"]}}))]
     pub tenancy: Tenancy,
-    /// Findings that are accepted, each with its reason.
+    /// The accepted findings, each with a reason.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"rule": "missing-prune", "reason": "the data must survive its Kustomization", "objects": ["Kustomization/db/*"]}]))]
     pub exceptions: Vec<Exception>,
-    /// The clusters that it names.
+    /// The cluster names in the section.
     #[schemars(skip)]
     pub named_clusters: Vec<NamedCluster>,
 }
 
-/// Paths whose findings are not wanted.
+/// A glob of paths without findings.
 #[derive(Debug, Clone)]
 pub struct Skip {
     /// The glob.
     pub glob: String,
-    /// Where it is said.
+    /// The place of the glob.
     pub at: Span,
-    /// What it is relative to.
+    /// The base of the glob.
     pub bearings: Arc<Bearings>,
 }
 
 impl Lint {
-    /// Reads a section, as far as it is right.
+    /// Reads the valid part of a section.
     pub fn read(section: &Node) -> Self {
         let items = |field: &str| section.get(field).map(Node::items).unwrap_or_default();
         let skip = |node: &Node| Some(Skip { glob: decode(node)?, at: node.span().clone(), bearings: Arc::default() });
@@ -78,7 +77,7 @@ impl Lint {
         }
     }
 
-    /// This section, and what it leaves open as `base` has it; lists have what both say.
+    /// Returns this section, with unset fields from `base`. Lists are concatenated.
     #[must_use]
     pub fn over(self, base: Self) -> Self {
         Self {
@@ -92,7 +91,7 @@ impl Lint {
         }
     }
 
-    /// Says what its paths are relative to.
+    /// Sets the base of the paths.
     #[must_use]
     pub fn seen_from(mut self, bearings: Bearings) -> Self {
         let bearings = Arc::new(bearings);
@@ -101,14 +100,14 @@ impl Lint {
         self
     }
 
-    /// Every rule that is named, and where.
+    /// Returns the id and the place of every configured rule.
     pub fn named_rules(&self) -> impl Iterator<Item = (&str, &Span)> {
         let named = self.rules.named.iter().map(|(id, at)| (id.as_str(), at));
         named.chain(self.exceptions.iter().map(|exception| (exception.rule.as_str(), &exception.at)))
     }
 }
 
-/// What the schema cannot see of a section's mistakes; `rule` is the one of the file's mistakes.
+/// Reports errors that the schema cannot express, with the rule id `rule`.
 pub fn check(section: &Node, rule: &'static str) -> Vec<Finding> {
     section.get("tenancy").map(|section| tenancy::check(section, rule)).unwrap_or_default()
 }

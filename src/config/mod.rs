@@ -1,16 +1,16 @@
-//! What `.fleetwright.yaml` says of a repository: how it is judged (the `lint` section, which fleet.yaml shares), where
-//! copies of other repositories lie, which Flux runs, and what the clusters have from elsewhere.
+//! The configuration `.fleetwright.yaml`: the `lint` section, which fleet.yaml shares, copies of sources, Flux versions, and
+//! external objects of clusters.
 
 mod bearings;
 mod decode;
 mod external;
 pub mod glob;
+mod formats;
+mod exception;
 mod level;
+mod identity;
 mod named_clusters;
 mod production;
-mod words;
-mod exception;
-mod identity;
 mod rules;
 mod tenancy;
 mod lint;
@@ -23,6 +23,7 @@ pub use document::{
 };
 pub use exception::Exception;
 pub use external::{Declared, External, ExternalKind, Text};
+pub use formats::WORDS;
 pub use identity::{ClusterGroup, DuplicateClusterIdentity};
 pub use level::{Level, RuleOptions};
 pub use lint::{Lint, Skip, check};
@@ -30,4 +31,3 @@ pub use named_clusters::NamedCluster;
 pub use production::Production;
 pub use rules::Rules;
 pub use tenancy::{DeclaredTenant, Lockdown, LockdownMode, Tenancy, TenancyMode};
-pub use words::WORDS;

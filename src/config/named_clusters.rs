@@ -1,25 +1,25 @@
-//! The clusters that a configuration names: one that is called otherwise is overlooked without a word.
+//! The cluster names in a configuration. The linter reports names that match no cluster.
 
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// A place that names clusters.
+/// A cluster name in the configuration.
 #[derive(Debug, Clone)]
 pub struct NamedCluster {
     /// A name, or a glob of names.
     pub glob: String,
-    /// Where it is said.
+    /// The place of the name.
     pub at: Span,
 }
 
-/// Those of a `lint` section.
+/// Returns the cluster names in a `lint` section.
 pub(super) fn of_lint(section: &Node) -> Vec<NamedCluster> {
     let groups = section.at_keys(&["rules", "duplicate-cluster-identity", "groups"]).map(Node::items);
     let alike = groups.unwrap_or_default().iter().flat_map(|group| items(group, "clusters"));
     items(section, "production").iter().chain(alike).filter_map(named).collect()
 }
 
-/// Those of the rest of a configuration.
+/// Returns the cluster names in the other sections of a configuration.
 pub(super) fn of_config(root: &Node) -> Vec<NamedCluster> {
     let keys = root.get("clusters").map(Node::entries).unwrap_or_default().iter();
     let keys = keys.map(|entry| NamedCluster { glob: entry.key.to_string(), at: entry.key_span() });

@@ -1,40 +1,40 @@
-//! Which clusters are production.
+//! The production clusters.
 
 use super::glob::clusters;
 
-/// The segments of names that say production.
-const SAYS_SO: [&str; 4] = ["prod", "production", "prd", "live"];
-/// The segments of names that turn the next one into its contrary, as in `non-prod`.
-const DENIES: [&str; 5] = ["non", "not", "no", "pre", "un"];
+/// The name segments of production clusters.
+const PRODUCTION: [&str; 4] = ["prod", "production", "prd", "live"];
+/// The name segments that negate the next segment, as in `non-prod`.
+const NEGATIONS: [&str; 5] = ["non", "not", "no", "pre", "un"];
 
-/// Which clusters are production, as far as it is said.
+/// The configured production clusters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Production {
-    /// Globs of their names; none when nothing is said.
+    /// Globs of the names; empty if not configured.
     pub globs: Vec<String>,
 }
 
 impl Production {
-    /// Tells whether a cluster is production: by the globs, else by what its name says.
+    /// Tells whether a cluster is a production cluster: by the globs, or by its name without globs.
     pub fn has(&self, cluster: &str) -> bool {
         if self.globs.is_empty() {
-            return says_production(cluster);
+            return has_production_segment(cluster);
         }
         clusters(&self.globs).is_match(cluster)
     }
 
-    /// These, or those of `base` when nothing is said here.
+    /// Returns these globs, or those of `base` if these are empty.
     pub(super) fn over(self, base: Self) -> Self {
         if self.globs.is_empty() { base } else { self }
     }
 }
 
-fn says_production(name: &str) -> bool {
+fn has_production_segment(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let segments: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     segments.iter().enumerate().any(|(at, segment)| {
         let before = at.checked_sub(1).and_then(|before| segments.get(before));
-        SAYS_SO.contains(segment) && !before.is_some_and(|before| DENIES.contains(before))
+        PRODUCTION.contains(segment) && !before.is_some_and(|before| NEGATIONS.contains(before))
     })
 }
 
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_of_the_name_says_production_unless_globs_do() {
+    fn a_name_segment_marks_production_without_globs() {
         let inferred = Production::default();
         for name in ["prod", "prod-eu", "eu_production", "clusters/live", "shop.PRD.eu", "prod/edge"] {
             assert!(inferred.has(name), "{name}");
@@ -51,7 +51,7 @@ mod tests {
         for name in ["staging", "product", "non-prod", "pre-production", "alive", "nonprod", ""] {
             assert!(!inferred.has(name), "{name}");
         }
-        let said = Production { globs: vec!["eu-*".into()] };
-        assert!(said.has("eu-1") && said.has("eu-1/edge") && !said.has("prod"));
+        let configured = Production { globs: vec!["eu-*".into()] };
+        assert!(configured.has("eu-1") && configured.has("eu-1/edge") && !configured.has("prod"));
     }
 }

@@ -1,4 +1,4 @@
-//! What is said of single rules: whether they run, how bad their findings are, their options.
+//! The configuration of rules: their levels and their options.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use super::level::{Level, RuleOptions, level_schema};
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// The rule that [`DuplicateClusterIdentity`] are the options of.
+/// The rule with the options [`DuplicateClusterIdentity`].
 const DUPLICATE_CLUSTER_IDENTITY: &str = "duplicate-cluster-identity";
 
-/// What is said of rules. Those that have options beside their severity have a field with them.
+/// The configuration of rules. Rules with options other than the severity have a field.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// How bad the findings of rules are, by their ids, where that is said.
+    /// The configured levels, by rule id.
     levels: BTreeMap<String, Level>,
-    /// What must differ between clusters.
+    /// The options of `duplicate-cluster-identity`.
     pub duplicate_cluster_identity: DuplicateClusterIdentity,
-    /// Each id that is named, and where.
+    /// The configured rule ids and their places.
     pub named: Vec<(String, Span)>,
 }
 
 impl Rules {
-    /// What is said of a rule's severity.
+    /// Returns the configured level of a rule.
     pub fn level(&self, rule: &str) -> Option<Level> {
         self.levels.get(rule).copied()
     }
 
-    /// Reads them, as far as they are right.
+    /// Reads the valid part of the section.
     pub(super) fn read(section: &Node) -> Self {
         let mut rules = Self::default();
         for entry in section.entries() {
@@ -44,7 +44,7 @@ impl Rules {
         rules
     }
 
-    /// These, and what they leave open as `base` has it.
+    /// Returns this configuration, with unset levels and options from `base`.
     pub(super) fn over(self, base: Self) -> Self {
         let mut levels = base.levels;
         levels.extend(self.levels);
@@ -54,7 +54,7 @@ impl Rules {
     }
 }
 
-/// Rules by their ids, in a schema. `lint`, which knows the ids, closes it.
+/// Returns the schema of the section. The `lint` module adds the rule ids.
 pub(super) fn rules_schema(generator: &mut SchemaGenerator) -> Schema {
     let level = level_schema(generator);
     let any = generator.subschema_for::<RuleOptions>();
@@ -63,11 +63,11 @@ pub(super) fn rules_schema(generator: &mut SchemaGenerator) -> Schema {
         "type": "object",
         "properties": {
             DUPLICATE_CLUSTER_IDENTITY: {
-                "description": "Two clusters share a value that must differ: its severity, the keys of such values, and the clusters that may share them.",
+                "description": "Clusters share a value that must be unique: the severity, the keys with unique values, and the clusters that may share them.",
                 "anyOf": [level, identity],
                 "examples": [{
                     "keys": ["CLUSTER_NAME", "CLUSTER_DOMAIN"],
-                    "groups": [{"clusters": ["shop-blue", "shop-green"], "reason": "one serves while the other is made anew"}],
+                    "groups": [{"clusters": ["shop-blue", "shop-green"], "reason": "one serves traffic while the other is replaced"}],
                 }],
             },
         },

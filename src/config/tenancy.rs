@@ -1,4 +1,4 @@
-//! Who the tenants are and what guards them, where that is said rather than inferred.
+//! The tenants and their isolation, which override the inferred values.
 
 use std::collections::BTreeMap;
 
@@ -7,36 +7,36 @@ use serde::Deserialize;
 
 use super::decode::decode;
 use super::exception::reason_schema;
-use super::words::{ACCOUNT, NAMESPACE};
+use super::formats::{ACCOUNT, NAMESPACE};
 use crate::base::finding::Finding;
 use crate::text::Span;
 use crate::yaml::Node;
 
-/// Who the tenants are and what guards them. What is left out is inferred from what clusters receive.
+/// The tenants and their isolation. The linter infers fields that are not set from the objects of the clusters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Tenancy {
-    /// Whether tenants share the clusters: `multi` or `single`, whatever is inferred.
+    /// The tenancy mode: `multi` if tenants share clusters, or `single`. It overrides the inferred mode.
     #[serde(default)]
     #[schemars(example = &"multi")]
     pub mode: Option<TenancyMode>,
-    /// The tenants and their namespaces, beside those that are inferred: by name, a list of namespaces or a mapping.
+    /// The tenants by name, in addition to inferred tenants: a list of namespaces, or a mapping.
     #[serde(default)]
     #[schemars(schema_with = "tenants_schema", example = serde_json::json!({"team-a": ["team-a", "team-a-staging"]}))]
     pub tenants: BTreeMap<String, DeclaredTenant>,
-    /// What is said of Flux's lockdown.
+    /// The declared lockdown of Flux.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"mode": "none", "reason": "all tenants build from central sources"}))]
     pub lockdown: Option<Lockdown>,
 }
 
-/// Whether tenants share clusters.
+/// The tenancy mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TenancyMode {
-    /// They do.
+    /// Tenants share clusters.
     Multi,
-    /// Everybody is trusted with everything.
+    /// All users of a cluster trust each other.
     Single,
 }
 
@@ -44,51 +44,51 @@ pub enum TenancyMode {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeclaredTenant {
-    /// The namespaces that are its own.
+    /// The namespaces of the tenant.
     #[schemars(schema_with = "namespaces_schema", example = serde_json::json!(["team-a", "team-a-staging"]))]
     pub namespaces: Vec<String>,
-    /// The service accounts that Flux acts as for it outside these, as `namespace/name`.
+    /// The service accounts outside these namespaces that Flux impersonates for the tenant, as `namespace/name`.
     #[serde(default)]
     #[schemars(schema_with = "accounts_schema", example = serde_json::json!(["flux-system/team-a"]))]
     pub accounts: Vec<String>,
 }
 
-/// What is said of Flux's lockdown.
+/// The declared lockdown of Flux.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(example = serde_json::json!({"mode": "none", "reason": "all tenants build from central sources"}))]
 pub struct Lockdown {
-    /// `none`: tenants are not locked down, and that is meant.
+    /// The lockdown mode: `none` accepts that Flux does not lock down tenants.
     #[schemars(example = &"none")]
     pub mode: LockdownMode,
-    /// Why that is right here.
+    /// The reason why the mode is acceptable.
     #[schemars(schema_with = "reason_schema", example = &"all tenants build from central sources")]
     pub reason: String,
 }
 
-/// How Flux shall be locked down.
+/// The lockdown mode of Flux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LockdownMode {
-    /// Not at all.
+    /// No lockdown.
     None,
 }
 
 impl Tenancy {
-    /// The tenants' namespaces and whose they are.
+    /// Returns the namespaces of the tenants, each with its tenant.
     pub fn namespaces(&self) -> impl Iterator<Item = (&str, &str)> {
         self.tenants.iter().flat_map(|(name, tenant)| {
             tenant.namespaces.iter().map(move |namespace| (namespace.as_str(), name.as_str()))
         })
     }
 
-    /// The tenants' accounts outside their namespaces, as `namespace/name`, and whose they are.
+    /// Returns the tenants' accounts outside their namespaces, as `namespace/name`, each with its tenant.
     pub fn accounts(&self) -> impl Iterator<Item = (&str, &str)> {
         let tenants = self.tenants.iter();
         tenants.flat_map(|(name, tenant)| tenant.accounts.iter().map(move |account| (account.as_str(), name.as_str())))
     }
 
-    /// Reads it, as far as it is right.
+    /// Reads the valid part of the section.
     pub(super) fn read(section: &Node) -> Self {
         let tenants = section.get("tenants").map_or(&[][..], Node::entries).iter();
         let tenants = tenants.filter_map(|entry| {
@@ -104,7 +104,7 @@ impl Tenancy {
         }
     }
 
-    /// It, and what it leaves open as `base` has it.
+    /// Returns this section, with unset fields from `base`.
     pub(super) fn over(self, base: Self) -> Self {
         let mut tenants = base.tenants;
         tenants.extend(self.tenants);
@@ -112,12 +112,12 @@ impl Tenancy {
     }
 }
 
-/// The list of a tenant's namespaces, in the short form or the long one.
+/// Returns the list of a tenant's namespaces, from the short form or the long form.
 fn namespaces_of(tenant: &Node) -> Option<&Node> {
     if tenant.is_seq() { Some(tenant) } else { tenant.get("namespaces") }
 }
 
-/// What the schema cannot see: namespaces that stand twice. A namespace is one tenant's.
+/// Reports duplicate namespaces, which the schema cannot express. A namespace belongs to one tenant.
 pub(super) fn check(section: &Node, rule: &'static str) -> Vec<Finding> {
     let mut seen: BTreeMap<&str, (&str, &Span)> = BTreeMap::new();
     let mut findings = Vec::new();
@@ -129,12 +129,11 @@ pub(super) fn check(section: &Node, rule: &'static str) -> Vec<Finding> {
                 continue;
             };
             let finding = if *owner == &*tenant.key {
-                Finding::error(rule, node.span().clone(), format!("`{namespace}` stands twice here"))
-                    .help("take one of them out")
+                Finding::error(rule, node.span().clone(), format!("duplicate namespace `{namespace}`"))
+                    .help("remove one of them")
             } else {
-                let message =
-                    format!("`{namespace}` is a namespace of tenant `{owner}` and of tenant `{}`", tenant.key);
-                let help = "a namespace is one tenant's: whoever may write there acts as any account of it";
+                let message = format!("tenants `{owner}` and `{}` both have namespace `{namespace}`", tenant.key);
+                let help = "keep it in one tenant; an account with write access to a namespace can impersonate its service accounts";
                 Finding::error(rule, node.span().clone(), message).help(help)
             };
             findings.push(finding.related((*first).clone(), "first here"));

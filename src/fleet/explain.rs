@@ -1,4 +1,4 @@
-//! Where each value of a fleet came from.
+//! The origin of each value of a fleet.
 
 use crate::fleet::load::Loaded;
 use crate::fleet::merge::levels::MergedTenant;
@@ -10,22 +10,22 @@ use crate::yaml::{Node, Reader};
 /// One value of a cluster, tenant, source, component or stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explained {
-    /// What it is a value of: ``cluster `prod-eu` ``.
+    /// The owner of the value: ``cluster `prod-eu` ``.
     pub subject: String,
     /// The path of the field: `flux.tuning.concurrency`.
     pub field: String,
     /// The value on one line.
     pub value: String,
-    /// Where it came from.
+    /// The origin of the value.
     pub from: Provenance,
 }
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Provenance {
-    /// It stands in a file: fleet.yaml, an included file, or the layout's `layout.yaml`.
+    /// A place in a file: fleet.yaml, an included file, or the layout's `layout.yaml`.
     At(Span),
-    /// It follows from something else.
+    /// A derived value, with the reason.
     Derived(&'static str),
 }
 
@@ -38,9 +38,9 @@ impl std::fmt::Display for Provenance {
     }
 }
 
-/// Every value of every cluster, tenant, component and stage, in the order of the files.
+/// Returns every value of every cluster, tenant, component and stage, in the order of the files.
 ///
-/// A fleet with mistakes is explained as far as it was merged; what is derived needs one without.
+/// A fleet with errors is explained as far as it was merged. Derived values need a fleet without errors.
 pub fn explain(loaded: &Loaded) -> Vec<Explained> {
     let mut lines = Lines::default();
     let Some(merged) = &loaded.merged else { return lines.0 };
@@ -138,7 +138,7 @@ impl Lines {
                 self.wait(&subject, stage, resolved.reconcile.wait);
                 if index > 0 {
                     let before = resolved.depends_on.first().map(written).unwrap_or_default();
-                    self.derived(&subject, "dependsOn", before, "the stage before it");
+                    self.derived(&subject, "dependsOn", before, "the previous stage");
                 }
             }
         }
@@ -160,7 +160,7 @@ impl Lines {
 
     fn wait(&mut self, subject: &str, merged: &Node, wait: Option<bool>) {
         if merged.get("wait").is_none() && wait == Some(true) {
-            self.derived(subject, "wait", "true".into(), "something depends on it");
+            self.derived(subject, "wait", "true".into(), "another component or stage depends on it");
         }
     }
 }

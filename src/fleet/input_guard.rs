@@ -1,4 +1,4 @@
-//! What is read stays apart from what is written: no cluster syncs an input, and no rendered file replaces one.
+//! The separation of inputs and outputs: no cluster syncs an input, and no rendered file replaces one.
 
 use crate::base::finding::Finding;
 use crate::fleet::load::Loaded;
@@ -6,42 +6,44 @@ use crate::fleet::resolve::dependencies::name;
 use crate::text::{Span, is_inside, join};
 use crate::yaml::Node;
 
-/// The rule of inputs that a cluster would apply.
+/// The rule id for inputs that a cluster would apply.
 const INPUT_IN_SYNCED_PATH: &str = "input-in-synced-path";
-/// The rule of inputs that would be rendered over.
+/// The rule id for inputs that a rendered file would overwrite.
 const INPUT_OVERWRITTEN: &str = "input-overwritten";
 
-/// A file that a render reads.
+/// An input file of a render.
 struct Read {
-    /// Its path in the repository.
+    /// The path in the repository.
     path: String,
-    /// What in fleet.yaml names it.
+    /// The place in fleet.yaml that references the file.
     named: Span,
-    /// How it is named there; fleet.yaml itself is not.
+    /// The label of the reference; `None` for fleet.yaml itself.
     why: Option<&'static str>,
 }
 
-/// A folder of the repository that clusters sync.
+/// A directory of the repository that clusters sync.
 struct Synced<'a> {
-    /// Normalized.
+    /// The normalized path.
     folder: String,
-    /// As written, and who says it.
-    said: &'a str,
-    whose: String,
+    /// The path as written.
+    written: &'a str,
+    /// The cluster or tenant, as messages show it.
+    owner: String,
     at: &'a Span,
 }
 
 impl Loaded {
-    /// Reports inputs in folders that clusters sync, since Flux would apply them.
+    /// Reports inputs in directories that clusters sync, since Flux would apply them.
     ///
-    /// `folder` is the one of fleet.yaml in the repository that is rendered.
+    /// `folder` is the directory of fleet.yaml in the rendered repository.
     pub fn synced_inputs(&self, folder: &str) -> Vec<Finding> {
         let read = self.read(folder);
         let mut findings = Vec::new();
         for synced in self.synced() {
             let Some(input) = read.iter().find(|input| is_inside(&input.path, &synced.folder)) else { continue };
-            let message = format!("{} syncs `{}`, and `{}` lies in it", synced.whose, synced.said, input.path);
-            let help = "Flux would apply the file; keep inputs outside of what clusters sync";
+            let message =
+                format!("{} syncs `{}`, which contains the input `{}`", synced.owner, synced.written, input.path);
+            let help = "move the file out of the synced directory; otherwise Flux applies it";
             let finding = Finding::error(INPUT_IN_SYNCED_PATH, synced.at.clone(), message).help(help);
             findings.push(match input.why {
                 Some(why) => finding.related(input.named.clone(), why),
@@ -51,12 +53,14 @@ impl Loaded {
         findings
     }
 
-    /// Reports inputs that stand where something is rendered; `folder` is the one of fleet.yaml in the repository.
+    /// Reports inputs at the path of a rendered file.
+    ///
+    /// `folder` is the directory of fleet.yaml in the repository.
     pub fn overwritten_inputs(&self, folder: &str, is_rendered: impl Fn(&str) -> bool) -> Vec<Finding> {
         let read = self.read(folder).into_iter();
         let overwritten = read.filter(|input| is_rendered(&input.path)).map(|input| {
-            let message = format!("`{}` is read here, and it would be rendered over", input.path);
-            let help = "keep inputs where nothing is rendered, or render into another folder with `-o`";
+            let message = format!("a rendered file would overwrite the input `{}`", input.path);
+            let help = "move the file, or render to another directory with `-o`";
             Finding::error(INPUT_OVERWRITTEN, input.named, message).help(help)
         });
         overwritten.collect()
@@ -91,15 +95,16 @@ impl Loaded {
         let tenants = tenants.map(|tenant| ("tenant", tenant, tenant.at_keys(&["sync", "path"])));
         let all = clusters.chain(tenants).filter_map(|(what, node, path)| {
             let path = path?;
-            // An expression that is left is a mistake that was reported.
-            let said = path.text().filter(|text| !text.contains("{{"))?;
-            let whose = format!("{what} `{}`", name(node)?);
-            Some(Synced { folder: join("", said)?, said, whose, at: self.place(node, path) })
+            // An expression that is still unevaluated has a finding already.
+            let written = path.text().filter(|text| !text.contains("{{"))?;
+            let owner = format!("{what} `{}`", name(node)?);
+            Some(Synced { folder: join("", written)?, written, owner, at: self.place(node, path) })
         });
         all.collect()
     }
 
-    /// Where to point for a path: where somebody wrote it, or the name of what gets it from the layout.
+    /// Returns the place to report for a path: the path if the author wrote it, or the name of the owner if the layout
+    /// sets it.
     fn place<'a>(&self, node: &'a Node, path: &'a Node) -> &'a Span {
         let written = self.inputs.iter().any(|input| input == path.span().file().path());
         if written { path.span() } else { node.get("name").unwrap_or(path).span() }

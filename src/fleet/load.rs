@@ -1,4 +1,4 @@
-//! fleet.yaml → a fleet and a layout, or findings.
+//! Loads fleet.yaml: returns a fleet and a layout, or findings.
 
 use std::collections::BTreeMap;
 
@@ -17,30 +17,30 @@ use crate::fleet::rule_ids::INVALID_FLEET;
 use crate::text::{Span, Tree};
 use crate::yaml::Node;
 
-/// What a fleet.yaml says.
+/// The result of loading a fleet.yaml.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// The fleet; `None` when an error stands among the findings.
+    /// The fleet; `None` if a finding is an error.
     pub fleet: Option<Fleet>,
-    /// The layout, when its name is right.
+    /// The layout, if its name is valid.
     pub layout: Option<Layout>,
-    /// How the linter judges what is rendered; read even when the rest has errors.
+    /// The configuration of the linter for the rendered files. It is read even if other sections have errors.
     pub lint: Lint,
-    /// Every mistake, sorted by place.
+    /// The findings, sorted by position.
     pub findings: Vec<Finding>,
-    /// The paths that were read: fleet.yaml, then the included files, sorted.
+    /// The paths of the files that were read: fleet.yaml, then the included files, sorted.
     pub inputs: Vec<String>,
-    /// The fleet as far as its mistakes let it be told: what else would go wrong with it can be said in the same run.
+    /// The incomplete fleet, if it has errors. Rendering it reports further errors in the same run.
     pub draft: Option<Fleet>,
-    /// fleet.yaml, when it is a mapping.
+    /// The root node of fleet.yaml, if it is a mapping.
     pub(super) root: Option<Node>,
-    /// The included files, and the glob that each was found by.
+    /// The included files, each with the glob that matched it.
     pub(super) included: BTreeMap<String, Span>,
-    /// The merged levels, which know where each value came from.
+    /// The merged levels, which keep the origin of each value.
     pub(super) merged: Option<Merged>,
 }
 
-/// Loads the fleet that the file at `path` of a tree describes.
+/// Loads the fleet from the file at `path` in a tree.
 pub fn load(tree: &Tree, path: &str) -> Loaded {
     let (input, mut findings) = Input::read(tree, path);
     let mut inputs = vec![path.to_owned()];
@@ -65,7 +65,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
     check::check(&input, &merged, &graph, layout.as_ref(), &mut findings);
     findings.extend(input.root.get("lint").map(|section| config::check(section, INVALID_FLEET)).unwrap_or_default());
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
-    // What cannot be decoded of a fleet with mistakes is among them already.
+    // In a fleet with errors, these errors explain the values that cannot be decoded.
     let mut undecoded = Vec::new();
     let resolved = resolve(&input, &merged, &graph, &mut undecoded);
     if !failed {
@@ -81,7 +81,7 @@ pub fn load(tree: &Tree, path: &str) -> Loaded {
 
 fn layout(input: &Input, tree: &Tree, findings: &mut Vec<Finding>) -> Option<Layout> {
     let said = input.root.get("layout").filter(|layout| !layout.is_null());
-    // A layout that is no text is a mistake that the schema has reported.
+    // The schema reports a layout that is not a string.
     let (name, at) = match said {
         Some(said) => (said.text()?, said.span().clone()),
         None => (

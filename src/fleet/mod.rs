@@ -1,4 +1,4 @@
-//! The language of fleet.yaml: nodes → a fleet, or findings.
+//! The format of fleet.yaml: parses nodes into a fleet, or findings.
 
 mod formats;
 mod rule_ids;

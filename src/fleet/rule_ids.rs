@@ -1,4 +1,4 @@
-//! The rule of mistakes in fleet.yaml.
+//! The rule id that several files of this module use.
 
-/// The rule of a mistake in fleet.yaml or in its layout.
+/// The rule id for errors in fleet.yaml and in layouts.
 pub const INVALID_FLEET: &str = "invalid-fleet";

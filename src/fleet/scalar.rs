@@ -1,4 +1,4 @@
-//! The scalars of fleet.yaml: what text may stand where.
+//! The scalar types of fleet.yaml, with their JSON Schemas.
 
 use std::borrow::Cow;
 
@@ -31,17 +31,17 @@ macro_rules! text {
 }
 
 text!(
-    /// A DNS label, as Kubernetes names namespaces: lower case letters, digits and `-`, at most 63 characters.
+    /// A DNS label, such as the name of a namespace: lower-case letters, digits and `-`, at most 63 characters.
     DnsLabel,
     json_schema!({ "type": "string", "pattern": formats::DNS_LABEL })
 );
 text!(
-    /// A duration as Flux writes it: `10m`, `1h30m`.
+    /// A duration in the format of Flux: `10m`, `1h30m`.
     Duration,
     json_schema!({ "type": "string", "pattern": formats::DURATION })
 );
 text!(
-    /// A path in a repository: relative, and never above its root.
+    /// A path in a repository. It is relative, and never above the root of the repository.
     RepoPath,
     json_schema!({ "type": "string", "minLength": 1, "format": formats::REPOSITORY_PATH })
 );
@@ -56,12 +56,12 @@ text!(
     json_schema!({ "type": "string", "pattern": formats::COMPONENT })
 );
 text!(
-    /// A scalar that is kept as it is written, quoted or not: `1.10` stays `1.10`.
+    /// A scalar that keeps its spelling, quoted or not: `1.10` stays `1.10`.
     Text,
     json_schema!({ "type": ["string", "number", "boolean"] })
 );
 
-/// A part of a Kubernetes object, kept as Kubernetes reads it.
+/// A part of a Kubernetes object, as the API server reads it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Raw(#[serde(deserialize_with = "crate::yaml::raw")] pub serde_json::Value);
@@ -80,15 +80,15 @@ impl JsonSchema for Raw {
     }
 }
 
-/// A kustomize patch with the objects that it targets.
+/// A kustomize patch and its target objects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Patch {
-    /// Which objects, as kustomize selects them; the patch names its object itself when left out.
+    /// The selector of the target objects, in the format of kustomize. Defaults to the object that the patch identifies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"kind": "Deployment", "name": "backend"}))]
     pub target: Option<Raw>,
-    /// A strategic merge patch or a list of JSON 6902 operations: YAML, or text that is YAML.
+    /// The content: a strategic merge patch or a list of JSON 6902 operations, inline or as a string.
     #[schemars(schema_with = "patch", example = serde_json::json!([{"op": "remove", "path": "/spec/replicas"}]))]
     pub patch: Raw,
 }
@@ -97,29 +97,29 @@ fn patch(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "object", "array"] })
 }
 
-/// Something that must be ready first: `component`, `component/stage`, or a mapping that names the tenant too.
+/// A dependency: `component`, `component/stage`, or a mapping that also sets the tenant.
 ///
-/// For the schema only: a dependency is resolved from its node, which knows its place.
+/// This type serves the schema only: a dependency is resolved from its node, which has a position.
 #[derive(Debug, Clone, Copy)]
 pub struct DependsOn;
 
-/// Something that must be ready first, in full.
+/// A dependency on a component or stage that must be ready first.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "the schema is generated from it")]
 struct Dependency {
-    /// The tenant; the same one when left out.
+    /// The tenant of the component. Defaults to the dependent's tenant.
     #[serde(default)]
     #[schemars(example = &"infra")]
     tenant: Option<DnsLabel>,
-    /// The component.
+    /// The name of the component.
     #[schemars(example = &"monitoring")]
     component: DnsLabel,
-    /// The stage; the last one when left out.
+    /// The name of the stage. Defaults to the last stage.
     #[serde(default)]
     #[schemars(example = &"controllers")]
     stage: Option<DnsLabel>,
-    /// A CEL expression that decides when it counts as ready; `dep` is the one that is waited for, `self` the one that waits.
+    /// The CEL expression that determines whether the dependency is ready. `dep` is the dependency, `self` the dependent.
     #[serde(default)]
     #[schemars(example = &"dep.status.observedGeneration >= 0")]
     ready_expr: Option<String>,
@@ -132,7 +132,7 @@ impl JsonSchema for DependsOn {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "Something that must be ready first: `component`, `component/stage`, or a mapping that names the tenant too.",
+            "description": "A dependency: `component`, `component/stage`, or a mapping that also sets the tenant.",
             "anyOf": [{ "type": "string", "pattern": formats::DEPENDENCY }, generator.subschema_for::<Dependency>()],
         })
     }

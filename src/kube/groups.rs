@@ -1,29 +1,29 @@
-//! API groups that several modules name, and the namespace that Flux is installed in unless it is changed.
+//! API groups that several modules use, and the default namespace of Flux.
 
-/// `FluxInstance`, `ResourceSet` and the other kinds of Flux Operator.
+/// The group of FluxInstances, ResourceSets and the other kinds of Flux Operator.
 pub const FLUX_OPERATOR: &str = "fluxcd.controlplane.io";
-/// `GitRepository`, `OCIRepository` and the other sources.
+/// The group of GitRepositories, OCIRepositories and the other sources.
 pub const SOURCE: &str = "source.toolkit.fluxcd.io";
-/// `ArtifactGenerator`.
+/// The group of ArtifactGenerators.
 pub const SOURCE_EXTENSIONS: &str = "source.extensions.fluxcd.io";
-/// `Kustomization` of Flux.
+/// The group of Flux Kustomizations.
 pub const KUSTOMIZE: &str = "kustomize.toolkit.fluxcd.io";
-/// `HelmRelease`.
+/// The group of HelmReleases.
 pub const HELM: &str = "helm.toolkit.fluxcd.io";
-/// `ImageRepository`, `ImagePolicy` and `ImageUpdateAutomation`.
+/// The group of ImageRepositories, ImagePolicies and ImageUpdateAutomations.
 pub const IMAGE: &str = "image.toolkit.fluxcd.io";
-/// `Alert`, `Provider` and `Receiver`.
+/// The group of Alerts, Providers and Receivers.
 pub const NOTIFICATION: &str = "notification.toolkit.fluxcd.io";
-/// Roles and bindings.
+/// The group of roles and role bindings.
 pub const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// The suffix of the groups that Flux's controllers serve, except for source-watcher.
+/// The suffix of the groups that the Flux controllers serve, except for source-watcher.
 pub const TOOLKIT: &str = ".toolkit.fluxcd.io";
 
-/// The namespace that Flux is installed in unless it is changed.
+/// The default namespace of Flux.
 pub const FLUX_NAMESPACE: &str = "flux-system";
 
-/// Tells whether a group is one of `*.toolkit.fluxcd.io`, which Flux's controllers serve.
+/// Tells whether a group matches `*.toolkit.fluxcd.io`, which the Flux controllers serve.
 pub fn is_toolkit(group: &str) -> bool {
     group.ends_with(TOOLKIT)
 }

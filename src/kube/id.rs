@@ -25,24 +25,24 @@ pub struct ObjectId<'a> {
 }
 
 impl<'a> ObjectId<'a> {
-    /// The identity that an object has as written.
+    /// Returns the identity of an object, as written.
     pub fn of(object: &'a Object) -> Self {
         let (group, kind) = (object.group(), object.kind());
         Self { group, kind, namespace: object.namespace().unwrap_or_default(), name: object.name() }
     }
 
-    /// The identity with the namespace that the API server uses: see [`settled_namespace`].
+    /// Returns the identity with the namespace that the API server uses: see [`settled_namespace`].
     #[must_use]
     pub fn settled(self) -> Self {
         Self { namespace: settled_namespace(self.group, self.kind, self.namespace), ..self }
     }
 
-    /// Whether the identity is complete: no variable or template expression is left in it.
+    /// Tells whether the identity is complete: it contains no variable or template expression.
     pub fn is_known(&self) -> bool {
         ![self.kind, self.namespace, self.name].iter().any(|text| text.contains('$') || text.contains("{{"))
     }
 
-    /// Whether the kind belongs to Flux or to Flux Operator.
+    /// Tells whether the kind belongs to Flux or to Flux Operator.
     pub fn is_flux(&self) -> bool {
         groups::is_toolkit(self.group) || self.group == groups::FLUX_OPERATOR
     }

@@ -1,4 +1,4 @@
-//! Kubernetes objects as written: identities, scopes of kinds, and notations that several modules read.
+//! Kubernetes objects as written: identities, scopes of kinds, selectors and versions.
 
 pub mod groups;
 mod object;

@@ -1,19 +1,20 @@
-//! An object as written.
+//! A Kubernetes object as written.
 
 use crate::base::finding::ObjectRef;
 use crate::text::Span;
 use crate::yaml::{Name, Node};
 
-/// A mapping with `apiVersion`, `kind` and a name. Cheap to clone.
+/// A mapping with `apiVersion` and `kind`. It is cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Object {
-    /// The whole object.
+    /// The node of the object.
     pub node: Node,
 }
 
 impl Object {
-    /// Reads a node as an object: a mapping whose `apiVersion` and `kind` are valid in Kubernetes. Talos, Ansible and other
-    /// tools use the same fields with versions that are invalid in Kubernetes.
+    /// Creates an object from a mapping whose `apiVersion` and `kind` are valid in Kubernetes.
+    ///
+    /// Talos, Ansible and others use the same fields, with versions that are invalid in Kubernetes.
     pub fn new(node: Node) -> Option<Self> {
         let version = node.get("apiVersion")?.text()?;
         let kind = node.get("kind")?.text()?;
@@ -21,47 +22,47 @@ impl Object {
         (known && !kind.is_empty()).then_some(Self { node })
     }
 
-    /// `apiVersion`.
+    /// Returns `apiVersion`.
     pub fn api_version(&self) -> &str {
         self.node.get("apiVersion").and_then(Node::text).unwrap_or_default()
     }
 
-    /// The group of `apiVersion`; empty for the core group.
+    /// Returns the group of `apiVersion`; empty for the core group.
     pub fn group(&self) -> &str {
         self.api_version().split_once('/').map_or("", |(group, _)| group)
     }
 
-    /// `kind`.
+    /// Returns `kind`.
     pub fn kind(&self) -> &str {
         self.node.get("kind").and_then(Node::text).unwrap_or_default()
     }
 
-    /// `metadata.name`; empty if it is not set.
+    /// Returns `metadata.name`; empty if it is not set.
     pub fn name(&self) -> &str {
         self.text_at(&["metadata", "name"]).unwrap_or_default()
     }
 
-    /// `metadata.namespace`, if it is set and not empty.
+    /// Returns `metadata.namespace`, if it is set and not empty.
     pub fn namespace(&self) -> Option<&str> {
         self.text_at(&["metadata", "namespace"]).filter(|namespace| !namespace.is_empty())
     }
 
-    /// The value of a label.
+    /// Returns the value of a label.
     pub fn label(&self, key: &str) -> Option<&str> {
         self.text_at(&["metadata", "labels", key])
     }
 
-    /// The text of the scalar at a path of keys; `None` for null.
+    /// Returns the text of the scalar at a path of keys; `None` for null.
     pub fn text_at(&self, keys: &[&str]) -> Option<&str> {
         self.node.at_keys(keys).filter(|node| !node.is_null())?.text()
     }
 
-    /// Whether the object has a group and kind, in any version.
+    /// Tells whether the object has a group and kind, in any version.
     pub fn is(&self, group: &str, kind: &str) -> bool {
         self.kind() == kind && self.group() == group
     }
 
-    /// The reference to the object.
+    /// Returns the reference to the object.
     pub fn reference(&self) -> ObjectRef {
         let shared = |node: Option<&Node>| node.and_then(Node::shared_text).unwrap_or_else(|| Name::from(""));
         ObjectRef {
@@ -72,7 +73,7 @@ impl Object {
         }
     }
 
-    /// The position to show for the whole object: its name, or its kind if it has none.
+    /// Returns the place to report for the object: its name, or its kind if it has no name.
     pub fn span(&self) -> &Span {
         let name = self.node.at_keys(&["metadata", "name"]).or_else(|| self.node.get("kind"));
         name.unwrap_or(&self.node).span()

@@ -7,13 +7,13 @@ use super::groups;
 pub enum Scope {
     /// Objects have a namespace; it is `default` if none is set.
     Namespaced,
-    /// Objects have no namespace; one that is set is dropped.
+    /// Objects have no namespace; the API server ignores one that is set.
     Cluster,
     /// The kind is not known.
     Unknown,
 }
 
-/// The scope of a kind, as far as it is known without a `CustomResourceDefinition`.
+/// Returns the scope of a kind, if it is known without a `CustomResourceDefinition`.
 ///
 /// Source: the API of Kubernetes 1.36, and the CRDs of Flux and of the controllers that fleets use most.
 pub fn scope_of(group: &str, kind: &str) -> Scope {
@@ -104,13 +104,15 @@ fn either(kind: &str, cluster: &[&str], namespaced: &[&str]) -> Scope {
 }
 
 impl Scope {
-    /// The scope of the other kinds of a group.
+    /// Returns this scope, or `rest` if it is unknown.
     fn or(self, rest: Self) -> Self {
         if self == Self::Unknown { rest } else { self }
     }
 }
 
-/// The namespace by which the API server identifies an object: empty for a cluster-scoped kind, `default` if none is set.
+/// Returns the namespace by which the API server identifies an object.
+///
+/// It is empty for a cluster-scoped kind, and `default` if none is set.
 ///
 /// If the scope is not known, `default` and no namespace identify the same object in either case.
 pub fn settled_namespace<'a>(group: &str, kind: &str, namespace: &'a str) -> &'a str {

@@ -1,11 +1,11 @@
-//! Label selectors, of manifests and as texts.
+//! Label selectors, in manifests and as text.
 //!
 //! Source: `LabelSelectorAsSelector` and `labels.NewRequirement` of `k8s.io/apimachinery`. `testdata/oracles/selectors`
 //! records the answers of Kubernetes and kustomize.
 
 use crate::yaml::{Name, Node, Reader, Scalar};
 
-/// A label selector: requirements that must all hold. Without any, it selects everything.
+/// A label selector: requirements that must all hold. An empty selector selects everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selector {
     pub(super) requirements: Vec<Requirement>,
@@ -24,13 +24,13 @@ pub(super) enum Operator {
     NotIn(Vec<Name>),
     Exists,
     DoesNotExist,
-    /// Only texts can compare numbers.
+    /// Only the text form supports comparisons of numbers.
     GreaterThan(i64),
     LessThan(i64),
 }
 
 impl Selector {
-    /// Reads `matchLabels` and `matchExpressions`; `None` where Kubernetes refuses the selector.
+    /// Reads `matchLabels` and `matchExpressions`; `None` if Kubernetes rejects the selector.
     pub fn of(node: &Node) -> Option<Self> {
         if !node.is_map() {
             return None;
@@ -48,7 +48,7 @@ impl Selector {
         Some(Self { requirements })
     }
 
-    /// Creates a selector of the objects that have all of these labels.
+    /// Creates a selector for objects with all of these labels.
     pub fn of_labels<'a>(labels: impl IntoIterator<Item = (&'a Name, &'a Name)>) -> Self {
         let requirement = |(key, value): (&Name, &Name)| {
             let operator = Operator::In(vec![value.clone()]);
@@ -67,7 +67,7 @@ impl Selector {
         self.requirements.iter().all(|requirement| requirement.allows(label(&requirement.key)))
     }
 
-    /// A label that every selected object has.
+    /// Returns a label that every selected object has.
     pub fn required_label(&self) -> Option<&Name> {
         let excludes_unlabeled = |requirement: &&Requirement| !requirement.allows(None);
         self.requirements.iter().find(excludes_unlabeled).map(|requirement| &requirement.key)
@@ -75,7 +75,7 @@ impl Selector {
 }
 
 impl Requirement {
-    /// Creates a requirement; `None` where its key or one of its values cannot be of a label, or a value is missing.
+    /// Creates a requirement; `None` if its key or a value is invalid, or a value is missing.
     pub(super) fn new(key: Name, operator: Operator) -> Option<Self> {
         let valid = match &operator {
             Operator::In(values) | Operator::NotIn(values) => {
@@ -116,7 +116,7 @@ fn expression(node: &Node) -> Option<Requirement> {
     Requirement::new(string(node.get("key")?)?, operator)
 }
 
-/// The text of a string; null counts as the empty one.
+/// Returns the text of a string; null is the empty string.
 fn string(node: &Node) -> Option<Name> {
     match node.resolve(Reader::Kubernetes)? {
         Scalar::String(_) => node.shared_text(),
@@ -125,13 +125,13 @@ fn string(node: &Node) -> Option<Name> {
     }
 }
 
-/// Tells whether a text can be the key of a label: a name of at most 63 characters, perhaps behind a DNS subdomain and `/`.
+/// Tells whether a text is a valid label key: a name of at most 63 characters, optionally after a DNS subdomain and `/`.
 fn is_label_key(key: &str) -> bool {
     let (prefix, name) = key.rsplit_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     !name.is_empty() && is_label_value(name) && prefix.is_none_or(is_subdomain)
 }
 
-/// Tells whether a text can be the value of a label.
+/// Tells whether a text is a valid label value.
 pub(super) fn is_label_value(value: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let ends = [value.bytes().next(), value.bytes().next_back()];
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn selectors_of_manifests_select_what_kubernetes_says() {
+    fn manifest_selectors_agree_with_kubernetes() {
         let read = |text: &str| {
             let parsed = parse(&File::new("a.yaml", text));
             Selector::of(&parsed.documents[0].node)
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_select_what_kustomize_says() {
+    fn text_selectors_agree_with_kustomize() {
         compare(Selector::parse, |questions, answers| {
             questions.texts.iter().cloned().zip(answers.texts.iter().cloned()).collect()
         });

@@ -1,6 +1,6 @@
 //! The text form of label selectors: `a=b`, `a!=b`, `a`, `!a`, `a in (b,c)`, `a notin (b,c)`, `a>1`, joined by commas.
 //!
-//! Source: `labels.Parse` of `k8s.io/apimachinery`, which kustomize has a copy of.
+//! Source: `labels.Parse` of `k8s.io/apimachinery`, of which kustomize contains a copy.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -19,7 +19,7 @@ enum Token<'a> {
 type Tokens<'a> = Peekable<IntoIter<Token<'a>>>;
 
 impl Selector {
-    /// Reads a selector such as `a=b,c in (x,y)`; `None` where Kubernetes refuses it.
+    /// Reads a selector such as `a=b,c in (x,y)`; `None` if Kubernetes rejects it.
     pub fn parse(text: &str) -> Option<Self> {
         let mut tokens = tokens(text).into_iter().peekable();
         let mut requirements = Vec::new();
@@ -27,7 +27,7 @@ impl Selector {
             requirements.push(requirement(&mut tokens)?);
             match tokens.next() {
                 None => break,
-                // A comma at the end is refused.
+                // Kubernetes rejects a trailing comma.
                 Some(Token::Symbol(",")) if tokens.peek().is_some() => {}
                 Some(_) => return None,
             }
@@ -67,7 +67,7 @@ fn requirement(tokens: &mut Tokens<'_>) -> Option<Requirement> {
     Requirement::new(key.into(), operator)
 }
 
-/// Reads an operator and what follows it.
+/// Reads an operator and its values.
 fn operator(tokens: &mut Tokens<'_>) -> Option<Operator> {
     Some(match tokens.next()? {
         Token::Symbol("=" | "==") => Operator::In(vec![value(tokens)?]),
@@ -80,7 +80,7 @@ fn operator(tokens: &mut Tokens<'_>) -> Option<Operator> {
     })
 }
 
-/// Reads one value; nothing before a comma or the end is the empty one.
+/// Reads one value; it is empty directly before a comma or the end.
 fn value(tokens: &mut Tokens<'_>) -> Option<Name> {
     match tokens.peek() {
         None | Some(Token::Symbol(",")) => Some("".into()),
@@ -101,7 +101,7 @@ fn number(tokens: &mut Tokens<'_>) -> Option<i64> {
     is_label_value(&value).then(|| value.parse().ok())?
 }
 
-/// Reads `(b,c)`; nothing between two of its signs is the empty value.
+/// Reads `(b,c)`; a value is empty directly before a comma or `)`.
 fn values(tokens: &mut Tokens<'_>) -> Option<Vec<Name>> {
     tokens.next_if_eq(&Token::Symbol("("))?;
     let mut values = Vec::new();

@@ -1,7 +1,7 @@
-//! Ranges of versions, such as `1.x` and `>=1.2 <2`, as Flux reads them.
+//! SemVer ranges, such as `1.x` and `>=1.2 <2`, as Flux reads them.
 //!
 //! Source: `constraints.go` of `github.com/Masterminds/semver/v3`, which source-controller, helm-controller,
-//! image-reflector-controller and Flux Operator use. `testdata/oracles/semver` records its answers. The crates that read
+//! image-reflector-controller and Flux Operator use. `testdata/oracles/semver` records its answers. Crates for
 //! ranges follow Cargo or npm, which differ in hyphens, commas, wildcards and prereleases.
 
 use std::sync::LazyLock;
@@ -10,26 +10,26 @@ use regex_lite::Regex;
 
 use super::version::{Version, compare_prereleases};
 
-/// The longest range that the library reads, in bytes.
+/// The maximum length of a range in the library, in bytes.
 const MAX_LENGTH: usize = 512;
-/// The most alternatives that the library reads.
+/// The maximum number of alternatives in the library.
 const MAX_ALTERNATIVES: usize = 32;
 
-/// A version of a constraint, which may have wildcards; nine groups.
+/// The expression of a version in a constraint, which may have wildcards. It has nine groups.
 const VERSION: &str = r"v?([0-9|x|X|\*]+)(\.[0-9|x|X|\*]+)?(\.[0-9|x|X|\*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?";
 const OPERATORS: &str = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^";
-/// White space; `\s` of Go's expressions has no other characters.
+/// White space, with the characters of `\s` in Go expressions.
 const SPACE: &str = r"[\t\n\f\r ]";
 
-/// The expressions of the library. Which alternative of an expression wins decides what some texts mean.
+/// The expressions of the library. The order of alternatives in an expression matters for some texts.
 struct Expressions {
     /// `1.2 - 1.4`.
     hyphen: Regex,
-    /// An alternative as a whole.
+    /// A whole alternative.
     alternative: Regex,
     /// One constraint within an alternative.
     find: Regex,
-    /// One constraint by itself.
+    /// One separate constraint.
     constraint: Regex,
 }
 
@@ -54,7 +54,7 @@ pub struct Range {
 #[derive(Debug, Clone)]
 struct Alternative {
     constraints: Vec<Constraint>,
-    /// One of the constraints names a prerelease; otherwise no prerelease fits.
+    /// Whether a constraint contains a prerelease. Otherwise the alternative contains no prereleases.
     has_prerelease: bool,
 }
 
@@ -87,7 +87,7 @@ enum Wildcard {
 }
 
 impl Range {
-    /// Reads a range; `None` where the library refuses it.
+    /// Reads a range; `None` if the library rejects it.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
             return None;
@@ -113,12 +113,12 @@ impl Range {
 
     /// Tells whether the range has neither a lower nor an upper bound.
     pub fn is_unrestricted(&self) -> bool {
-        // The version after 0.0.0: `>0.0.0` has no lower bound, `>=0.0.1` has one.
+        // The version after 0.0.0: `>0.0.0` does not have a lower bound, `>=0.0.1` does.
         let earliest = Version { prerelease: "0".into(), ..Version::release(0, 0, 1) };
         self.alternatives.iter().any(|one| one.contains(&latest()) && one.allows(&earliest))
     }
 
-    /// The versions that bound the range; wildcards count as zero.
+    /// Returns the versions that bound the range; wildcards count as zero.
     pub fn bounds(&self) -> impl Iterator<Item = &Version> {
         self.alternatives.iter().flat_map(|one| &one.constraints).map(|constraint| &constraint.version)
     }
@@ -132,7 +132,7 @@ fn latest() -> Version {
 fn rewrite_hyphens(text: &str) -> String {
     let mut rewritten = text.to_string();
     for groups in EXPRESSIONS.hyphen.captures_iter(text) {
-        // The first version is the first group; ten groups further is the second one.
+        // The first version is group 1, and the second version starts ten groups later.
         let (Some(found), Some(from), Some(to)) = (groups.get(0), groups.get(1), groups.get(11)) else { continue };
         let range = format!(">= {}, <= {} ", from.as_str(), to.as_str());
         rewritten = rewritten.replacen(found.as_str(), &range, 1);
@@ -155,7 +155,7 @@ impl Alternative {
         (self.has_prerelease || !version.is_prerelease()) && self.allows(version)
     }
 
-    /// Tells whether the constraints hold, whether or not prereleases are meant.
+    /// Tells whether the constraints hold, regardless of prereleases.
     fn allows(&self, version: &Version) -> bool {
         self.constraints.iter().all(|constraint| constraint.allows(version))
     }
@@ -198,7 +198,7 @@ impl Constraint {
             Operator::Greater => match self.wildcard {
                 Wildcard::Minor => version.major > bound.major,
                 Wildcard::Patch => (version.major, version.minor) > (bound.major, bound.minor),
-                // With a wildcard as the major version, a later one suffices.
+                // With a wildcard as the major version, a later major version is sufficient.
                 Wildcard::Major => version.major > 0 || version > bound,
                 Wildcard::None => version > bound,
             },
@@ -225,18 +225,18 @@ impl Constraint {
         }
     }
 
-    /// `~1.2.3` is at least that, of the same minor version; `~1` is of the same major version.
+    /// Evaluates a tilde: `~1.2.3` allows later patch versions, and `~1` allows later minor versions.
     fn allows_tilde(&self, version: &Version) -> bool {
         let bound = &self.version;
         let is_zero = (bound.major, bound.minor, bound.patch) == (0, 0, 0);
-        // The library takes `~0.0.0` for any version, since a wildcard as the major version looks the same.
+        // The library reads `~0.0.0` as any version, since it does not distinguish it from a major wildcard.
         let is_any = is_zero && matches!(self.wildcard, Wildcard::None | Wildcard::Major);
         version >= bound
             && (is_any
                 || version.major == bound.major && (version.minor == bound.minor || self.wildcard == Wildcard::Minor))
     }
 
-    /// `^1.2.3` is at least that, below the next change of the first number that is not zero.
+    /// Evaluates a caret: later versions with the same first non-zero number.
     fn allows_caret(&self, version: &Version) -> bool {
         let bound = &self.version;
         if version < bound || version.major != bound.major {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_read_and_ordered_as_the_library_of_flux_does() {
+    fn versions_agree_with_the_library_of_flux() {
         let (questions, answers) = recorded();
         let versions: Vec<Option<Version>> = questions.versions.iter().map(|text| Version::parse(text)).collect();
         let read = |version: &Option<Version>| if version.is_some() { 'x' } else { '!' };
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_contain_what_the_library_of_flux_says() {
+    fn ranges_agree_with_the_library_of_flux() {
         let (questions, answers) = recorded();
         assert_eq!(questions.ranges.len(), answers.ranges.len());
         let versions: Vec<Version> = questions.versions.iter().filter_map(|text| Version::parse(text)).collect();

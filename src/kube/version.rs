@@ -1,11 +1,11 @@
-//! Versions as the library of Flux reads and orders them.
+//! Versions, as the library of Flux reads and orders them.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-/// The longest version that the library reads, in bytes.
+/// The maximum length of a version in the library, in bytes.
 const MAX_LENGTH: usize = 256;
 
 static VERSION: LazyLock<Regex> = LazyLock::new(|| {
@@ -13,7 +13,7 @@ static VERSION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("the expression is constant")
 });
 
-/// A version: `1.2.3`, `v1.2` or `1.2.3-rc.1+build`. Build metadata does not take part in comparisons.
+/// A version: `1.2.3`, `v1.2` or `1.2.3-rc.1+build`. Comparisons ignore build metadata.
 ///
 /// Source: `NewVersion` of `github.com/Masterminds/semver/v3`, which accepts missing parts and leading zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,17 +24,17 @@ pub struct Version {
     pub minor: u64,
     /// The third number.
     pub patch: u64,
-    /// The text behind `-`; empty for a release.
+    /// The text after `-`; empty for a release.
     pub prerelease: String,
 }
 
 impl Version {
-    /// Creates the version of a release.
+    /// Creates a release version.
     pub fn release(major: u64, minor: u64, patch: u64) -> Self {
         Self { major, minor, patch, prerelease: String::new() }
     }
 
-    /// Reads a version; `None` where the library refuses it.
+    /// Reads a version; `None` if the library rejects it.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_LENGTH {
             return None;
@@ -82,7 +82,7 @@ impl PartialOrd for Version {
     }
 }
 
-/// Compares part by part; the shorter one of two that begin alike comes first.
+/// Compares prereleases part by part. A prerelease comes before longer ones with the same start.
 pub(super) fn compare_prereleases(one: &str, other: &str) -> Ordering {
     let (mut ones, mut others) = (one.split('.'), other.split('.'));
     loop {
@@ -96,7 +96,7 @@ pub(super) fn compare_prereleases(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// Compares numbers by value and texts by bytes; a missing part comes first, and a number comes before a text.
+/// Compares two parts: numbers by value, texts by bytes. A missing part comes first, and a number before a text.
 fn compare_parts(one: &str, other: &str) -> Ordering {
     let key = |part: &str| (!part.is_empty(), part.parse::<u64>().is_err(), part.parse::<u64>().unwrap_or_default());
     key(one).cmp(&key(other)).then_with(|| one.cmp(other))

@@ -1,16 +1,16 @@
-//! A change of one file.
+//! The change of a file.
 
 use crate::text::File;
 
-/// A file, as it is and as it shall be.
+/// The existing and the rendered version of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Its path.
+    /// The path.
     pub path: String,
-    /// Its text now; `None` when there is no such file, or when it is no text.
+    /// The existing text; `None` if the file does not exist or is not text.
     pub old: Option<File>,
-    /// Its text afterwards; `None` when it is removed.
+    /// The new text; `None` if the file is removed.
     pub new: Option<File>,
-    /// What is known beside that, for messages; for a file in the way that it carries our header, for example.
+    /// A note for messages, for example that a conflicting file has the header of fleetwright.
     pub note: Option<&'static str>,
 }

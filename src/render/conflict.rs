@@ -1,24 +1,24 @@
-//! Two things that would be rendered to one path, or that would make one object twice on a cluster.
+//! Conflicts: two files with one path, or two definitions of one object on a cluster.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::jobs::Job;
-use super::made::{Identity, Kustomization};
+use super::rendered_file::{Identity, Kustomization};
 use super::rule_ids::{DUPLICATE_OBJECT, DUPLICATE_PATH};
 use crate::base::finding::Finding;
 use crate::fleet::Fleet;
 use crate::text::{Index, Span, folder_of};
 
-/// Reports jobs with one path, and a file where another one needs a folder. The jobs are sorted by path.
+/// Reports jobs with the same path, and files at the path of a directory. The jobs must be sorted by path.
 pub(super) fn paths(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
     let written: Vec<&Job> = jobs.iter().filter(|job| !job.made.text.is_empty()).collect();
     for pair in written.windows(2) {
         if let [first, second] = pair
             && first.path == second.path
         {
-            let message = format!("two things would be rendered to `{}`", first.path);
-            findings.push(both(DUPLICATE_PATH, message, second.scope.span(fleet), first.scope.span(fleet)));
+            let message = format!("two files would be rendered to `{}`", first.path);
+            findings.push(conflict(DUPLICATE_PATH, message, second.scope.span(fleet), first.scope.span(fleet)));
         }
     }
     let files: Index<&str, &Job> = written.iter().map(|job| (job.path.as_str(), *job)).collect();
@@ -26,17 +26,18 @@ pub(super) fn paths(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
         let mut folder = folder_of(&job.path);
         while !folder.is_empty() {
             if let Some(file) = files.get(folder) {
-                let message = format!("`{folder}` would be rendered as a file and as the folder of `{}`", job.path);
-                findings.push(both(DUPLICATE_PATH, message, job.scope.span(fleet), file.scope.span(fleet)));
+                let message =
+                    format!("`{folder}` would be rendered both as a file and as a directory of `{}`", job.path);
+                findings.push(conflict(DUPLICATE_PATH, message, job.scope.span(fleet), file.scope.span(fleet)));
             }
             folder = folder_of(folder);
         }
     }
 }
 
-/// Reports objects that two places bring to one cluster.
+/// Reports objects with two definitions on one cluster.
 ///
-/// What no cluster's folder holds is shared by all clusters that run its tenant; it meets each cluster's own.
+/// Files outside of cluster directories apply to all clusters that run the tenant, in addition to the cluster's files.
 pub(super) fn objects(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) {
     let kustomizations: BTreeMap<&str, &Kustomization> =
         jobs.iter().filter_map(|job| Some((folder_of(&job.path), job.made.kustomization.as_ref()?))).collect();
@@ -50,7 +51,7 @@ pub(super) fn objects(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) 
                 (0..fleet.clusters.len()).any(|at| job.scope.reaches(at, fleet) && other.scope.reaches(at, fleet))
             };
             if let Some(other) = known.iter().find(meets) {
-                findings.push(twice(&key, job, other, fleet));
+                findings.push(duplicate_object(&key, job, other, fleet));
             }
             known.push(job);
         }
@@ -61,14 +62,14 @@ pub(super) fn objects(jobs: &[Job], fleet: &Fleet, findings: &mut Vec<Finding>) 
             let beside =
                 shared.get(&key).and_then(|jobs| jobs.iter().find(|other| other.scope.reaches(cluster, fleet)));
             if let Some(other) = beside.copied().or_else(|| own.get(&(cluster, key.clone())).copied()) {
-                findings.push(twice(&key, job, other, fleet));
+                findings.push(duplicate_object(&key, job, other, fleet));
             }
             own.insert((cluster, key), job);
         }
     }
 }
 
-/// An object with the namespace that it gets: group, kind, namespace, name.
+/// The identity of an object with its final namespace: group, kind, namespace, name.
 type Key = (Arc<str>, Arc<str>, Option<Arc<str>>, Arc<str>);
 
 fn keys(job: &Job, kustomizations: &BTreeMap<&str, &Kustomization>) -> Vec<Key> {
@@ -81,7 +82,7 @@ fn keys(job: &Job, kustomizations: &BTreeMap<&str, &Kustomization>) -> Vec<Key> 
     job.made.objects.iter().map(key).collect()
 }
 
-/// The namespace that kustomizations give to what stands in a file: that of the outermost one that includes it.
+/// Returns the namespace that kustomizations set for a file: that of the outermost kustomization that includes it.
 fn namespace_of(path: &str, kustomizations: &BTreeMap<&str, &Kustomization>) -> Option<Arc<str>> {
     let mut folder = folder_of(path);
     let mut namespace = kustomizations.get(folder)?.namespace.clone();
@@ -97,7 +98,7 @@ fn namespace_of(path: &str, kustomizations: &BTreeMap<&str, &Kustomization>) -> 
     namespace
 }
 
-/// Kinds without a namespace: those of Kubernetes, and those of other projects whose names say so.
+/// Tells whether a kind is cluster-scoped: those of Kubernetes, and kinds that start with `Cluster`.
 pub(super) fn is_cluster_scoped(kind: &str) -> bool {
     const KINDS: &[&str] = &[
         "APIService",
@@ -123,22 +124,22 @@ pub(super) fn is_cluster_scoped(kind: &str) -> bool {
     kind.starts_with("Cluster") || KINDS.contains(&kind)
 }
 
-fn twice(key: &Key, job: &Job, other: &Job, fleet: &Fleet) -> Finding {
+fn duplicate_object(key: &Key, job: &Job, other: &Job, fleet: &Fleet) -> Finding {
     let (_, kind, namespace, name) = key;
     let object = match namespace {
         Some(namespace) => format!("{kind} `{namespace}/{name}`"),
         None => format!("{kind} `{name}`"),
     };
     let message = if job.path == other.path {
-        format!("{object} would be made twice, in `{}`", job.path)
+        format!("{object} would be defined twice, in `{}`", job.path)
     } else {
-        format!("{object} would be made twice, in `{}` and `{}`", other.path, job.path)
+        format!("{object} would be defined twice, in `{}` and `{}`", other.path, job.path)
     };
-    both(DUPLICATE_OBJECT, message, job.scope.span(fleet), other.scope.span(fleet))
-        .help("Flux would apply one over the other, again and again")
+    conflict(DUPLICATE_OBJECT, message, job.scope.span(fleet), other.scope.span(fleet))
+        .help("define it once; otherwise Flux repeatedly replaces one definition with the other")
 }
 
-fn both(rule: &'static str, message: String, at: &Span, other: &Span) -> Finding {
+fn conflict(rule: &'static str, message: String, at: &Span, other: &Span) -> Finding {
     let finding = Finding::error(rule, at.clone(), message);
-    if at == other { finding } else { finding.related(other.clone(), "the other one is rendered for this") }
+    if at == other { finding } else { finding.related(other.clone(), "the other definition is rendered for this") }
 }

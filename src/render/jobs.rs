@@ -1,4 +1,4 @@
-//! Renders every template at every place, those that look at their folder last.
+//! Rendering of every template for every scope. Templates that list their directory render last.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::lock::LOCK;
-use super::made::{Fault, Made, make};
 use super::manifest::Manifest;
 use super::place::{Pattern, Scope, is_partial};
+use super::rendered_file::{Fault, RenderedFile, make};
 use super::rule_ids::{INVALID_TEMPLATE, PATH_OUTSIDE_REPOSITORY};
 use super::splice;
 use super::template::{Templates, line};
@@ -17,18 +17,18 @@ use crate::base::finding::Finding;
 use crate::fleet::{Fleet, Layout, MANIFEST};
 use crate::text::{File, Index, Span, folder_of, normalize};
 
-/// The file that is rendered when the rest of its folder is known.
+/// The name of the file that renders last in its directory, since it lists the other files.
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
-/// A template at one place.
+/// The rendering of a template for one scope.
 #[derive(Debug)]
 pub(super) struct Job {
-    /// Where it lands.
+    /// The output path.
     pub path: String,
-    /// What it repeats over there.
+    /// The scope.
     pub scope: Scope,
-    /// What it rendered.
-    pub made: Arc<Made>,
+    /// The rendered file.
+    pub made: Arc<RenderedFile>,
     template: Arc<str>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn render(fleet: &Fleet, layout: &Layout, manifest: &Manifest, findin
     let values = Values::new(fleet);
     let mut templates = Templates::compile(layout, values.fleet.clone(), findings);
     for (index, folder) in manifest.folders().iter().enumerate() {
-        if let Err(error) = templates.add(&lands(index), &folder.lands) {
+        if let Err(error) = templates.add(&folder_template(index), &folder.output) {
             findings.push(templates.finding(&error, MANIFEST, Some(&folder.span)));
         }
     }
@@ -46,7 +46,7 @@ pub(super) fn render(fleet: &Fleet, layout: &Layout, manifest: &Manifest, findin
     let (mut last, mut jobs): (Vec<Job>, Vec<Job>) =
         jobs.into_iter().partition(|job| job.path.rsplit('/').next() == Some(KUSTOMIZATION));
     renderer.run(&mut jobs, &BTreeMap::new(), findings);
-    // The innermost first: a folder that renders something is a sibling of what stands around it.
+    // Innermost directories first: a directory with rendered files is a sibling of the files next to it.
     last.sort_by_key(|job| std::cmp::Reverse(job.path.matches('/').count()));
     let mut siblings = Siblings::default();
     jobs.iter().filter(|job| !job.made.text.is_empty()).for_each(|job| siblings.add(&job.path));
@@ -63,12 +63,12 @@ pub(super) fn render(fleet: &Fleet, layout: &Layout, manifest: &Manifest, findin
     jobs
 }
 
-/// The name of the template that says where a folder lands; no file can have it.
-fn lands(index: usize) -> String {
+/// Returns the template name for the output path of a directory. No file can have this name.
+fn folder_template(index: usize) -> String {
     format!("{MANIFEST}/folders/{index}")
 }
 
-/// What stands in each folder: names of files and folders.
+/// The names of the files and directories in each directory.
 #[derive(Debug, Default)]
 struct Siblings(BTreeMap<String, BTreeSet<String>>);
 
@@ -89,7 +89,7 @@ impl Siblings {
     }
 }
 
-/// Everything that rendering one template needs.
+/// The inputs of rendering a template.
 struct Renderer<'a> {
     fleet: &'a Fleet,
     values: Values,
@@ -98,7 +98,7 @@ struct Renderer<'a> {
 }
 
 impl Renderer<'_> {
-    /// Every template at every place that it repeats over.
+    /// Returns a job for every template and scope.
     fn jobs(&self, layout: &Layout, findings: &mut Vec<Finding>) -> Vec<Job> {
         let mut jobs = Vec::new();
         for (path, _) in layout.files.entries() {
@@ -134,37 +134,37 @@ impl Renderer<'_> {
             Some(index) => {
                 let folder = self.manifest.folders().get(index).map_or("", |folder| &folder.path);
                 let context = self.values.context(scope, None);
-                let landed = self.templates.render(&lands(index), context);
-                let landed = landed.map_err(|error| Box::new(self.folder_finding(index, &error, asked)))?;
+                let output = self.templates.render(&folder_template(index), context);
+                let output = output.map_err(|error| Box::new(self.folder_finding(index, &error, asked)))?;
                 let inside = template.strip_prefix(folder).unwrap_or(template);
-                // The pattern of the whole path was read already, and this is its end.
+                // The whole path was a valid pattern, so its end is one, too.
                 let inside = Pattern::new(inside).map_or_else(|_| inside.to_owned(), |p| p.path(scope, self.fleet));
-                format!("{}{inside}", splice::plain(&landed))
+                format!("{}{inside}", splice::plain(&output))
             }
         };
         let path = match normalize(&written) {
             Some(path) if is_allowed(&path) && !written.starts_with('/') => path,
             _ => {
-                let message = format!("`{written}` would be rendered outside of the repository's own files");
+                let message = format!("`{written}` is not a valid output path in the repository");
                 let finding = Finding::error(PATH_OUTSIDE_REPOSITORY, asked.clone(), message);
-                return Err(Box::new(finding.related(file.first_line(), "by this template")));
+                return Err(Box::new(finding.related(file.first_line(), "rendered by this template")));
             }
         };
         Ok(Job { path, scope, template: template.clone(), made: Arc::default() })
     }
 
     fn folder_finding(&self, index: usize, error: &minijinja::Error, asked: &Span) -> Finding {
-        let mut finding = self.templates.finding(error, &lands(index), Some(asked));
+        let mut finding = self.templates.finding(error, &folder_template(index), Some(asked));
         if let Some(folder) = self.manifest.folders().get(index) {
             finding.at = folder.span.clone().into();
         }
         finding
     }
 
-    /// Renders jobs: each on its own, then what they made once for each distinct text.
+    /// Renders jobs, and parses each distinct text once.
     fn run(&self, jobs: &mut [Job], siblings: &BTreeMap<String, BTreeSet<String>>, findings: &mut Vec<Finding>) {
         let texts: Vec<Result<String, Box<Finding>>> = jobs.par_iter().map(|job| self.text(job, siblings)).collect();
-        // Clusters of one environment render much the same: the same text is parsed and printed once.
+        // Clusters of one environment render similar files; each distinct text is parsed and printed once.
         let mut known: Index<(&Arc<str>, &str), usize> = Index::default();
         let mut distinct: Vec<(usize, &str)> = Vec::new();
         let mut which: Vec<Option<usize>> = Vec::with_capacity(jobs.len());
@@ -180,7 +180,7 @@ impl Renderer<'_> {
             });
             which.push(Some(index));
         }
-        let made: Vec<(usize, Arc<Made>)> = distinct
+        let made: Vec<(usize, Arc<RenderedFile>)> = distinct
             .par_iter()
             .map(|(at, text)| (*at, Arc::new(make(jobs.get(*at).map_or("", |job| &job.path), text))))
             .collect();
@@ -212,11 +212,11 @@ impl Renderer<'_> {
             return Finding::error(INVALID_TEMPLATE, asked, fault.message.clone());
         };
         let place = line(&file, nearest_line(&file, &fault.line));
-        Finding::error(INVALID_TEMPLATE, place, fault.message.clone()).related(asked, "it was rendered for this")
+        Finding::error(INVALID_TEMPLATE, place, fault.message.clone()).related(asked, "rendered for this")
     }
 }
 
-/// Paths that no layout may write: git's own folder, and the lock.
+/// Tells whether a layout may write a path. The `.git` directory and the lock file are not allowed.
 fn is_allowed(path: &str) -> bool {
     !path.is_empty()
         && path != LOCK
@@ -224,14 +224,14 @@ fn is_allowed(path: &str) -> bool {
         && !path.contains(|c: char| c.is_control() || c == '\\')
 }
 
-/// The line of a template that most likely rendered a line: the first whose text outside of `{{ … }}` is the same.
+/// Returns the line of a template that probably rendered a line: the first with the same text outside of `{{ … }}`.
 fn nearest_line(file: &File, rendered: &str) -> usize {
     let rendered = splice::skeleton(rendered);
     let found = file.text().lines().position(|line| !line.trim().is_empty() && skeleton(line) == rendered);
     found.or_else(|| file.text().lines().position(|line| skeleton(line).contains(&rendered))).map_or(1, |at| at + 1)
 }
 
-/// A line of a template without what it prints.
+/// Returns a line of a template without its expressions.
 fn skeleton(line: &str) -> String {
     let mut result = String::new();
     let mut rest = line;

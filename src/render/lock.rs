@@ -1,8 +1,8 @@
-//! The lock file: which files fleetwright wrote, and with which content.
+//! The lock file, which lists the rendered files with the digests of their contents.
 //!
-//! One sorted line per file, so that the changes of two branches merge: `<sha256>  <path>`. It is no YAML, so that Flux
-//! never applies it. Several lines for one path mean several contents that are ours: while files are being written, the
-//! lock lists the old and the new ones, so that a run that is killed is repaired by the next.
+//! It has one sorted line per file, `<sha256>  <path>`, so that Git can merge the changes of two branches. It is not YAML,
+//! so that Flux does not apply it. Several lines for a path list several accepted contents. While files are being
+//! written, the lock lists the old and the new contents, so that the next run can complete an interrupted one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,18 +12,18 @@ use sha2::{Digest as _, Sha256};
 use crate::base::finding::Finding;
 use crate::text::{File, normalize};
 
-/// The name of the lock file, beside the files that it lists.
+/// The name of the lock file, in the root of the output directory.
 pub const LOCK: &str = ".fleetwright.lock";
 
-/// The rule of lock files that cannot be right.
+/// The rule id for invalid lock files.
 pub const INVALID_LOCK: &str = "invalid-lock";
 
-/// The SHA-256 digest of a file's content.
+/// The SHA-256 digest of the content of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of a content.
+    /// Computes the digest of a content.
     pub fn of(content: &str) -> Self {
         Self(Sha256::digest(content.as_bytes()).into())
     }
@@ -52,13 +52,12 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// What a lock file says.
+/// The content of a lock file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lock(BTreeMap<String, BTreeSet<Digest>>);
 
 impl Lock {
-    /// Reads a lock file. Lines that cannot be right are findings and list nothing: a conflict that git left, or a path
-    /// that leads out of the folder.
+    /// Reads a lock file. Invalid lines are findings and are ignored: merge conflicts, and paths outside the directory.
     pub fn parse(file: &File) -> (Self, Vec<Finding>) {
         let mut lock = Self::default();
         let mut findings = Vec::new();
@@ -70,13 +69,13 @@ impl Lock {
             match line.split_once("  ").and_then(|(hex, path)| Some((Digest::parse(hex)?, path))) {
                 Some((digest, path)) if is_inside_and_plain(path) => lock.add(path, digest),
                 Some((_, path)) => {
-                    let message = format!("the lock lists `{path}`, which is no file that could be rendered");
+                    let message = format!("the lock lists `{path}`, which is not a valid output path");
                     findings.push(Finding::error(INVALID_LOCK, place(), message));
                 }
                 None => {
-                    let message = "this line of the lock is no digest with a path";
+                    let message = "the line is not a digest and a path";
                     let help =
-                        "resolve the conflict by keeping the lines of both sides: several digests of one path are fine";
+                        "resolve merge conflicts by keeping the lines of both sides; a path may have several digests";
                     findings.push(Finding::error(INVALID_LOCK, place(), message).help(help));
                 }
             }
@@ -84,27 +83,27 @@ impl Lock {
         (lock, findings)
     }
 
-    /// Adds a digest to those of a path.
+    /// Adds a digest of a path.
     pub fn add(&mut self, path: &str, digest: Digest) {
         self.0.entry(path.to_owned()).or_default().insert(digest);
     }
 
-    /// Tells whether a file is listed.
+    /// Tells whether the lock lists a path.
     pub fn lists(&self, path: &str) -> bool {
         self.0.contains_key(path)
     }
 
-    /// Tells whether a file is listed with a content.
+    /// Tells whether the lock lists a path with a digest.
     pub fn has(&self, path: &str, digest: Digest) -> bool {
         self.0.get(path).is_some_and(|digests| digests.contains(&digest))
     }
 
-    /// The listed paths, sorted.
+    /// Returns the listed paths, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// Both locks' lines.
+    /// Returns the union of two locks.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let mut all = self.clone();
@@ -124,7 +123,7 @@ impl fmt::Display for Lock {
     }
 }
 
-/// A lock decides which files are deleted, and it may come from anybody's branch.
+/// Tells whether a path is a valid output path. The lock is not trusted, and determines the files to delete.
 fn is_inside_and_plain(path: &str) -> bool {
     let is_normal = normalize(path).as_deref() == Some(path);
     let has_git = path.split('/').any(|segment| segment.eq_ignore_ascii_case(".git"));

@@ -1,4 +1,4 @@
-//! What `layout.yaml` says to render: where folders land, and which files another program writes too.
+//! The rendering options in `layout.yaml`: the output paths of directories, and the files of other programs.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -8,40 +8,40 @@ use crate::fleet::Layout;
 use crate::text::{Span, folder_of};
 use crate::yaml::Node;
 
-/// The keys of `layout.yaml`; the first two belong to the fleet's settings.
+/// The fields of `layout.yaml`. Rendering does not read the first two.
 const KEYS: &[&str] = &["description", "defaults", "folders", "shared", "external"];
 
-/// The part of `layout.yaml` that rendering reads.
+/// The rendering options in `layout.yaml`.
 #[derive(Debug)]
 pub(super) struct Manifest {
-    /// Template folder → template of the folder that it lands in; the longest first.
+    /// The directories with an output path, the longest paths first.
     folders: Vec<Folder>,
-    /// Files that another program writes too; equal objects count as equal files.
+    /// The files that another program also writes. Files with equal objects are equal.
     pub shared: GlobSet,
-    /// Files that another program writes alone.
+    /// The files that only another program writes.
     pub external: GlobSet,
 }
 
-/// A folder of the layout that does not land at its own name.
+/// A directory of the layout with a different output path.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// Its path in the layout.
+    /// The path in the layout.
     pub path: String,
-    /// The template of the path in the repository.
-    pub lands: String,
-    /// Where `layout.yaml` says so.
+    /// The template of the output path.
+    pub output: String,
+    /// The place in `layout.yaml`.
     pub span: Span,
 }
 
 impl Manifest {
-    /// Reads the manifest of a layout.
+    /// Reads the `layout.yaml` of a layout.
     pub(super) fn read(layout: &Layout, findings: &mut Vec<Finding>) -> Self {
         for entry in layout.manifest.entries() {
             if !KEYS.contains(&&*entry.key) {
-                let message = format!("a layout.yaml has no field `{}`", entry.key);
+                let message = format!("unknown field `{}` in layout.yaml", entry.key);
                 let help = match did_you_mean(&entry.key, KEYS.iter().copied()) {
                     Some(meant) => format!("did you mean `{meant}`?"),
-                    None => format!("there are: {}", KEYS.join(", ")),
+                    None => format!("use one of: {}", KEYS.join(", ")),
                 };
                 findings.push(Finding::error(INVALID_TEMPLATE, entry.key_span(), message).help(help));
             }
@@ -49,23 +49,23 @@ impl Manifest {
         let mut folders: Vec<Folder> = Vec::new();
         for entry in layout.manifest.get("folders").map_or(&[][..], Node::entries) {
             if !layout.files.has_folder(&entry.key) {
-                let message = format!("the layout has no folder `{}`", entry.key);
+                let message = format!("the layout has no directory `{}`", entry.key);
                 findings.push(Finding::error(INVALID_TEMPLATE, entry.key_span(), message));
             }
-            let lands = entry.node.text().unwrap_or_default().to_owned();
-            folders.push(Folder { path: entry.key.to_string(), lands, span: entry.node.span().clone() });
+            let output = entry.node.text().unwrap_or_default().to_owned();
+            folders.push(Folder { path: entry.key.to_string(), output, span: entry.node.span().clone() });
         }
         folders.sort_by_key(|folder| std::cmp::Reverse(folder.path.len()));
         let shared = globs(layout.manifest.get("shared"), findings);
         Self { folders, shared, external: globs(layout.manifest.get("external"), findings) }
     }
 
-    /// The folders that land elsewhere.
+    /// The directories with an output path.
     pub(super) fn folders(&self) -> &[Folder] {
         &self.folders
     }
 
-    /// The innermost folder with a place of its own that a template lies in: its index.
+    /// Returns the index of the innermost directory with an output path that contains a template.
     pub(super) fn folder_of(&self, template: &str) -> Option<usize> {
         let folder = folder_of(template);
         self.folders.iter().position(|known| crate::text::is_inside(folder, &known.path))
@@ -80,7 +80,7 @@ fn globs(node: Option<&Node>, findings: &mut Vec<Finding>) -> GlobSet {
                 set.add(glob);
             }
             Err(error) => {
-                let message = format!("this is no glob: {}", error.kind());
+                let message = format!("the glob is not valid: {}", error.kind());
                 findings.push(Finding::error(INVALID_TEMPLATE, item.span().clone(), message));
             }
         }

@@ -1,7 +1,7 @@
-//! A fleet and a layout → the tree that Flux reads.
+//! Renders a fleet with a layout, to the directories that Flux reads.
 //!
-//! A layout is a folder that looks like what it renders: every file in it is a template, and `[cluster]`, `[tenant]`,
-//! `[component]`, `[stage]` or `[namespace]` in a path repeats. Nothing here knows a layout's own folders or names.
+//! A layout has the structure of its output. Every file in it is a template, and `[cluster]`, `[tenant]`, `[component]`,
+//! `[stage]` and `[namespace]` in a path repeat the template. This module does not depend on the names in a layout.
 
 mod change;
 mod lock;
@@ -9,7 +9,7 @@ mod place;
 mod rule_ids;
 mod manifest;
 mod splice;
-mod made;
+mod rendered_file;
 mod value;
 mod template;
 mod jobs;
@@ -25,27 +25,27 @@ use crate::text::{File, Tree};
 
 pub use change::Change;
 pub use lock::{Digest, INVALID_LOCK, LOCK, Lock};
-pub use made::HEADER;
 pub use plan::{Plan, plan};
 pub use removed::Removed;
+pub use rendered_file::HEADER;
 pub use rule_ids::{DUPLICATE_OBJECT, DUPLICATE_PATH, INVALID_TEMPLATE, LAYOUT_REFUSES, PATH_OUTSIDE_REPOSITORY};
 
-/// What a fleet renders to.
+/// The output of rendering a fleet.
 #[derive(Debug)]
 pub struct Rendered {
     /// The files.
     pub tree: Tree,
     /// Files that another program writes too: equal objects count as equal files.
     pub shared: BTreeSet<String>,
-    /// Files that another program writes alone.
+    /// The files that only another program writes.
     pub external: globset::GlobSet,
-    /// Mistakes, sorted; with an error among them the tree is not complete.
+    /// The findings, sorted. The tree is incomplete if one of them is an error.
     pub findings: Vec<Finding>,
 }
 
-/// What would be rendered twice of a fleet that has mistakes already, in `known`.
+/// Reports conflicts in the output of an incomplete fleet with the findings `known`.
 ///
-/// Nothing else is said of it: the rest of what goes wrong may well follow from those mistakes.
+/// Other findings are not reported, since they may be consequences of the known ones.
 pub fn conflicts(draft: &Fleet, layout: &Layout, known: &[Finding]) -> Vec<Finding> {
     let places: BTreeSet<(&str, u32, u32)> = known.iter().map(|finding| finding.at.span.order()).collect();
     let mut findings = render(draft, layout).findings;
@@ -63,7 +63,7 @@ pub fn render(fleet: &Fleet, layout: &Layout) -> Rendered {
     conflict::paths(&all, fleet, &mut findings);
     conflict::objects(&all, fleet, &mut findings);
     crate::base::finding::sort(&mut findings);
-    // A later file of one path would hide the earlier one; that is a finding already.
+    // If two files have the same path, the later one wins; the conflict has a finding.
     let written: BTreeMap<&str, &jobs::Job> =
         all.iter().filter(|job| !job.made.text.is_empty()).map(|job| (job.path.as_str(), job)).collect();
     let shared = written.keys().filter(|path| manifest.shared.is_match(path)).map(|path| (*path).to_owned()).collect();

@@ -1,15 +1,15 @@
-//! Where templates land: `[cluster]` and its like in a path repeat over what the fleet has.
+//! The scopes of templates: `[cluster]`, `[tenant]` and similar in a path repeat a template over the fleet.
 
 use crate::fleet::Fleet;
 use crate::fleet::resolve::fleet::{Cluster, Component, Namespace, Stage, Tenant};
 use crate::text::{Span, folder_of};
 
-/// What a template repeats over at one place; indices into the fleet.
+/// The scope of a rendered template, as indices into the fleet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Scope {
     /// The cluster.
     pub cluster: Option<usize>,
-    /// The tenant; in a cluster, one that runs there.
+    /// The tenant; in a cluster, a tenant that runs on it.
     pub tenant: Option<usize>,
     /// The component of the tenant.
     pub component: Option<usize>,
@@ -40,7 +40,7 @@ impl Scope {
         self.tenant(fleet)?.namespaces.get(self.namespace?)
     }
 
-    /// The name in fleet.yaml that is responsible for what is rendered here.
+    /// Returns the name of the innermost item of the scope in fleet.yaml.
     pub(super) fn span(self, fleet: &Fleet) -> &Span {
         let innermost = self.stage(fleet).map(|stage| &stage.span);
         let innermost = innermost.or_else(|| self.component(fleet).map(|component| &component.span));
@@ -49,7 +49,7 @@ impl Scope {
         innermost.or_else(|| self.cluster(fleet).map(|cluster| &cluster.span)).unwrap_or(&fleet.span)
     }
 
-    /// Tells whether what is rendered here reaches a cluster.
+    /// Tells whether a cluster applies the files of the scope.
     pub(super) fn reaches(self, cluster: usize, fleet: &Fleet) -> bool {
         let Some(there) = fleet.clusters.get(cluster) else { return false };
         let in_cluster = self.cluster.is_none_or(|own| own == cluster);
@@ -62,7 +62,7 @@ fn is_left_out(cluster: &Cluster, component: &Component) -> bool {
     cluster.without_components.iter().any(|left| left.tenant == component.tenant && left.component == component.name)
 }
 
-/// What a template path repeats over.
+/// The items that a template path repeats over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repeat {
     Cluster,
@@ -73,7 +73,7 @@ enum Repeat {
 }
 
 impl Repeat {
-    /// The words that may stand in brackets.
+    /// The names in brackets.
     const WORDS: &[(&str, Self)] = &[
         ("cluster", Self::Cluster),
         ("tenant", Self::Tenant),
@@ -83,7 +83,7 @@ impl Repeat {
     ];
 }
 
-/// A path with its repetitions.
+/// A path with placeholders.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern(Vec<Piece>);
 
@@ -94,17 +94,20 @@ enum Piece {
 }
 
 impl Pattern {
-    /// Reads a path such as `tenants/[tenant]/components/[component].yaml`; an error says what is wrong.
+    /// Reads a path such as `tenants/[tenant]/components/[component].yaml`; the error is a message.
     pub(super) fn new(path: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut rest = path;
         while let Some((before, after)) = rest.split_once('[') {
             let Some((word, behind)) = after.split_once(']') else {
-                return Err("a `[` in its path is not closed".into());
+                return Err("a `[` in the path of the template is not closed".into());
             };
             let Some((_, repeat)) = Repeat::WORDS.iter().find(|(name, _)| *name == word) else {
                 let known: Vec<String> = Repeat::WORDS.iter().map(|(name, _)| format!("`[{name}]`")).collect();
-                return Err(format!("its path repeats over `[{word}]`; there are {}", known.join(", ")));
+                return Err(format!(
+                    "unknown placeholder `[{word}]` in the path of the template; use one of {}",
+                    known.join(", ")
+                ));
             };
             pieces.extend((!before.is_empty()).then(|| Piece::Text(before.into())));
             pieces.push(Piece::Repeat(*repeat));
@@ -114,7 +117,7 @@ impl Pattern {
         Ok(Self(pieces))
     }
 
-    /// Every scope that the path repeats over, in the fleet's order.
+    /// Returns every scope of the path, in the order of the fleet.
     pub(super) fn scopes(&self, fleet: &Fleet) -> Result<Vec<Scope>, String> {
         let mut scopes = vec![Scope::default()];
         let mut done: Vec<Repeat> = Vec::new();
@@ -131,7 +134,7 @@ impl Pattern {
             if let Some((outer, name)) = needs
                 && !done.contains(&outer)
             {
-                return Err(format!("its path repeats over something that only a {name} before it has"));
+                return Err(format!("a placeholder in the path of the template requires {name} before it"));
             }
             scopes = scopes.into_iter().flat_map(|scope| within(scope, *repeat, fleet)).collect();
             done.push(*repeat);
@@ -139,7 +142,7 @@ impl Pattern {
         Ok(scopes)
     }
 
-    /// The path at a scope.
+    /// Returns the path for a scope.
     pub(super) fn path(&self, scope: Scope, fleet: &Fleet) -> String {
         let mut path = String::new();
         for piece in &self.0 {
@@ -157,7 +160,7 @@ impl Pattern {
     }
 }
 
-/// The scopes that a repetition makes of one: what it names in the innermost scope that has it.
+/// Returns the scopes of a placeholder within a scope.
 fn within(scope: Scope, repeat: Repeat, fleet: &Fleet) -> Vec<Scope> {
     let here = scope.cluster(fleet);
     let tenant = scope.tenant(fleet);
@@ -187,7 +190,7 @@ fn within(scope: Scope, repeat: Repeat, fleet: &Fleet) -> Vec<Scope> {
     }
 }
 
-/// Tells whether a file of a layout is only there to be included: it lies below a folder named `_partials`.
+/// Tells whether a file of a layout is only included by others: it is below a directory named `_partials`.
 pub(super) fn is_partial(path: &str) -> bool {
     folder_of(path).split('/').any(|segment| segment == "_partials")
 }

@@ -1,4 +1,4 @@
-//! What a render would do to the files that are there.
+//! The changes that a render makes to the existing files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,62 +7,63 @@ use rayon::prelude::*;
 
 use super::change::Change;
 use super::lock::{Digest, LOCK, Lock};
-use super::made::HEADER;
 use super::removed::{Removed, removed};
+use super::rendered_file::HEADER;
 use crate::text::{File, LoadError, Tree, folder_of};
 use crate::yaml::{Reader, parse, to_json};
 
-/// What a render would do. Every list is sorted by path.
+/// The changes of a render. Every list is sorted by path.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// Files to write that are not there.
+    /// The files to add.
     pub add: Vec<Change>,
-    /// Files of ours to write anew.
+    /// The rendered files to update.
     pub change: Vec<Change>,
-    /// Files of ours to remove, since nothing renders them any longer.
+    /// The listed files to remove, since no template renders them.
     pub remove: Vec<Change>,
-    /// Files of ours that are as they shall be.
+    /// The listed files without changes.
     pub unchanged: Vec<String>,
-    /// Files as they shall be that the lock does not list yet.
+    /// The files without changes that the lock does not list.
     pub adopted: Vec<String>,
-    /// Files of ours that somebody edited. They block the render until somebody decides.
+    /// The listed files with manual edits. They block the render until the user decides.
     pub edited: Vec<Change>,
-    /// Files that are not ours where one shall be written. They block the render too.
+    /// The files that the lock does not list, at the path of a rendered file. They block the render.
     pub in_the_way: Vec<Change>,
-    /// Files with our header that nothing renders and that no lock lists; they are left alone.
+    /// The files with the header of fleetwright that no template renders and no lock lists. They are not changed.
     pub orphans: Vec<String>,
-    /// What the change takes away from running clusters.
+    /// The objects that the changes remove from clusters.
     pub removed_objects: Vec<Removed>,
-    /// The lock to write before any file: the old and the new contents are ours.
+    /// The lock to write before the files, with the old and the new contents.
     pub lock_before: Lock,
-    /// The lock to write after all files.
+    /// The lock to write after the files.
     pub lock_after: Lock,
     lock_now: Lock,
 }
 
 impl Plan {
-    /// Tells whether somebody has to decide before anything may be written.
+    /// Tells whether the user must decide before files are written.
     pub fn is_blocked(&self) -> bool {
         !self.edited.is_empty() || !self.in_the_way.is_empty()
     }
 
-    /// Tells whether every file is as it shall be.
+    /// Tells whether every file is up to date.
     pub fn is_current(&self) -> bool {
         self.changes().next().is_none()
     }
 
-    /// Tells whether the lock is as it shall be, too: then nothing at all would be written.
+    /// Tells whether the lock is up to date, too, so that the render writes nothing.
     pub fn is_lock_current(&self) -> bool {
         self.lock_now == self.lock_after
     }
 
-    /// Every file that is not as it shall be: to add, change or remove, edited, in the way.
+    /// Returns every change: files to add, update or remove, edited files and files in the way.
     pub fn changes(&self) -> impl Iterator<Item = &Change> + Clone {
         [&self.add, &self.change, &self.remove, &self.edited, &self.in_the_way].into_iter().flatten()
     }
 
-    /// The plan of somebody who decided for the rendered version everywhere: what was edited or in the way is written
-    /// or removed. Files that are neither rendered nor listed stay untouched.
+    /// Returns the plan that overwrites or removes files that are edited or in the way.
+    ///
+    /// Files that are neither rendered nor listed are not changed.
     #[must_use]
     pub fn forced(mut self) -> Self {
         for change in self.edited.drain(..).chain(self.in_the_way.drain(..)) {
@@ -79,7 +80,7 @@ impl Plan {
     }
 }
 
-/// Compares what was rendered with the files that are there, given the lock that lists which of them are ours.
+/// Compares the rendered files with the existing files. The lock lists the files that fleetwright wrote.
 pub fn plan(rendered: &Rendered, existing: &Tree, lock: &Lock) -> Plan {
     let mut plan = Plan { lock_now: lock.clone(), ..Plan::default() };
     let files: Vec<&File> = rendered.tree.files().collect();
@@ -107,14 +108,14 @@ pub fn plan(rendered: &Rendered, existing: &Tree, lock: &Lock) -> Plan {
 }
 
 impl Plan {
-    /// Puts a rendered file into the list that it belongs to.
+    /// Adds a rendered file to its list.
     fn sort(&mut self, file: &File, compared: Compared, existing: &Tree, lock: &Lock) {
         let path = file.path();
         let change = |old: Option<File>, note| Change { path: path.to_owned(), old, new: Some(file.clone()), note };
         let (old, now) = match compared.old {
             Ok(old) => old,
             Err(LoadError::Missing) if existing.has_folder(path) => {
-                self.in_the_way.push(change(None, Some("it is a folder; move it away")));
+                self.in_the_way.push(change(None, Some("it is a directory; move it")));
                 return;
             }
             Err(LoadError::Missing) => {
@@ -122,12 +123,15 @@ impl Plan {
                 return;
             }
             Err(LoadError::Linked) => {
-                self.in_the_way.push(change(None, Some("it is a link out of the folder, or to a folder")));
+                self.in_the_way.push(change(
+                    None,
+                    Some("it is a symbolic link to a directory, or to a file outside the directory"),
+                ));
                 return;
             }
             Err(_) => {
                 let list = if lock.lists(path) { &mut self.edited } else { &mut self.in_the_way };
-                list.push(change(None, Some("what stands there cannot be read as text")));
+                list.push(change(None, Some("the existing file is not readable text")));
                 return;
             }
         };
@@ -140,12 +144,12 @@ impl Plan {
             self.edited.push(change(Some(old), None));
         } else {
             let carries_header = old.text().starts_with(HEADER);
-            let note = "it has the header of one, so it was edited, or the lock is another fleet's";
+            let note = "it has the header of a rendered file: it was edited, or the lock belongs to another fleet";
             self.in_the_way.push(change(Some(old), carries_header.then_some(note)));
         }
     }
 
-    /// A file stands where a rendered one needs a folder.
+    /// Adds existing files at the path of a directory of rendered files.
     fn blocked_folders(&mut self, rendered: &Rendered, existing: &Tree) {
         let removed: BTreeSet<&str> = self.remove.iter().map(|change| change.path.as_str()).collect();
         let mut blocked: BTreeMap<String, File> = BTreeMap::new();
@@ -163,12 +167,12 @@ impl Plan {
             path,
             old: Some(file),
             new: None,
-            note: Some("a folder shall stand there"),
+            note: Some("a directory is required at this path"),
         }));
     }
 }
 
-/// A rendered file and the one that is there.
+/// A rendered file and the existing file.
 struct Compared {
     new: Digest,
     old: Result<(File, Digest), LoadError>,
@@ -185,14 +189,14 @@ impl Compared {
     }
 }
 
-/// The digest of a content: of its text, or of its objects where another program writes the same file with comments and
-/// an order of its own.
+/// Returns the digest of a file: of its text, or of its objects if another program also writes the file.
+///
+/// The other program may use different comments and a different order.
 fn content(rendered: &Rendered, path: &str, text: &str) -> Digest {
     if rendered.shared.contains(path) { Digest::of(&canonical(text)) } else { Digest::of(text) }
 }
 
-/// A file that is there, with its line breaks as Git keeps them: a checkout on Windows has them as CRLF, and nobody
-/// edited anything.
+/// Returns an existing file with the line breaks of Git: a checkout on Windows has CRLF line breaks, which are not edits.
 fn existing_file(existing: &Tree, path: &str) -> Result<File, LoadError> {
     let file = existing.file(path)?;
     if !file.text().contains("\r\n") {
@@ -201,7 +205,7 @@ fn existing_file(existing: &Tree, path: &str) -> Result<File, LoadError> {
     Ok(File::new(path, file.text().replace("\r\n", "\n")))
 }
 
-/// The objects of a manifest in a form that only their values decide; a text that is no YAML is itself.
+/// Returns the objects of a manifest in a canonical form; a text that is not YAML remains unchanged.
 fn canonical(text: &str) -> String {
     let parsed = parse(&File::new("", text));
     if !parsed.findings.is_empty() {
@@ -226,7 +230,9 @@ fn sorted(value: serde_json::Value) -> serde_json::Value {
     }
 }
 
-/// Files with our header that nothing renders and no lock lists. Folders with a lock of their own are another fleet's.
+/// Returns the files with the header of fleetwright that are not rendered or listed.
+///
+/// Directories with their own lock belong to another fleet.
 fn orphans(rendered: &Rendered, existing: &Tree, lock: &Lock) -> Vec<String> {
     let others: Vec<&str> = existing
         .entries()

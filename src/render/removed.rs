@@ -1,4 +1,4 @@
-//! What a render takes away from running clusters.
+//! The objects that a render removes from clusters.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use crate::kube::Object;
 use crate::text::{File, Tree, folder_of};
 use crate::yaml::{Node, parse};
 
-/// The objects that a folder held and that are nowhere any longer: Flux deletes them where it prunes.
+/// The objects of a directory that a render removes. Flux deletes them if pruning is enabled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removed {
-    /// The folder.
+    /// The directory.
     pub folder: String,
-    /// The objects, sorted; with the namespace that the folder's kustomization.yaml gave them.
+    /// The objects, sorted, with the namespace from the directory's kustomization.yaml.
     pub objects: Vec<ObjectRef>,
 }
 
-/// Compares the objects of all changed files before and after. An object that moved to another file is not removed.
+/// Returns the objects that the changes remove. An object that moved to another file is not removed.
 pub(super) fn removed<'a>(
     changes: impl Iterator<Item = &'a Change> + Clone,
     before: &Tree,
     after: &Tree,
 ) -> Vec<Removed> {
-    // A first render has nothing to take away, and a lot to parse.
+    // The first render removes no objects, so parsing its files is not necessary.
     if changes.clone().all(|change| change.old.is_none()) {
         return Vec::new();
     }
@@ -39,8 +39,7 @@ pub(super) fn removed<'a>(
     let mut folders: BTreeMap<String, Vec<ObjectRef>> = BTreeMap::new();
     for (object, mut gone) in old {
         let mut here = new.remove(&object).unwrap_or_default();
-        // The same object on many clusters stands in many files: each is paired with itself first, then with the files
-        // that it is new in.
+        // The same object may be in the files of many clusters. Pair equal paths first, then moved objects.
         gone.retain(|path| {
             let kept = here.iter().position(|other| other == path);
             kept.inspect(|at| drop(here.swap_remove(*at))).is_none()

@@ -1,12 +1,12 @@
-//! The rules of findings about layouts and what they render.
+//! The rule ids of findings about layouts and rendered files.
 
-/// The rule of mistakes in a layout.
+/// The rule id for errors in a layout.
 pub const INVALID_TEMPLATE: &str = "invalid-template";
-/// The rule of what a layout says it cannot do.
+/// The rule id for settings that a layout does not support.
 pub const LAYOUT_REFUSES: &str = "layout-refuses";
-/// The rule of two things that would be rendered to one path.
+/// The rule id for two rendered files with the same path.
 pub const DUPLICATE_PATH: &str = "duplicate-path";
-/// The rule of two things that would be rendered as one object.
+/// The rule id for two rendered definitions of the same object.
 pub const DUPLICATE_OBJECT: &str = "duplicate-object";
-/// The rule of paths that leave the repository.
+/// The rule id for paths outside the repository.
 pub const PATH_OUTSIDE_REPOSITORY: &str = "path-outside-repository";

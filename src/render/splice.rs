@@ -1,8 +1,8 @@
-//! Values in what a template renders: a value stands for itself, never for YAML text.
+//! Values in rendered templates. They are inserted as nodes, never as YAML text.
 //!
-//! While a template renders, a value that it prints is written as a mark that is a word to every YAML parser. Once the
-//! text is parsed, the marks are replaced by what they stand for. So no value can break or forge the structure of a
-//! manifest, a map needs no indentation, and a value that is none takes its key with it.
+//! During rendering, a printed value is written as a mark, which every YAML parser reads as a plain scalar. After
+//! parsing, the marks are replaced with the values. Therefore, a value cannot break or forge the structure of a
+//! manifest, a mapping needs no indentation, and a key with the value `none` is omitted.
 
 use std::fmt::Write;
 
@@ -12,11 +12,11 @@ use minijinja::value::ValueKind;
 use crate::text::Span;
 use crate::yaml::{Entry, Node, Style, Value as Written, from_json, print};
 
-/// Private characters: they are words to a YAML parser and in nobody's manifest.
+/// The private-use characters of marks. A YAML parser reads them as plain scalars, and manifests do not contain them.
 const OPEN: char = '\u{E000}';
 const CLOSE: char = '\u{E001}';
 
-/// What a mark stands for.
+/// The value of a mark.
 #[derive(Debug, Clone, PartialEq)]
 enum Meant {
     Nothing,
@@ -24,17 +24,16 @@ enum Meant {
     Json(serde_json::Value),
 }
 
-/// Something that a template printed where it has no meaning.
+/// A value at a place where it is not valid.
 #[derive(Debug, Clone)]
-pub(super) struct Misplaced {
-    /// Where in the rendered text.
+pub(super) struct MisplacedValue {
+    /// The place in the rendered text.
     pub span: Span,
-    /// What is wrong.
+    /// The message.
     pub message: &'static str,
 }
 
-/// Writes a value that a template prints. Captured text, such as the result of a macro, is written as it is: its own
-/// values are marked already.
+/// Writes a printed value as a mark. Captured text, such as the result of a macro, is not changed: it contains marks.
 pub(super) fn mark(value: &Value, out: &mut impl Write) -> Result<(), String> {
     let marked = |out: &mut dyn Write, sort: char, text: &str| -> std::fmt::Result {
         write!(out, "{OPEN}{sort}")?;
@@ -47,7 +46,7 @@ pub(super) fn mark(value: &Value, out: &mut impl Write) -> Result<(), String> {
         ValueKind::None | ValueKind::Undefined => marked(out, 'n', ""),
         ValueKind::String if value.is_safe() => out.write_str(value.as_str().unwrap_or_default()),
         ValueKind::String => marked(out, 's', value.as_str().unwrap_or_default()),
-        // Jinja writes `True`.
+        // Jinja would write `True`.
         ValueKind::Bool => write!(out, "{}", value.is_true()),
         ValueKind::Number => write!(out, "{value}"),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => marked(out, 'j', &json(value)?.to_string()),
@@ -56,10 +55,10 @@ pub(super) fn mark(value: &Value, out: &mut impl Write) -> Result<(), String> {
     written.map_err(|error| error.to_string())
 }
 
-/// How deep a value may be nested.
+/// The maximum nesting depth of a value.
 const MAX_DEPTH: usize = 64;
 
-/// The JSON of a value.
+/// Converts a value to JSON.
 pub(super) fn json(value: &Value) -> Result<serde_json::Value, String> {
     nested(value, MAX_DEPTH)
 }
@@ -96,7 +95,7 @@ fn number(value: &Value) -> serde_json::Value {
     whole.filter(|_| value.is_integer()).or_else(large).or_else(float).unwrap_or(serde_json::Value::Null)
 }
 
-/// Replaces the marks in a text that is not YAML; a value that is none is written as nothing.
+/// Replaces the marks in a text that is not YAML. The value `none` is replaced with the empty text.
 pub(super) fn plain(text: &str) -> String {
     if !text.contains(OPEN) {
         return text.to_owned();
@@ -104,7 +103,7 @@ pub(super) fn plain(text: &str) -> String {
     pieces(text).map(Piece::into_text).collect()
 }
 
-/// A rendered line without the values in it, to be compared with the line of the template.
+/// Returns a rendered line without its values, for comparison with lines of the template.
 pub(super) fn skeleton(line: &str) -> String {
     let texts = pieces(line).filter_map(|piece| match piece {
         Piece::Text(text) => Some(text),
@@ -113,10 +112,10 @@ pub(super) fn skeleton(line: &str) -> String {
     texts.collect::<String>().trim().to_owned()
 }
 
-/// Replaces the marks in a node. `None` when nothing is left of it: it is none, or a collection that none emptied.
-pub(super) fn settle(node: &Node, misplaced: &mut Vec<Misplaced>) -> Option<Node> {
+/// Replaces the marks in a node. Returns `None` if the value is `none`, or a collection of which all items are `none`.
+pub(super) fn settle(node: &Node, misplaced: &mut Vec<MisplacedValue>) -> Option<Node> {
     match &node.value {
-        // A key with nothing behind it is what a template writes around a loop that found nothing.
+        // A template writes a key without a value before a loop without iterations.
         Written::Scalar(..) if node.is_null() => None,
         Written::Scalar(text, style) => scalar(node, text, *style, misplaced),
         Written::Seq(items) => {
@@ -132,7 +131,7 @@ pub(super) fn settle(node: &Node, misplaced: &mut Vec<Misplaced>) -> Option<Node
     }
 }
 
-fn settle_entry(entry: &Entry, misplaced: &mut Vec<Misplaced>) -> Option<Entry> {
+fn settle_entry(entry: &Entry, misplaced: &mut Vec<MisplacedValue>) -> Option<Entry> {
     let node = settle(&entry.node, misplaced)?;
     if entry.key.contains(OPEN) {
         Some(Entry::new(plain(&entry.key), &entry.key_span(), node))
@@ -141,7 +140,7 @@ fn settle_entry(entry: &Entry, misplaced: &mut Vec<Misplaced>) -> Option<Entry> 
     }
 }
 
-fn scalar(node: &Node, text: &str, style: Style, misplaced: &mut Vec<Misplaced>) -> Option<Node> {
+fn scalar(node: &Node, text: &str, style: Style, misplaced: &mut Vec<MisplacedValue>) -> Option<Node> {
     if !text.contains(OPEN) {
         return Some(node.clone());
     }
@@ -161,11 +160,11 @@ fn scalar(node: &Node, text: &str, style: Style, misplaced: &mut Vec<Misplaced>)
     }
     for piece in pieces(text) {
         let message = match piece {
-            Piece::Mark(Meant::Nothing) => "a value that is none is written into the middle of a text",
-            Piece::Mark(Meant::Json(_)) => "a list or mapping is written into the middle of a text",
+            Piece::Mark(Meant::Nothing) => "the value `none` is not supported inside a string",
+            Piece::Mark(Meant::Json(_)) => "a list or mapping is not supported inside a string",
             Piece::Text(_) | Piece::Mark(Meant::Text(_)) => continue,
         };
-        misplaced.push(Misplaced { span: span.clone(), message });
+        misplaced.push(MisplacedValue { span: span.clone(), message });
     }
     Some(Node::scalar(plain(text), Style::Double, span.clone()))
 }
@@ -178,8 +177,10 @@ fn is_empty(value: &serde_json::Value) -> bool {
     }
 }
 
-/// A block scalar is text of its own, most often YAML: a patch. A value that is the whole value of a key or an item in
-/// it is quoted as YAML needs, and its line is left out when it is none; any other value is written as it is.
+/// Replaces the marks in a block scalar, which often contains YAML, such as a patch.
+///
+/// The whole value of a key or an item is quoted if necessary, and its line is omitted if it is `none`. Other values are
+/// not quoted.
 fn block(text: &str, span: &Span) -> String {
     let mut result = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -214,7 +215,7 @@ enum Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// What it is in the middle of a text.
+    /// Returns the text of the piece inside a string.
     fn into_text(self) -> String {
         match self {
             Self::Text(text) => text.to_owned(),
@@ -225,7 +226,7 @@ impl Piece<'_> {
     }
 }
 
-/// The texts between marks and the marks, in order, without empty texts.
+/// Splits a text into marks and the non-empty texts between them.
 fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -234,7 +235,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         }
         let Some((before, after)) = rest.split_once(OPEN) else { return Some(Piece::Text(std::mem::take(&mut rest))) };
         if !before.is_empty() {
-            // The mark itself is the next piece.
+            // The next piece is the mark itself.
             rest = rest.strip_prefix(before).unwrap_or_default();
             return Some(Piece::Text(before));
         }
@@ -283,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_none_takes_its_key_with_it() {
+    fn a_value_of_none_removes_its_key() {
         assert_eq!(settled("a: 1\nb:\n  c: @\n", ()).as_deref(), Some("a: 1\n"));
         assert_eq!(settled("a: @", ()), None);
         assert_eq!(settled("a: 1\nb: {}\nc:\n", ()).as_deref(), Some("a: 1\nb: {}\n"));
     }
 
     #[test]
-    fn a_value_in_a_block_is_quoted_where_it_is_a_whole_value() {
+    fn a_whole_value_in_a_block_scalar_is_quoted() {
         assert_eq!(settled("a: |\n  b: @\n  c: d@\n", "on").as_deref(), Some("a: |\n  b: \"on\"\n  c: don\n"));
         assert_eq!(settled("a: |\n  b: @\n  c: d\n", ()).as_deref(), Some("a: |\n  c: d\n"));
     }

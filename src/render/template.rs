@@ -1,4 +1,4 @@
-//! The templates of a layout, compiled once, and what goes wrong in them.
+//! The compiled templates of a layout, and their errors.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value, ValueKind};
@@ -11,7 +11,7 @@ use crate::fleet::{Layout, MANIFEST};
 use crate::text::{Entry, File, Span, Tree};
 use crate::yaml::{Reader, from_json, parse, print, to_json};
 
-/// How many instructions one template may take: a hundred times what the largest file of a built-in layout needs.
+/// The maximum number of instructions of a template: a hundred times that of the largest built-in template.
 const FUEL: u64 = 10_000_000;
 
 /// The compiled templates of a layout.
@@ -21,29 +21,29 @@ pub(super) struct Templates {
     files: Tree,
 }
 
-/// What a template says with `fail(…)`: the layout cannot express what fleet.yaml asks for.
+/// The error of a template that calls `fail(…)`: the layout does not support a setting of fleet.yaml.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Refusal(String);
 
 impl Templates {
-    /// Compiles the files of a layout; those with mistakes are findings.
+    /// Compiles the files of a layout, and reports files with errors.
     pub(super) fn compile(layout: &Layout, fleet: Value, findings: &mut Vec<Finding>) -> Self {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_fuel(Some(FUEL));
-        // A line with nothing but a statement leaves nothing behind.
+        // A line that consists of a statement is not part of the output.
         let mut syntax = SyntaxConfig::builder();
         if let Ok(syntax) = syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build() {
             environment.set_syntax(syntax);
         }
-        // With an escape of our own, captured text is told from values: it is `safe`.
+        // A custom escape format distinguishes captured text, which is `safe`, from values.
         environment.set_auto_escape_callback(|_| AutoEscape::Custom("fleetwright".into()));
         environment.set_formatter(|out, _, value| {
             splice::mark(value, out).map_err(|message| Error::new(ErrorKind::BadSerialization, message))
         });
         environment.add_global("fleet", fleet);
-        // Fuel counts steps, and one step of these takes as much memory as a number in the template says.
+        // Fuel counts steps, and a single step of these filters can use any amount of memory.
         for filter in ["batch", "format", "indent", "slice"] {
             environment.remove_filter(filter);
         }
@@ -62,7 +62,7 @@ impl Templates {
                     }
                 }
                 Entry::Opaque(error) => {
-                    let message = format!("`{path}` of layout `{}` is no template: {error}", layout.name);
+                    let message = format!("`{path}` of layout `{}` is not a valid template: {error}", layout.name);
                     findings.push(Finding::error(INVALID_TEMPLATE, layout.manifest.span().clone(), message));
                 }
                 Entry::Deferred => {}
@@ -71,29 +71,29 @@ impl Templates {
         templates
     }
 
-    /// Adds a template that is no file of the layout, such as an expression in `layout.yaml`.
+    /// Adds a template that is not a file of the layout, such as an expression in `layout.yaml`.
     pub(super) fn add(&mut self, name: &str, text: &str) -> Result<(), Error> {
         self.environment.add_template_owned(name.to_owned(), text.to_owned())
     }
 
-    /// Tells whether a template was compiled.
+    /// Tells whether a compiled template exists.
     pub(super) fn has(&self, name: &str) -> bool {
         self.environment.get_template(name).is_ok()
     }
 
-    /// Renders a template; values are marks in the result.
+    /// Renders a template. Values are marks in the result.
     pub(super) fn render(&self, name: &str, context: Value) -> Result<String, Error> {
         self.environment.get_template(name)?.render(context)
     }
 
-    /// The file of a template.
+    /// Returns the file of a template.
     pub(super) fn file(&self, name: &str) -> Option<File> {
         self.files.file(name).ok()
     }
 
-    /// The finding of an error in the template `name`, which was rendered for the name at `asked` in fleet.yaml.
+    /// Returns the finding for an error in the template `name`, rendered for the name at `asked` in fleet.yaml.
     pub(super) fn finding(&self, error: &Error, name: &str, asked: Option<&Span>) -> Finding {
-        // An error in an included template is wrapped by that of the template that includes it.
+        // The error of an including template wraps the error of the included template.
         let mut innermost = error;
         let mut source = std::error::Error::source(error);
         while let Some(inner) = source {
@@ -111,13 +111,13 @@ impl Templates {
         };
         let mut finding = Finding::error(INVALID_TEMPLATE, self.place(innermost, name, asked), message);
         if let Some(asked) = asked {
-            finding = finding.related(asked.clone(), "it was rendered for this");
+            finding = finding.related(asked.clone(), "rendered for this");
         }
         match innermost.kind() {
             ErrorKind::UndefinedError => {
-                finding.help("a word of fleet.yaml that nobody said is none; this one is no word of it")
+                finding.help("use a field of fleet.yaml; a field that is not set is `none`, other names are undefined")
             }
-            ErrorKind::OutOfFuel => finding.help(format!("a template may take {FUEL} steps")),
+            ErrorKind::OutOfFuel => finding.help(format!("simplify the template; the limit is {FUEL} steps")),
             _ => finding,
         }
     }
@@ -126,7 +126,7 @@ impl Templates {
         let place = self.place(error, name, asked);
         match asked {
             Some(asked) => Finding::error(super::rule_ids::LAYOUT_REFUSES, asked.clone(), refusal.0.clone())
-                .related(place, "the layout says so here"),
+                .related(place, "rejected by the layout here"),
             None => Finding::error(super::rule_ids::LAYOUT_REFUSES, place, refusal.0.clone()),
         }
     }
@@ -141,7 +141,7 @@ impl Templates {
     }
 }
 
-/// A line of a file without its indentation.
+/// Returns the span of a line without its indentation.
 pub(super) fn line(file: &File, number: usize) -> Span {
     let range = u32::try_from(number).ok().and_then(|number| file.line(number));
     let Some(range) = range else { return file.first_line() };
@@ -149,7 +149,7 @@ pub(super) fn line(file: &File, number: usize) -> Span {
     file.span(range.start + indentation..range.end)
 }
 
-/// `value | yaml`: YAML text of a value, as a patch needs it; text is YAML already.
+/// Implements `value | yaml`: the YAML text of a value, for example for a patch. A string is not changed.
 fn to_yaml(value: &Value) -> Result<String, Error> {
     if let Some(text) = value.as_str() {
         return Ok(splice::plain(text));
@@ -157,7 +157,7 @@ fn to_yaml(value: &Value) -> Result<String, Error> {
     Ok(print(&[from_json(&splice::json(value).map_err(invalid)?, &File::new("", "").first_line())]))
 }
 
-/// `text | parse`: the value of YAML text; what is no text stays as it is. Text that is no YAML is none.
+/// Implements `text | parse`: the value of YAML text, or `none` if it is not valid YAML. Other values are not changed.
 fn from_yaml(value: &Value) -> Value {
     let Some(text) = value.as_str() else { return value.clone() };
     let parsed = parse(&File::new("", text));
@@ -172,7 +172,7 @@ fn from_yaml(value: &Value) -> Value {
     }
 }
 
-/// `a | merge(b)`: the entries of `a`, and over them those of `b`; none counts as empty.
+/// Implements `a | merge(b)`: the entries of `a`, overridden by those of `b`. The value `none` is an empty mapping.
 fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
     let mut entries: Vec<(Value, Value)> = Vec::new();
     for map in [base, over].into_iter().filter(|map| !map.is_none()) {
@@ -190,7 +190,7 @@ fn merge(base: &Value, over: &Value) -> Result<Value, Error> {
     Ok(Value::from_pairs(entries))
 }
 
-/// `names | in_order([…])`: those that the list names in its order, then the others sorted.
+/// Implements `names | in_order([…])`: the names in the list, in its order, then the other names, sorted.
 fn in_order(names: &Value, first: &Value) -> Result<Value, Error> {
     let mut rest: Vec<Value> = names.try_iter()?.collect();
     rest.sort();
@@ -204,7 +204,7 @@ fn in_order(names: &Value, first: &Value) -> Result<Value, Error> {
     Ok(Value::from(sorted))
 }
 
-/// `fail("…")`: says that the layout cannot do what fleet.yaml asks for.
+/// Implements `fail("…")`: reports that the layout does not support a setting of fleet.yaml.
 fn fail(message: &str) -> Result<Value, Error> {
     Err(invalid("refused").with_source(Refusal(message.to_owned())))
 }

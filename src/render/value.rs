@@ -1,4 +1,4 @@
-//! The fleet as templates see it.
+//! The values of a fleet in templates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use minijinja::value::{Enumerator, Object, ObjectExt, ObjectRepr};
 use super::place::Scope;
 use crate::fleet::Fleet;
 
-/// Every word that fleet.yaml knows. In a template such a word is none where nothing was said; any other word is
-/// undefined, which is an error.
-type Words = Arc<BTreeSet<String>>;
+/// The names of all fields of fleet.yaml. In a template, a field that is not set is `none`. Other names are undefined,
+/// which is an error.
+type FieldNames = Arc<BTreeSet<String>>;
 
-/// The fleet, converted once: what a template sees of a cluster is a shared part of it.
+/// The fleet, converted once. The values of clusters and tenants are shared parts of it.
 #[derive(Debug)]
 pub(super) struct Values {
     /// The fleet.
@@ -32,9 +32,9 @@ struct TenantValues {
 impl Values {
     /// Converts a fleet.
     pub(super) fn new(fleet: &Fleet) -> Self {
-        let mut json = serde_json::to_value(fleet).expect("the words of a fleet are text, numbers, lists and mappings");
+        let mut json = serde_json::to_value(fleet).expect("a fleet consists of scalars, lists and mappings");
         derive(&mut json, fleet);
-        let fleet = value(json, &words());
+        let fleet = value(json, &field_names());
         let clusters = items(&fleet, "clusters");
         let tenants = items(&fleet, "tenants").into_iter().map(|tenant| {
             let components = items(&tenant, "components");
@@ -48,7 +48,7 @@ impl Values {
         Self { clusters, tenants: tenants.collect(), fleet }
     }
 
-    /// What a template sees beside `fleet` where it repeats: `cluster`, `tenant`, `component`, `stage`, `namespace`.
+    /// Returns the variables of a scope besides `fleet`: `cluster`, `tenant`, `component`, `stage`, `namespace`.
     pub(super) fn context(&self, scope: Scope, siblings: Option<&[String]>) -> Value {
         let tenant = scope.tenant.and_then(|index| self.tenants.get(index));
         let component = tenant.zip(scope.component).and_then(|(tenant, index)| tenant.components.get(index));
@@ -64,7 +64,7 @@ impl Values {
     }
 }
 
-/// Adds to each component whether some cluster leaves it out, which no component can tell by itself.
+/// Sets `leftOut` of each component: whether a cluster excludes it.
 fn derive(json: &mut serde_json::Value, fleet: &Fleet) {
     let left_out: BTreeSet<(&str, &str)> = fleet
         .clusters
@@ -86,31 +86,31 @@ fn items(value: &Value, key: &str) -> Vec<Value> {
     value.get_attr(key).and_then(|list| list.try_iter()).map(Iterator::collect).unwrap_or_default()
 }
 
-/// The names of all fields in the schema of fleet.yaml.
-fn words() -> Words {
-    fn collect(schema: &serde_json::Value, words: &mut BTreeSet<String>) {
+/// Returns the names of all fields in the schema of fleet.yaml.
+fn field_names() -> FieldNames {
+    fn collect(schema: &serde_json::Value, field_names: &mut BTreeSet<String>) {
         match schema {
             serde_json::Value::Object(fields) => {
                 if let Some(serde_json::Value::Object(properties)) = fields.get("properties") {
-                    words.extend(properties.keys().cloned());
+                    field_names.extend(properties.keys().cloned());
                 }
-                fields.values().for_each(|field| collect(field, words));
+                fields.values().for_each(|field| collect(field, field_names));
             }
-            serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, words)),
+            serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, field_names)),
             _ => {}
         }
     }
-    let mut words = BTreeSet::new();
-    collect(schemars::schema_for!(crate::fleet::model::Fleet).as_value(), &mut words);
-    Arc::new(words)
+    let mut field_names = BTreeSet::new();
+    collect(schemars::schema_for!(crate::fleet::model::Fleet).as_value(), &mut field_names);
+    Arc::new(field_names)
 }
 
-/// A value that is no part of the fleet.
+/// Converts a value that is not part of the fleet.
 pub(super) fn of(json: serde_json::Value) -> Value {
-    value(json, &Words::default())
+    value(json, &FieldNames::default())
 }
 
-fn value(json: serde_json::Value, words: &Words) -> Value {
+fn value(json: serde_json::Value, field_names: &FieldNames) -> Value {
     match json {
         serde_json::Value::Null => Value::from(()),
         serde_json::Value::Bool(bool) => Value::from(bool),
@@ -120,22 +120,22 @@ fn value(json: serde_json::Value, words: &Words) -> Value {
             (None, None) => Value::from(number.as_f64().unwrap_or_default()),
         },
         serde_json::Value::String(text) => Value::from(text),
-        serde_json::Value::Array(items) => items.into_iter().map(|item| value(item, words)).collect(),
+        serde_json::Value::Array(items) => items.into_iter().map(|item| value(item, field_names)).collect(),
         serde_json::Value::Object(fields) => {
             let entries: Vec<(Arc<str>, Value)> =
-                fields.into_iter().map(|(key, field)| (Arc::from(key), value(field, words))).collect();
+                fields.into_iter().map(|(key, field)| (Arc::from(key), value(field, field_names))).collect();
             let index = entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
-            Value::from_object(Record { entries, index, words: words.clone() })
+            Value::from_object(Record { entries, index, field_names: field_names.clone() })
         }
     }
 }
 
-/// A mapping: its entries in their order, and none for a word of fleet.yaml that was not said.
+/// A mapping: its entries in order, and `none` for a field of fleet.yaml that is not set.
 #[derive(Debug)]
 struct Record {
     entries: Vec<(Arc<str>, Value)>,
     index: BTreeMap<Arc<str>, usize>,
-    words: Words,
+    field_names: FieldNames,
 }
 
 impl Object for Record {
@@ -150,7 +150,7 @@ impl Object for Record {
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
         match self.index.get(key) {
             Some(at) => self.entries.get(*at).map(|(_, value)| value.clone()),
-            None => self.words.contains(key).then(|| Value::from(())),
+            None => self.field_names.contains(key).then(|| Value::from(())),
         }
     }
 
@@ -163,7 +163,7 @@ impl Object for Record {
     }
 }
 
-/// The variables of one template at one place.
+/// The variables of a template in a scope.
 #[derive(Debug)]
 struct Context {
     cluster: Option<Value>,

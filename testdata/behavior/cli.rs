@@ -13,7 +13,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A folder with a fleet of two clusters and a layout of its own.
+/// Creates a directory with a fleet of two clusters and a custom layout.
 fn fleet() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cli/render.in");
@@ -39,18 +39,21 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
-fn a_single_file_that_is_not_judged_hears_why() {
+fn a_skipped_single_file_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
-        ("a.json", "{}", "Flux reads files named .yaml or .yml"),
+        ("a.json", "{}", "is not a .yaml or .yml file"),
         ("b.yaml", "kind: [\n", "skipped, as are files that are no YAML"),
         ("c.yaml", "a: 1\n", "skipped, as are files without Kubernetes objects"),
     ];
     for (name, content, why) in cases {
         std::fs::write(folder.path().join(name), content).unwrap();
         let output = fleetwright(folder.path(), &["lint", name]);
-        let said = text(&output.stderr);
-        assert!(said.contains(why) && said.contains(name) && output.status.code() == Some(0), "{said}");
+        let output_text = text(&output.stderr);
+        assert!(
+            output_text.contains(why) && output_text.contains(name) && output.status.code() == Some(0),
+            "{output_text}"
+        );
     }
 }
 
@@ -75,17 +78,17 @@ fn a_closed_pipe_hides_no_finding_from_the_exit_code() {
 }
 
 #[test]
-fn colours_end_where_they_cannot_be_shown() {
+fn colors_are_disabled_without_a_terminal() {
     let folder = fleet();
-    let has_colours = |arguments: &[&str]| text(&fleetwright(folder.path(), arguments).stdout).contains('\x1b');
-    assert!(has_colours(&["render", "--check", "--color", "always"]));
-    assert!(!has_colours(&["render", "--check"]));
-    assert!(!has_colours(&["render", "--check", "--color", "never"]));
+    let has_colors = |arguments: &[&str]| text(&fleetwright(folder.path(), arguments).stdout).contains('\x1b');
+    assert!(has_colors(&["render", "--check", "--color", "always"]));
+    assert!(!has_colors(&["render", "--check"]));
+    assert!(!has_colors(&["render", "--check", "--color", "never"]));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_read_only_folder_is_named_and_nothing_is_written() {
+fn a_read_only_directory_is_an_error_and_nothing_is_written() {
     use std::os::unix::fs::PermissionsExt;
     let folder = fleet();
     let out = folder.path().join("out");
@@ -93,34 +96,37 @@ fn a_read_only_folder_is_named_and_nothing_is_written() {
     for read_only in [out.clone(), out.join("clusters")] {
         std::fs::set_permissions(&read_only, std::fs::Permissions::from_mode(0o555)).unwrap();
         if std::fs::write(read_only.join("probe"), "").is_ok() {
-            eprintln!("skipped: this user writes to read-only folders, as root does");
+            eprintln!("skipped: this user can write to read-only directories, like root");
             return;
         }
         let output = fleetwright(folder.path(), &["render", "-o", "out"]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("permission denied") && said.contains("out"), "{said}");
+        let output_text = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{output_text}");
+        assert!(output_text.contains("permission denied") && output_text.contains("out"), "{output_text}");
         assert!(!out.join(".fleetwright.lock").exists() && !out.join(".fleetwright.tmp").exists());
         std::fs::set_permissions(&read_only, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 }
 
-/// A file or a lock that cannot be read may hold anything: nothing is said of it, and nothing written over it.
+/// The state of an unreadable file or lock is unknown, so that a render neither reports nor overwrites it.
 #[test]
-fn what_cannot_be_read_is_neither_current_nor_stale() {
+fn an_unreadable_file_is_neither_current_nor_stale() {
     let folder = fleet();
     let root = folder.path();
     assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
     std::fs::write(root.join(".fleetwright.lock"), [0xff, 0x00]).unwrap();
     for arguments in [&["render"][..], &["render", "--check"]] {
         let output = fleetwright(root, arguments);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("cannot read `.fleetwright.lock`") && said.contains("--force"), "{said}");
+        let output_text = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{output_text}");
+        assert!(
+            output_text.contains("cannot read `.fleetwright.lock`") && output_text.contains("--force"),
+            "{output_text}"
+        );
     }
     let forced = fleetwright(root, &["render", "--force"]);
     assert!(
-        text(&forced.stderr).contains("the lock file was written; nothing else to change: 2 files"),
+        text(&forced.stderr).contains("wrote the lock file; no other changes: 2 files"),
         "{}",
         text(&forced.stderr)
     );
@@ -128,22 +134,26 @@ fn what_cannot_be_read_is_neither_current_nor_stale() {
 
 #[cfg(unix)]
 #[test]
-fn no_line_is_shown_of_what_a_link_called_fleet_yaml_leads_to() {
+fn the_target_of_a_linked_fleet_yaml_is_not_printed() {
     let folder = tempfile::tempdir().unwrap();
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("token"), "private: [\n").unwrap();
     std::os::unix::fs::symlink(outside.path().join("token"), folder.path().join("fleet.yaml")).unwrap();
     for arguments in [&["render", "--check"][..], &["render", "--explain-values"], &["lint", "--fleet", "fleet.yaml"]] {
         let output = fleetwright(folder.path(), arguments);
-        let said = text(&output.stderr) + &text(&output.stdout);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("it is a link out of the folder") && !said.contains("private"), "{said}");
+        let output_text = text(&output.stderr) + &text(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{output_text}");
+        assert!(
+            output_text.contains("it is a link to a directory or out of the root directory")
+                && !output_text.contains("private"),
+            "{output_text}"
+        );
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn an_unreadable_file_is_no_edited_one() {
+fn an_unreadable_file_is_not_an_edited_file() {
     use std::os::unix::fs::PermissionsExt;
     let folder = fleet();
     let root = folder.path();
@@ -152,19 +162,19 @@ fn an_unreadable_file_is_no_edited_one() {
         let mode = |mode| std::fs::set_permissions(root.join(path), std::fs::Permissions::from_mode(mode)).unwrap();
         mode(0);
         if std::fs::read(root.join("clusters/east/info.yaml")).is_ok() {
-            eprintln!("skipped: this user reads everything, as root does");
+            eprintln!("skipped: this user can read every file, like root");
             return;
         }
         let output = fleetwright(root, &["render", "--check"]);
         mode(0o755);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("cannot read `clusters/east/info.yaml`: permission denied"), "{said}");
+        let output_text = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{output_text}");
+        assert!(output_text.contains("cannot read `clusters/east/info.yaml`: permission denied"), "{output_text}");
     }
 }
 
 #[test]
-fn two_renders_at_once_take_turns() {
+fn concurrent_renders_wait_for_each_other() {
     let folder = fleet();
     let render = || Command::new(BINARY).current_dir(folder.path()).arg("render").stderr(Stdio::piped()).spawn();
     for round in 0..10 {
@@ -181,7 +191,7 @@ fn two_renders_at_once_take_turns() {
 }
 
 #[test]
-fn a_result_goes_to_standard_output_and_talk_does_not() {
+fn results_go_to_stdout_and_messages_to_stderr() {
     let folder = fleet();
     let check = fleetwright(folder.path(), &["render", "--check"]);
     assert!(text(&check.stdout).starts_with("--- /dev/null\n"), "{}", text(&check.stdout));
@@ -193,9 +203,9 @@ fn a_result_goes_to_standard_output_and_talk_does_not() {
     assert!(text(&json.stderr).contains("no findings"));
 }
 
-/// What was interrupted is repaired: whatever subset of the work a killed run did, the next render finishes it.
+/// Tests that a render completes the work of an interrupted one.
 #[test]
-fn a_render_repairs_what_an_interrupted_one_left() {
+fn a_render_completes_an_interrupted_one() {
     let folder = fleet();
     let root = folder.path();
     assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
@@ -205,7 +215,7 @@ fn a_render_repairs_what_an_interrupted_one_left() {
     assert_eq!(fleetwright(root, &["render"]).status.code(), Some(0));
     let done = std::fs::read_to_string(root.join(".fleetwright.lock")).unwrap();
 
-    // Killed after one file: the lock lists both states, the folder of the removed file is empty, the stage is there.
+    // Interrupted after one file: the lock lists both states, the directory of the removed file is empty, the stage exists.
     std::fs::write(root.join(".fleetwright.lock"), format!("{lock}{done}")).unwrap();
     std::fs::remove_dir_all(root.join("clusters/north")).unwrap();
     std::fs::create_dir_all(root.join("clusters/west")).unwrap();
@@ -222,7 +232,7 @@ fn repository() -> std::path::PathBuf {
 }
 
 #[test]
-fn what_commands_write_for_programs_is_what_its_schema_describes() {
+fn json_output_matches_its_schema() {
     let cases: [(&str, &[&str]); 4] = [
         ("build", &["build", "--format", "json"]),
         ("trace", &["trace", "Deployment/shop/web", "--format", "json"]),
@@ -236,20 +246,20 @@ fn what_commands_write_for_programs_is_what_its_schema_describes() {
         let document = serde_json::from_slice(&written.stdout).unwrap();
         let errors: Vec<String> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{name}: {errors:?}");
-        assert!(!text(&written.stdout).contains("hunter2"), "{name}: a Secret's value is shown");
+        assert!(!text(&written.stdout).contains("hunter2"), "{name}: the value of a Secret is printed");
     }
 }
 
 #[test]
-fn the_values_of_secrets_are_shown_only_when_asked_for() {
+fn values_of_secrets_are_printed_only_with_show_secrets() {
     let masked = text(&fleetwright(&repository(), &["build"]).stdout);
     let shown = text(&fleetwright(&repository(), &["build", "--show-secrets"]).stdout);
     assert!(!masked.contains("hunter2") && shown.contains("token: hunter2"));
 }
 
-/// Names are the user's: what ends a label, a line or a comment in one form must not do so here.
+/// Names of objects may contain characters that end a label, a line or a comment in an output format.
 #[test]
-fn names_of_objects_break_no_form_of_output() {
+fn names_of_objects_are_escaped_in_every_format() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: \"a\\\"]; b\\n\
                     rm -rf\\e[1m#c\"\n  namespace: x\nspec: {path: ./y, sourceRef: {kind: GitRepository, name: \"\\n---\"}}\n";
@@ -268,7 +278,7 @@ fn names_of_objects_break_no_form_of_output() {
     assert_eq!(built.matches("\n---").count() + usize::from(built.starts_with("---")), 1, "{built}");
 }
 
-/// A repository with a configuration, an application and a copy of another repository beside it.
+/// Creates a repository with a configuration and an application, and a copy of another repository beside it.
 fn configured() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [none.yaml]\n";
@@ -292,12 +302,12 @@ fn configured() -> tempfile::TempDir {
 }
 
 #[test]
-fn the_nearest_configuration_of_the_repository_counts_and_no_further() {
+fn the_nearest_configuration_in_the_repository_is_used() {
     let folder = configured();
     let lint = |from: &str, dir: &str| {
         let output = fleetwright(&folder.path().join(from), &["lint", dir]);
-        let said = text(&output.stdout) + &text(&output.stderr);
-        let summary = said.lines().find_map(|line| line.split_once(" in 0 objects of ")).unwrap_or_default();
+        let output_text = text(&output.stdout) + &text(&output.stderr);
+        let summary = output_text.lines().find_map(|line| line.split_once(" in 0 objects of ")).unwrap_or_default();
         (output.status.code(), summary.0.to_owned())
     };
     let warning = (Some(0), "1 warning".to_owned());
@@ -306,8 +316,8 @@ fn the_nearest_configuration_of_the_repository_counts_and_no_further() {
     }
     assert_eq!(lint("repo", "a/old"), (Some(0), "no findings".to_owned()));
     assert_eq!(lint("repo", "b").1, "no findings");
-    assert_eq!(lint("repo", ".sub"), (Some(1), "1 error".to_owned()), "a repository in a repository is another one");
-    assert_eq!(lint("", ".").0, Some(2), "a mistake is no configuration to ignore");
+    assert_eq!(lint("repo", ".sub"), (Some(1), "1 error".to_owned()), "a nested repository is separate");
+    assert_eq!(lint("", ".").0, Some(2), "an invalid configuration is an error");
 }
 
 #[test]
@@ -324,7 +334,7 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
     assert!(lint("repo/a", ".").contains("1 error in"), "{}", lint("repo/a", "."));
     assert!(lint("repo/a", "old").contains("1 finding excepted"), "{}", lint("repo/a", "old"));
 
-    // A copy beside the repository is called by the path that leads there, wherever the command runs.
+    // The path of a copy beside the repository is relative to the current directory.
     let sync = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: \
                 flux-system}\nspec: {url: https://example.com/repo.git, ref: {branch: main}}\n---\napiVersion: \
                 kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: \
@@ -343,7 +353,7 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
     }
     let sources = "sources: [{url: https://example.com/apps.git, path: ../apps}]";
     config(&format!("{sources}\nlint: {{skip: [a, b, .sub]}}"));
-    assert!(lint("repo", ".").contains("copy `../apps` lies outside of the repository"), "{}", lint("repo", "."));
+    assert!(lint("repo", ".").contains("copy `../apps` is outside of the repository"), "{}", lint("repo", "."));
     let lint = |from: &str, dir: &str| {
         let output = fleetwright(&root.join(from), &["lint", "--trust-config", dir]);
         text(&output.stdout) + &text(&output.stderr)
@@ -355,9 +365,9 @@ fn paths_of_a_configuration_above_are_relative_to_it() {
     }
 }
 
-/// What is wrong with a cluster as a whole concerns none of its appliers, and is said all the same.
+/// Tests that an error of a whole cluster is reported although no applier has it.
 #[test]
-fn what_a_cluster_is_refused_for_fails_a_build_of_it() {
+fn an_error_of_a_whole_cluster_fails_its_build() {
     let folder = tempfile::tempdir().unwrap();
     let source = "sourceRef: {kind: GitRepository, name: flux-system}";
     let itself = format!(
@@ -375,10 +385,13 @@ fn what_a_cluster_is_refused_for_fails_a_build_of_it() {
     std::fs::write(folder.path().join("apps/again.yaml"), itself).unwrap();
     std::fs::write(folder.path().join("gotk-sync.yaml"), sync).unwrap();
     let built = fleetwright(folder.path(), &["build"]);
-    let said = text(&built.stderr);
-    assert!(said.contains("makes itself over and over under new names") && said.contains("again.yaml:4"), "{said}");
-    assert_eq!(built.status.code(), Some(1), "{said}");
-    // One of those that build is printed without a word about the rest.
+    let output_text = text(&built.stderr);
+    assert!(
+        output_text.contains("creates itself repeatedly under new names") && output_text.contains("again.yaml:4"),
+        "{output_text}"
+    );
+    assert_eq!(built.status.code(), Some(1), "{output_text}");
+    // The build of one valid Kustomization does not report the other errors.
     let built = fleetwright(folder.path(), &["build", "--kustomization", "flux-system/again-x"]);
     assert_eq!(built.status.code(), Some(0), "{}", text(&built.stderr));
 }

@@ -72,7 +72,7 @@ fn a_config_map_that_no_cluster_receives_is_a_fault_where_all_is_known() {
     let repo = load(&[&sync("a"), &apps, RELEASE].concat());
     let values = release_values(&repo.clusters[0]);
     assert_eq!(values.faults.len(), 1);
-    assert_eq!(values.faults[0].message, "there is no ConfigMap `defaults`");
+    assert_eq!(values.faults[0].message, "the ConfigMap `defaults` is not defined");
     // Another cluster may have it, or the fleet of a tenant.
     let edge = kustomization("clusters/a/apps.yaml", "apps", "  path: apps\n  kubeConfig: {secretRef: {name: edge}}");
     for repo in [load(&[&sync("a"), &edge, RELEASE].concat()), load(RELEASE)] {

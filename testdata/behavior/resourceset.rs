@@ -69,7 +69,7 @@ fn what_only_a_cluster_knows_is_said() {
     let reason = |text: &str| set(text).not_expanded.unwrap();
     assert_eq!(
         reason("  inputsFrom: [{name: live}]\n"),
-        "ResourceSetInputProvider `b/live` asks a live system (`GitHubBranch`)"
+        "ResourceSetInputProvider `b/live` queries a live system (`GitHubBranch`)"
     );
     assert_eq!(reason("  inputsFrom: [{name: other}]\n"), "the input provider `b/other` is not here");
     let resource = |name: &str, value: &str| {
@@ -93,7 +93,7 @@ fn a_fault_stands_at_its_line_with_the_input_that_shows_it() {
     let text = SET.replace("inputs.replicas | int", "inputs.replica | int");
     let expansion = expansion("set.yaml", &text);
     let [finding] = &*expansion.findings else { panic!("{:?}", expansion.findings) };
-    assert_eq!(finding.message, "ResourceSet `flux-system/apps` does not expand: there is no `replica` here");
+    assert_eq!(finding.message, "ResourceSet `flux-system/apps` cannot be expanded: `replica` is not set");
     assert_eq!(finding.at.span.position().line, 16);
     assert_eq!(finding.related[0].span.position().line, 6);
 }

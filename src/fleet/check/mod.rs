@@ -1,6 +1,6 @@
-//! What a schema cannot see: names that stand twice, references that lead nowhere, places that collide.
+//! Checks that a schema cannot express: duplicate names, dangling references and collisions.
 //!
-//! Every check passes over what is broken, since the schema has reported it, so that all mistakes come in one run.
+//! Every check skips invalid nodes, which the schema reports, so that one run reports all errors.
 
 mod names;
 mod places;
@@ -15,7 +15,7 @@ use crate::fleet::input::layout::Layout;
 use crate::fleet::merge::levels::Merged;
 use crate::fleet::resolve::dependencies::Graph;
 
-/// Checks what was written, as written and as merged.
+/// Checks a fleet, as written and as merged.
 pub(super) fn check(
     input: &Input,
     merged: &Merged,

@@ -1,4 +1,4 @@
-//! Folders and namespaces that collide.
+//! Collisions of cluster directories and namespaces.
 
 use crate::base::finding::Finding;
 use crate::fleet::input::files::Input;
@@ -8,7 +8,7 @@ use crate::kube::groups;
 use crate::text::{Index, Span, join};
 use crate::yaml::Node;
 
-/// The rule of two things in one place.
+/// The rule id for cluster directories and namespaces that collide.
 const COLLISION: &str = "collision";
 
 pub(super) fn check(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
@@ -16,7 +16,7 @@ pub(super) fn check(input: &Input, merged: &Merged, findings: &mut Vec<Finding>)
     namespaces(input, merged, findings);
 }
 
-/// Where to point for a cluster's path: where the cluster says it, or its name where it inherits it.
+/// Returns the place to report for a cluster's path: its `path`, or its `name` if the path is inherited.
 fn place<'a>(written: &'a Node, path: &'a Node) -> &'a Span {
     written.get("path").or_else(|| written.get("name")).unwrap_or(path).span()
 }
@@ -32,23 +32,26 @@ fn clusters(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
             if *other == name {
                 continue;
             }
-            let message = format!("clusters `{other}` and `{name}` sync one folder, `{text}`");
-            let help = "each would apply what is meant for the other; a path can say `{{ cluster.name }}`";
+            let message = format!("clusters `{other}` and `{name}` sync the same directory, `{text}`");
+            let help = "set different paths, for example with `{{ cluster.name }}`; otherwise each cluster applies the objects of the other";
             findings.push(
-                Finding::error(COLLISION, at.clone(), message).related((*first).clone(), "the other one").help(help),
+                Finding::error(COLLISION, at.clone(), message)
+                    .related((*first).clone(), "the other cluster")
+                    .help(help),
             );
             continue;
         }
         folders.insert(folder, (name, at));
     }
-    // In sorted order a folder's subfolders come after it, though others (`a-b` between `a` and `a/b`) may stand between.
+    // Sorting does not make subdirectories adjacent: `a-b` is between `a` and `a/b`.
     for (folder, (name, at)) in &folders {
         let above = folder.match_indices('/').find_map(|(end, _)| folders.get_key_value(folder.get(..end)?));
         if let Some((outer, (other, outer_at))) = above {
-            let message = format!("cluster `{other}` syncs `{outer}`, in which the folder of `{name}` lies");
+            let message = format!("cluster `{other}` syncs `{outer}`, which contains the directory of `{name}`");
             let finding =
-                Finding::error(COLLISION, (*at).clone(), message).related((*outer_at).clone(), "the outer one");
-            findings.push(finding.help("it would apply what is meant for the other"));
+                Finding::error(COLLISION, (*at).clone(), message).related((*outer_at).clone(), "the outer directory");
+            let help = format!("move one of the directories; otherwise `{other}` applies the objects of `{name}`");
+            findings.push(finding.help(help));
         }
     }
 }
@@ -67,17 +70,17 @@ fn namespaces(input: &Input, merged: &Merged, findings: &mut Vec<Finding>) {
         for node in listed.chain(implied) {
             let Some(namespace) = node.text() else { continue };
             if namespace == flux {
-                let message = format!("tenant `{owner}` claims `{namespace}`, the namespace of Flux");
-                let help = "whoever may change Flux's objects is no longer confined; choose another namespace";
+                let message = format!("tenant `{owner}` uses `{namespace}`, the namespace of Flux");
+                let help = "choose another namespace; an account that can change the objects of Flux is not confined";
                 findings.push(Finding::error(COLLISION, node.span().clone(), message).help(help));
                 continue;
             }
             match owners.get(namespace).copied() {
                 Some((other, first)) if other != owner => {
-                    let message = format!("tenants `{other}` and `{owner}` both claim namespace `{namespace}`");
+                    let message = format!("tenants `{other}` and `{owner}` both use namespace `{namespace}`");
                     let finding = Finding::error(COLLISION, node.span().clone(), message);
-                    let help = "a namespace belongs to one tenant; a component can say another one with `namespace`";
-                    findings.push(finding.related(first.clone(), format!("`{other}` claims it here")).help(help));
+                    let help = "use the namespace in one tenant only; set another one in the component's `namespace`";
+                    findings.push(finding.related(first.clone(), format!("used by `{other}` here")).help(help));
                 }
                 Some(_) => {}
                 None => {

@@ -1,4 +1,4 @@
-//! References that lead nowhere.
+//! Dangling references.
 
 use crate::base::finding::{Finding, did_you_mean};
 use crate::fleet::input::files::Input;
@@ -7,9 +7,9 @@ use crate::fleet::resolve::dependencies::{DANGLING_DEPENDENCY, Graph, depends_on
 use crate::text::{Index, Span};
 use crate::yaml::Node;
 
-/// The rule of environments that are not defined.
+/// The rule id for environments that are not defined.
 const UNKNOWN_ENVIRONMENT: &str = "unknown-environment";
-/// The rule of other names that name nothing.
+/// The rule id for other references to undefined names.
 const DANGLING_REFERENCE: &str = "dangling-reference";
 
 pub(super) fn check(input: &Input, merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<Finding>) {
@@ -38,7 +38,7 @@ pub(super) fn check(input: &Input, merged: &Merged, graph: &Graph<'_>, findings:
         component_sources(tenant, &merged.sources, findings);
         access(tenant, findings);
     }
-    what_runs(merged, graph, findings);
+    missing_dependencies(merged, graph, findings);
 }
 
 fn items<'a>(node: &'a Node, key: &str) -> &'a [Node] {
@@ -48,7 +48,7 @@ fn items<'a>(node: &'a Node, key: &str) -> &'a [Node] {
 struct Environments<'a> {
     names: Vec<&'a str>,
     known: Index<&'a str, ()>,
-    /// Where they are defined.
+    /// The place of the definitions.
     at: Option<Span>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Environments<'a> {
             return;
         }
         let mut finding =
-            Finding::error(UNKNOWN_ENVIRONMENT, at.clone(), format!("there is no environment `{environment}`"));
+            Finding::error(UNKNOWN_ENVIRONMENT, at.clone(), format!("unknown environment `{environment}`"));
         finding = match did_you_mean(environment, self.names.iter().copied()) {
             Some(meant) => finding.help(format!("did you mean `{meant}`?")),
             None => finding.help(format!("define it: `environments: {{{environment}: {{}}}}`")),
@@ -83,7 +83,7 @@ fn dangling(at: &Span, message: String, typed: &str, known: &[&str]) -> Finding 
     let finding = Finding::error(DANGLING_REFERENCE, at.clone(), message);
     match did_you_mean(typed, known.iter().copied()) {
         Some(meant) => finding.help(format!("did you mean `{meant}`?")),
-        None => finding.help(format!("there are: {}", listed(known))),
+        None => finding.help(format!("use one of: {}", listed(known))),
     }
 }
 
@@ -91,7 +91,7 @@ fn chosen_tenants(level: &Node, graph: &Graph<'_>, findings: &mut Vec<Finding>) 
     for item in items(level, "tenants") {
         let Some(tenant) = item.text() else { continue };
         if graph.components(tenant).is_none() {
-            let message = format!("there is no tenant `{tenant}`");
+            let message = format!("unknown tenant `{tenant}`");
             findings.push(dangling(item.span(), message, tenant, graph.tenant_names()));
         }
     }
@@ -102,7 +102,7 @@ fn left_out_components(level: &Node, graph: &Graph<'_>, findings: &mut Vec<Findi
         let Some((tenant, component)) = item.text().and_then(|text| text.split_once('/')) else { continue };
         match graph.components(tenant) {
             None => {
-                let message = format!("there is no tenant `{tenant}`");
+                let message = format!("unknown tenant `{tenant}`");
                 findings.push(dangling(item.span(), message, tenant, graph.tenant_names()));
             }
             Some(known) if !graph.has_component(tenant, component) => {
@@ -122,20 +122,20 @@ fn component_sources(tenant: &Node, sources: &[Node], findings: &mut Vec<Finding
             && !known.contains(&text)
         {
             let at = chosen.unwrap_or(component).span();
-            let of = name(tenant).unwrap_or_default();
-            findings.push(dangling(at, format!("tenant `{of}` has no source `{text}`"), text, &known));
+            let tenant = name(tenant).unwrap_or_default();
+            findings.push(dangling(at, format!("tenant `{tenant}` has no source `{text}`"), text, &known));
         }
         if let (None, true, Some(component), Some(tenant)) =
             (chosen, sources.is_empty(), component.get("name"), name(tenant))
         {
             let message = format!("tenant `{tenant}` has components but no `source`");
-            let help = "say where they come from: `source: {url: https://…}`";
+            let help = "set the source of the components: `source: {url: https://…}`";
             findings.push(Finding::error(DANGLING_REFERENCE, component.span().clone(), message).help(help));
         }
     }
 }
 
-/// The namespaces of a tenant, as components and its list name them.
+/// Returns the namespaces of a tenant: those in its list and those of its components.
 fn namespaces(tenant: &Node) -> Vec<&str> {
     let listed = items(tenant, "namespaces").iter().filter_map(name);
     let implied = items(tenant, "components").iter().filter_map(namespace_of).filter_map(Node::text);
@@ -147,15 +147,15 @@ fn access(tenant: &Node, findings: &mut Vec<Finding>) {
     for item in items(tenant, "access").iter().flat_map(|access| items(access, "namespaces")) {
         let Some(namespace) = item.text() else { continue };
         if !known.contains(&namespace) {
-            let of = name(tenant).unwrap_or_default();
-            let message = format!("tenant `{of}` has no namespace `{namespace}`");
+            let tenant = name(tenant).unwrap_or_default();
+            let message = format!("tenant `{tenant}` has no namespace `{namespace}`");
             findings.push(dangling(item.span(), message, namespace, &known));
         }
     }
 }
 
-/// What runs on a cluster must not wait for what does not: it would wait for ever.
-fn what_runs(merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<Finding>) {
+/// Reports dependencies on tenants and components that a cluster does not run: the dependent never becomes ready.
+fn missing_dependencies(merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<Finding>) {
     let waits = Waits::of(merged, graph);
     for cluster in &merged.clusters {
         let (chosen, left_out) = (cluster.get("tenants"), cluster.get("withoutComponents"));
@@ -172,9 +172,9 @@ fn what_runs(merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<Finding>) {
         for (tenant, other, written) in &waits.tenants {
             if runs(tenant) && !runs(other) {
                 let message =
-                    format!("cluster `{cluster_name}` runs tenant `{tenant}` but not `{other}`, for which it waits");
+                    format!("cluster `{cluster_name}` runs tenant `{tenant}` but not its dependency `{other}`");
                 let finding = Finding::error(DANGLING_DEPENDENCY, at("tenants"), message);
-                findings.push(finding.related((*written).clone(), "it waits because of this"));
+                findings.push(finding.related((*written).clone(), "the dependency is defined here"));
             }
         }
         if chosen.is_none() && gone.is_empty() {
@@ -184,16 +184,16 @@ fn what_runs(merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<Finding>) {
             let tenant = |path: &str| path.split_once('/').is_some_and(|(tenant, _)| runs(tenant));
             let stays = |path: &String| tenant(path) && !gone.contains(path.as_str());
             if stays(from) && !stays(to) {
-                let message = format!("cluster `{cluster_name}` runs `{from}` but not `{to}`, for which it waits");
+                let message = format!("cluster `{cluster_name}` runs `{from}` but not its dependency `{to}`");
                 let place = gone.get(to.as_str()).map_or_else(|| at("tenants"), |item| item.span().clone());
                 let finding = Finding::error(DANGLING_DEPENDENCY, place, message);
-                findings.push(finding.related((*written).clone(), "it waits because of this"));
+                findings.push(finding.related((*written).clone(), "the dependency is defined here"));
             }
         }
     }
 }
 
-/// Who waits for whom, as written; components as `tenant/component`.
+/// The dependencies as written; components as `tenant/component`.
 struct Waits<'a> {
     tenants: Vec<(&'a str, &'a str, &'a Span)>,
     components: Vec<(String, String, &'a Span)>,

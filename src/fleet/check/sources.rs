@@ -1,4 +1,4 @@
-//! Sources whose revision or signature does not fit their kind.
+//! Revisions and signature verifications that do not match the kind of a source.
 
 use super::names::DUPLICATE_NAME;
 use crate::base::finding::Finding;
@@ -24,7 +24,7 @@ pub(super) fn check(input: &Input, merged: &Merged, layout: Option<&Layout>, fin
         let platform = tenant.node.get("role").and_then(Node::text) == Some("platform");
         for (index, source) in tenant.sources.iter().enumerate() {
             source_fits(source, findings);
-            // The layout names the first source; without a layout nobody can know.
+            // The layout sets the name of the first source; without a layout the name is unknown.
             if index > 0 || layout.is_some() {
                 is_named(source, findings);
             }
@@ -32,10 +32,10 @@ pub(super) fn check(input: &Input, merged: &Merged, layout: Option<&Layout>, fin
             let at = source.get("url").unwrap_or(source);
             match of_platform.get(own).copied() {
                 Some((other, first)) if platform && other != tenant => {
-                    let message = format!("the platform tenants `{other}` and `{tenant}` both have a source `{own}`");
+                    let message = format!("platform tenants `{other}` and `{tenant}` both define a source `{own}`");
                     let finding = Finding::error(DUPLICATE_NAME, at.span().clone(), message);
-                    let help = "both would be one object in the namespace of Flux; name one of them differently";
-                    findings.push(finding.related(first.span().clone(), "the other one").help(help));
+                    let help = "rename one of them; both define the same object in the namespace of Flux";
+                    findings.push(finding.related(first.span().clone(), "the other source").help(help));
                 }
                 None if platform => {
                     of_platform.insert(own, (tenant, at));
@@ -46,7 +46,7 @@ pub(super) fn check(input: &Input, merged: &Merged, layout: Option<&Layout>, fin
     }
 }
 
-/// The signatures of the operator's charts, each once.
+/// Checks the signature verification of the operator's chart, once for each place.
 fn operators_fit(merged: &Merged, findings: &mut Vec<Finding>) {
     let mut seen: Index<(String, u32), ()> = Index::default();
     for flux in merged.clusters.iter().filter_map(|cluster| cluster.get("flux")).chain([&merged.flux]) {
@@ -61,7 +61,7 @@ fn operators_fit(merged: &Merged, findings: &mut Vec<Finding>) {
 fn is_named(source: &Node, findings: &mut Vec<Finding>) {
     let Some(url) = source.get("url").filter(|_| name(source).is_none()) else { return };
     let message = format!("source `{}` has no `name`", url.text().unwrap_or_default());
-    let help = "components choose it by its name: `name: charts`";
+    let help = "set a name for components to reference, for example `name: charts`";
     findings.push(Finding::error(INVALID_FLEET, url.span().clone(), message).help(help));
 }
 
@@ -82,8 +82,10 @@ fn source_fits(source: &Node, findings: &mut Vec<Finding>) {
     if let Some(timeout) = source.get("timeout")
         && let Some(text) = timeout.text().filter(|text| text.contains('h'))
     {
-        let message = format!("`{text}` is no timeout of a source: Flux takes minutes at most");
-        findings.push(Finding::error(INVALID_FLEET, timeout.span().clone(), message).help("for example `60m`"));
+        let message = format!("`{text}` is not a valid timeout of a source: Flux does not accept hours");
+        findings.push(
+            Finding::error(INVALID_FLEET, timeout.span().clone(), message).help("use minutes, for example `60m`"),
+        );
     }
 }
 
@@ -94,33 +96,39 @@ fn provider_fits(source: &Node, kind: SourceKind, findings: &mut Vec<Finding>) {
         (SourceKind::OCIRepository, Some("github")) => "an OCI artifact",
         _ => return,
     };
-    let message = format!("`{}` does not fit: it is no way to fetch {what}", provider.text().unwrap_or_default());
-    findings.push(Finding::error(INVALID_FLEET, provider.span().clone(), message).help("use a `secret`"));
+    let message = format!("provider `{}` does not support {what}", provider.text().unwrap_or_default());
+    findings.push(Finding::error(INVALID_FLEET, provider.span().clone(), message).help("use `secret`"));
 }
 
 fn reference_fits(reference: &Node, kind: SourceKind, findings: &mut Vec<Finding>) {
     let said: Vec<_> = reference.entries().iter().filter(|entry| !entry.node.is_null()).collect();
     if reference.is_map() && said.is_empty() {
-        let finding = Finding::error(INVALID_FLEET, reference.span().clone(), "`ref` names no revision");
-        findings.push(finding.help("say one of `branch`, `tag`, `semver`, `commit` and `digest`, or leave `ref` out"));
+        let finding = Finding::error(INVALID_FLEET, reference.span().clone(), "`ref` does not set a revision");
+        findings.push(finding.help("set one of `branch`, `tag`, `semver`, `commit` and `digest`, or remove `ref`"));
     }
     if let [first, second, ..] = said.as_slice() {
-        let message = format!("`ref` says `{}` and `{}`; one of them names the revision", first.key, second.key);
+        let message = format!("`ref` sets both `{}` and `{}`", first.key, second.key);
         let finding = Finding::error(INVALID_FLEET, second.key_span(), message);
-        findings.push(finding.related(first.key_span(), "the other one").help("keep one: Flux would silently choose"));
+        findings.push(
+            finding
+                .related(first.key_span(), "the other field")
+                .help("remove one of them; Flux silently ignores the other"),
+        );
     }
     for entry in said {
         let (fits, what, instead) = match kind {
-            SourceKind::GitRepository => (&*entry.key != "digest", "a Git repository has no digests", "`commit`"),
+            SourceKind::GitRepository => {
+                (&*entry.key != "digest", "a Git repository does not have digests", "`commit`")
+            }
             SourceKind::OCIRepository => (
                 !matches!(&*entry.key, "branch" | "commit"),
-                "an OCI artifact has no branches or commits",
+                "an OCI artifact does not have branches or commits",
                 "`tag`, `semver` or `digest`",
             ),
         };
         if !fits {
             let finding =
-                Finding::error(INVALID_FLEET, entry.key_span(), format!("`{}` does not fit: {what}", entry.key));
+                Finding::error(INVALID_FLEET, entry.key_span(), format!("`{}` is not supported: {what}", entry.key));
             findings.push(finding.help(format!("use {instead}")));
         }
     }
@@ -133,21 +141,21 @@ fn verify_fits(verify: &Node, kind: SourceKind, findings: &mut Vec<Finding>) {
             SourceKind::OCIRepository => (&*entry.key != "mode", "a Git repository"),
         };
         if !fits {
-            let message = format!("`{}` does not fit: it is for the signature of {of}", entry.key);
+            let message = format!("`{}` is not supported: it verifies the signature of {of}", entry.key);
             findings.push(Finding::error(INVALID_FLEET, entry.key_span(), message));
         }
     }
-    let said = |key: &str| verify.get(key).is_some_and(|node| !node.is_null());
+    let is_set = |key: &str| verify.get(key).is_some_and(|node| !node.is_null());
     let needs_keys =
         kind == SourceKind::GitRepository || verify.get("provider").and_then(Node::text) == Some("notation");
-    if needs_keys && !said("secret") {
-        let message = "`verify` has no `secret`: Flux would not know whose signature counts";
-        let help = "add it, for example `secret: trusted-keys`";
+    if needs_keys && !is_set("secret") {
+        let message = "`verify` has no `secret`: Flux needs the public keys of the trusted signers";
+        let help = "set it, for example `secret: trusted-keys`";
         findings.push(Finding::error(INVALID_FLEET, verify.span().clone(), message).help(help));
     }
-    if said("issuer") != said("subject") {
-        let (one, other) = if said("issuer") { ("issuer", "subject") } else { ("subject", "issuer") };
-        let message = format!("`verify` says `{one}` without `{other}`: a signer is known by both");
+    if is_set("issuer") != is_set("subject") {
+        let (one, other) = if is_set("issuer") { ("issuer", "subject") } else { ("subject", "issuer") };
+        let message = format!("`verify` sets `{one}` without `{other}`: both identify the signer");
         let help = format!("add `{other}`, a regular expression");
         findings.push(Finding::error(INVALID_FLEET, verify.span().clone(), message).help(help));
     }

@@ -1,4 +1,4 @@
-//! Variables that would be no text any more where Flux puts them.
+//! Variables whose values are not strings after substitution.
 
 use crate::base::finding::Finding;
 use crate::fleet::input::layout::Layout;
@@ -8,9 +8,9 @@ use crate::fleet::resolve::variable::{is_text_unquoted, whole_reference};
 use crate::text::{Index, Span};
 use crate::yaml::{Node, Value};
 
-/// The rule of variables that change their type when they are substituted.
+/// The rule id for variables whose type changes when Flux substitutes them.
 const UNSAFE_VARIABLE: &str = "unsafe-variable";
-/// The rule of components that wait for variables that nobody brings.
+/// The rule id for runtime-info copies that Flux does not fill.
 const MISSING_VARIABLES: &str = "missing-variables";
 
 pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec<Finding>) {
@@ -22,7 +22,7 @@ pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec
     for tenant in &merged.tenants {
         let substitutes = tenant.node.at_keys(&["sync", "substitute"]);
         if substitutes.and_then(Node::text) != Some("true") {
-            nobody_copies(tenant, substitutes, &is_users, findings);
+            unfilled_copies(tenant, substitutes, &is_users, findings);
             continue;
         }
         let own = tenant.node.at_keys(&["sync", "variables"]);
@@ -41,11 +41,12 @@ pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec
                 if reported.insert((path.to_owned(), start), ()).is_some() {
                     continue;
                 }
-                let message =
-                    format!("`{text}` would not stay text: Flux puts `{variable}` into `{field}` without quotes");
+                let message = format!(
+                    "`{text}` would not remain a string: Flux substitutes `{variable}` in `{field}` without quotes"
+                );
                 let help = format!(
-                    "the API server would refuse the object; choose a value that YAML reads as text, or let `{field}` say \
-                     more than the variable, for example `v-${{{variable}}}`"
+                    "choose a value that YAML reads as a string, or add text to `{field}`, for example `v-${{{variable}}}`; the \
+                     API server rejects other types"
                 );
                 let finding = Finding::error(UNSAFE_VARIABLE, place.clone(), message).help(help);
                 findings.push(finding.related(used.clone(), format!("`{variable}` is used here")));
@@ -54,7 +55,7 @@ pub(super) fn check(merged: &Merged, layout: Option<&Layout>, findings: &mut Vec
     }
 }
 
-/// Values of several lines, which Flux reads as one.
+/// Reports multi-line values, since Flux removes their line breaks.
 fn line_breaks(merged: &Merged, is_users: &impl Fn(&Span) -> bool, findings: &mut Vec<Finding>) {
     let mut reported: Index<(String, u32), ()> = Index::default();
     for variables in merged.clusters.iter().filter_map(|cluster| cluster.get("runtimeInfo")) {
@@ -64,14 +65,14 @@ fn line_breaks(merged: &Merged, is_users: &impl Fn(&Span) -> bool, findings: &mu
             if !is_long || !is_users(entry.node.span()) || reported.insert((path.to_owned(), start), ()).is_some() {
                 continue;
             }
-            let message = format!("`{}` has several lines, and Flux takes the line breaks out", entry.key);
-            let help = "say it in one line, or keep it in a ConfigMap of its own: `objects` of the cluster";
+            let message = format!("`{}` has several lines, and Flux removes the line breaks", entry.key);
+            let help = "write it in one line, or define a separate ConfigMap in `objects` of the cluster";
             findings.push(Finding::warning(UNSAFE_VARIABLE, entry.node.span().clone(), message).help(help));
         }
     }
 }
 
-/// Where to point for a variable: where it was said, or the setting that the layout made it of.
+/// Returns the place to report for a variable: its value, or the setting from which the layout derives it.
 fn place<'a>(cluster: &'a Node, value: &'a Node, text: &str, is_users: &impl Fn(&Span) -> bool) -> &'a Span {
     if is_users(value.span()) {
         return value.span();
@@ -86,7 +87,7 @@ fn runs(cluster: &Node, tenant: &MergedTenant) -> bool {
     cluster.get("tenants").is_none_or(|chosen| chosen.items().iter().any(|item| item.text() == own))
 }
 
-/// The fields of a tenant that must be text and are nothing but a variable: variable, field, place.
+/// Returns the string fields of a tenant that consist of one variable: variable, field, place.
 fn uses(tenant: &MergedTenant) -> Vec<(&str, &str, &Span)> {
     let mut found = Vec::new();
     for source in &tenant.sources {
@@ -108,8 +109,8 @@ fn collect<'a>(field: &'a str, node: &'a Node, found: &mut Vec<(&'a str, &'a str
     }
 }
 
-/// A copy of runtime-info is filled by the tenant's own Kustomization.
-fn nobody_copies(
+/// Reports a tenant with copies of runtime-info that its own Kustomization does not fill.
+fn unfilled_copies(
     tenant: &MergedTenant,
     substitutes: Option<&Node>,
     is_users: &impl Fn(&Span) -> bool,
@@ -126,13 +127,15 @@ fn nobody_copies(
     let Some(part) = parts.into_iter().find(|part| is_on(part, "substitute")) else { return };
     let said = substitutes.filter(|node| is_users(node.span()));
     let Some(at) = said.or_else(|| tenant.node.get("name")) else { return };
-    let of = name(&tenant.node).unwrap_or_default();
-    let message = format!("nothing would fill the copies of runtime-info of `{of}`: its `sync` does not substitute");
-    let help = "say `sync: {substitute: true}`, or `copyRuntimeInfo: false` where something else copies it, \
+    let tenant_name = name(&tenant.node).unwrap_or_default();
+    let message = format!(
+        "the copies of runtime-info of `{tenant_name}` would not be filled: its `sync` does not substitute variables"
+    );
+    let help = "set `sync: {substitute: true}`, `copyRuntimeInfo: false` if another tool creates the copies, \
                 or `defaults: {substitute: false}`";
     let mut finding = Finding::error(MISSING_VARIABLES, at.span().clone(), message).help(help);
     if let Some(waits) = part.get("name") {
-        finding = finding.related(waits.span().clone(), "this one waits for it");
+        finding = finding.related(waits.span().clone(), "the copy is used here");
     }
     findings.push(finding);
 }

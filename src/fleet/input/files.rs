@@ -1,4 +1,4 @@
-//! fleet.yaml and the files that it includes, read and checked against their schemas.
+//! fleet.yaml and its included files, read and validated against their schemas.
 
 use std::collections::BTreeMap;
 
@@ -12,29 +12,29 @@ use crate::schema::Checker;
 use crate::text::{File, Span, Tree, folder_of, join};
 use crate::yaml::{Document, Node, parse};
 
-/// What was written, wherever it was written.
+/// The input: fleet.yaml and its included files.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
-    /// The folder of fleet.yaml, which all its paths start from.
+    /// The directory of fleet.yaml. All paths in it are relative to this directory.
     pub folder: String,
-    /// fleet.yaml itself.
+    /// The root node of fleet.yaml.
     pub root: Node,
     /// The clusters of all files.
     pub clusters: Vec<Node>,
     /// The tenants of all files.
     pub tenants: Vec<Node>,
-    /// The included files, and the glob that each was found by.
+    /// The included files, each with the glob that matched it.
     pub included: BTreeMap<String, Span>,
 }
 
 impl Input {
-    /// Reads fleet.yaml and what it includes; `None` when there is nothing to go on with.
+    /// Reads fleet.yaml and its included files; `None` if fleet.yaml is missing or not a complete mapping.
     pub(crate) fn read(tree: &Tree, path: &str) -> (Option<Self>, Vec<Finding>) {
         let file = match tree.file(path) {
             Ok(file) => file,
             Err(error) => {
                 let at = File::new(path, "").first_line();
-                let help = "`fleetwright init` writes one to start from";
+                let help = "create one with `fleetwright init`";
                 let finding = Finding::error(INVALID_FLEET, at, format!("`{path}` cannot be read: {error}")).help(help);
                 return (None, vec![finding]);
             }
@@ -43,20 +43,23 @@ impl Input {
         let mut findings = parsed.findings;
         let Some(Document { node: root, complete }) = parsed.documents.first().cloned() else {
             if findings.is_empty() {
-                let help = "`fleetwright init` writes one to start from";
+                let help = "create one with `fleetwright init`";
                 findings
                     .push(Finding::error(INVALID_FLEET, file.first_line(), format!("`{path}` is empty")).help(help));
             }
             return (None, findings);
         };
         if let Some(second) = parsed.documents.get(1) {
-            let finding =
-                Finding::error(INVALID_FLEET, second.node.span().clone(), format!("`{path}` has one document"))
-                    .related(root.span().clone(), "the first one begins here")
-                    .help("further clusters and tenants can lie in files of their own: see `include`");
+            let finding = Finding::error(
+                INVALID_FLEET,
+                second.node.span().clone(),
+                format!("`{path}` has more than one YAML document"),
+            )
+            .related(root.span().clone(), "the first document starts here")
+            .help("move additional clusters and tenants to files of their own, and list them in `include`");
             findings.push(finding);
         }
-        // What follows an error of YAML was not read, so nothing can be said of what seems to be missing.
+        // Fields after a YAML error are not read, so they must not be reported as missing.
         if !complete {
             return (None, findings);
         }
@@ -94,7 +97,7 @@ impl Input {
             match matching(tree, &self.folder, text) {
                 Ok(found) if found.iter().all(|path| path == own) => {
                     let help =
-                        format!("the path is relative to the folder of `{own}`; `*` stands for a part of a name");
+                        format!("write a path relative to the directory of `{own}`; `*` matches a part of a name");
                     findings.push(Finding::error(INVALID_FLEET, at, format!("`{text}` matches no file")).help(help));
                 }
                 Ok(found) => {
@@ -108,8 +111,8 @@ impl Input {
         let mut nodes = Vec::new();
         for (path, at) in paths {
             if let Some(first) = self.included.insert(path.clone(), at.clone()) {
-                let message = format!("`{path}` is included as clusters and as tenants");
-                findings.push(Finding::error(INVALID_FLEET, at.clone(), message).related(first, "here too"));
+                let message = format!("`{path}` is included both as clusters and as tenants");
+                findings.push(Finding::error(INVALID_FLEET, at.clone(), message).related(first, "also included here"));
             }
             match tree.file(&path) {
                 Ok(file) => nodes.extend(documents(&file, checker, findings)),
@@ -126,21 +129,22 @@ fn items(root: &Node, key: &str) -> Vec<Node> {
     root.get(key).map(Node::items).unwrap_or_default().to_vec()
 }
 
-/// The files that a glob matches, sorted; or the rule that it breaks and how.
+/// Returns the sorted files that a glob matches, or a rule id and a message.
 fn matching(tree: &Tree, folder: &str, glob: &str) -> Result<Vec<String>, (&'static str, String)> {
     if glob.starts_with('/') {
         return Err((PATH_OUTSIDE_REPOSITORY, format!("`{glob}` is an absolute path")));
     }
     let Some(joined) = join(folder, glob) else {
-        return Err((PATH_OUTSIDE_REPOSITORY, format!("`{glob}` leads out of the repository")));
+        return Err((PATH_OUTSIDE_REPOSITORY, format!("`{glob}` is a path outside the repository")));
     };
     let pattern = GlobBuilder::new(&joined).literal_separator(true).build();
-    let matcher = pattern.map_err(|error| (INVALID_FLEET, format!("`{glob}` is no glob: {}", error.kind())))?;
+    let matcher =
+        pattern.map_err(|error| (INVALID_FLEET, format!("`{glob}` is not a valid glob: {}", error.kind())))?;
     let matcher = matcher.compile_matcher();
     Ok(tree.entries().map(|(path, _)| path).filter(|path| matcher.is_match(path)).map(str::to_owned).collect())
 }
 
-/// The documents of an included file: one cluster or one tenant each.
+/// Returns the documents of an included file: one cluster or one tenant each.
 fn documents(file: &File, checker: &Checker, findings: &mut Vec<Finding>) -> Vec<Node> {
     let parsed = parse(file);
     if parsed.documents.is_empty() && parsed.findings.is_empty() {

@@ -1,4 +1,4 @@
-//! A layout: a folder of templates and its `layout.yaml`, built in or the user's own.
+//! A layout: a directory of templates with a `layout.yaml`, built in or the user's own.
 
 use crate::base::finding::{Finding, did_you_mean};
 use crate::text::{File, Span, Tree, join};
@@ -6,25 +6,26 @@ use crate::yaml::{Node, Value};
 
 use crate::fleet::rule_ids::INVALID_FLEET;
 
-/// The file of a layout that says what the layout does.
+/// The name of the file that configures a layout.
 pub const MANIFEST: &str = "layout.yaml";
 
-/// A folder of templates.
+/// A directory of templates.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// Its name as fleet.yaml says it: `d1`, or `./layouts/mine`.
+    /// The name in fleet.yaml: `d1`, or `./layouts/mine`.
     pub name: String,
-    /// Its files, by paths relative to the layout.
+    /// The files, by paths relative to the layout.
     pub files: Tree,
-    /// What `layout.yaml` says; an empty mapping when there is none.
+    /// The root node of `layout.yaml`; an empty mapping if the file is missing.
     pub manifest: Node,
 }
 
 impl Layout {
-    /// Loads the layout that fleet.yaml names at `at`: a built-in one, or a folder of the tree when it starts with `./`,
-    /// relative to the folder of fleet.yaml.
+    /// Loads the layout that fleet.yaml references at `at`.
     ///
-    /// The findings are mistakes of the name or of `layout.yaml`; there is no layout when the name is wrong.
+    /// The name is that of a built-in layout, or a path that starts with `./`, relative to the directory of fleet.yaml.
+    ///
+    /// The findings are errors in the name or in `layout.yaml`. The layout is `None` if the name is invalid.
     pub fn load(name: &str, at: &Span, folder: &str, tree: &Tree) -> (Option<Self>, Vec<Finding>) {
         let found = if name.starts_with("./") { Self::own(name, at, folder, tree) } else { Self::built_in(name, at) };
         let files = match found {
@@ -47,27 +48,29 @@ impl Layout {
         let meant = did_you_mean(name, names.iter().copied());
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("built in: {}; a folder of your own starts with `./`", names.join(", ")),
+            None => format!("use a built-in layout ({}), or a path that starts with `./`", names.join(", ")),
         };
-        Err(Box::new(Finding::error(INVALID_FLEET, at.clone(), format!("there is no layout `{name}`")).help(help)))
+        Err(Box::new(Finding::error(INVALID_FLEET, at.clone(), format!("unknown layout `{name}`")).help(help)))
     }
 
     fn own(name: &str, at: &Span, folder: &str, tree: &Tree) -> Result<Tree, Box<Finding>> {
         let Some(folder) = join(folder, name) else {
-            let message = format!("layout `{name}` leads out of the repository");
+            let message = format!("layout `{name}` is outside the repository");
             return Err(Box::new(Finding::error(crate::fleet::formats::PATH_OUTSIDE_REPOSITORY, at.clone(), message)));
         };
         let files = below(tree, &folder);
         if files.is_empty() || folder.is_empty() {
-            let finding = Finding::error(INVALID_FLEET, at.clone(), format!("there is no layout in folder `{name}`"));
-            return Err(Box::new(finding.help("a layout is a folder of templates with a `layout.yaml`")));
+            let finding =
+                Finding::error(INVALID_FLEET, at.clone(), format!("directory `{name}` does not contain a layout"));
+            return Err(Box::new(finding.help("create the directory with templates and a `layout.yaml`")));
         }
         Ok(files)
     }
 }
 
-/// The files below a folder. Their paths become relative to it; the files themselves keep their own paths, so that a
-/// finding in a template names the file that the user knows.
+/// Returns the files below a directory, with relative paths.
+///
+/// The files themselves keep their full paths, so that a finding in a template shows the path that the user knows.
 fn below(tree: &Tree, folder: &str) -> Tree {
     let mut files = Tree::default();
     for path in tree.under(folder) {
@@ -91,7 +94,7 @@ fn manifest(files: &Tree, at: &Span) -> (Node, Vec<Finding>) {
     match node {
         Some(node) if node.is_map() => (node, findings),
         Some(node) => {
-            findings.push(Finding::error(INVALID_FLEET, node.span().clone(), "a layout.yaml is a mapping"));
+            findings.push(Finding::error(INVALID_FLEET, node.span().clone(), "layout.yaml must be a mapping"));
             (empty(start), findings)
         }
         None => (empty(start), findings),

@@ -1,4 +1,4 @@
-//! The text of fleet.yaml: files, formats, schemas and layouts.
+//! The input files of a fleet, their schemas, and layouts.
 
 pub(super) mod layout;
 pub(super) mod schema;

@@ -1,4 +1,4 @@
-//! The JSON Schemas of fleet.yaml and of the files it includes, generated from the words.
+//! The JSON Schemas of fleet.yaml and of its included files, generated from the model.
 
 use std::sync::LazyLock;
 
@@ -12,17 +12,17 @@ use crate::schema::{Checker, publish};
 use crate::text::Tree;
 use crate::yaml::Reader;
 
-/// The schema of fleet.yaml.
+/// Returns the schema of fleet.yaml.
 pub fn schema() -> Value {
     published::<model::Fleet>("fleet.yaml", "A fleet of Kubernetes clusters that Flux reconciles.")
 }
 
-/// The schema of an included file with clusters.
+/// Returns the schema of an included file with clusters.
 pub fn cluster_schema() -> Value {
     published::<model::Cluster>("Cluster", "A cluster of a fleet, in a file that fleet.yaml includes.")
 }
 
-/// The schema of an included file with tenants.
+/// Returns the schema of an included file with tenants.
 pub fn tenant_schema() -> Value {
     published::<model::Tenant>("Tenant", "A tenant of a fleet, in a file that fleet.yaml includes.")
 }
@@ -35,7 +35,7 @@ fn checker(schema: Value) -> Checker {
     Checker::new(schema, INVALID_FLEET, formats::WORDS)
 }
 
-/// Where the layout's defaults belong: definition, place below `defaults`.
+/// The places of the layout's defaults: definition, JSON pointer below `defaults`.
 const LEVELS: &[(&str, &str)] = &[
     ("Flux", "/flux"),
     ("Operator", "/flux/operator"),
@@ -59,7 +59,7 @@ fn published<T: JsonSchema>(title: &str, description: &str) -> Value {
         if let Some(object) = schema.pointer_mut(&format!("/definitions/{definition}")) {
             fill(object, values);
         }
-        // An included file's schema is the definition itself.
+        // The schema of an included file is the definition itself.
         if title == *definition {
             fill(&mut schema, values);
         }
@@ -67,7 +67,7 @@ fn published<T: JsonSchema>(title: &str, description: &str) -> Value {
     schema
 }
 
-/// The defaults of the default layout, so that editors show what happens when a field is left out.
+/// Returns the defaults of the default layout, so that editors show them.
 fn layout_defaults(templates: &Tree) -> Value {
     let Ok(file) = templates.file(&format!("{}/{MANIFEST}", model::DEFAULT_LAYOUT)) else { return Value::Null };
     let parsed = crate::yaml::parse(&file);
@@ -78,7 +78,7 @@ fn layout_defaults(templates: &Tree) -> Value {
 fn fill(object: &mut Value, defaults: &Map<String, Value>) {
     let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) else { return };
     for (key, value) in defaults {
-        // An expression is evaluated for each cluster and tenant: an editor that inserted it would be wrong.
+        // An expression is evaluated for each cluster and tenant, so an editor must not insert it.
         if value.to_string().contains("{{") {
             continue;
         }

@@ -8,13 +8,13 @@ use crate::fleet::input::layout::Layout;
 use crate::text::{File, Index};
 use crate::yaml::{Node, Reader, Scalar, Style, Value};
 
-/// The rule of mistakes in a layout.
+/// The rule id for errors in a layout.
 const INVALID_LAYOUT: &str = "invalid-layout";
-/// What one expression may cost.
+/// The maximum cost of an expression, in steps.
 const FUEL: u64 = 20_000;
-/// How many bytes a step of an expression may result in.
+/// The maximum length of the result of a step, in bytes.
 const LONGEST: usize = 10_000;
-/// What users write as it is wanted in the end: no `path` below these keys is one of ours.
+/// Fields with content of the user. A `path` below these fields is not a field of fleet.yaml.
 const VERBATIM: &[&str] = &[
     "annotations",
     "healthCheckExprs",
@@ -30,32 +30,32 @@ const VERBATIM: &[&str] = &[
     "variables",
 ];
 
-/// What a string is, by the keys that lead to it.
+/// The role of a string, by the keys on the path to it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// A path, which may be an expression wherever it was written.
+    /// A path. It may be an expression in every file.
     Path,
-    /// Something else, where paths may follow.
+    /// Another string or a node that may contain paths.
     Setting,
-    /// The user's own, with everything below it.
+    /// Content of the user, with everything below it.
     Verbatim,
 }
 
-/// Evaluates expressions in strings of the layout, and in paths wherever they were written.
+/// Evaluates expressions in strings of the layout, and in paths of every file.
 ///
-/// Other strings of a user are left as they are, since `{{` is for Go templates in them: commit messages, for example.
+/// Other strings of users are not evaluated, since they may contain Go templates, such as commit messages.
 pub(super) struct Expressions {
     environment: Environment<'static>,
-    /// `layout.yaml`.
+    /// The path of `layout.yaml`.
     manifest: Option<File>,
     findings: Vec<Finding>,
-    /// Places of faulty expressions, which every cluster or tenant would report again.
+    /// The places of invalid expressions, so that they are reported once and not for every cluster or tenant.
     reported: Index<(String, usize), ()>,
 }
 
 impl Expressions {
     pub(crate) fn new(layout: Option<&Layout>) -> Self {
-        // Only filters whose result is no longer than what they are given: fuel counts steps, not bytes.
+        // Only filters that do not lengthen their input: fuel counts steps, not bytes.
         let mut environment = Environment::empty();
         environment.add_filter("default", filters::default);
         environment.add_filter("first", filters::first);
@@ -66,18 +66,18 @@ impl Expressions {
         environment.add_filter("trim", filters::trim);
         environment.add_filter("upper", filters::upper);
         environment.set_fuel(Some(FUEL));
-        // Names that are not there are mistakes; `component.path or "x"` may still ask for them.
+        // An undefined name is an error, but `component.path or "x"` may still test for it.
         environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         let manifest = layout.map(|layout| layout.manifest.span().file().clone());
         Self { environment, manifest, findings: Vec::new(), reported: Index::default() }
     }
 
-    /// The mistakes that were met.
+    /// Returns the findings.
     pub(super) fn finish(self) -> Vec<Finding> {
         self.findings
     }
 
-    /// A node with its expressions evaluated; what is known in them is given as nodes by name.
+    /// Returns a node with evaluated expressions. `known` has the variables, as nodes by name.
     pub(crate) fn fill(&mut self, node: &Node, known: &[(&str, &Node)]) -> Node {
         if !self.has_expression(node, Role::Setting) {
             return node.clone();
@@ -135,14 +135,14 @@ impl Expressions {
     }
 
     fn result(&self, text: &str, context: &Context) -> Result<String, Error> {
-        // A loop that doubles a text would have eaten all memory long before its fuel is gone.
+        // A loop that doubles a string would use all memory long before its fuel is used up.
         if text.contains("{%") {
-            return Err(refused("only `{{ … }}` is evaluated here, no statements"));
+            return Err(refused("statements are not supported here, only `{{ … }}`"));
         }
         self.environment.render_str(text, context)
     }
 
-    /// The schema saw the expression; what comes out of it must be a path of the repository as well.
+    /// Reports an evaluated path outside the repository. The schema validated only the expression.
     fn check_path(&mut self, node: &Node, result: &str) {
         if let Some(fault) = repository_path(result)
             && self.is_new(node)
@@ -153,7 +153,7 @@ impl Expressions {
         }
     }
 
-    /// Tells whether nothing was reported of a node yet.
+    /// Records a node; returns `false` if it has a finding already.
     fn is_new(&mut self, node: &Node) -> bool {
         let (path, start, _) = node.span().order();
         self.reported.insert((path.to_owned(), start as usize), ()).is_none()
@@ -166,12 +166,12 @@ impl Expressions {
         let span = node.span();
         let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
         let message = format!("expression `{}` cannot be evaluated: {detail}", span.text());
-        let help = "known are `fleet`, and `cluster`, or `tenant`, `component` and `stage`, each where there is one";
+        let help = "use `fleet` and `cluster` in clusters, and `fleet`, `tenant`, `component` and `stage` in tenants";
         self.findings.push(Finding::error(INVALID_LAYOUT, span.clone(), message).help(help));
     }
 }
 
-/// What stands at a key, or in a list when the key is empty.
+/// Returns the role of the value of a key, or of a list item if the key is empty.
 fn below(role: Role, key: &str) -> Role {
     match key {
         _ if role == Role::Verbatim || VERBATIM.contains(&key) => Role::Verbatim,
@@ -184,7 +184,7 @@ fn refused(message: &'static str) -> Error {
     Error::new(ErrorKind::InvalidOperation, message)
 }
 
-/// `replace`, with a bound: one in another multiplies their lengths.
+/// Replaces text with a bound on the result: nested calls multiply the length.
 fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
     let result = if from.is_empty() { text.to_owned() } else { text.replace(from, to) };
     if result.len() > LONGEST {
@@ -193,7 +193,7 @@ fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
     Ok(result)
 }
 
-/// What expressions know of a node: its scalars and the mappings of scalars in it, without lists.
+/// Returns the variables of a node: its scalars and its mappings of scalars, without lists.
 fn scalars(node: &Node) -> Context {
     if node.is_map() {
         let entries = node.entries().iter().filter(|entry| !entry.node.is_seq() && !entry.node.is_null());
@@ -201,7 +201,7 @@ fn scalars(node: &Node) -> Context {
     }
     match node.resolve(Reader::Core) {
         Some(Scalar::Bool(value)) => value.into(),
-        // Text as written: a version `1.10` is no number.
+        // Text as written: a version `1.10` is not a number.
         _ => node.text().unwrap_or_default().into(),
     }
 }

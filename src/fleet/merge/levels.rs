@@ -1,6 +1,6 @@
-//! Levels of settings, merged on nodes, so that every value keeps the place that it came from.
+//! Levels of settings. They are merged as nodes, so that every value keeps its origin.
 //!
-//! | what | where it comes from, each over the one before |
+//! | settings | levels, from the lowest to the highest |
 //! |---|---|
 //! | `flux` of the fleet | layout `flux`, fleet.yaml `flux` |
 //! | a cluster | layout `cluster`, `defaults.cluster`, its environment, the cluster |
@@ -11,16 +11,16 @@
 //! | a stage | as a component, the layout's `staged` after its `defaults`; then the component, then the stage |
 //! | a namespace | the tenant's `annotations`, `quota`, `limitRange`, `networkPolicy`, `podSecurity`, then the namespace |
 //!
-//! | value | how it merges |
+//! | value | merge |
 //! |---|---|
-//! | mapping | key by key |
-//! | scalar, list | the higher one replaces the lower one |
-//! | `patches`, `objects` | the higher one's items follow the lower one's |
-//! | `ref`, `bind` | as a whole: their fields exclude each other |
-//! | nothing (`key:` without a value) | as if the key were not there |
+//! | mapping | by key |
+//! | scalar, list | the higher level replaces the lower level |
+//! | `patches`, `objects` | the items of the higher level follow the items of the lower level |
+//! | `ref`, `bind` | replaced as a whole: their fields exclude each other |
+//! | null (`key:` without a value) | ignored |
 //!
-//! `path` of a component is not inherited by its stages: two of them would run the same folder. The layout may build
-//! their paths on it.
+//! Stages do not inherit the `path` of their component: two stages would apply the same directory. The layout may derive
+//! the paths of stages from it.
 
 use super::expression::Expressions;
 use crate::base::finding::{Finding, Severity};
@@ -29,16 +29,16 @@ use crate::fleet::input::layout::Layout;
 use crate::text::Index;
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// Fields that are lists whose items add up over the levels.
+/// The list fields whose items are added across levels.
 const ADDED: [&str; 2] = ["patches", "objects"];
-/// Fields that are mappings of alternatives.
+/// The mapping fields with mutually exclusive fields.
 const WHOLE: [&str; 2] = ["ref", "bind"];
-/// Fields of a component that are not settings of its stages.
+/// The fields of a component that its stages do not inherit.
 const OWN: [&str; 7] = ["name", "namespace", "source", "labels", "dependsOn", "stages", "path"];
-/// Fields of a namespace that its tenant can say for all of them.
+/// The fields of a namespace that its tenant can also set.
 const NAMESPACE: [&str; 5] = ["annotations", "quota", "limitRange", "networkPolicy", "podSecurity"];
 
-/// The fleet with every level merged.
+/// The merged levels of a fleet.
 #[derive(Debug, Clone)]
 pub(crate) struct Merged {
     pub flux: Node,
@@ -46,7 +46,7 @@ pub(crate) struct Merged {
     pub tenants: Vec<MergedTenant>,
 }
 
-/// A tenant with its parts.
+/// The merged levels of a tenant and its parts.
 #[derive(Debug, Clone)]
 pub(crate) struct MergedTenant {
     pub node: Node,
@@ -55,14 +55,14 @@ pub(crate) struct MergedTenant {
     pub components: Vec<MergedComponent>,
 }
 
-/// A component with its stages.
+/// The merged levels of a component and its stages.
 #[derive(Debug, Clone)]
 pub(crate) struct MergedComponent {
     pub node: Node,
     pub stages: Vec<Node>,
 }
 
-/// Merges two levels of one thing.
+/// Merges two levels.
 pub(crate) fn merge(low: &Node, high: &Node) -> Node {
     let (Value::Map(lower), Value::Map(higher)) = (&low.value, &high.value) else {
         return if high.is_null() { low.clone() } else { high.clone() };
@@ -96,7 +96,7 @@ fn merge_entry(low: &Entry, high: &Entry) -> Entry {
     }
 }
 
-/// Merges levels from the lowest to the highest; those that are not there, or no mappings, say nothing.
+/// Merges levels from the lowest to the highest. Missing levels and levels that are not mappings are ignored.
 fn levels<'a>(at: &Node, levels: impl IntoIterator<Item = Option<&'a Node>>) -> Node {
     let empty = Node { value: Value::Map([].into()), origin: at.origin.clone() };
     levels.into_iter().flatten().filter(|level| level.is_map()).fold(empty, |low, high| merge(&low, high))
@@ -112,7 +112,7 @@ fn only(node: &Node, keys: &[&str]) -> Node {
     Node { value: Value::Map(entries), origin: node.origin.clone() }
 }
 
-/// Sets a key to a node; the key's place is the node's.
+/// Sets a key to a node. The span of the key is the span of the node.
 fn set(node: &Node, key: &str, value: Node) -> Node {
     let at = value.origin.written().clone();
     node.with(Entry::new(key, &at, value))
@@ -130,7 +130,7 @@ impl Merged {
         let merger = Merger { root: &input.root, head, lowest, flux: &flux };
         let clusters = input.clusters.iter().map(|cluster| merger.cluster(cluster, &mut expressions)).collect();
         let tenants = input.tenants.iter().map(|tenant| merger.tenant(tenant, &mut expressions)).collect();
-        // A value that is missing in fleet.yaml breaks the layout's expressions too; that is one mistake, not two.
+        // A value that is missing in fleet.yaml also breaks the layout's expressions; report it once.
         let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
         let mistakes = expressions.finish().into_iter();
         findings.extend(mistakes.filter(|mistake| !failed || mistake.at.span.file() != manifest.span().file()));
@@ -140,9 +140,9 @@ impl Merged {
 
 struct Merger<'a> {
     root: &'a Node,
-    /// What expressions know of the fleet.
+    /// The variables of the fleet in expressions.
     head: Node,
-    /// `defaults` of the layout.
+    /// The `defaults` of the layout.
     lowest: &'a Node,
     flux: &'a Node,
 }
@@ -222,7 +222,7 @@ impl Merger<'_> {
             let by_kind = self.lowest.get(if oci { "ociSource" } else { "gitSource" });
             let node = levels(source, [common.as_ref(), by_kind, Some(source)]);
             let node = expressions.fill(&node, &[("tenant", merged), ("source", source), ("fleet", &self.head)]);
-            // The first source is the tenant's own: where the layout has no habit, it has the tenant's name.
+            // The first source has the name of the tenant unless the layout sets a name.
             match tenant.entry("name").filter(|_| index == 0 && node.get("name").is_none()) {
                 Some(name) => node.with(name.clone()),
                 None => node,
@@ -232,7 +232,7 @@ impl Merger<'_> {
     }
 }
 
-/// The namespaces that a confined tenant lists, then those of its components, each over the tenant's own settings.
+/// Returns the namespaces in a confined tenant's list, then those of its components, merged over the tenant's settings.
 fn namespaces(tenant: &Node, merged: &Node) -> Vec<Node> {
     if tenant.get("role").and_then(Node::text) == Some("platform") {
         return Vec::new();
@@ -257,7 +257,7 @@ fn namespaces(tenant: &Node, merged: &Node) -> Vec<Node> {
     nodes
 }
 
-/// The name of a confined component's namespace: what it says, or its own name.
+/// The name of a confined component's namespace: its `namespace`, or its `name`.
 pub(crate) fn namespace_of(component: &Node) -> Option<&Node> {
     let said = component.get("namespace").filter(|namespace| !namespace.is_null());
     said.or_else(|| component.get("name"))

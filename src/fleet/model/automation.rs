@@ -5,23 +5,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::fleet::scalar::{DnsLabel, Duration, RepoPath};
 
-/// Image automation of a tenant's source.
+/// The image automation of a tenant. It updates image tags in the tenant's source.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageAutomation {
-    /// Whether the tenant has it.
+    /// Whether image automation is enabled for the tenant. Defaults to `true` if `author` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = false)]
     pub enabled: Option<bool>,
-    /// The name of its objects.
+    /// The name of the generated objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"flux-apps")]
     pub name: Option<DnsLabel>,
-    /// Who commits.
+    /// The author of the commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"name": "fleet-bot", "email": "fleet-bot@example.com"}))]
     pub author: Option<Author>,
-    /// The branch that is checked out and pushed to.
+    /// The branch that Flux checks out and pushes to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"image-updates")]
     pub branch: Option<String>,
@@ -29,60 +29,60 @@ pub struct ImageAutomation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"update images")]
     pub commit_template: Option<String>,
-    /// The folder of the source that it updates.
+    /// The directory of the source that contains the manifests to update.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"components")]
     pub path: Option<RepoPath>,
-    /// The folder of the source with the image policies.
+    /// The directory of the source that contains the image policies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"update")]
     pub policies_path: Option<RepoPath>,
-    /// How often it runs.
+    /// The interval at which image automation runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"30m")]
     pub interval: Option<Duration>,
-    /// How often its source is polled.
+    /// The interval at which Flux checks the source for updates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"10m")]
     pub source_interval: Option<Duration>,
 }
 
-/// Who commits.
+/// The author of the commits of image automation.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Author {
-    /// The name.
+    /// The name of the author.
     #[schemars(example = &"fleet-bot")]
     pub name: String,
-    /// The e-mail address.
+    /// The email address of the author.
     #[schemars(example = &"fleet-bot@example.com")]
     pub email: String,
 }
 
-/// Notifications: a Provider and an Alert.
+/// A notification channel: a Provider and an Alert.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Alert {
-    /// The name of both objects.
+    /// The name of the Provider and of the Alert.
     #[schemars(example = &"slack")]
     pub name: DnsLabel,
     /// The type of the Provider, for example `slack`.
     #[serde(rename = "type")]
     #[schemars(example = &"slack")]
     pub kind: AlertKind,
-    /// Where it sends to, where the Secret does not say.
+    /// The address that the Provider sends to. Optional if the Secret contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"https://hooks.example.com/flux")]
     pub address: Option<String>,
-    /// The channel.
+    /// The channel that the Provider posts to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"apps")]
     pub channel: Option<String>,
-    /// The Secret with its token or address.
+    /// The name of the Secret with the token or the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"slack-url")]
     pub secret: Option<DnsLabel>,
-    /// From which severity on: `info` or `error`.
+    /// The minimum severity of the events to send: `info` or `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"error")]
     pub severity: Option<AlertSeverity>,
@@ -97,27 +97,27 @@ pub enum AlertSeverity {
     Error,
 }
 
-/// A webhook that makes the tenant's sources reconcile at once.
+/// A webhook that triggers the reconciliation of the tenant's sources.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Receiver {
     /// The name of the Receiver.
     #[schemars(example = &"github")]
     pub name: DnsLabel,
-    /// Its type, for example `github`.
+    /// The type of the Receiver, for example `github`.
     #[serde(rename = "type")]
     #[schemars(example = &"github")]
     pub kind: ReceiverKind,
-    /// The events that count; all when left out.
+    /// The events that trigger a reconciliation. Defaults to all events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!(["ping", "push"]))]
     pub events: Option<Vec<String>>,
-    /// The Secret with its token.
+    /// The name of the Secret with the token.
     #[schemars(example = &"webhook-token")]
     pub secret: DnsLabel,
 }
 
-/// What notifications are sent to, as a Provider names it.
+/// The type of a Provider.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are Flux's")]
@@ -160,7 +160,7 @@ pub enum AlertKind {
     IncidentIo,
 }
 
-/// Who calls a webhook, as a Receiver names it; `generic-oidc` has no Secret and is left to raw objects.
+/// The type of a Receiver. `generic-oidc` needs no Secret; define such a Receiver in `objects`.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names are Flux's")]

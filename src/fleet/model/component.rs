@@ -7,34 +7,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::fleet::scalar::{DependsOn, DnsLabel, Duration, Patch, Raw, RepoPath, Text, VariableName};
 
-/// A part of a tenant that is reconciled on its own: one Kustomization, or one for each of its stages.
+/// A part of a tenant that Flux reconciles separately: one Kustomization, or one Kustomization per stage.
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Component {
-    /// Its name.
+    /// The name of the component.
     #[schemars(example = &"backend")]
     pub name: DnsLabel,
-    /// The namespace of a confined tenant that it runs in; its own name when left out.
+    /// The namespace of the component, for a confined tenant. Defaults to the name of the component.
     #[serde(default)]
     #[schemars(example = &"shop")]
     pub namespace: Option<DnsLabel>,
-    /// The name of the source that it comes from; the tenant's `source` when left out.
+    /// The name of the component's source. Defaults to the tenant's `source`.
     #[serde(default)]
     #[schemars(example = &"charts")]
     pub source: Option<DnsLabel>,
-    /// Labels of what it brings, beside its tenant's.
+    /// The labels of the component's objects, in addition to the labels of the tenant.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"tier": "web"}))]
     pub labels: BTreeMap<String, Text>,
-    /// What must be ready first: components (or `component/stage`) of the tenant, or of another one. The first of its stages waits for it.
+    /// The components that must be ready before this component. An item is `component` or `component/stage` of this tenant, or a mapping that references another tenant. In a component with stages, the first stage waits for them.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["database", {"tenant": "infra", "component": "monitoring", "stage": "controllers"}]))]
     pub depends_on: Vec<DependsOn>,
-    /// Stages that follow one another, each waiting for the one before.
+    /// The stages of the component. Each stage depends on the previous one.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"name": "controllers", "timeout": "10m"}, {"name": "configs", "timeout": "5m"}]))]
     pub stages: Vec<Stage>,
-    /// Settings for its stages, or its own.
+    /// The settings of the component's Kustomization, or the defaults of its stages.
     #[serde(flatten)]
     pub reconcile: Reconcile,
 }
@@ -43,93 +43,93 @@ pub struct Component {
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Stage {
-    /// Its name.
+    /// The name of the stage.
     #[schemars(example = &"controllers")]
     pub name: DnsLabel,
-    /// What must be ready first, beside the stage before it.
+    /// The dependencies of the stage, in addition to the previous stage.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["database"]))]
     pub depends_on: Vec<DependsOn>,
-    /// Its settings.
+    /// The settings of the stage's Kustomization.
     #[serde(flatten)]
     pub reconcile: Reconcile,
 }
 
-/// The settings of a Flux Kustomization, by the names of its fields.
+/// The settings of a Flux Kustomization, with the field names of the Flux API.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reconcile {
-    /// The folder of the source; `${VAR}` stands for a variable of the cluster.
+    /// The path to the directory in the source. `${VAR}` is replaced with a variable of the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"components/backend/${ENVIRONMENT}")]
     pub path: Option<RepoPath>,
-    /// How often it is reconciled.
+    /// The interval at which Flux reconciles the Kustomization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"1h")]
     pub interval: Option<Duration>,
-    /// How soon a failed one is tried again.
+    /// The interval at which Flux retries a failed reconciliation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"2m")]
     pub retry_interval: Option<Duration>,
-    /// How long applying and the health checks may take.
+    /// The timeout of apply operations and health checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"5m")]
     pub timeout: Option<Duration>,
-    /// Whether it is ready only when all that it applied is; follows from being depended on when left out.
+    /// Whether the Kustomization becomes ready only when all its objects are ready. Defaults to `true` if another Kustomization depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub wait: Option<bool>,
-    /// Whether what leaves the source is deleted from the cluster.
+    /// Whether Flux deletes objects from the cluster that were removed from the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub prune: Option<bool>,
-    /// Whether objects that cannot be changed are made anew.
+    /// Whether Flux recreates objects with changes to immutable fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = false)]
     pub force: Option<bool>,
-    /// Whether it rests.
+    /// Whether the reconciliation is suspended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub suspend: Option<bool>,
-    /// What happens to its objects when it is deleted: `MirrorPrune`, `Delete`, `WaitForTermination` or `Orphan`.
+    /// The policy for the objects when the Kustomization is deleted: `MirrorPrune`, `Delete`, `WaitForTermination` or `Orphan`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"Orphan")]
     pub deletion_policy: Option<DeletionPolicy>,
-    /// Objects that must be healthy.
+    /// The objects that must be healthy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "backend", "namespace": "shop"}]))]
     pub health_checks: Option<Vec<Raw>>,
-    /// CEL expressions for the health of custom resources.
+    /// The CEL expressions that evaluate the health of custom resources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "current": "status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')"}]))]
     pub health_check_exprs: Option<Vec<Raw>>,
-    /// How encrypted manifests are decrypted.
+    /// The decryption of encrypted manifests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"provider": "sops", "secret": "sops-age"}))]
     pub decryption: Option<Decryption>,
-    /// kustomize image overrides.
+    /// The kustomize image overrides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"name": "acme/backend", "newTag": "1.4.0"}]))]
     pub images: Option<Vec<Raw>>,
-    /// kustomize patches on what it applies.
+    /// The kustomize patches on the objects of the Kustomization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"target": {"kind": "Deployment"}, "patch": [{"op": "replace", "path": "/spec/replicas", "value": 2}]}]))]
     pub patches: Option<Vec<Patch>>,
-    /// Whether the cluster's runtime-info is substituted in it.
+    /// Whether Flux substitutes the cluster's runtime-info variables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub substitute: Option<bool>,
-    /// Further variables for substitution.
+    /// Additional variables for substitution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"REPLICAS": "2"}))]
     pub variables: Option<BTreeMap<VariableName, Text>>,
-    /// Whether a confined component's objects are all put into its namespace.
+    /// Whether Flux sets the component's namespace on all objects, for a confined tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub target_namespace: Option<bool>,
 }
 
-/// What deleting a Kustomization does to its objects.
+/// The policy for the objects of a deleted Kustomization.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are Flux's")]
 pub enum DeletionPolicy {
@@ -139,20 +139,20 @@ pub enum DeletionPolicy {
     Orphan,
 }
 
-/// Decryption of manifests.
+/// The decryption of manifests.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Decryption {
-    /// `sops`.
+    /// The decryption provider: `sops`.
     #[schemars(example = &"sops")]
     pub provider: DecryptionProvider,
-    /// The Secret with the keys.
+    /// The name of the Secret with the decryption keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"sops-age")]
     pub secret: Option<DnsLabel>,
 }
 
-/// What decrypts manifests.
+/// The provider that decrypts manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are Flux's")]

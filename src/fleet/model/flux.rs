@@ -1,4 +1,4 @@
-//! How Flux is installed and tuned.
+//! The installation and the controller settings of Flux.
 
 use std::collections::BTreeMap;
 
@@ -8,63 +8,63 @@ use serde::{Deserialize, Serialize};
 use super::source::Verify;
 use crate::fleet::scalar::{DnsLabel, Duration, Patch, Text};
 
-/// How Flux is installed and tuned.
+/// The installation and the controller settings of Flux.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Flux {
-    /// `operator`: a FluxInstance for the Flux Operator. `bootstrap`: `gotk-*.yaml`, written by the flux CLI.
+    /// The installation method. `operator`: a FluxInstance for the Flux Operator. `bootstrap`: `gotk-*.yaml`, which the Flux CLI writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"bootstrap")]
     pub install: Option<Install>,
-    /// The version, or a range of versions for the operator.
+    /// The Flux version. The operator also accepts a range of versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"2.7.x")]
     pub version: Option<Text>,
-    /// The namespace that Flux runs in.
+    /// The namespace of Flux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"flux-system")]
     pub namespace: Option<DnsLabel>,
-    /// The registry that its images come from.
+    /// The registry of the Flux images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"ghcr.io/fluxcd")]
     pub registry: Option<String>,
-    /// The OCI artifact with the operator's manifests.
+    /// The URL of the OCI artifact with the Flux manifests for the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"oci://registry.example.com/flux-operator-manifests:v0.33.0")]
     pub artifact: Option<String>,
-    /// The Secret that the images are pulled with.
+    /// The name of the image pull Secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"registry-auth")]
     pub image_pull_secret: Option<DnsLabel>,
-    /// The controllers; those of image automation are added where a cluster runs it.
+    /// The Flux controllers to install. The image automation controllers are added if image automation runs on the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!(["source-controller", "kustomize-controller"]))]
     pub components: Option<Vec<Controller>>,
-    /// Controllers beside those, for example `source-watcher`.
+    /// Additional controllers, for example `source-watcher`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!(["source-watcher"]))]
     pub extra_components: Option<Vec<Controller>>,
-    /// What kind of cluster it is: `kubernetes`, `openshift`, `aws`, `azure` or `gcp`.
+    /// The type of the cluster: `kubernetes`, `openshift`, `aws`, `azure` or `gcp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"openshift")]
     pub cluster_type: Option<ClusterType>,
-    /// The vertical size that the operator gives the controllers; what `tuning` says goes over it.
+    /// The vertical size profile of the controllers, which the operator applies. Settings in `tuning` override it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"medium")]
     pub size: Option<Size>,
-    /// The DNS domain inside the cluster.
+    /// The DNS domain of the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"cluster.local")]
     pub cluster_domain: Option<String>,
-    /// Whether tenants are locked into their namespaces: no references across them, a default account, no remote bases.
+    /// Whether tenants are restricted to their namespaces: no cross-namespace references, a default service account and no remote bases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub multitenant: Option<bool>,
-    /// The ServiceAccount that Flux impersonates where an object names none.
+    /// The ServiceAccount that Flux impersonates for objects without `spec.serviceAccountName`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"default")]
     pub tenant_default_service_account: Option<DnsLabel>,
-    /// Whether network policies isolate Flux's namespace.
+    /// Whether network policies isolate the namespace of Flux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub network_policy: Option<bool>,
@@ -72,21 +72,21 @@ pub struct Flux {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"kustomize-controller")]
     pub service_account: Option<DnsLabel>,
-    /// The Flux Operator's own upgrades.
+    /// The upgrades of the Flux Operator itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"enabled": false}))]
     pub operator: Option<Operator>,
-    /// Typed settings of the controllers.
+    /// The typed settings of the controllers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"concurrency": 20}))]
     pub tuning: Option<Tuning>,
-    /// kustomize patches on Flux's own objects, after the typed ones.
+    /// The kustomize patches on the objects of Flux. They apply after the patches of the typed settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"target": {"kind": "Deployment", "name": "source-controller"}, "patch": [{"op": "add", "path": "/spec/template/spec/priorityClassName", "value": "system-cluster-critical"}]}]))]
     pub patches: Option<Vec<Patch>>,
 }
 
-/// A controller of Flux.
+/// A Flux controller.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -100,17 +100,17 @@ pub enum Controller {
     SourceWatcher,
 }
 
-/// Who installs Flux.
+/// The installation method of Flux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Install {
-    /// The Flux Operator, from a FluxInstance.
+    /// The Flux Operator, which installs Flux from a FluxInstance.
     Operator,
-    /// `flux bootstrap`, which writes `gotk-components.yaml` and shares `gotk-sync.yaml`.
+    /// `flux bootstrap`, which writes `gotk-components.yaml` and shares `gotk-sync.yaml` with fleetwright.
     Bootstrap,
 }
 
-/// What kind of cluster it is, as a FluxInstance names it.
+/// The type of a cluster, with the values of a FluxInstance.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -132,15 +132,15 @@ pub enum Size {
     Large,
 }
 
-/// How the Flux Operator keeps itself current: a ResourceSet with its chart.
+/// The upgrades of the Flux Operator: a ResourceSet with the Helm chart of the operator.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Operator {
-    /// Whether the repository upgrades the operator.
+    /// Whether the fleet repository upgrades the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub enabled: Option<bool>,
-    /// The OCI address of its chart.
+    /// The OCI URL of the operator's Helm chart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"oci://registry.example.com/charts/flux-operator")]
     pub chart: Option<String>,
@@ -148,34 +148,34 @@ pub struct Operator {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"0.33.x")]
     pub version: Option<Text>,
-    /// Who must have signed the chart.
+    /// The signature verification of the chart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"provider": "cosign"}))]
     pub verify: Option<Verify>,
-    /// What follows a failed install or upgrade of the chart; without it, helm-controller tries once.
+    /// The strategy after a failed install or upgrade of the chart. If not set, helm-controller does not retry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"RetryOnFailure")]
     pub failure_strategy: Option<FailureStrategy>,
 }
 
-/// What follows a failed install or upgrade of a chart, as a HelmRelease names it.
+/// The strategy after a failed install or upgrade of a chart, with the values of a HelmRelease.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub enum FailureStrategy {
-    /// It is tried again in place, without end.
+    /// Flux retries the release without a rollback or uninstall, without a limit.
     RetryOnFailure,
-    /// What failed is taken back, and tried again as often as `remediation.retries` says.
+    /// Flux remediates the failed release, and retries it up to `remediation.retries` times.
     RemediateOnFailure,
 }
 
-/// Settings of the controllers.
+/// The settings of the Flux controllers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Tuning {
-    /// How many objects each controller reconciles at once.
+    /// The number of concurrent reconciliations of each controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = 20)]
     pub concurrency: Option<u32>,
-    /// How long an object waits before its dependencies are looked at again.
+    /// The interval at which Flux checks the dependencies of an object again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"5s")]
     pub requeue_dependency: Option<Duration>,
@@ -187,47 +187,47 @@ pub struct Tuning {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"maxSize": 20}))]
     pub helm_cache: Option<HelmCache>,
-    /// Feature gates: controller → gate → on or off.
+    /// The feature gates, by controller: a mapping of gate names to `true` or `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"helm-controller": {"OOMWatch": true}}))]
     pub feature_gates: Option<BTreeMap<DnsLabel, BTreeMap<String, bool>>>,
-    /// Whether kustomize-controller builds in memory.
+    /// Whether kustomize-controller builds in a memory-backed volume.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub memory_storage: Option<bool>,
-    /// Whether kustomizations may load bases from URLs.
+    /// Whether kustomizations can load remote bases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = false)]
     pub remote_bases: Option<bool>,
 }
 
-/// Resource limits of a container.
+/// The resource limits of a container.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// CPU, a Kubernetes quantity.
+    /// The CPU limit, as a Kubernetes quantity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"2000m")]
     pub cpu: Option<Text>,
-    /// Memory, a Kubernetes quantity.
+    /// The memory limit, as a Kubernetes quantity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"2Gi")]
     pub memory: Option<Text>,
 }
 
-/// source-controller's cache of Helm repository indexes.
+/// The cache of Helm repository indexes in source-controller.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HelmCache {
-    /// How many indexes it holds.
+    /// The maximum number of cached indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = 20)]
     pub max_size: Option<u32>,
-    /// How long it holds them.
+    /// The time to live of a cached index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"30m")]
     pub ttl: Option<Duration>,
-    /// How often it drops old ones.
+    /// The interval at which expired indexes are removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"5m")]
     pub purge_interval: Option<Duration>,

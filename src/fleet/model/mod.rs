@@ -1,7 +1,7 @@
-//! The words of fleet.yaml: what a person writes, and what the schemas are generated from.
+//! The fields of fleet.yaml, as users write them. The JSON Schemas are generated from these types.
 //!
-//! Every setting that can be inherited is optional here; merging fills it before the types are decoded. The types with
-//! flattened settings are for the schemas only: serde buffers what it flattens and would lose how a scalar was written.
+//! Inheritable settings are optional here; merging fills them before the types are decoded. The types with flattened
+//! settings serve the schemas only: serde buffers flattened fields and would lose the spelling of scalars.
 
 use std::collections::BTreeMap;
 
@@ -27,91 +27,91 @@ pub use tenant::{
 
 use super::scalar::{DnsLabel, Duration};
 
-/// The fleet: what the clusters are, who the tenants are, and what of theirs runs where.
+/// A fleet: its clusters, its tenants, and the placement of tenants on clusters.
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Fleet {
-    /// `fleetwright.dev/v1alpha1`.
+    /// The API version: `fleetwright.dev/v1alpha1`.
     #[schemars(example = &"fleetwright.dev/v1alpha1")]
     pub api_version: crate::config::ApiVersion,
-    /// `Fleet`.
+    /// The kind: `Fleet`.
     #[schemars(example = &"Fleet")]
     pub kind: FleetKind,
-    /// The fleet's name.
+    /// The name of the fleet.
     #[schemars(example = &"acme")]
     pub name: DnsLabel,
-    /// A built-in layout, or the path of a folder with one of your own (it starts with `./`).
+    /// The layout: the name of a built-in layout, or a path to a directory that starts with `./`.
     #[serde(default = "default_layout")]
     #[schemars(example = &"./layouts/mine")]
     pub layout: String,
-    /// The repository that this file lies in: what the clusters sync from.
+    /// The repository of this file, which the clusters sync.
     #[schemars(example = serde_json::json!({"url": "https://github.com/acme/fleet.git", "branch": "main", "secret": "flux-system"}))]
     pub repository: Repository,
-    /// How Flux is installed; an environment or a cluster may differ.
+    /// The installation of Flux. Environments and clusters can override it.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"install": "operator", "version": "2.7.x"}))]
     pub flux: Option<Flux>,
-    /// What clusters share; a cluster overrides any of it.
+    /// The environments, with the settings that their clusters share. A cluster can override them.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"staging": {"sourceBranch": "main", "imageAutomation": true}, "production": {"sourceBranch": "production"}}))]
     pub environments: BTreeMap<DnsLabel, ClusterSettings>,
-    /// Settings for every cluster, tenant and component that does not say otherwise.
+    /// The default settings of clusters, tenants and components.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"component": {"interval": "1h"}}))]
     pub defaults: Option<Defaults>,
-    /// The clusters.
+    /// The clusters of the fleet.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"name": "prod-eu", "environment": "production"}]))]
     pub clusters: Vec<Cluster>,
-    /// The tenants.
+    /// The tenants of the fleet.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"name": "apps", "role": "tenant", "source": {"url": "https://github.com/acme/apps.git"}, "components": [{"name": "backend"}]}]))]
     pub tenants: Vec<Tenant>,
-    /// Files that hold further clusters and tenants.
+    /// The files with additional clusters and tenants.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"tenants": ["fleet/tenants/*.yaml"]}))]
     pub include: Option<Include>,
-    /// How the linter judges the repository that this file renders.
+    /// The configuration of the linter for the rendered repository.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"exceptions": [{"rule": "missing-prune", "reason": "the data must survive its Kustomization", "objects": ["Kustomization/db/*"]}]}))]
     pub lint: Option<crate::config::Lint>,
 }
 
-/// The layout of a fleet that names none.
+/// The layout of a fleet that does not set one.
 pub(super) const DEFAULT_LAYOUT: &str = "d1";
 
 fn default_layout() -> String {
     DEFAULT_LAYOUT.into()
 }
 
-/// The kind of a fleet.yaml.
+/// The kind of fleet.yaml.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub enum FleetKind {
-    /// The only one.
+    /// The only kind.
     Fleet,
 }
 
-/// The fleet repository itself.
+/// The fleet repository.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Repository {
-    /// Its URL as Flux fetches it: `https://…` or `ssh://…`; `oci://…` for an artifact that is pushed from it.
+    /// The URL from which Flux fetches the repository: `https://…` or `ssh://…`, or `oci://…` for an OCI artifact.
     #[schemars(extend("format" = "source-url"))]
     #[schemars(example = &"https://github.com/acme/fleet.git")]
     pub url: String,
-    /// The branch that clusters sync, or the tag of an artifact; an environment or a cluster may differ.
+    /// The branch, or the tag of an OCI artifact, that clusters sync. Environments and clusters can override it.
     #[serde(default = "default_branch")]
     #[schemars(example = &"main")]
     pub branch: String,
-    /// The Secret with the credentials, in Flux's namespace.
+    /// The name of the Secret with the credentials, in the namespace of Flux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"flux-system")]
     pub secret: Option<DnsLabel>,
-    /// Who proves who we are.
+    /// The provider that authenticates Flux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"azure")]
     pub provider: Option<Provider>,
-    /// How often Flux looks for a new revision.
+    /// The interval at which Flux checks for updates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"1m")]
     pub interval: Option<Duration>,
@@ -121,25 +121,25 @@ fn default_branch() -> String {
     "main".into()
 }
 
-/// Settings below the fleet that others inherit.
+/// The default settings of clusters, tenants and components.
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Defaults {
-    /// For every cluster; its environment overrides them.
+    /// The defaults of every cluster. The environment of a cluster overrides them.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"kubernetesVersion": "1.34"}))]
     pub cluster: Option<ClusterSettings>,
-    /// For every tenant.
+    /// The defaults of every tenant.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"podSecurity": {"enforce": "baseline"}}))]
     pub tenant: Option<TenantSettings>,
-    /// For every component and stage; the tenant's `defaults` override them.
+    /// The defaults of every component and stage. The `defaults` of a tenant override them.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"interval": "1h", "retryInterval": "2m"}))]
     pub component: Option<Reconcile>,
 }
 
-/// Files that hold further clusters and tenants: one of them per document, with the fields of a list item here.
+/// The files with additional clusters and tenants. Each YAML document contains one, with the fields of a list item.
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Include {

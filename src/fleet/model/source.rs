@@ -11,115 +11,115 @@ use crate::fleet::scalar::{DnsLabel, Duration, Text};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
-    /// The object's name; the first source of a tenant is named after it when left out.
+    /// The name of the source. The first source of a tenant has a default name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"apps")]
     pub name: Option<DnsLabel>,
-    /// Its URL: `https://…`, `ssh://…` or `oci://…`, which decides between GitRepository and OCIRepository.
+    /// The URL of the source: `https://…`, `ssh://…` or `oci://…`. The scheme selects GitRepository or OCIRepository.
     #[schemars(extend("format" = "source-url"))]
     #[schemars(example = &"https://github.com/acme/apps.git")]
     pub url: String,
-    /// Which revision; the cluster's `sourceBranch` when nothing is said of a Git repository.
+    /// The revision to fetch. For a Git repository, defaults to the cluster's `sourceBranch`.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"branch": "main"}))]
     pub reference: Option<SourceRef>,
-    /// The Secret with the credentials.
+    /// The name of the Secret with the credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"flux-apps")]
     pub secret: Option<DnsLabel>,
-    /// How often Flux looks for a new revision.
+    /// The interval at which Flux checks for updates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"5m")]
     pub interval: Option<Duration>,
-    /// How long fetching may take.
+    /// The timeout of fetch operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"60s")]
     pub timeout: Option<Duration>,
-    /// Who proves who we are: `generic` with a Secret, or the cloud that Flux runs in.
+    /// The authentication provider: `generic` for a Secret, or the cloud provider of the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"github")]
     pub provider: Option<Provider>,
-    /// Who must have signed what is fetched.
+    /// The verification of the source's signature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"mode": "HEAD", "secret": "pgp-keys"}))]
     pub verify: Option<Verify>,
-    /// Files to leave out, in the format of .gitignore.
+    /// The files to exclude, in the `.gitignore` pattern format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"*.md\ndocs/\n")]
     pub ignore: Option<String>,
-    /// What differs by environment: that is how a version is promoted.
+    /// The overrides by environment. Use them to promote a version from one environment to the next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"production": {"ref": {"semver": "1.x"}}}))]
     pub environments: Option<BTreeMap<DnsLabel, SourceOverride>>,
 }
 
-/// What an environment changes of a source.
+/// The overrides of a source for an environment.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceOverride {
-    /// Which revision runs there.
+    /// The revision to fetch in the environment.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"tag": "v1.4.0"}))]
     pub reference: Option<SourceRef>,
-    /// Who must have signed what is fetched there.
+    /// The verification of the signature in the environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"provider": "cosign"}))]
     pub verify: Option<Verify>,
 }
 
-/// A revision of a source: exactly one field.
+/// A revision of a source. Set exactly one field.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceRef {
-    /// A Git branch.
+    /// The Git branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"main")]
     pub branch: Option<Text>,
-    /// A Git or OCI tag.
+    /// The Git tag or OCI tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"v1.4.0")]
     pub tag: Option<Text>,
-    /// A range of versions.
+    /// The range of versions, as SemVer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &">=1.4.0 <2.0.0")]
     pub semver: Option<Text>,
-    /// A Git commit.
+    /// The Git commit SHA.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"363a6a8fe6a7f13e05d34c163b0ef02a777da20a")]
     pub commit: Option<Text>,
-    /// An OCI digest.
+    /// The OCI digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")]
     pub digest: Option<Text>,
 }
 
-/// A signature that a source must carry.
+/// The verification of a source's signature.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Verify {
-    /// `cosign` or `notation` for OCI.
+    /// The tool that signed the OCI artifact: `cosign` or `notation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"cosign")]
     pub provider: Option<Signer>,
-    /// What of a Git repository must be signed: `HEAD`, `Tag` or `TagAndHEAD`.
+    /// The Git objects to verify: `HEAD`, `Tag` or `TagAndHEAD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"HEAD")]
     pub mode: Option<SignedPart>,
-    /// The Secret with the public keys.
+    /// The name of the Secret with the public keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"cosign-keys")]
     pub secret: Option<DnsLabel>,
-    /// The OIDC identity of the signer: a regular expression.
+    /// The regular expression that matches the OIDC issuer of the signer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"^https://token\\.actions\\.githubusercontent\\.com$")]
     pub issuer: Option<String>,
-    /// The OIDC subject of the signer: a regular expression.
+    /// The regular expression that matches the OIDC subject of the signer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"^https://github.com/acme/.*$")]
     pub subject: Option<String>,
 }
 
-/// Who authenticates Flux at a source.
+/// The provider that authenticates Flux to a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are Flux's")]
@@ -140,7 +140,7 @@ pub enum Signer {
     Notation,
 }
 
-/// What of a Git repository is signed.
+/// The Git objects to verify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are Flux's")]
 pub enum SignedPart {

@@ -1,4 +1,4 @@
-//! Tenants, their namespaces and what confines them.
+//! Tenants, their namespaces and their restrictions.
 
 use std::collections::BTreeMap;
 
@@ -10,231 +10,231 @@ use super::component::{Component, Reconcile};
 use super::source::Source;
 use crate::fleet::scalar::{DnsLabel, Patch, Raw, Text};
 
-/// A tenant: somebody whose repositories the clusters run.
+/// A tenant: a team with its own source repositories.
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Tenant {
-    /// Its name.
+    /// The name of the tenant.
     #[schemars(example = &"apps")]
     pub name: DnsLabel,
-    /// `platform`: reconciled as cluster admin, in Flux's namespace. `tenant`: confined to its namespaces.
+    /// The role of the tenant. `platform`: Flux reconciles it as cluster admin, in the namespace of Flux. `tenant`: confined to its namespaces.
     #[schemars(example = &"tenant")]
     pub role: Role,
-    /// Where its components come from.
+    /// The default source of the tenant's components.
     #[serde(default)]
     #[schemars(example = serde_json::json!({"url": "https://github.com/acme/apps.git", "secret": "flux-apps"}))]
     pub source: Option<Source>,
-    /// Further sources, which components choose by name.
+    /// Additional sources. Components reference them by name.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"name": "charts", "url": "oci://registry.example.com/charts", "ref": {"semver": "1.x"}}]))]
     pub sources: Vec<Source>,
-    /// What of it runs.
+    /// The components of the tenant.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"name": "backend"}, {"name": "frontend", "dependsOn": ["backend"]}]))]
     pub components: Vec<Component>,
-    /// Its namespaces, where they need more than a component's `namespace` says.
+    /// The namespaces of the tenant that need more settings than a component's `namespace`.
     #[serde(default)]
     #[schemars(example = serde_json::json!([{"name": "backend", "quota": {"limits.memory": "16Gi"}}]))]
     pub namespaces: Vec<Namespace>,
-    /// Everything that `defaults.tenant` can say too.
+    /// The settings that `defaults.tenant` can also set.
     #[serde(flatten)]
     pub settings: TenantSettings,
 }
 
-/// How far a tenant reaches.
+/// The role of a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Role {
-    /// Reconciled as cluster admin, in Flux's namespace.
+    /// Reconciled as cluster admin, in the namespace of Flux.
     Platform,
-    /// Confined to its namespaces, under its own service account.
+    /// Confined to its namespaces, with its own service account.
     Tenant,
 }
 
-/// What can be said of every tenant.
+/// The settings of a tenant, which `defaults.tenant` can also set.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TenantSettings {
-    /// Tenants that must be ready first.
+    /// The tenants that must be ready before this tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!(["infra"]))]
     pub depends_on: Option<Vec<DnsLabel>>,
-    /// The ServiceAccount that reconciles it in each of its namespaces.
+    /// The name of the ServiceAccount that Flux impersonates in each namespace of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"flux-apps")]
     pub service_account: Option<DnsLabel>,
-    /// What that account may do there.
+    /// The permissions of the service account in the tenant's namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"clusterRole": "edit"}))]
     pub bind: Option<Bind>,
-    /// Whether the `HelmRelease`s and Kustomizations inside get the tenant's account, whatever they say.
+    /// Whether a patch sets the tenant's service account on every `HelmRelease` and Kustomization in the tenant's sources. It overrides their own value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub enforce_service_account: Option<bool>,
-    /// Whether its components find a copy of runtime-info in their namespaces, empty for keys that a cluster lacks; `false` where something else brings it, such as a policy of the platform.
+    /// Whether a copy of runtime-info is created in the namespaces of the tenant's components. A key that a cluster does not define has an empty value. Set `false` if another tool creates the copy, such as a policy of the platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = false)]
     pub copy_runtime_info: Option<bool>,
-    /// People's access to its namespaces.
+    /// The access of user groups to the tenant's namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"group": "apps-developers", "role": "edit"}]))]
     pub access: Option<Vec<Access>>,
-    /// Labels of everything that it brings.
+    /// The labels of all objects of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"team": "apps"}))]
     pub labels: Option<BTreeMap<String, Text>>,
-    /// Annotations of its namespaces.
+    /// The annotations of the tenant's namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"example.com/cost-center": "4711"}))]
     pub annotations: Option<BTreeMap<String, Text>>,
-    /// What each of its namespaces may use at most.
+    /// The `spec.hard` of a ResourceQuota in each namespace of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"requests.cpu": "8", "limits.memory": "16Gi"}))]
     pub quota: Option<BTreeMap<String, Text>>,
-    /// The `spec.limits` of a LimitRange in each of its namespaces.
+    /// The `spec.limits` of a LimitRange in each namespace of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"type": "Container", "default": {"memory": "256Mi"}}]))]
     pub limit_range: Option<Vec<Raw>>,
-    /// The traffic that its namespaces let in and out unless a policy of their own allows more.
+    /// The default network policies of the tenant's namespaces. Additional policies can allow more traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"denyIngress": true, "allowSameNamespace": true}))]
     pub network_policy: Option<NetworkPolicy>,
-    /// The Pod Security level of its namespaces.
+    /// The Pod Security level of the tenant's namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"enforce": "restricted"}))]
     pub pod_security: Option<PodSecurity>,
-    /// Admission policies of the tenant.
+    /// The admission policies of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"syncSecrets": true, "helm": "oci"}))]
     pub policies: Option<Policies>,
-    /// Updates of image tags in its sources, on the clusters that run image automation.
+    /// The image automation of the tenant's sources, on clusters with `imageAutomation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"interval": "30m"}))]
     pub image_automation: Option<ImageAutomation>,
-    /// Notifications about what it reconciles.
+    /// The notifications about the tenant's objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"name": "slack", "type": "slack", "channel": "apps", "secret": "slack-url"}]))]
     pub alerts: Option<Vec<Alert>>,
-    /// Webhooks that make its sources reconcile at once.
+    /// The webhooks that trigger the reconciliation of the tenant's sources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"name": "github", "type": "github", "events": ["push"], "secret": "webhook-token"}]))]
     pub receivers: Option<Vec<Receiver>>,
-    /// The Kustomization on each cluster that brings the tenant itself.
+    /// The Kustomization on each cluster that applies the tenant's directory of the fleet repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"interval": "1h"}))]
     pub sync: Option<Reconcile>,
-    /// Settings for its components.
+    /// The default settings of the tenant's components.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"timeout": "5m"}))]
     pub defaults: Option<Reconcile>,
-    /// Further objects beside the generated ones.
+    /// Additional objects of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "motd", "namespace": "backend"}}]))]
     pub objects: Option<Vec<Raw>>,
-    /// kustomize patches on the generated objects.
+    /// The kustomize patches on the generated objects of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"target": {"kind": "GitRepository"}, "patch": [{"op": "add", "path": "/spec/proxySecretRef", "value": {"name": "proxy"}}]}]))]
     pub patches: Option<Vec<Patch>>,
 }
 
-/// What the tenant's account may do.
+/// The permissions of a tenant's service account.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Bind {
-    /// A ClusterRole; `admin` of the namespace when nothing is said.
+    /// The name of a ClusterRole. For a confined tenant, defaults to `admin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"edit")]
     pub cluster_role: Option<String>,
-    /// The rules of a Role of its own, instead of a ClusterRole.
+    /// The rules of a generated role, as an alternative to a ClusterRole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["*"]}]))]
     pub rules: Option<Vec<Raw>>,
 }
 
-/// Access of people to a tenant's namespaces.
+/// The access of a user group to a tenant's namespaces.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Access {
-    /// The group, as the cluster's authentication names it.
+    /// The name of the group, as the API server authenticates it.
     #[schemars(example = &"apps-developers")]
     pub group: String,
-    /// The ClusterRole that it gets in the namespaces.
+    /// The ClusterRole that the group has in the namespaces.
     #[schemars(example = &"edit")]
     pub role: String,
-    /// The namespaces; all of the tenant's when left out.
+    /// The namespaces. Defaults to all namespaces of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!(["backend"]))]
     pub namespaces: Option<Vec<DnsLabel>>,
 }
 
-/// A namespace of a confined tenant; what it does not say is the tenant's.
+/// A namespace of a confined tenant. Fields that are not set inherit from the tenant.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Namespace {
-    /// Its name.
+    /// The name of the namespace.
     #[schemars(example = &"backend")]
     pub name: DnsLabel,
-    /// Its labels, beside the tenant's.
+    /// The labels of the namespace, in addition to the labels of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"team": "backend"}))]
     pub labels: Option<BTreeMap<String, Text>>,
-    /// Its annotations, beside the tenant's.
+    /// The annotations of the namespace, in addition to the annotations of the tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"example.com/owner": "backend"}))]
     pub annotations: Option<BTreeMap<String, Text>>,
-    /// What it may use at most.
+    /// The `spec.hard` of the namespace's ResourceQuota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"limits.memory": "16Gi"}))]
     pub quota: Option<BTreeMap<String, Text>>,
-    /// The `spec.limits` of its LimitRange.
+    /// The `spec.limits` of the namespace's LimitRange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!([{"type": "Container", "default": {"memory": "256Mi"}}]))]
     pub limit_range: Option<Vec<Raw>>,
-    /// The traffic that it lets in and out.
+    /// The default network policies of the namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"denyIngress": true}))]
     pub network_policy: Option<NetworkPolicy>,
-    /// Its Pod Security level.
+    /// The Pod Security level of the namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({"enforce": "baseline"}))]
     pub pod_security: Option<PodSecurity>,
 }
 
-/// The traffic of a namespace.
+/// The default network policies of a namespace.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NetworkPolicy {
-    /// Whether nothing comes in but what a policy allows.
+    /// Whether ingress is denied unless a policy allows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub deny_ingress: Option<bool>,
-    /// Whether nothing goes out but what a policy allows.
+    /// Whether egress is denied unless a policy allows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub deny_egress: Option<bool>,
-    /// Whether pods of the namespace reach each other all the same.
+    /// Whether pods of the namespace can reach each other if ingress or egress is denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub allow_same_namespace: Option<bool>,
-    /// Whether pods reach the cluster's DNS all the same.
+    /// Whether pods can reach the DNS service of the cluster if egress is denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub allow_dns: Option<bool>,
 }
 
-/// Pod Security admission.
+/// The Pod Security levels of a namespace, by admission mode.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodSecurity {
-    /// Pods above this level are refused.
+    /// Pod Security admission rejects pods that violate this level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"restricted")]
     pub enforce: Option<PodSecurityLevel>,
-    /// Pods above this level are logged.
+    /// Pod Security admission adds an audit annotation for pods that violate this level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"restricted")]
     pub audit: Option<PodSecurityLevel>,
-    /// Pods above this level make a warning.
+    /// Pod Security admission returns a warning for pods that violate this level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"restricted")]
     pub warn: Option<PodSecurityLevel>,
@@ -250,26 +250,26 @@ pub enum PodSecurityLevel {
     Restricted,
 }
 
-/// Admission policies of a tenant, for Kyverno.
+/// The Kyverno policies of a tenant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Policies {
-    /// Whether the tenant's Secrets in Flux's namespace are copied into its namespaces.
+    /// Whether Kyverno copies the tenant's Secrets from the namespace of Flux to the tenant's namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = true)]
     pub sync_secrets: Option<bool>,
-    /// Which Helm sources are allowed.
+    /// The Helm sources that the tenant can use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"oci")]
     pub helm: Option<HelmSources>,
 }
 
-/// Which Helm sources a tenant may use.
+/// The Helm sources that a tenant can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum HelmSources {
-    /// Any HelmRepository.
+    /// Every HelmRepository.
     Any,
-    /// `HelmRepository` objects of type `oci` only.
+    /// Only `HelmRepository` objects of type `oci`.
     Oci,
 }

@@ -1,4 +1,4 @@
-//! What waits for what: tenants, components and stages, with the place where each of them says so.
+//! The dependency graph of tenants, components and stages, with the position of each `dependsOn`.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use crate::fleet::merge::levels::Merged;
 use crate::text::{Index, Span};
 use crate::yaml::Node;
 
-/// The rule of references to components and tenants that do not exist.
+/// The rule id for references to components and tenants that are not defined.
 pub(crate) const DANGLING_DEPENDENCY: &str = "dangling-dependency";
-/// The rule of circles.
+/// The rule id for dependency cycles.
 const DEPENDENCY_CYCLE: &str = "dependency-cycle";
 
-/// One item of a `dependsOn`, as written.
+/// An item of a `dependsOn`, as written.
 #[derive(Debug)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct DependencyReference<'a> {
     pub tenant: &'a str,
     pub component: &'a str,
     pub stage: Option<&'a str>,
@@ -24,39 +24,45 @@ pub(crate) struct Wanted<'a> {
     pub at: &'a Span,
 }
 
-/// Reads an item of a component's or stage's `dependsOn`; `None` when it is broken.
-pub(crate) fn wanted<'a>(item: &'a Node, own_tenant: &'a str) -> Option<Wanted<'a>> {
+/// Reads an item of a component's or stage's `dependsOn`; `None` if it is invalid.
+pub(crate) fn wanted<'a>(item: &'a Node, own_tenant: &'a str) -> Option<DependencyReference<'a>> {
     if let Some(text) = item.text() {
         let (component, stage) = match text.split_once('/') {
             Some((component, stage)) => (component, Some(stage)),
             None => (text, None),
         };
-        // What is no name at all is a mistake that the schema reports.
+        // The schema reports a value that is not a string.
         if !is_dns_label(component) || !stage.is_none_or(is_dns_label) {
             return None;
         }
-        return Some(Wanted { tenant: own_tenant, component, stage, ready_expr: None, at: item.span() });
+        return Some(DependencyReference { tenant: own_tenant, component, stage, ready_expr: None, at: item.span() });
     }
     let text = |key: &str| item.get(key).filter(|node| !node.is_null()).and_then(Node::text);
     let component = text("component")?;
     let tenant = text("tenant").unwrap_or(own_tenant);
-    Some(Wanted { tenant, component, stage: text("stage"), ready_expr: text("readyExpr"), at: item.span() })
+    Some(DependencyReference {
+        tenant,
+        component,
+        stage: text("stage"),
+        ready_expr: text("readyExpr"),
+        at: item.span(),
+    })
 }
 
-/// The items of a `dependsOn`.
+/// Returns the items of a `dependsOn`.
 pub(crate) fn depends_on(node: &Node) -> &[Node] {
     node.get("dependsOn").map(Node::items).unwrap_or_default()
 }
 
-/// The text of a node's `name`.
+/// Returns the text of a node's `name`.
 pub(crate) fn name(node: &Node) -> Option<&str> {
     node.get("name").filter(|name| !name.is_null()).and_then(Node::text).filter(|name| !name.is_empty())
 }
 
-/// Where a `dependsOn` stands, as spans are ordered.
+/// The position of a `dependsOn`, in the sort order of spans.
 type Place<'a> = (&'a str, u32, u32);
 
-/// What waits for what.
+/// The dependency graph.
 #[derive(Default)]
 pub(crate) struct Graph<'a> {
     /// The names of the vertices in messages; the two vertices of a tenant have the same name.
@@ -69,22 +75,22 @@ pub(crate) struct Graph<'a> {
 
 /// The vertices of a tenant.
 struct Parts<'a> {
-    /// It may begin: the tenants that it depends on are ready.
+    /// The start: the dependencies of the tenant are ready.
     begins: usize,
-    /// All of its components are ready.
+    /// The end: all components of the tenant are ready.
     ready: usize,
     components: Index<&'a str, ComponentParts<'a>>,
     names: Vec<&'a str>,
 }
 
 struct ComponentParts<'a> {
-    /// The vertices of its stages; one of a component without stages.
+    /// The vertices of the stages; a component without stages has one vertex.
     stages: Vec<(&'a str, usize)>,
     has_stages: bool,
 }
 
 impl<'a> Graph<'a> {
-    /// Builds the graph and reports what names nothing.
+    /// Builds the graph and reports dangling references.
     pub(crate) fn of(merged: &'a Merged, findings: &mut Vec<Finding>) -> Self {
         let mut graph = Self::default();
         for tenant in &merged.tenants {
@@ -173,9 +179,9 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The vertex that an item means, and the stage, filled with the last one of a component with stages.
-    pub(crate) fn find(&self, wanted: &Wanted<'_>) -> Result<(usize, Option<&'a str>), Box<Finding>> {
-        let Wanted { tenant, component, stage, at, .. } = wanted;
+    /// Returns the vertex that an item references, and its stage. The stage defaults to the last stage of the component.
+    pub(crate) fn find(&self, wanted: &DependencyReference<'_>) -> Result<(usize, Option<&'a str>), Box<Finding>> {
+        let DependencyReference { tenant, component, stage, at, .. } = wanted;
         let dangling = |message: String| Finding::error(DANGLING_DEPENDENCY, (*at).clone(), message);
         let Some(parts) = self.tenants.get(*tenant) else { return Err(Box::new(self.no_tenant(tenant, at))) };
         let Some(found) = parts.components.get(*component) else {
@@ -186,10 +192,10 @@ impl<'a> Graph<'a> {
                 .find(|other| self.tenants.get(**other).is_some_and(|other| other.components.contains(*component)));
             let help = match (elsewhere, did_you_mean(component, parts.names.iter().copied())) {
                 (Some(other), _) => {
-                    format!("tenant `{other}` has one: write `{{tenant: {other}, component: {component}}}`")
+                    format!("found in tenant `{other}`; write `{{tenant: {other}, component: {component}}}`")
                 }
                 (None, Some(meant)) => format!("did you mean `{meant}`?"),
-                (None, None) => format!("its components: {}", listed(&parts.names)),
+                (None, None) => format!("use one of its components: {}", listed(&parts.names)),
             };
             return Err(Box::new(finding.help(help)));
         };
@@ -205,9 +211,9 @@ impl<'a> Graph<'a> {
                 let finding = dangling(format!("component `{tenant}/{component}` has no stage `{stage}`"));
                 let stages: Vec<&str> = found.stages.iter().map(|(stage, _)| *stage).collect();
                 let help = match did_you_mean(stage, stages.iter().copied()) {
-                    _ if !found.has_stages => "it has no stages".to_owned(),
+                    _ if !found.has_stages => "reference the component; it has no stages".to_owned(),
                     Some(meant) => format!("did you mean `{component}/{meant}`?"),
-                    None => format!("its stages: {}", listed(&stages)),
+                    None => format!("use one of its stages: {}", listed(&stages)),
                 };
                 Err(Box::new(finding.help(help)))
             }
@@ -215,19 +221,19 @@ impl<'a> Graph<'a> {
     }
 
     fn no_tenant(&self, tenant: &str, at: &Span) -> Finding {
-        let finding = Finding::error(DANGLING_DEPENDENCY, at.clone(), format!("there is no tenant `{tenant}`"));
+        let finding = Finding::error(DANGLING_DEPENDENCY, at.clone(), format!("unknown tenant `{tenant}`"));
         match did_you_mean(tenant, self.tenant_names.iter().copied()) {
             Some(meant) => finding.help(format!("did you mean `{meant}`?")),
-            None => finding.help(format!("the tenants: {}", listed(&self.tenant_names))),
+            None => finding.help(format!("use one of the tenants: {}", listed(&self.tenant_names))),
         }
     }
 
-    /// The names of all tenants, in the order of the files.
+    /// Returns the names of all tenants, in the order of the files.
     pub(crate) fn tenant_names(&self) -> &[&'a str] {
         &self.tenant_names
     }
 
-    /// The names of a tenant's components; `None` when there is no such tenant.
+    /// Returns the names of a tenant's components; `None` if the tenant is not defined.
     pub(crate) fn components(&self, tenant: &str) -> Option<&[&'a str]> {
         self.tenants.get(tenant).map(|parts| parts.names.as_slice())
     }
@@ -237,9 +243,9 @@ impl<'a> Graph<'a> {
         self.tenants.get(tenant).is_some_and(|parts| parts.components.contains(component))
     }
 
-    /// Reports each circle once, spelled out from the place that is written first.
+    /// Reports each cycle once, starting at the `dependsOn` that comes first in the files.
     ///
-    /// A circle of tenants runs through everything in them; longer ways around one that is reported say nothing new.
+    /// A cycle of tenants contains all their components, so longer cycles through a reported `dependsOn` are not reported.
     pub(crate) fn cycles(&self, findings: &mut Vec<Finding>) {
         let mut circles = self.circles();
         circles.sort_by_key(|circle| (self.written(circle).len(), circle.len()));
@@ -253,7 +259,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The places of the `dependsOn` that a circle is made of.
+    /// Returns the positions of the `dependsOn` items in a cycle.
     fn written(&self, circle: &[Step]) -> BTreeSet<Place<'_>> {
         circle
             .iter()
@@ -261,7 +267,7 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// The shortest cycle through each `dependsOn` that is part of one.
+    /// Returns the shortest cycle through each `dependsOn` that is part of one.
     fn circles(&self) -> Vec<Vec<Step>> {
         let components = self.edges.cyclic_components(|_| true);
         let mut cycles = Vec::new();
@@ -281,7 +287,7 @@ impl<'a> Graph<'a> {
         cycles
     }
 
-    /// A circle as vertices with the edges that were taken from them.
+    /// Returns the finding for a cycle, given as vertices with their outgoing edges.
     fn circle(&self, mut circle: Vec<Step>) -> Option<Finding> {
         let place = |(vertex, edge): Step| self.edges.edges(vertex)[edge].label.as_ref();
         let written = |step: &Step| place(*step).map(Span::order);
@@ -300,17 +306,17 @@ impl<'a> Graph<'a> {
         }
         let at = place(circle[0])?.clone();
         let mut finding =
-            Finding::error(DEPENDENCY_CYCLE, at, format!("these wait for one another: {}", names.join(" → ")))
-                .help("none of them would ever be ready; take one of the `dependsOn` away");
+            Finding::error(DEPENDENCY_CYCLE, at, format!("`dependsOn` forms a cycle: {}", names.join(" → ")))
+                .help("remove one of the `dependsOn` items; otherwise none of these becomes ready");
         for (step, next) in circle.iter().zip(circle.iter().cycle().skip(1)).skip(1) {
             let Some(at) = place(*step).cloned() else { continue };
-            finding = finding.related(at, format!("{} waits for {}", label(step.0), label(next.0)));
+            finding = finding.related(at, format!("{} depends on {}", label(step.0), label(next.0)));
         }
         Some(finding)
     }
 }
 
-/// Names for a help text: the first few of them.
+/// Lists names for a help text, and shortens a long list.
 pub(crate) fn listed(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
     match names.len() {

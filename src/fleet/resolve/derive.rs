@@ -1,4 +1,4 @@
-//! Merged levels → the resolved fleet: decoding, and what follows from something else.
+//! Resolves merged levels into a fleet: decodes values and derives others.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +20,12 @@ use crate::kube::groups;
 use crate::text::{Index, Span};
 use crate::yaml::{Node, Reader};
 
-/// Resolves a fleet that has passed its checks; what cannot be decoded all the same is a finding.
+/// Resolves a fleet. Values that cannot be decoded are findings.
 pub(crate) fn resolve(input: &Input, merged: &Merged, graph: &Graph<'_>, findings: &mut Vec<Finding>) -> Option<Fleet> {
     let flux: model::Flux = decode(&merged.flux, findings)?;
     let namespace = flux.namespace.as_ref().map_or(groups::FLUX_NAMESPACE, |namespace| namespace.0.as_str()).to_owned();
     let repository: model::Repository = decode(input.root.get("repository")?, findings)?;
-    let waits = Waited::of(merged, graph);
+    let waits = DependencyTargets::of(merged, graph);
     let resolver = Resolver { graph, waits: &waits, namespace: &namespace };
     let mut tenants = Vec::new();
     for tenant in &merged.tenants {
@@ -57,13 +57,13 @@ fn named(node: &Node) -> Option<(String, Span)> {
     Some((name.text()?.to_owned(), name.span().clone()))
 }
 
-/// What somebody waits for, by tenant, component and stage (empty for a component without stages).
-pub(super) struct Waited<'a> {
+/// The targets of dependencies, by tenant, component and stage (empty for a component without stages).
+pub(super) struct DependencyTargets<'a> {
     parts: Index<(&'a str, &'a str, &'a str), ()>,
     tenants: Index<&'a str, ()>,
 }
 
-impl<'a> Waited<'a> {
+impl<'a> DependencyTargets<'a> {
     pub(crate) fn of(merged: &'a Merged, graph: &Graph<'a>) -> Self {
         let mut waited = Self { parts: Index::default(), tenants: Index::default() };
         for tenant in &merged.tenants {
@@ -91,12 +91,12 @@ impl<'a> Waited<'a> {
         waited
     }
 
-    /// Tells whether somebody waits for a component, or for one stage of it.
+    /// Tells whether a component or stage is a dependency of another one.
     pub(crate) fn part(&self, tenant: &str, component: &str, stage: &str) -> bool {
         self.parts.contains(&(tenant, component, stage))
     }
 
-    /// Tells whether another tenant waits for a tenant.
+    /// Tells whether a tenant is a dependency of another tenant.
     pub(crate) fn tenant(&self, tenant: &str) -> bool {
         self.tenants.contains(tenant)
     }
@@ -104,8 +104,8 @@ impl<'a> Waited<'a> {
 
 struct Resolver<'a> {
     graph: &'a Graph<'a>,
-    waits: &'a Waited<'a>,
-    /// Flux's namespace.
+    waits: &'a DependencyTargets<'a>,
+    /// The namespace of Flux.
     namespace: &'a str,
 }
 
@@ -256,12 +256,12 @@ fn resolve_source(merged: &Node, findings: &mut Vec<Finding>) -> Option<Source> 
     })
 }
 
-/// The kind of object that fetches from a URL.
+/// Returns the kind of source for a URL.
 pub(crate) fn kind_of(url: &str) -> SourceKind {
     if url.starts_with("oci://") { SourceKind::OCIRepository } else { SourceKind::GitRepository }
 }
 
-/// What environments change of sources: environment → changes, in the order of the tenants.
+/// The overrides of sources, by environment, in the order of the tenants.
 struct Overrides(BTreeMap<String, Vec<Override>>);
 
 impl Overrides {

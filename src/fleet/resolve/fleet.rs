@@ -1,4 +1,4 @@
-//! The fleet after merging and deriving: what templates see, and what explains itself by its spans.
+//! The resolved fleet, after merging and deriving. Templates render it.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use crate::fleet::model::{
 use crate::fleet::scalar::{Duration, Raw, Text};
 use crate::text::{Index, Span};
 
-/// A fleet with every setting merged, every name resolved and every default filled.
+/// A fleet with merged settings, resolved references and default values.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fleet {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The layout's name, as fleet.yaml says it.
+    /// The name of the layout in fleet.yaml.
     pub layout: String,
     /// The fleet repository.
     pub repository: Repository,
-    /// How Flux is installed where a cluster says nothing else.
+    /// The installation of Flux, before the overrides of clusters.
     pub flux: Flux,
     /// The clusters in the order of the files.
     pub clusters: Vec<Cluster>,
     /// The tenants in the order of the files.
     pub tenants: Vec<Tenant>,
-    /// Where `name` stands.
+    /// The span of `name`.
     #[serde(skip)]
     pub span: Span,
 }
@@ -36,31 +36,31 @@ pub struct Fleet {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cluster {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its environment.
+    /// The environment.
     pub environment: String,
-    /// The folder of the fleet repository that it syncs.
+    /// The directory of the fleet repository that the cluster syncs.
     pub path: String,
-    /// The branch of the fleet repository that it syncs.
+    /// The branch of the fleet repository that the cluster syncs.
     pub branch: String,
-    /// How Flux is installed here.
+    /// The installation of Flux on the cluster.
     pub flux: Flux,
-    /// The names of the tenants that run here, in the fleet's order.
+    /// The names of the tenants that run on the cluster, in the order of the fleet.
     pub tenants: Vec<String>,
-    /// The components that do not run here although their tenant does.
+    /// The components that do not run on the cluster, of tenants that do.
     pub without_components: Vec<ComponentName>,
-    /// What its environment changes of the tenants' sources.
+    /// The overrides of the tenants' sources for the cluster's environment.
     pub overrides: Vec<Override>,
-    /// What else was said; `path`, `branch`, `flux`, `tenants` and `withoutComponents` have moved to the fields above.
+    /// The other settings, without `path`, `branch`, `flux`, `tenants` and `withoutComponents`.
     #[serde(flatten)]
     pub settings: ClusterSettings,
-    /// Where `name` stands.
+    /// The span of `name`.
     #[serde(skip)]
     pub span: Span,
 }
 
-/// A component by its tenant's name and its own.
+/// The name of a component, with its tenant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ComponentName {
@@ -70,20 +70,20 @@ pub struct ComponentName {
     pub component: String,
 }
 
-/// What an environment changes of a source, for its clusters to patch.
+/// The overrides of a source for an environment. Clusters apply them as patches.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Override {
-    /// The tenant that the source belongs to.
+    /// The tenant of the source.
     pub tenant: String,
-    /// The source's name.
+    /// The name of the source.
     pub source: String,
-    /// The source's kind.
+    /// The kind of the source.
     pub kind: SourceKind,
-    /// The revision that runs here.
+    /// The revision for the environment.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<SourceRef>,
-    /// Who must have signed it here.
+    /// The signature verification for the environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
 }
@@ -92,44 +92,44 @@ pub struct Override {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tenant {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// How far it reaches.
+    /// The role of the tenant.
     pub role: Role,
-    /// The tenants that must be ready before it.
+    /// The tenants that must be ready before this tenant.
     pub depends_on: Vec<String>,
-    /// The first of its sources.
+    /// The first source of the tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// Its sources, the first one included.
+    /// All sources of the tenant, including the first one.
     pub sources: Vec<Source>,
-    /// Its components, in the order of the file.
+    /// The components, in the order of the file.
     pub components: Vec<Component>,
-    /// Its namespaces: those that it lists, then those of its components. None for a platform tenant.
+    /// The namespaces: those in its list, then those of its components. Empty for a platform tenant.
     pub namespaces: Vec<Namespace>,
-    /// Whether another tenant depends on it.
+    /// Whether another tenant depends on this tenant.
     pub depended_on: bool,
-    /// What runtime-info holds on the clusters that run it: key → what is true of its values there.
+    /// The runtime-info variables on the clusters that run the tenant.
     pub runtime_info: BTreeMap<String, Variable>,
-    /// What else was said; `dependsOn` and `defaults` have moved to where they apply.
+    /// The other settings, without `dependsOn` and `defaults`.
     #[serde(flatten)]
     pub settings: TenantSettings,
-    /// Where `name` stands.
+    /// The span of `name`.
     #[serde(skip)]
     pub span: Span,
 }
 
-/// A key of runtime-info, as a tenant meets it.
+/// The properties of a runtime-info variable on the clusters that run a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Variable {
-    /// Whether each of the clusters has it.
+    /// Whether every cluster defines the variable.
     pub everywhere: bool,
-    /// Whether each value is still this text where Flux puts it without quotes; `3` would be a number.
+    /// Whether every value remains a string without quotes; `3` would be a number.
     pub is_text: bool,
 }
 
-/// Which kind of object a source is.
+/// The kind of a source object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum SourceKind {
     /// A Git repository.
@@ -138,38 +138,38 @@ pub enum SourceKind {
     OCIRepository,
 }
 
-/// A source with its name, kind and revision filled.
+/// A source with its name, kind and revision resolved.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
-    /// The object's name.
+    /// The name of the object.
     pub name: String,
-    /// The object's kind, from the scheme of the URL.
+    /// The kind of the object, from the scheme of the URL.
     pub kind: SourceKind,
-    /// Its URL.
+    /// The URL.
     pub url: String,
-    /// Which revision.
+    /// The revision to fetch.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<SourceRef>,
-    /// The Secret with the credentials.
+    /// The name of the Secret with the credentials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// How often Flux looks for a new revision.
+    /// The interval at which Flux checks for updates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
-    /// How long fetching may take.
+    /// The timeout of fetch operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
-    /// Who proves who we are.
+    /// The provider that authenticates Flux.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
-    /// Who must have signed it.
+    /// The signature verification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
-    /// Files to leave out.
+    /// The files to exclude.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore: Option<String>,
-    /// Where it stands.
+    /// The span of the source.
     #[serde(skip)]
     pub span: Span,
 }
@@ -178,26 +178,26 @@ pub struct Source {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Component {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its tenant's name.
+    /// The name of the tenant.
     pub tenant: String,
-    /// The namespace that it runs in; Flux's for a platform tenant.
+    /// The namespace of the component; that of Flux for a platform tenant.
     pub namespace: String,
-    /// The source that it comes from.
+    /// The source of the component.
     pub source: Source,
-    /// Whether it is the first component of its namespace, with which the namespace's own objects go.
+    /// Whether the component is the first in its namespace, so that its directory contains the namespace's own objects.
     pub home: bool,
-    /// Labels of what it brings, beside its tenant's.
+    /// The labels of the component's objects, in addition to those of the tenant.
     pub labels: BTreeMap<String, Text>,
-    /// Its stages; one without stages is reconciled as a whole.
+    /// The stages. Without stages, one Kustomization applies the component.
     pub stages: Vec<Stage>,
-    /// What must be ready first, of a component without stages.
+    /// The dependencies of a component without stages.
     pub depends_on: Vec<Dependency>,
-    /// Its settings; `dependsOn` has moved to the field above.
+    /// The settings of the Kustomization, without `dependsOn`.
     #[serde(flatten)]
     pub reconcile: Reconcile,
-    /// Where `name` stands.
+    /// The span of `name`.
     #[serde(skip)]
     pub span: Span,
 }
@@ -206,21 +206,21 @@ pub struct Component {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stage {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its component's name.
+    /// The name of the component.
     pub component: String,
-    /// What must be ready first; the stage before it comes first.
+    /// The dependencies, starting with the previous stage.
     pub depends_on: Vec<Dependency>,
-    /// Its settings; `dependsOn` has moved to the field above.
+    /// The settings of the Kustomization, without `dependsOn`.
     #[serde(flatten)]
     pub reconcile: Reconcile,
-    /// Where `name` stands.
+    /// The span of `name`.
     #[serde(skip)]
     pub span: Span,
 }
 
-/// Something that must be ready first; the stage is there whenever the component has stages.
+/// A dependency. The stage is set if the component has stages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dependency {
@@ -231,7 +231,7 @@ pub struct Dependency {
     /// The stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
-    /// The CEL expression that decides when it counts as ready.
+    /// The CEL expression that determines whether the dependency is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready_expr: Option<String>,
 }
@@ -240,34 +240,34 @@ pub struct Dependency {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Namespace {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The component that is at home in it; a namespace without components has none.
+    /// The first component in the namespace; `None` if no component uses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub component: Option<String>,
-    /// Its labels beside the tenant's own.
+    /// The labels, in addition to those of the tenant.
     pub labels: BTreeMap<String, Text>,
-    /// Its annotations.
+    /// The annotations.
     pub annotations: BTreeMap<String, Text>,
-    /// What it may use at most.
+    /// The `spec.hard` of the ResourceQuota.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quota: Option<BTreeMap<String, Text>>,
-    /// The `spec.limits` of its LimitRange.
+    /// The `spec.limits` of the LimitRange.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_range: Option<Vec<Raw>>,
-    /// The traffic that it lets in and out.
+    /// The default network policies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network_policy: Option<NetworkPolicy>,
-    /// Its Pod Security level.
+    /// The Pod Security level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_security: Option<PodSecurity>,
-    /// Where its name stands.
+    /// The span of the name.
     #[serde(skip)]
     pub span: Span,
 }
 
 impl Fleet {
-    /// Takes out what stands twice, a name or a cluster's folder, so that what is left shows what else collides.
+    /// Removes duplicate names and duplicate cluster directories, so that rendering reports only other collisions.
     pub(crate) fn without_repetitions(mut self) -> Self {
         fn once<T>(items: &mut Vec<T>, key: impl Fn(&T) -> &str) {
             let mut seen: Index<String, ()> = Index::default();
@@ -286,7 +286,7 @@ impl Fleet {
         self
     }
 
-    /// Which confined tenant each namespace belongs to: namespace → tenant.
+    /// Returns the confined tenant of each namespace, by namespace.
     pub fn tenant_namespaces(&self) -> BTreeMap<String, String> {
         let pairs = self
             .tenants

@@ -1,4 +1,4 @@
-//! Variables of the clusters, as Flux substitutes them: text for text, before the result is read as YAML.
+//! The variables of clusters. Flux substitutes them as text, before the result is parsed as YAML.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::fleet::{Cluster, Tenant, Variable};
 use crate::text::{File, Index};
 use crate::yaml::{Reader, Scalar, parse};
 
-/// Tells whether a value is this very text where Flux puts it in place of `key: ${KEY}`.
+/// Tells whether a value remains the same string when Flux substitutes it in `key: ${KEY}`.
 ///
-/// The quotes around a reference are gone by then: `3` is a number, `yes` a boolean, nothing is null, and what follows
-/// ` #` is a comment.
+/// kustomize removes the quotes around a reference first: `3` is a number, `yes` a boolean, an empty value is null, and
+/// text after ` #` is a comment.
 pub(crate) fn is_text_unquoted(value: &str) -> bool {
-    // Flux takes line breaks out of values.
+    // Flux removes line breaks from values.
     let value = value.replace('\n', "");
     let parsed = parse(&File::new("", format!("key: {value}")));
     match (parsed.documents.as_slice(), parsed.findings.as_slice()) {
@@ -23,30 +23,30 @@ pub(crate) fn is_text_unquoted(value: &str) -> bool {
     }
 }
 
-/// The name in `${NAME}`, where that is all of a text.
+/// Returns the name in `${NAME}` if the text is exactly one reference.
 pub(crate) fn whole_reference(text: &str) -> Option<&str> {
     let name = text.strip_prefix("${")?.strip_suffix('}')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
     is_name.then_some(name)
 }
 
-/// What is known of one key on the clusters that run a tenant.
+/// The values of a key on the clusters that run a tenant.
 #[derive(Default)]
 struct Met {
-    /// How many of them have it.
+    /// The number of clusters that define the key.
     defined: usize,
-    /// How many of its values would be no text.
+    /// The number of values that would not be strings.
     typed: usize,
 }
 
-/// The clusters that run a tenant, and the keys that they have.
+/// The clusters that run a tenant, and their keys.
 #[derive(Default)]
 struct Reach<'a> {
     clusters: usize,
     keys: BTreeMap<&'a str, Met>,
 }
 
-/// Tells each tenant what runtime-info holds on the clusters that run it.
+/// Sets the runtime-info variables of each tenant from the clusters that run it.
 pub(crate) fn variables(tenants: &mut [Tenant], clusters: &[Cluster]) {
     let mut known: Index<&str, Option<bool>> = Index::default();
     let mut reached: Index<&str, Reach<'_>> = Index::default();
@@ -68,7 +68,7 @@ pub(crate) fn variables(tenants: &mut [Tenant], clusters: &[Cluster]) {
     }
     for tenant in tenants {
         let Some(reach) = reached.get(tenant.name.as_str()) else { continue };
-        // A variable of the tenant's own Kustomization goes before that of the cluster.
+        // A variable of the tenant's own Kustomization overrides that of the cluster.
         let own = tenant.settings.sync.as_ref().and_then(|sync| sync.variables.as_ref());
         let own = |key: &str| own.and_then(|own| own.iter().find(|(name, _)| name.0 == key)).map(|(_, value)| &value.0);
         let variable = |(key, met): (&&str, &Met)| {

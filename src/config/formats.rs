@@ -1,31 +1,31 @@
-//! What the patterns and formats of the configuration's schema mean, in words.
+//! The patterns and formats of the configuration schema, with a message for values that do not match.
 
 use super::glob::GLOB;
 use crate::schema::{FormatError, TextFormat};
 
-/// The pattern of a rule's id.
+/// The pattern of a rule id.
 pub(super) const RULE_ID: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
-/// The pattern of a text that says something.
-pub(super) const SAID: &str = r"\S";
-/// The pattern of a namespace's name.
+/// The pattern of a text that is not blank.
+pub(super) const NOT_BLANK: &str = r"\S";
+/// The pattern of a namespace name.
 pub(super) const NAMESPACE: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 /// The pattern of a service account, as `namespace/name`.
 pub(super) const ACCOUNT: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
-/// The pattern of a version of Flux.
+/// The pattern of a Flux version.
 pub(super) const FLUX_VERSION: &str = r"^v?[0-9]+(\.[0-9]+){0,2}(\.x)?$";
-/// The format of the path of a copy.
+/// The format of the path of a source copy.
 pub(super) const COPY_PATH: &str = "copy-path";
 
-/// What those of the `lint` section mean, which fleet.yaml has too.
+/// The patterns and formats of the `lint` section, which fleet.yaml shares.
 pub const WORDS: &[TextFormat] = &[
     TextFormat { keyword: RULE_ID, check: rule_id },
-    TextFormat { keyword: SAID, check: said },
+    TextFormat { keyword: NOT_BLANK, check: blank },
     TextFormat { keyword: GLOB, check: super::glob::fault },
     TextFormat { keyword: NAMESPACE, check: namespace },
     TextFormat { keyword: ACCOUNT, check: account },
 ];
 
-/// What those of the whole file mean.
+/// The patterns and formats of `.fleetwright.yaml`.
 pub(super) const ALL_WORDS: &[TextFormat] = &[
     WORDS[0],
     WORDS[1],
@@ -36,42 +36,38 @@ pub(super) const ALL_WORDS: &[TextFormat] = &[
     TextFormat { keyword: COPY_PATH, check: copy_path },
 ];
 
-#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
 fn rule_id(text: &str) -> Option<FormatError> {
-    let message = format!("is `{text}`, which is no rule's id");
-    let help = "ids are words with `-` between them, as findings show them: `missing-prune`";
+    let message = format!("is `{text}`, which is not a valid rule id");
+    let help = "use an id as shown in findings, for example `missing-prune`";
     Some(FormatError { rule: None, message, help: help.into() })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
-fn said(_: &str) -> Option<FormatError> {
-    Some(FormatError {
-        rule: None,
-        message: "is empty".into(),
-        help: "say why it is right here; the next reader will ask".into(),
-    })
+#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+fn blank(_: &str) -> Option<FormatError> {
+    Some(FormatError { rule: None, message: "is empty".into(), help: "state the reason for the next reader".into() })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
 fn namespace(text: &str) -> Option<FormatError> {
-    let message = format!("is `{text}`, which is no name of a namespace");
-    let help = "names have lower-case letters, digits and `-`, begin and end with a letter or digit";
+    let message = format!("is `{text}`, which is not a valid namespace name");
+    let help = "use lower-case letters, digits and `-`, and start and end with a letter or digit";
     Some(FormatError { rule: None, message, help: help.into() })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
 fn account(text: &str) -> Option<FormatError> {
-    let message = format!("is `{text}`, which is no service account");
-    Some(FormatError { rule: None, message, help: "say it with its namespace, as `flux-system/team-a`".into() })
+    let message = format!("is `{text}`, which is not a valid service account");
+    Some(FormatError { rule: None, message, help: "include the namespace, for example `flux-system/team-a`".into() })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it is called for texts that do not fit")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
 fn flux_version(text: &str) -> Option<FormatError> {
-    let message = format!("is `{text}`, which is no version of Flux");
-    Some(FormatError { rule: None, message, help: "for example `2.9` or `2.9.4`".into() })
+    let message = format!("is `{text}`, which is not a valid Flux version");
+    Some(FormatError { rule: None, message, help: "write it as `2.9` or `2.9.4`".into() })
 }
 
-/// An absolute path, or one of Windows, which no other system reads the same way.
+/// Rejects absolute paths and Windows paths, which other systems read differently.
 fn copy_path(text: &str) -> Option<FormatError> {
     let is_absolute = text.starts_with(['/', '\\', '~']) || text.get(1..2) == Some(":");
     let message = match (is_absolute, text.contains('\\')) {
