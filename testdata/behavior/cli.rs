@@ -43,7 +43,7 @@ fn a_skipped_single_file_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
         ("a.json", "{}", "is not a .yaml or .yml file"),
-        ("b.yaml", "kind: [\n", "skipped, as are files that are no YAML"),
+        ("b.yaml", "kind: [\n", "skipped, as are files that are not valid YAML"),
         ("c.yaml", "a: 1\n", "skipped, as are files without Kubernetes objects"),
     ];
     for (name, content, why) in cases {
