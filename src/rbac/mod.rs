@@ -11,7 +11,7 @@ mod oracle;
 
 pub use access::{Access, GrantedRole, PermissionRow};
 pub use admission::policy::Policy;
-pub use authz::answer::{Answer, Grant};
+pub use authz::authorizer::{Answer, Grant};
 pub use authz::cluster::Rbac;
 pub use escalation::actor::Actor;
 pub use escalation::escape_chain::{ChainEnd, ChainStep, EscapeChain};

@@ -7,7 +7,7 @@ use super::digest::{Digest, Hasher};
 use super::sops::is_enabled;
 use crate::base::finding::ObjectRef;
 use crate::flux::model::applier_kind::ApplierKind;
-use crate::flux::object::source_path::clamp;
+use crate::flux::object::kustomization_path::clamp;
 use crate::flux::source::reference::SourceRef;
 use crate::kube::{Object, groups};
 use crate::yaml::{Name, Node, Style, Value};

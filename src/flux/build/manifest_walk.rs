@@ -35,7 +35,7 @@ pub(super) fn manifests(tree: &Tree, folder: &str) -> Vec<String> {
 
 fn collect(folder: &Folder<'_>, path: &str, paths: &mut Vec<String>) {
     for (name, inner) in &folder.files {
-        let path = crate::flux::object::source_path::below(path, name);
+        let path = crate::flux::object::kustomization_path::below(path, name);
         match inner {
             Some(inner) if FILE_NAMES.iter().any(|name| matches!(inner.files.get(name), Some(None))) => {
                 paths.push(path);

@@ -21,7 +21,7 @@ use crate::flux::model::variables::Variables;
 use crate::flux::settings::Settings;
 use crate::flux::source::artifact::Resolution;
 use crate::flux::source::reference::SourceRef;
-use crate::flux::source::resolve::DANGLING_SOURCE;
+use crate::flux::source::resolve_artifact::DANGLING_SOURCE;
 use crate::flux::variables::load::{LoadedVariables, always, load};
 use crate::kube::{Object, ObjectKey};
 use crate::kustomize::FAILED_BUILD;

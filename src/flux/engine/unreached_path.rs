@@ -11,7 +11,7 @@ use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::install::root::Root;
 use crate::flux::model::built_object::Built;
 use crate::flux::object::kinds::is_kustomization;
-use crate::flux::object::source_path::{below, clamp};
+use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
 use crate::text::{Index, Tree, folder_of};

@@ -15,7 +15,7 @@ use super::kustomizations::KustomizationFile;
 use crate::base::finding::Finding;
 use crate::flux::classify::objects;
 use crate::flux::object::kinds::{is_kustomization, is_source};
-use crate::flux::object::source_path::{below, clamp};
+use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::object::synthetic_node::{map, text};
 use crate::flux::source::reference::SourceRef;
 use crate::kube::{Object, ObjectId};

@@ -1,6 +1,6 @@
 //! Kubernetes objects: kinds, paths, and nodes that no file contains.
 
 pub(super) mod kinds;
-pub(super) mod source_path;
+pub(super) mod kustomization_path;
 pub(super) mod synthetic_node;
 pub(super) mod common_metadata;

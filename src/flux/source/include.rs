@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::artifact::Artifact;
 use crate::base::finding::Finding;
-use crate::flux::object::source_path::clamp;
+use crate::flux::object::kustomization_path::clamp;
 use crate::kustomize::{FAILED_BUILD, Files};
 use crate::text::is_inside;
 use crate::yaml::Node;

@@ -13,11 +13,11 @@ mod generator;
 mod oracle;
 mod pack;
 pub(super) mod sources;
-pub(super) mod resolve;
+pub(super) mod resolve_artifact;
 #[cfg(test)]
 mod tests;
 
 pub use artifact::{Artifact, Resolution};
 pub use reference::{Lookup, SourceRef};
-pub use resolve::DANGLING_SOURCE;
+pub use resolve_artifact::DANGLING_SOURCE;
 pub use sources::{Copy, Sources, bases};

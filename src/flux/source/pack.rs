@@ -7,7 +7,7 @@ use super::include::{self, Include};
 use super::origin::known;
 use super::sparse;
 use crate::base::finding::Finding;
-use crate::flux::object::source_path::clamp;
+use crate::flux::object::kustomization_path::clamp;
 use crate::kube::Object;
 use crate::kustomize::Files;
 use crate::text::is_inside;

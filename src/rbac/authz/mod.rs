@@ -2,5 +2,5 @@
 
 pub(super) mod cluster;
 pub(super) mod aggregation;
-pub(super) mod answer;
+pub(super) mod authorizer;
 pub(super) mod load;

@@ -6,7 +6,7 @@
 
 use crate::flux::Applied;
 use crate::kube::groups;
-use crate::rbac::authz::answer::Answer;
+use crate::rbac::authz::authorizer::Answer;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::model::request::Request;
 use crate::rbac::model::role::{Binding, Role};

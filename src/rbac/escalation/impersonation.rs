@@ -4,7 +4,7 @@ use super::actor::Actor;
 use super::guard::{Guard, everything};
 use crate::kube::groups;
 use crate::rbac::admission::policy::Policy;
-use crate::rbac::authz::answer::Grant;
+use crate::rbac::authz::authorizer::Grant;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::identity::flux_identity::{APPLIERS, ApplierIdentity, DefaultIdentity};
 use crate::rbac::model::account_kind::{AccountKind, WORKLOADS};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::actor::Actor;
-use crate::rbac::authz::answer::Grant;
+use crate::rbac::authz::authorizer::Grant;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::model::account_kind::AccountKind;
 use crate::rbac::model::request::Request;
