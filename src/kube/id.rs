@@ -50,7 +50,7 @@ impl<'a> ObjectId<'a> {
 
 /// The identity of an object as the key of maps, with the namespace that the API server uses.
 ///
-/// Two keys are equal if the API server takes their objects for one.
+/// Two keys are equal if the API server identifies their objects as one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     group: Name,

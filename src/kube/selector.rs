@@ -24,7 +24,7 @@ pub(super) enum Operator {
     NotIn(Vec<Name>),
     Exists,
     DoesNotExist,
-    /// Only the text form supports comparisons of numbers.
+    /// A comparison of numbers, which only the text form of a selector supports.
     GreaterThan(i64),
     LessThan(i64),
 }

@@ -28,8 +28,8 @@ use crate::yaml::{Name, Node};
 pub(crate) struct Root {
     /// The name of the cluster.
     pub(crate) name: Name,
-    /// The objects of the bootstrap: a FluxInstance, or a source and a Kustomization. That which makes the root is the
-    /// last one.
+    /// The objects of the bootstrap: a FluxInstance, or a source and a Kustomization. The object that creates the root
+    /// is the last one.
     pub(crate) objects: Vec<Object>,
     /// The findings of the build that contains them.
     pub(crate) findings: Vec<Finding>,
@@ -74,7 +74,7 @@ enum CandidateKind {
 struct RootCandidate {
     kind: CandidateKind,
     file: File,
-    /// The objects of the bootstrap; that which makes the root is the last one.
+    /// The objects of the bootstrap; the object that creates the root is the last one.
     objects: Vec<Object>,
     findings: Vec<Finding>,
     controller: Option<Object>,
