@@ -138,7 +138,7 @@ fn makes_instance(object: &Object) -> bool {
         || (object.is(groups::HELM, "HelmRelease") && sync_of(object).is_some())
 }
 
-/// Whether an object was written by `flux bootstrap`, according to the name of its file.
+/// Returns whether `flux bootstrap` wrote an object, according to the name of its file.
 fn stands_in_sync(object: &Object) -> bool {
     object.node.origin.written().file().path().rsplit('/').next() == Some(SYNC_FILE)
 }

@@ -156,7 +156,7 @@ impl Resource {
         }
     }
 
-    /// The object as a patch sees it: with an annotation for its history.
+    /// The object as the input of a patch: with an annotation for its history.
     pub(crate) fn with_history_annotation(&self) -> Node {
         if self.history == History::default() {
             return self.node.clone();
