@@ -1,4 +1,4 @@
-//! Directories whose names say that their contents are not meant to be applied.
+//! Directories whose names show that their contents are not applied.
 
 /// Words in the names of directories that are not applied, unless a cluster reaches them: a cluster may be named `test`.
 const ASIDE: &[&str] = &[
@@ -26,7 +26,7 @@ const ASIDE: &[&str] = &[
 /// Words in the names of directories with building blocks, which others copy or render.
 const BUILDING_BLOCKS: &[&str] = &["chart", "charts", "template", "templates"];
 
-/// Whether the name of a file, or of a directory above it, says that it is not meant to be applied.
+/// Returns whether the name of a file, or of a directory above it, shows that it is not applied.
 ///
 /// `is_reached` tells whether a cluster applies something from a directory.
 pub fn is_set_aside(path: &str, is_reached: impl Fn(&str) -> bool) -> bool {

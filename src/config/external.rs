@@ -67,7 +67,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Tells whether a cluster has the object.
+    /// Returns whether a cluster has the object.
     pub fn is_on(&self, cluster: &str) -> bool {
         let clusters = &self.external.clusters;
         clusters.is_empty() || clusters.iter().any(|name| name == cluster)

@@ -48,7 +48,7 @@ impl DuplicateClusterIdentity {
         said.chain(KEYS.into_iter().filter(|_| self.keys.is_none()))
     }
 
-    /// Tells whether one group contains all of the clusters.
+    /// Returns whether one group contains all of the clusters.
     pub fn may_share(&self, clusters: &[&str]) -> bool {
         let has = |group: &ClusterGroup, name: &str| group.clusters.iter().any(|cluster| cluster == name);
         self.groups.iter().any(|group| clusters.iter().all(|name| has(group, name)))

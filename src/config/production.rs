@@ -15,7 +15,7 @@ pub struct Production {
 }
 
 impl Production {
-    /// Tells whether a cluster is a production cluster: by the globs, or by its name without globs.
+    /// Returns whether a cluster is a production cluster: by the globs, or by its name without globs.
     pub fn has(&self, cluster: &str) -> bool {
         if self.globs.is_empty() {
             return has_production_segment(cluster);

@@ -12,15 +12,15 @@ use crate::yaml::{INVALID_YAML, Parsed};
 pub(super) enum SkipReason {
     /// A template of a Helm chart.
     ChartTemplate,
-    /// It is not valid YAML and contains Go or Jinja template syntax.
+    /// The file is not valid YAML and contains Go or Jinja template syntax.
     Template,
-    /// It is not valid YAML, and does not look like a manifest.
+    /// The file is not valid YAML, and does not look like a manifest.
     NotYaml,
-    /// It contains no Kubernetes object.
+    /// The file contains no Kubernetes object.
     NoManifest,
-    /// It is not text, or too large.
+    /// The file is not text, or too large.
     Unreadable,
-    /// It is in a hidden directory.
+    /// The file is in a hidden directory.
     Hidden,
 }
 

@@ -37,12 +37,12 @@ impl<'a> ObjectId<'a> {
         Self { namespace: settled_namespace(self.group, self.kind, self.namespace), ..self }
     }
 
-    /// Tells whether the identity is complete: it contains no variable or template expression.
+    /// Returns whether the identity is complete: it contains no variable or template expression.
     pub fn is_known(&self) -> bool {
         ![self.kind, self.namespace, self.name].iter().any(|text| text.contains('$') || text.contains("{{"))
     }
 
-    /// Tells whether the kind belongs to Flux or to Flux Operator.
+    /// Returns whether the kind belongs to Flux or to Flux Operator.
     pub fn is_flux(&self) -> bool {
         groups::is_toolkit(self.group) || self.group == groups::FLUX_OPERATOR
     }
@@ -50,7 +50,7 @@ impl<'a> ObjectId<'a> {
 
 /// The identity of an object as the key of maps, with the namespace that the API server uses.
 ///
-/// Two keys are equal if the API server takes their objects for one.
+/// Two keys are equal if the API server identifies their objects as one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     group: Name,

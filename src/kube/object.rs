@@ -57,7 +57,7 @@ impl Object {
         self.node.at_keys(keys).filter(|node| !node.is_null())?.text()
     }
 
-    /// Tells whether the object has a group and kind, in any version.
+    /// Returns whether the object has a group and kind, in any version.
     pub fn is(&self, group: &str, kind: &str) -> bool {
         self.kind() == kind && self.group() == group
     }

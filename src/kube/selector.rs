@@ -24,7 +24,7 @@ pub(super) enum Operator {
     NotIn(Vec<Name>),
     Exists,
     DoesNotExist,
-    /// Only the text form supports comparisons of numbers.
+    /// A comparison of numbers, which only the text form of a selector supports.
     GreaterThan(i64),
     LessThan(i64),
 }
@@ -57,12 +57,12 @@ impl Selector {
         Self { requirements: labels.into_iter().map(requirement).collect() }
     }
 
-    /// Tells whether the selector selects everything.
+    /// Returns whether the selector selects everything.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// Tells whether the selector selects an object; `label` returns the value of one of its labels.
+    /// Returns whether the selector selects an object; `label` returns the value of one of its labels.
     pub fn selects<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.requirements.iter().all(|requirement| requirement.allows(label(&requirement.key)))
     }
@@ -125,13 +125,13 @@ fn string(node: &Node) -> Option<Name> {
     }
 }
 
-/// Tells whether a text is a valid label key: a name of at most 63 characters, optionally after a DNS subdomain and `/`.
+/// Returns whether a text is a valid label key: at most 63 characters, after an optional DNS subdomain and `/`.
 fn is_label_key(key: &str) -> bool {
     let (prefix, name) = key.rsplit_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     !name.is_empty() && is_label_value(name) && prefix.is_none_or(is_subdomain)
 }
 
-/// Tells whether a text is a valid label value.
+/// Returns whether a text is a valid label value.
 pub(super) fn is_label_value(value: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let ends = [value.bytes().next(), value.bytes().next_back()];

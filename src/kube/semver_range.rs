@@ -101,17 +101,17 @@ impl Range {
         Some(Self { alternatives })
     }
 
-    /// Tells whether a version is in the range.
+    /// Returns whether a version is in the range.
     pub fn contains(&self, version: &Version) -> bool {
         self.alternatives.iter().any(|one| one.contains(version))
     }
 
-    /// Tells whether the range has no upper bound: an alternative contains every sufficiently late version.
+    /// Returns whether the range has no upper bound: an alternative contains every sufficiently late version.
     pub fn is_unbounded(&self) -> bool {
         self.contains(&latest())
     }
 
-    /// Tells whether the range has neither a lower nor an upper bound.
+    /// Returns whether the range has neither a lower nor an upper bound.
     pub fn is_unrestricted(&self) -> bool {
         // The version after 0.0.0: `>0.0.0` does not have a lower bound, `>=0.0.1` does.
         let earliest = Version { prerelease: "0".into(), ..Version::release(0, 0, 1) };
@@ -155,7 +155,7 @@ impl Alternative {
         (self.has_prerelease || !version.is_prerelease()) && self.allows(version)
     }
 
-    /// Tells whether the constraints hold, regardless of prereleases.
+    /// Returns whether the constraints hold, regardless of prereleases.
     fn allows(&self, version: &Version) -> bool {
         self.constraints.iter().all(|constraint| constraint.allows(version))
     }

@@ -59,7 +59,7 @@ impl Version {
         })
     }
 
-    /// Tells whether the version is a prerelease.
+    /// Returns whether the version is a prerelease.
     pub fn is_prerelease(&self) -> bool {
         !self.prerelease.is_empty()
     }

@@ -1,4 +1,4 @@
-//! One cluster, as rules see it: the objects that it receives, by kind and identity, and facts derived from them.
+//! The view of one cluster for rules: the objects that it receives, by kind and identity, and facts derived from them.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ use crate::rbac::{Kinds, Rbac};
 use crate::text::Index;
 use crate::yaml::Name;
 
-/// One cluster, as rules see it.
+/// A view of one cluster for rules.
 ///
 /// A cluster to which the Flux of another cluster applies objects by `kubeConfig` has a view of its own. That view does
 /// not contain the other cluster's Flux and its objects.

@@ -98,7 +98,7 @@ fn namespace_of(path: &str, kustomizations: &BTreeMap<&str, &Kustomization>) -> 
     namespace
 }
 
-/// Tells whether a kind is cluster-scoped: those of Kubernetes, and kinds that start with `Cluster`.
+/// Returns whether a kind is cluster-scoped: those of Kubernetes, and kinds that start with `Cluster`.
 pub(super) fn is_cluster_scoped(kind: &str) -> bool {
     const KINDS: &[&str] = &[
         "APIService",

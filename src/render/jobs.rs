@@ -216,7 +216,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Tells whether a layout may write a path. The `.git` directory and the lock file are not allowed.
+/// Returns whether a layout may write a path. The `.git` directory and the lock file are not allowed.
 fn is_allowed(path: &str) -> bool {
     !path.is_empty()
         && path != LOCK

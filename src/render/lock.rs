@@ -88,12 +88,12 @@ impl Lock {
         self.0.entry(path.to_owned()).or_default().insert(digest);
     }
 
-    /// Tells whether the lock lists a path.
+    /// Returns whether the lock lists a path.
     pub fn lists(&self, path: &str) -> bool {
         self.0.contains_key(path)
     }
 
-    /// Tells whether the lock lists a path with a digest.
+    /// Returns whether the lock lists a path with a digest.
     pub fn has(&self, path: &str, digest: Digest) -> bool {
         self.0.get(path).is_some_and(|digests| digests.contains(&digest))
     }
@@ -123,7 +123,7 @@ impl fmt::Display for Lock {
     }
 }
 
-/// Tells whether a path is a valid output path. The lock is not trusted, and determines the files to delete.
+/// Returns whether a path is a valid output path. The lock is not trusted, and determines the files to delete.
 fn is_inside_and_plain(path: &str) -> bool {
     let is_normal = normalize(path).as_deref() == Some(path);
     let has_git = path.split('/').any(|segment| segment.eq_ignore_ascii_case(".git"));

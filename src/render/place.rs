@@ -49,7 +49,7 @@ impl Scope {
         innermost.or_else(|| self.cluster(fleet).map(|cluster| &cluster.span)).unwrap_or(&fleet.span)
     }
 
-    /// Tells whether a cluster applies the files of the scope.
+    /// Returns whether a cluster applies the files of the scope.
     pub(super) fn reaches(self, cluster: usize, fleet: &Fleet) -> bool {
         let Some(there) = fleet.clusters.get(cluster) else { return false };
         let in_cluster = self.cluster.is_none_or(|own| own == cluster);
@@ -190,7 +190,7 @@ fn within(scope: Scope, repeat: Repeat, fleet: &Fleet) -> Vec<Scope> {
     }
 }
 
-/// Tells whether a file of a layout is only included by others: it is below a directory named `_partials`.
+/// Returns whether a file of a layout is only included by others: it is below a directory named `_partials`.
 pub(super) fn is_partial(path: &str) -> bool {
     folder_of(path).split('/').any(|segment| segment == "_partials")
 }

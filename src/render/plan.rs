@@ -41,17 +41,17 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Tells whether the user must decide before files are written.
+    /// Returns whether the user must decide before files are written.
     pub fn is_blocked(&self) -> bool {
         !self.edited.is_empty() || !self.in_the_way.is_empty()
     }
 
-    /// Tells whether every file is up to date.
+    /// Returns whether every file is up to date.
     pub fn is_current(&self) -> bool {
         self.changes().next().is_none()
     }
 
-    /// Tells whether the lock is up to date, too, so that the render writes nothing.
+    /// Returns whether the lock is up to date, too, so that the render writes nothing.
     pub fn is_lock_current(&self) -> bool {
         self.lock_now == self.lock_after
     }

@@ -100,7 +100,7 @@ pub(super) fn make(path: &str, rendered: &str) -> RenderedFile {
     made
 }
 
-/// Tells whether a file has the extension of a YAML file.
+/// Returns whether a file has the extension of a YAML file.
 pub(super) fn is_yaml(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "yaml" | "yml"))
 }

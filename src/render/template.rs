@@ -76,7 +76,7 @@ impl Templates {
         self.environment.add_template_owned(name.to_owned(), text.to_owned())
     }
 
-    /// Tells whether a compiled template exists.
+    /// Returns whether a compiled template exists.
     pub(super) fn has(&self, name: &str) -> bool {
         self.environment.get_template(name).is_ok()
     }

@@ -75,7 +75,7 @@ pub trait Loader: Send + Sync {
 /// The kind of a path after links are resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathKind {
-    /// Nothing, or nothing that may be read.
+    /// A path that does not exist or must not be read.
     Missing,
     /// A file, and its path after links are resolved.
     File(String),

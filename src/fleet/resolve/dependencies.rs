@@ -238,7 +238,7 @@ impl<'a> Graph<'a> {
         self.tenants.get(tenant).map(|parts| parts.names.as_slice())
     }
 
-    /// Tells whether a tenant has a component.
+    /// Returns whether a tenant has a component.
     pub(crate) fn has_component(&self, tenant: &str, component: &str) -> bool {
         self.tenants.get(tenant).is_some_and(|parts| parts.components.contains(component))
     }

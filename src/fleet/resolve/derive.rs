@@ -91,12 +91,12 @@ impl<'a> DependencyTargets<'a> {
         waited
     }
 
-    /// Tells whether a component or stage is a dependency of another one.
+    /// Returns whether a component or stage is a dependency of another one.
     pub(crate) fn part(&self, tenant: &str, component: &str, stage: &str) -> bool {
         self.parts.contains(&(tenant, component, stage))
     }
 
-    /// Tells whether a tenant is a dependency of another tenant.
+    /// Returns whether a tenant is a dependency of another tenant.
     pub(crate) fn tenant(&self, tenant: &str) -> bool {
         self.tenants.contains(tenant)
     }

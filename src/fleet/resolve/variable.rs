@@ -6,7 +6,7 @@ use super::fleet::{Cluster, Tenant, Variable};
 use crate::text::{File, Index};
 use crate::yaml::{Reader, Scalar, parse};
 
-/// Tells whether a value remains the same string when Flux substitutes it in `key: ${KEY}`.
+/// Returns whether a value remains the same string when Flux substitutes it in `key: ${KEY}`.
 ///
 /// kustomize removes the quotes around a reference first: `3` is a number, `yes` a boolean, an empty value is null, and
 /// text after ` #` is a comment.

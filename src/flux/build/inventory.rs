@@ -56,13 +56,13 @@ pub(crate) struct IndexedObject {
 enum Role {
     /// No role.
     None,
-    /// Appliers look it up by name.
+    /// An object that appliers look up by name.
     Named,
-    /// A controller creates objects from it, or appliers list it by namespace.
+    /// An object from which a controller creates others, or that appliers list by namespace.
     Maker,
     /// The Deployment of kustomize-controller.
     Controller,
-    /// It applies other objects.
+    /// An applier of other objects.
     Applier(ApplierKind),
 }
 

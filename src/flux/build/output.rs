@@ -39,7 +39,7 @@ pub(crate) struct Output {
     pub(crate) undefined: Arc<[UndefinedVariable]>,
     /// The memory that variables added, in bytes.
     pub(crate) grown: usize,
-    /// Whether the inputs have no error, so that its objects are all that it would apply.
+    /// Whether the inputs have no error, so that the objects are complete.
     pub(crate) whole: bool,
     /// The missing source, if that is why there is no output.
     pub(crate) without: Option<SourceRef>,

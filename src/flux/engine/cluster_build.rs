@@ -27,13 +27,13 @@ use crate::kube::{Object, ObjectKey};
 use crate::kustomize::FAILED_BUILD;
 use crate::text::{Index, Span};
 
-/// How often an applier that is written at one place may create itself under other names. Such a cycle has no end.
+/// The maximum number of times that an applier may create itself under other names. Such a cycle does not end.
 const MAX_REPEATS: usize = 10;
 
-/// How many unstable appliers of a cluster are reported.
+/// The maximum number of unstable appliers that are reported for a cluster.
 const MAX_NAMED: usize = 3;
 
-/// How often a cluster is rebuilt from its root at most: its objects may change the inputs of its builds.
+/// The maximum number of passes over a cluster from its root: its objects may change the inputs of its builds.
 const MAX_PASSES: usize = 8;
 
 /// An applier of a cluster during the build.
@@ -60,7 +60,7 @@ pub(crate) struct ClusterBuild {
     /// The objects of the previous pass: lookups use these if there are any.
     previous_index: Option<ClusterIndex>,
     seen: Index<ObjectKey, ()>,
-    /// How many passes have started again from the root.
+    /// The number of passes that have started again from the root.
     passes: usize,
     /// Whether a reference to a missing object waits for appliers that are not built yet.
     waits_for_missing: bool,
@@ -69,7 +69,7 @@ pub(crate) struct ClusterBuild {
     unstable: Vec<usize>,
     /// The first applier that is not followed, with the message.
     first_refusal: Option<(Arc<ApplierSpec>, String)>,
-    /// How many appliers are written at each place.
+    /// The number of appliers that are written at each place.
     written_at: Index<(String, u32), usize>,
 }
 
@@ -258,7 +258,7 @@ impl ClusterBuild {
         self.previous_index.as_ref().unwrap_or(&self.index)
     }
 
-    /// How many ancestors of an applier are written at the same place.
+    /// Counts the ancestors of an applier that are written at the same place.
     fn count_repeats(&self, spec: &ApplierSpec, parent: usize) -> usize {
         let above = std::iter::successors(Some(parent), |at| self.slots[*at].parent);
         above.filter(|at| written(&self.slots[*at].spec) == written(spec)).count()

@@ -90,7 +90,7 @@ impl<'a> Definitions<'a> {
         let cluster = &cluster.root.name;
         let here = found.iter().filter(|definition| definition.cluster == cluster);
         let there = found.iter().filter(|definition| definition.cluster != cluster);
-        // An inline variable of another Kustomization is no hint, unless it is the same Kustomization on another
+        // An inline variable of another Kustomization does not help, unless it is the same Kustomization on another
         // cluster.
         let is_relevant = |definition: &&Definition<'_>| {
             let is_same = definition.cluster != cluster && *definition.by == slot.spec.reference;

@@ -12,7 +12,7 @@ use crate::yaml::Node;
 /// The controller whose arguments decide how variables are substituted.
 const SUBSTITUTING: &[&str] = &["kustomize-controller"];
 
-/// The fields from which a kustomization takes objects. Without them, the remaining fields are transformations.
+/// The fields with which a kustomization adds objects. Without them, the remaining fields are transformations.
 const BRINGING: [&str; 7] =
     ["resources", "bases", "components", "configMapGenerator", "secretGenerator", "generators", "helmCharts"];
 

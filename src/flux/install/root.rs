@@ -28,8 +28,8 @@ use crate::yaml::{Name, Node};
 pub(crate) struct Root {
     /// The name of the cluster.
     pub(crate) name: Name,
-    /// The objects of the bootstrap: a FluxInstance, or a source and a Kustomization. That which makes the root is the
-    /// last one.
+    /// The objects of the bootstrap: a FluxInstance, or a source and a Kustomization. The object that creates the root
+    /// is the last one.
     pub(crate) objects: Vec<Object>,
     /// The findings of the build that contains them.
     pub(crate) findings: Vec<Finding>,
@@ -74,7 +74,7 @@ enum CandidateKind {
 struct RootCandidate {
     kind: CandidateKind,
     file: File,
-    /// The objects of the bootstrap; that which makes the root is the last one.
+    /// The objects of the bootstrap; the object that creates the root is the last one.
     objects: Vec<Object>,
     findings: Vec<Finding>,
     controller: Option<Object>,
@@ -138,7 +138,7 @@ fn makes_instance(object: &Object) -> bool {
         || (object.is(groups::HELM, "HelmRelease") && sync_of(object).is_some())
 }
 
-/// Whether an object was written by `flux bootstrap`, according to the name of its file.
+/// Returns whether `flux bootstrap` wrote an object, according to the name of its file.
 fn stands_in_sync(object: &Object) -> bool {
     object.node.origin.written().file().path().rsplit('/').next() == Some(SYNC_FILE)
 }

@@ -17,7 +17,7 @@ const GATE: &str = "StrictPostBuildSubstitutions";
 fn newest(text: &str) -> Option<Version> {
     let range = Range::parse(text)?;
     let known = releases().find(|version| range.contains(version));
-    // Otherwise it may be a release that came after this program was made, or a prerelease.
+    // Otherwise it may be a release that is newer than this program, or a prerelease.
     known.or_else(|| range.bounds().filter(|version| range.contains(version)).max().cloned())
 }
 

@@ -18,9 +18,9 @@ pub(crate) struct WrittenKustomization {
     folder: String,
     /// Whether the path has no variable.
     exact: bool,
-    /// Its `targetNamespace`.
+    /// The `targetNamespace`.
     target_namespace: Option<Arc<str>>,
-    /// Its patches as text; empty without patches.
+    /// The patches as text; empty without patches.
     patches: Arc<str>,
 }
 

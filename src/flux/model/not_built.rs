@@ -13,7 +13,7 @@ pub enum NotBuiltReason {
     MissingSource(Arc<str>),
     /// The inputs of its dependencies change with every build.
     Unstable,
-    /// The content depends on something that only the cluster knows, or that is not supported.
+    /// The content depends on data that exists only on the cluster, or that is not supported.
     Unknown(Arc<str>),
 }
 

@@ -159,7 +159,7 @@ fn fits_filter(filter: &Node, namespace: &str, found: Option<&Object>, granted: 
     name && globs("names") && globs("namespaces") && selector && near
 }
 
-/// Tells whether a selector selects labels; one that is left out selects all.
+/// Returns whether a selector selects labels; one that is left out selects all.
 fn is_selected<'a>(selector: Option<&Node>, label: impl Fn(&str) -> Option<&'a str>) -> bool {
     let Some(selector) = selector.filter(|selector| !selector.is_null()) else { return true };
     Selector::of(selector).is_some_and(|selector| selector.selects(label))

@@ -143,8 +143,7 @@ impl<'a> Provenance<'a> {
         causes
     }
 
-    /// The kind of a place that nothing has moved or changed. A patch that adds a field leaves it at the place in the
-    /// patch.
+    /// The kind of the original place of a value. A field that a patch adds has its place in the patch.
     fn written(&self, span: &Span) -> Agent {
         if self.is_flux_patch(span) {
             Agent::FluxPatch
@@ -166,7 +165,7 @@ impl<'a> Provenance<'a> {
         places.iter().find(|applier_node| applier_node.at.start <= range.start && range.end <= applier_node.at.end)
     }
 
-    /// The variables of a value, as seen from an ancestor that is `up` levels higher.
+    /// The variables of a value, relative to an ancestor that is `up` levels higher.
     fn inherited(&self, origin: &Origin, up: usize) -> Vec<Cause> {
         let steps = steps_of(origin).into_iter().filter_map(|origin| match origin {
             Origin::Via(step) if matches!(step.by, ChangedBy::Variable(_) | ChangedBy::Inherited(..)) => Some(step),

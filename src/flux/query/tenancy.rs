@@ -14,7 +14,7 @@ use crate::yaml::Node;
 
 /// The label with the tenant of a namespace or of a Flux object.
 const TENANT_LABEL: &str = "toolkit.fluxcd.io/tenant";
-/// The name that stands for all service accounts of a namespace.
+/// The name that represents all service accounts of a namespace.
 const ANY: &str = "";
 /// The tenancy of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]

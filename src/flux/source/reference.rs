@@ -11,9 +11,9 @@ use crate::yaml::Node;
 pub struct SourceRef {
     /// `GitRepository`, `OCIRepository`, `Bucket` or `ExternalArtifact`.
     pub kind: Arc<str>,
-    /// Its namespace.
+    /// The namespace of the source.
     pub namespace: Arc<str>,
-    /// Its name.
+    /// The name of the source.
     pub name: Arc<str>,
 }
 

@@ -126,7 +126,7 @@ fn normalize_annotations(node: &Node, removed_annotations: &[&str]) -> Node {
     node.with(metadata.with_node(changed))
 }
 
-/// Tells whether a value equals the result of [`to_annotation`].
+/// Returns whether a value equals the result of [`to_annotation`].
 fn is_normalized_annotation(node: &Node) -> bool {
     is_string(node) && matches!(&node.value, Value::Scalar(text, style) if *style == style_of_annotation(text, *style))
 }

@@ -60,7 +60,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Tells whether `flux bootstrap` writes this file. The repository may not contain it yet.
+    /// Returns whether `flux bootstrap` writes this file. The repository may not contain it yet.
     fn is_bootstrap_file(&self, text: &str) -> bool {
         self.files.reading() == Reading::Flux
             && matches!(text.rsplit('/').next(), Some("gotk-components.yaml" | "gotk-sync.yaml"))

@@ -20,12 +20,12 @@ impl Gvk {
         Self { group: group.into(), version: version.into(), kind: kind.into() }
     }
 
-    /// Tells whether it selects an object.
+    /// Returns whether it selects an object.
     pub(crate) fn selects(&self, id: &ResourceId) -> bool {
         self.matches_parts(&id.group, &id.version, &id.kind)
     }
 
-    /// Tells whether it selects everything that the other one selects.
+    /// Returns whether it selects everything that the other one selects.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.matches_parts(&other.group, &other.version, &other.kind)
     }
@@ -78,14 +78,14 @@ impl FieldSpec {
         Self { gvk, path, create, span: None, keys }
     }
 
-    /// Tells whether it applies to an object.
+    /// Returns whether it applies to an object.
     pub(crate) fn matches(&self, id: &ResourceId) -> bool {
         self.gvk.selects(id)
     }
 
     /// Applies `change` to all nodes at the path; `None` if nothing changes.
     ///
-    /// It visits all items of lists on the path. A scalar in the middle of the path is an error, as in kustomize.
+    /// Visits all items of lists on the path. A scalar in the middle of the path is an error, as in kustomize.
     pub(crate) fn apply(
         &self,
         node: &Node,
@@ -182,7 +182,7 @@ fn list_key(key: &str) -> (&str, bool) {
     key.strip_suffix("[]").map_or((key, false), |key| (key, true))
 }
 
-/// Tells whether kustomize does not treat a segment as a mapping key.
+/// Returns whether kustomize does not treat a segment as a mapping key.
 fn is_special_segment(part: &str) -> bool {
     matches!(part, "" | "*" | "-") || (part.starts_with('[') && part.ends_with(']')) || part.parse::<i64>().is_ok()
 }

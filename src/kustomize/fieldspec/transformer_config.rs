@@ -64,7 +64,7 @@ impl Conflict {
 }
 
 impl TransformerConfig {
-    /// Tells whether it is empty.
+    /// Returns whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.references.is_empty()
     }

@@ -47,12 +47,12 @@ impl Definition {
         if self.folder.is_empty() { name.to_string() } else { format!("{}/{name}", self.folder) }
     }
 
-    /// Tells whether it is a Component, which only `components` can include.
+    /// Returns whether it is a Component, which only `components` can include.
     pub(crate) fn is_component(&self) -> bool {
         self.entry("kind").is_some_and(|entry| entry.node.text() == Some("Component"))
     }
 
-    /// Tells whether it is empty, so that kustomize rejects it.
+    /// Returns whether it is empty, so that kustomize rejects it.
     ///
     /// An empty list is content, except in a field that kustomize merges into another one.
     pub(crate) fn is_empty(&self) -> bool {
@@ -99,7 +99,7 @@ pub(crate) fn read(files: &Files, path: &str) -> Option<Definition> {
     Some(Definition::new(&node, parsed, folder_of(path)))
 }
 
-/// Tells whether a document is the first one of its file.
+/// Returns whether a document is the first one of its file.
 ///
 /// kustomize reads only the first document, and the parser drops empty documents.
 fn is_first(node: &Node) -> bool {

@@ -193,7 +193,7 @@ pub(crate) fn copy_of(path: &str) -> Option<&str> {
     path.split('/').next().filter(|folder| folder.starts_with('\0'))
 }
 
-/// Tells whether a file name is that of a YAML file.
+/// Returns whether a file name is that of a YAML file.
 pub fn is_yaml(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);

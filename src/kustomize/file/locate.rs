@@ -96,7 +96,7 @@ impl Files {
         }
     }
 
-    /// Tells whether a path is a file that a kustomization in a directory may read.
+    /// Returns whether a path is a file that a kustomization in a directory may read.
     pub(crate) fn has(&self, folder: &str, path: &str) -> bool {
         match self.tree().path_kind(path) {
             PathKind::File(own) => !self.is_restricted(folder) || is_inside(folder_of(&own), folder),
@@ -104,7 +104,7 @@ impl Files {
         }
     }
 
-    /// Tells whether a kustomization in a directory may only reference files in or below it.
+    /// Returns whether a kustomization in a directory may only reference files in or below it.
     ///
     /// kustomize always restricts clones, regardless of the load restrictor.
     fn is_restricted(&self, folder: &str) -> bool {

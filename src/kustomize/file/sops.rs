@@ -42,7 +42,7 @@ impl Format {
         }
     }
 
-    /// Tells whether a text is encrypted in this format. kustomize-controller does not decrypt other texts.
+    /// Returns whether a text is encrypted in this format. kustomize-controller does not decrypt other texts.
     pub(crate) fn encrypts(self, text: &str) -> bool {
         text.contains(match self {
             Self::Yaml => "mac: ENC[",
@@ -107,17 +107,17 @@ pub(crate) fn masked_file(name: &str) -> String {
     format!("ENC[{name}]")
 }
 
-/// Tells whether a text is an encrypted value.
+/// Returns whether a text is an encrypted value.
 pub(crate) fn is_encrypted_value(text: &str) -> bool {
     text.starts_with("ENC[") && text.ends_with(']')
 }
 
-/// Tells whether a key of an env file is SOPS metadata.
+/// Returns whether a key of an env file is SOPS metadata.
 pub(crate) fn is_sops_line(key: &str) -> bool {
     key.starts_with(METADATA_PREFIX)
 }
 
-/// Tells whether a value of a Secret's `data` is an encrypted file.
+/// Returns whether a value of a Secret's `data` is an encrypted file.
 fn is_encrypted_file(node: &Node) -> bool {
     let text = node.text().filter(|_| !matches!(node.value, Value::Scalar(_, Style::Unknown)));
     let bytes = text.and_then(decode_base64);

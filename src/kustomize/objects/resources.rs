@@ -80,11 +80,11 @@ pub(crate) struct History {
     pub(crate) prefixes: Vec<Name>,
     /// The added suffixes, innermost first.
     pub(crate) suffixes: Vec<Name>,
-    /// Whether its name gets a hash suffix.
+    /// Whether kustomize adds a hash suffix to the name.
     pub(crate) hashed: bool,
     /// The behavior of its generator; `None` if it was not generated.
     pub(crate) behavior: Option<Behavior>,
-    /// Its origin and transformations, if they are recorded.
+    /// The origin and the transformations of the object, if they are recorded.
     pub(crate) trace: Trace,
 }
 
@@ -126,7 +126,7 @@ impl Resource {
         }
     }
 
-    /// Tells whether a patch deleted it. [`Resources::remove_deleted`] removes it later.
+    /// Returns whether a patch deleted the object. [`Resources::remove_deleted`] removes it later.
     pub(crate) fn is_deleted(&self) -> bool {
         self.node.is_null()
     }
@@ -156,7 +156,7 @@ impl Resource {
         }
     }
 
-    /// The object as a patch sees it: with an annotation for its history.
+    /// The object as the input of a patch: with an annotation for its history.
     pub(crate) fn with_history_annotation(&self) -> Node {
         if self.history == History::default() {
             return self.node.clone();

@@ -107,7 +107,7 @@ impl Selector {
         self.kind.literal()
     }
 
-    /// Tells whether it selects an id in the given namespace.
+    /// Returns whether it selects an id in the given namespace.
     pub(crate) fn selects_id(&self, id: &ResourceId, namespace: &str) -> bool {
         self.kind.matches(&id.kind)
             && self.name.matches(&id.name)
@@ -116,7 +116,7 @@ impl Selector {
             && self.group.matches(&id.group)
     }
 
-    /// Tells whether it selects the labels and annotations of an object.
+    /// Returns whether it selects the labels and annotations of an object.
     pub(crate) fn selects_metadata(&self, node: &Node) -> bool {
         let selected = |selector: &LabelSelector, field: &str| {
             let values = node.at_keys(&["metadata", field]);
@@ -125,12 +125,12 @@ impl Selector {
         selected(&self.labels, "labels") && selected(&self.annotations, "annotations")
     }
 
-    /// Tells whether it has a label or annotation selector.
+    /// Returns whether it has a label or annotation selector.
     pub(crate) fn has_metadata(&self) -> bool {
         !self.labels.is_empty() || !self.annotations.is_empty()
     }
 
-    /// Tells whether it selects by id.
+    /// Returns whether it selects by id.
     pub(crate) fn has_id(&self) -> bool {
         let fields = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
         fields.iter().any(|field| !matches!(field, Pattern::Any))

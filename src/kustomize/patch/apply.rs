@@ -34,7 +34,7 @@ pub(crate) struct PatchOptions {
 }
 
 impl Patch {
-    /// Tells whether the patch selects its object by encrypted values, so that the object is unknown.
+    /// Returns whether the patch selects its object by encrypted values, so that the object is unknown.
     pub(crate) fn has_encrypted_identity(&self) -> bool {
         let names: [&[&str]; 3] = [&["apiVersion"], &["kind"], &["metadata", "name"]];
         let is_unknown = |node: &Node| matches!(node.value, Value::Scalar(_, Style::Unknown));
@@ -252,7 +252,7 @@ impl Patch {
     }
 }
 
-/// Tells whether a strategic merge patch only deletes objects.
+/// Returns whether a strategic merge patch only deletes objects.
 fn deletes(document: &Node) -> bool {
     document.get("$patch").and_then(Node::text) == Some("delete")
 }

@@ -156,7 +156,7 @@ fn display_path(path: &[String]) -> String {
     format!("/{}", path.join("/"))
 }
 
-/// Tells whether the parent of a path is a mapping.
+/// Returns whether the parent of a path is a mapping.
 fn is_in_mapping(object: &Node, path: &[String]) -> bool {
     path.split_last().and_then(|(_, parent)| find(object, parent)).is_some_and(Node::is_map)
 }

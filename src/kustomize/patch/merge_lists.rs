@@ -100,7 +100,7 @@ fn without_directive(items: &[Node], value: &Node) -> Vec<Node> {
     items.iter().filter(|item| !is_empty_item(item) && !has_directive(item)).cloned().collect()
 }
 
-/// Tells whether kustomize drops an item: a null or an empty mapping.
+/// Returns whether kustomize drops an item: a null or an empty mapping.
 fn is_empty_item(item: &Node) -> bool {
     item.is_null() || (item.is_map() && item.entries().is_empty())
 }
@@ -277,7 +277,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// Tells whether all items are mappings with unique values of the key.
+/// Returns whether all items are mappings with unique values of the key.
 fn is_in_order<'n>(items: impl Iterator<Item = &'n Node>, key: &str) -> bool {
     let mut seen: Index<&str, ()> = Index::default();
     items.into_iter().all(|item| {
@@ -349,7 +349,7 @@ fn set(list: &mut Vec<Item>, item: Option<&Item>, keys: &[&str], values: &[&str]
     Ok(())
 }
 
-/// Tells whether an item has some key values.
+/// Returns whether an item has some key values.
 ///
 /// An empty value only requires the key. Keys without a value follow the result of the last value.
 fn matches_values(node: &Node, keys: &[&str], values: &[&str]) -> Result<bool, MergeError> {

@@ -126,7 +126,7 @@ impl<'a> ReferrerScope<'a> {
         Ok(Self { referrer, candidates, list, namespaces })
     }
 
-    /// Tells whether the referrer is cluster-scoped, so that it can refer to any object.
+    /// Returns whether the referrer is cluster-scoped, so that it can refer to any object.
     fn is_cluster_scoped(&self) -> bool {
         &*self.referrer.id.namespace == NO_NAMESPACE
     }
@@ -295,7 +295,7 @@ impl Reference<'_> {
         Some(Gvk::new(group, "", kind))
     }
 
-    /// Tells whether the shorter list of affixes is the end of the longer one, for prefixes and suffixes.
+    /// Returns whether the shorter list of affixes is the end of the longer one, for prefixes and suffixes.
     fn has_same_affixes(&self, candidate: &Resource, strict: bool) -> bool {
         let same = |one: &[Name], other: &[Name]| {
             let shorter = one.len().min(other.len());

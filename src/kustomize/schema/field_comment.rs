@@ -5,7 +5,7 @@
 use crate::text::Span;
 use crate::yaml::Entry;
 
-/// Tells whether a comment hides the schema of a field: one on the same line, or the one directly above.
+/// Returns whether a comment hides the schema of a field: one on the same line, or the one directly above.
 ///
 /// The schema in the comment is not read: lists of the field are replaced, even if it sets merge keys.
 pub(crate) fn hides_schema(entry: &Entry) -> bool {

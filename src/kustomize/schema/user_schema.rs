@@ -71,7 +71,7 @@ impl UserSchema {
         self.objects.get(&(api_version.to_string(), kind.to_string()))
     }
 
-    /// Tells whether the schema declares a kind cluster-scoped.
+    /// Returns whether the schema declares a kind cluster-scoped.
     pub(crate) fn is_cluster_scoped(&self, api_version: &str, kind: &str) -> bool {
         self.namespaced.get(&(api_version.to_string(), kind.to_string())) == Some(&false)
     }

@@ -232,7 +232,7 @@ fn not_inflated(chart: &Node) -> Finding {
     Finding::error(FAILED_BUILD, name.unwrap_or(chart).span().clone(), message).help(help)
 }
 
-/// Tells whether an object is for local use only, so that kustomize removes it from the output.
+/// Returns whether an object is for local use only, so that kustomize removes it from the output.
 pub(crate) fn is_local(node: &Node) -> bool {
     let value = node.at_keys(&["metadata", "annotations", "config.kubernetes.io/local-config"]);
     value.is_some_and(|value| value.text() != Some("false"))

@@ -43,7 +43,7 @@ impl Accumulator {
     }
 }
 
-/// Tells whether a kustomization sets `buildMetadata`.
+/// Returns whether a kustomization sets `buildMetadata`.
 pub(crate) fn has_build_metadata(definition: &Definition) -> bool {
     !definition.items("buildMetadata").is_empty()
 }

@@ -91,7 +91,7 @@ impl Change<'_> {
         Ok(self.visit(&entry.node, rest, false)?.map(|child| node.with(entry.with_node(child))))
     }
 
-    /// Tells whether a path matches in the text of a scalar. kustomize then changes a copy, without effect.
+    /// Returns whether a path matches in the text of a scalar. kustomize then changes a copy, without effect.
     fn matches_inside(&self, scalar: &Node, path: &[String]) -> Result<bool, String> {
         let text = scalar.text().unwrap_or_default();
         let root = read_embedded(text).ok_or_else(|| "the field holds a scalar, which has no fields".to_string())?;

@@ -2,7 +2,7 @@
 
 use crate::yaml::{Entry, Node, Style, Value, go};
 
-/// The object as a reader of kustomize's output gets it: the line breaks of folded blocks differ.
+/// The object after kustomize's output is parsed: the line breaks of folded blocks differ.
 ///
 /// Subtrees without such a string are shared.
 pub(crate) fn reprint_node(node: &Node) -> Node {

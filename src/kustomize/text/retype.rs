@@ -36,7 +36,7 @@ pub(crate) fn retype(old: &Node, text: &str, is_new: bool) -> Retyped {
     Retyped::Incompatible(tag)
 }
 
-/// Tells whether a string certainly needs no quotes.
+/// Returns whether a string certainly needs no quotes.
 fn is_plain(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|first| first.is_alphanumeric() || matches!(first, '/' | '.' | '_' | '$'))

@@ -26,7 +26,7 @@ const CLUSTER_SCOPED: &[(&str, &[&str], &[&str])] = &[
     ("storage.k8s.io", &["v1", "v1beta1"], &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
 ];
 
-/// Tells whether kustomize treats a kind as cluster-scoped.
+/// Returns whether kustomize treats a kind as cluster-scoped.
 pub fn is_cluster_scoped(group: &str, version: &str, kind: &str) -> bool {
     CLUSTER_SCOPED
         .iter()

@@ -43,7 +43,7 @@ pub(crate) fn with_text(node: &Node, text: &str, by: ChangedBy) -> Node {
     node.changed(Value::Scalar(text.into(), style), by)
 }
 
-/// Tells whether a scalar is a string.
+/// Returns whether a scalar is a string.
 pub(crate) fn is_string(node: &Node) -> bool {
     matches!(node.resolve(Reader::Kubernetes), Some(Scalar::String(_)))
 }

@@ -205,7 +205,7 @@ impl TargetFields<'_> {
         let via = |by: &Span, was: Origin| {
             Origin::Via(Arc::new(ValueChange::new(ChangedBy::Field(by.clone()), Some(was), Box::default())))
         };
-        // The origin of the source lies between the former value and the replacement.
+        // The origin of the source is between the former value and the replacement.
         Ok(Node { value: new, origin: via(span, via(&self.source_value.source, old.origin.clone())) })
     }
 }

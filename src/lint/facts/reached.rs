@@ -77,7 +77,7 @@ impl<'a> ReachedFiles<'a> {
         self.folders.get(&(root, folder)).is_some_and(|itself| *itself)
     }
 
-    /// Whether the name of a file, or of a directory above it, says that it is not meant to be applied.
+    /// Returns whether the name of a file, or of a directory above it, shows that it is not applied.
     pub(crate) fn is_set_aside(&self, path: &str) -> bool {
         is_set_aside(path, |folder| self.folders.contains(&(None, folder)))
     }

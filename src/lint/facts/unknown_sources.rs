@@ -8,7 +8,7 @@ use crate::base::finding::ObjectRef;
 use crate::flux::{Applied, Applier, NotBuiltReason, State};
 use crate::kube::Object;
 
-/// Why it is unknown whether a cluster has an object.
+/// The reason why it is unknown whether a cluster has an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnknownSource {
     /// The name or namespace contains a variable.
@@ -19,7 +19,7 @@ pub enum UnknownSource {
     NotBuilt(ObjectRef, NotBuiltReason),
     /// The build of an applier fails.
     FailedBuild(ObjectRef),
-    /// The chart of a release may contain it.
+    /// The chart of a release may contain the object.
     Chart(ObjectRef),
 }
 
@@ -124,7 +124,7 @@ impl<'a> UnknownSources<'a> {
         self.anything.or(self.cluster_scoped).is_some()
     }
 
-    /// A source that may contain an object of a namespace; the empty namespace stands for cluster-scoped objects.
+    /// A source that may contain an object of a namespace; the empty namespace means cluster-scoped objects.
     pub(crate) fn of_namespace(&self, namespace: &str) -> Option<UnknownSource> {
         let (applier, release) = match namespace {
             "" => (self.cluster_scoped, self.releases.values().next()),

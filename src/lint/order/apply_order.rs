@@ -144,7 +144,7 @@ impl<'a> ApplyOrder<'a> {
         }
     }
 
-    /// Adds that an event needs an object which another applier applies.
+    /// Adds the need of an event for an object that another applier applies.
     pub(crate) fn add_need(&mut self, event: usize, provider: usize, position: Span, description: String) {
         self.graph.add_edge(event, applied(provider), Reason::Needs(position, description));
     }

@@ -60,7 +60,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// One finding for all objects of an applier, because one field fixes them all.
+/// Creates one finding for all objects of an applier, because one field fixes them all.
 fn finding(objects: &[Applied<'_>]) -> Option<Finding> {
     let (first, rest) = objects.split_first()?;
     let object = first.object;

@@ -186,7 +186,7 @@ fn is_unbounded(range: &Node) -> bool {
     range.text().and_then(Range::parse).is_some_and(|range| range.is_unbounded())
 }
 
-/// Whether an image has no digest, and no tag or the tag `latest`.
+/// Returns whether an image has no digest, and no tag or the tag `latest`.
 fn is_latest(image: &str) -> bool {
     if image.is_empty() || image.contains(['@', '$']) {
         return false;

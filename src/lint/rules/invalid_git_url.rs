@@ -78,7 +78,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     found.push(Finding::error(RULE.id, node.span().clone(), message).help(help).about(object.reference()));
 }
 
-/// Returns the fault of a URL and the URL that the author probably meant.
+/// Returns the fault of a URL and the URL that the author probably intended.
 fn fault(url: &str) -> Option<(String, String)> {
     let Some((scheme, rest)) = url.split_once("://") else {
         let why = "it has no scheme".to_owned();

@@ -308,7 +308,7 @@ fn finding(one: &Use<'_>) -> Option<Finding> {
     Some(finding.related(thing.by.place(thing.object.span()), format!("applied by {provider}")))
 }
 
-/// One finding for many consumers, at the parent that applies them.
+/// Creates one finding for many consumers, at the parent that applies them.
 fn finding_at_parent(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
     let (first, parent) = (uses.first()?, above.object.as_ref()?);
     let (object, provider) = (first.thing.object.reference(), &first.thing.by.reference);

@@ -69,7 +69,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
 }
 
-/// One finding for each Secret, at its first private value.
+/// Creates one finding for each Secret, at its first private value.
 fn check_secret(object: &Object, found: &mut Findings) {
     // SOPS adds a field `sops` to the objects that it encrypts.
     if object.node.get("sops").is_some() {

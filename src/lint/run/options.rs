@@ -34,7 +34,7 @@ impl Options {
         self.pedantic || severity > Severity::Pedantic || self.has_exception(rule.id)
     }
 
-    /// Whether a finding is neither shown nor counted, whatever the configuration says about its path.
+    /// Returns whether a finding is neither shown nor counted, regardless of the configuration of its path.
     pub(super) fn hides(&self, finding: &Finding) -> bool {
         let is_configured = || self.lint.rules.level(finding.rule).and_then(Level::severity).is_some();
         let is_shown = self.pedantic || finding.severity > Severity::Pedantic || !self.lint.skip.is_empty();

@@ -33,7 +33,7 @@ pub struct Policy {
     namespace: Option<Name>,
     /// The objects that it matches.
     scope: MatchScope,
-    /// The kind of the binding that must enforce it, if it needs one.
+    /// The kind of the binding that must enforce the policy, if the policy needs a binding.
     binding_kind: Option<Name>,
 }
 

@@ -147,7 +147,7 @@ impl<'a> ChainSearch<'a, '_> {
         let accounts = |namespace: &str| self.rbac.accounts(namespace).into_iter().map(Actor::Account).collect();
         match &by.to {
             Actor::AccountsOf(namespace) => accounts(namespace),
-            // The most powerful accounts stand for all.
+            // The most powerful accounts represent all accounts.
             Actor::AllAccounts => self.rbac.most_powerful(|_| true).into_iter().map(Actor::Account).collect(),
             Actor::Raised(namespace) if self.namespaces.contains(namespace) => {
                 let mut actors: Vec<Actor> = accounts(namespace);

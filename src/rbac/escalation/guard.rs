@@ -20,7 +20,7 @@ use crate::yaml::Name;
 pub enum Guard {
     /// The role or binding is accepted.
     Passed,
-    /// It grants more rights than its writer has.
+    /// The role or binding grants more rights than its writer has.
     Refused,
     /// The result is unknown, for this reason.
     Unknown(String),
@@ -85,7 +85,7 @@ impl Rbac {
         }
     }
 
-    /// Whether an account has all rights of some rules in a namespace, or in the whole cluster if it is empty.
+    /// Returns whether an account has all rights of some rules in a namespace; in the whole cluster if it is empty.
     pub(crate) fn has<'a>(
         &self,
         account: &Account,

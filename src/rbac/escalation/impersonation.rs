@@ -20,9 +20,9 @@ pub struct Impersonation<'a> {
     pub to: Actor,
     /// The method.
     pub method: Method,
-    /// The grants that allow it.
+    /// The grants that allow the impersonation.
     pub grants: Vec<Grant<'a>>,
-    /// A policy that may forbid it.
+    /// A policy that may forbid the impersonation.
     pub forbidden_by: Option<&'a Policy>,
 }
 

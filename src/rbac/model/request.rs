@@ -1,4 +1,4 @@
-//! A request, as the API server's authorizer sees it.
+//! A request to the API server's authorizer.
 
 /// A request to the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

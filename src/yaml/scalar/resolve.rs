@@ -124,7 +124,7 @@ fn go_yaml(text: &str) -> Scalar<'_> {
 
 /// Returns whether a text starts like a number and has only characters of numbers.
 ///
-/// This rejects almost every text early.
+/// The check rejects almost every text early.
 fn may_be_number(text: &str) -> bool {
     let begins = |first: &u8| matches!(first, b'+' | b'-' | b'.' | b'0'..=b'9');
     let goes_on =

@@ -148,7 +148,7 @@ impl Node {
         Self { value: new.value.clone(), origin: self.origin.replaced_by(&new.origin) }
     }
 
-    /// This mapping with a key set: in place if the key exists, at the end otherwise.
+    /// Returns the mapping with a key set: in place if the key exists, at the end otherwise.
     ///
     /// Returns any other node unchanged.
     #[must_use]
@@ -162,7 +162,7 @@ impl Node {
         Self { value: Value::Map(entries.into()), origin: self.origin.clone() }
     }
 
-    /// This mapping without a key; any other node unchanged.
+    /// Returns the mapping without a key; any other node unchanged.
     #[must_use]
     pub fn without(&self, key: &str) -> Self {
         let Value::Map(entries) = &self.value else { return self.clone() };

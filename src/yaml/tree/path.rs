@@ -28,7 +28,7 @@ impl Path {
         })
     }
 
-    /// This path with one more segment.
+    /// Returns the path with one more segment.
     #[must_use]
     pub fn child(&self, key: Key) -> Self {
         let mut keys = self.0.clone();

@@ -39,7 +39,7 @@ pub fn substitute(object: &Object, variables: &Variables, strict: bool) -> Resul
 
 /// The sorted names of the variables that an object depends on; empty if substitution changes nothing.
 ///
-/// The empty name stands for changes without a variable: `$$` becomes `$`, and long numbers are rounded.
+/// The empty name represents changes without a variable: `$$` becomes `$`, and long numbers are rounded.
 pub fn reads(object: &Object) -> Arc<[Name]> {
     let mut names = BTreeSet::new();
     if !scalars::reads(&object.node, &mut names) {

@@ -39,11 +39,11 @@ const GIVEN: [&str; 28] = [
 /// The certainty that a variable belongs to another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ownership {
-    /// It belongs to another program.
+    /// The variable belongs to another program.
     Sure,
-    /// It probably does, if it is undefined.
+    /// The variable probably belongs to another program, if it is undefined.
     Likely,
-    /// It may belong to Flux.
+    /// The variable may belong to Flux.
     None,
 }
 

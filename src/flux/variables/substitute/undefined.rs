@@ -39,7 +39,7 @@ pub(crate) enum VariableOwner {
 
 /// The variables with these names that an object reads and that are undefined or belong to another program.
 pub(crate) fn undefined_variables(object: &Object, names: &[Name], variables: &Variables) -> Vec<UndefinedVariable> {
-    // The empty name stands for changes without a variable.
+    // The empty name represents changes without a variable.
     if names.iter().all(|name| name.is_empty()) {
         return Vec::new();
     }

@@ -43,13 +43,13 @@ type Place<'a> = (Option<&'a str>, (&'a str, u32, u32));
 
 /// A variable ConfigMap on one cluster.
 pub(super) struct Info<'a> {
-    /// The index of its view.
+    /// The index of the view of the cluster.
     view: usize,
     /// The cluster.
     pub(crate) cluster: Arc<str>,
     /// The ConfigMap.
     pub(crate) object: &'a Object,
-    /// Its keys and their places.
+    /// The keys of the ConfigMap and their places.
     pub(crate) keys: BTreeMap<&'a Name, Span>,
     /// The keys that an object reads.
     pub(crate) read: BTreeSet<&'a Name>,
