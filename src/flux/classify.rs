@@ -44,7 +44,7 @@ pub(super) fn chart_folders(tree: &Tree) -> BTreeSet<String> {
     charts.map(|path| folder_of(path).to_string()).collect()
 }
 
-/// Whether a path is a template of a chart: below the `templates` of a directory with a Chart.yaml.
+/// Returns whether a path is a template of a chart: below the `templates` of a directory with a Chart.yaml.
 pub(super) fn is_chart_template(path: &str, charts: &BTreeSet<String>) -> bool {
     let mut folder = folder_of(path);
     loop {
@@ -64,7 +64,7 @@ pub(super) fn is_hidden(path: &str) -> bool {
     folder_of(path).split('/').any(|segment| segment.starts_with('.'))
 }
 
-/// Whether the top level of a file has the fields of a Kubernetes object, even if the file is not valid YAML.
+/// Returns whether the top level of a file has the fields of a Kubernetes object, even if the file is not valid YAML.
 pub(super) fn claims_to_be_manifest(text: &str) -> bool {
     let value = |key: &str| {
         text.lines().find_map(|line| {

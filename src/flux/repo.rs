@@ -311,7 +311,7 @@ fn appliers(files: &Files) -> Vec<WrittenKustomization> {
         .collect()
 }
 
-/// Whether Flux applies a file without a kustomization file: its walk does not enter directories that have one.
+/// Returns whether Flux applies a file without a kustomization file: its walk does not enter directories that have one.
 fn is_loose_file(path: &str, named: &NamedPaths, applied: &BTreeSet<&str>) -> bool {
     let mut folder = folder_of(path);
     loop {

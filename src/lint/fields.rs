@@ -15,7 +15,7 @@ pub(crate) fn flag(node: &Node) -> Option<bool> {
     }
 }
 
-/// Whether a scalar below a node contains a text.
+/// Returns whether a scalar below a node contains a text.
 pub(crate) fn mentions(node: &Node, text: &str) -> bool {
     match &node.value {
         Value::Scalar(own, _) => own.contains(text),

@@ -76,7 +76,7 @@ impl Tenants {
         self.all.iter()
     }
 
-    /// Whether the cluster has no tenants.
+    /// Returns whether the cluster has no tenants.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

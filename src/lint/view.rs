@@ -78,7 +78,7 @@ impl<'a> View<'a> {
         self.context.tenancy
     }
 
-    /// Whether the repository describes the whole cluster: without a root, other appliers may exist.
+    /// Returns whether the repository describes the whole cluster: without a root, other appliers may exist.
     pub fn is_whole(&self) -> bool {
         !self.receiver.cluster.name.is_empty()
     }
@@ -228,14 +228,14 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Whether the cluster has no such source object.
+    /// Returns whether the cluster has no such source object.
     fn lacks(&self, source: &ObjectRef) -> bool {
         let namespace = source.namespace.as_deref().unwrap_or_default();
         let is_generated = &*source.kind == "ExternalArtifact" && self.may_generate_artifact(namespace, &source.name);
         !is_generated && self.find(source.group(), &source.kind, namespace, &source.name).is_none()
     }
 
-    /// Whether a controller on the cluster may generate an `ExternalArtifact`.
+    /// Returns whether a controller on the cluster may generate an `ExternalArtifact`.
     pub(super) fn may_generate_artifact(&self, namespace: &str, name: &str) -> bool {
         may_be_generated(self.of_kind(groups::SOURCE_EXTENSIONS, "ArtifactGenerator"), namespace, name)
     }

@@ -80,7 +80,7 @@ fn what_only_a_cluster_knows_is_said() {
     };
     assert_eq!(
         reason(&resource("<< inputs.id >>", "")),
-        "`metadata.name` of an object is `<< inputs.id >>`, which only the cluster knows"
+        "`metadata.name` of an object is `<< inputs.id >>`, which is known only on the cluster"
     );
     let known = set(&resource("<< inputs.x >>", "id << inputs.id >>"));
     let value = known.objects[0].node.at_keys(&["data", "k"]).unwrap();

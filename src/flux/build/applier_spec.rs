@@ -62,7 +62,7 @@ impl ApplierSpec {
         }
     }
 
-    /// Whether the directory of a Kustomization is known: its path may contain the value of a Secret.
+    /// Returns whether the directory of a Kustomization is known: its path may contain the value of a Secret.
     pub(crate) fn is_folder_known(&self) -> bool {
         let path = self.object.node.at_keys(&["spec", "path"]);
         !path.is_some_and(|path| matches!(path.value, Value::Scalar(_, Style::Unknown)))

@@ -118,7 +118,7 @@ impl Inventory {
         Some(indexed.map_or_else(|| self.clone(), |indexed| Arc::new(Self { indexed, layout: layout.clone() })))
     }
 
-    /// Whether both inventories are of objects with the same identities.
+    /// Returns whether both inventories are of objects with the same identities.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.layout, &other.layout)
     }
@@ -156,7 +156,7 @@ impl Inventory {
         alike.map(|(_, at)| &self.indexed[*at]).find(|indexed| indexed.key.id() == id)
     }
 
-    /// Whether `objects`, which are all objects of the build, contain one with the identity of `object`.
+    /// Returns whether `objects`, which are all objects of the build, contain one with the identity of `object`.
     pub(crate) fn has(&self, object: &Object, objects: &Objects) -> bool {
         self.has_identity(identity(object), objects)
     }
@@ -230,7 +230,7 @@ fn hash(identity: ObjectId<'_>) -> u64 {
     hasher.finish()
 }
 
-/// Whether an applier may look an object up.
+/// Returns whether an applier may look an object up.
 fn is_looked_up(object: &Object) -> bool {
     match object.group() {
         "" => matches!(object.kind(), "ConfigMap" | "Secret" | "Namespace"),

@@ -88,7 +88,7 @@ impl Output {
         output.found(findings)
     }
 
-    /// Whether all objects that it would apply are known. Names with variables that are not substituted yet are
+    /// Returns whether all objects that it would apply are known. Names with variables that are not substituted yet are
     /// unknown.
     pub(crate) fn is_known(&self) -> bool {
         let named =

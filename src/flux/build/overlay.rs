@@ -85,7 +85,7 @@ fn exists(files: &Files, path: &str) -> bool {
     files.tree().has_file(path) || files.tree().has_folder(path)
 }
 
-/// Whether a value is not empty. Flux drops empty fields.
+/// Returns whether a value is not empty. Flux drops empty fields.
 fn is_set(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(text, _) => !node.is_null() && !text.is_empty(),
@@ -217,7 +217,7 @@ fn merge_images(node: &Node, entry: &Entry) -> Node {
     put(node, Entry::new("images", &entry.key_span(), list))
 }
 
-/// Whether Flux accepts the path of a component: it refuses URLs and absolute paths.
+/// Returns whether Flux accepts the path of a component: it refuses URLs and absolute paths.
 fn is_local(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let remote = ["git::", "gh:", "ssh://", "https://", "http://", "git@", "github.com:", "github.com/"];

@@ -6,7 +6,7 @@ use crate::kustomize::decrypt_object;
 /// The annotation that disables decryption of an object.
 const SWITCH: &str = "kustomize.toolkit.fluxcd.io/decrypt";
 
-/// Whether a Kustomization enables decryption.
+/// Returns whether a Kustomization enables decryption.
 pub(super) fn is_enabled(kustomization: &Object) -> bool {
     kustomization.text_at(&["spec", "decryption", "provider"]) == Some("sops")
 }

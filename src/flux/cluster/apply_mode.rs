@@ -66,7 +66,7 @@ impl Applier {
         by.zip(object).map_or(ApplyMode::Applied, |(by, object)| apply_mode(by.kind, object))
     }
 
-    /// Whether the applier is suspended: its objects stay as they were applied last.
+    /// Returns whether the applier is suspended: its objects stay as they were applied last.
     pub fn is_suspended(&self) -> bool {
         let Some(object) = &self.object else { return false };
         match self.kind {

@@ -33,7 +33,7 @@ impl Applier {
     }
 }
 
-/// Whether two objects share their content in memory, and with it their positions.
+/// Returns whether two objects share their content in memory, and with it their positions.
 pub(crate) fn is_shared(one: &Object, other: &Object) -> bool {
     match (&one.node.value, &other.node.value) {
         (Value::Map(one), Value::Map(other)) => std::sync::Arc::ptr_eq(one, other),

@@ -39,7 +39,7 @@ impl UnknownContents {
         }
     }
 
-    /// Whether an unknown object of a namespace may exist.
+    /// Returns whether an unknown object of a namespace may exist.
     pub(crate) fn may_bring(&self, namespace: &str) -> bool {
         // A source that certainly does not exist has no objects.
         let may_exist = |(source, target): &(SourceRef, Option<Name>)| {

@@ -210,7 +210,7 @@ impl ClusterBuild {
         }
     }
 
-    /// Whether every applier has the same input as when it was built. Records those that do not in `unstable`.
+    /// Returns whether every applier has the same input as when it was built. Records those that do not in `unstable`.
     fn is_fixed_point(&mut self, context: &BuildContext<'_>) -> bool {
         self.previous_index = None;
         let strictness = self.current_strictness(context.settings);
@@ -229,7 +229,7 @@ impl ClusterBuild {
         }
     }
 
-    /// Whether undefined variables fail builds, according to the current outputs.
+    /// Returns whether undefined variables fail builds, according to the current outputs.
     fn current_strictness(&self, settings: &Settings) -> Strictness {
         let outputs =
             self.slots.iter().filter(|slot| slot.spec.target.is_none()).filter_map(|slot| slot.output.as_ref());

@@ -28,7 +28,7 @@ const GROUPS: [&str; 7] = [
     groups::FLUX_OPERATOR,
 ];
 
-/// Whether an object is part of an installation of Flux in a namespace.
+/// Returns whether an object is part of an installation of Flux in a namespace.
 ///
 /// Source: the manifests of Flux 2.7 to 2.9 and of Flux Operator's chart; cluster-scoped names end with the namespace.
 pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str) -> bool {

@@ -33,7 +33,7 @@ pub(crate) fn kustomizations(files: &Files) -> Vec<KustomizationFile> {
     folders.par_iter().flat_map_iter(of_folder).collect()
 }
 
-/// Whether a path has one of the names of kustomization files.
+/// Returns whether a path has one of the names of kustomization files.
 pub(crate) fn is_kustomization_name(path: &str) -> bool {
     FILE_NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
 }

@@ -188,7 +188,7 @@ fn mentions_flags(text: &str) -> bool {
     [CROSS_NAMESPACE, REMOTE_BASES, DEFAULT_ACCOUNT].iter().any(|flag| text.contains(flag))
 }
 
-/// Whether a text is a true boolean in Go.
+/// Returns whether a text is a true boolean in Go.
 ///
 /// Source: `strconv.ParseBool`.
 fn is_true(text: &str) -> bool {

@@ -132,7 +132,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile]) -> 
     settle(files.tree(), candidates)
 }
 
-/// Whether an object is a FluxInstance, or the release of a chart that creates one.
+/// Returns whether an object is a FluxInstance, or the release of a chart that creates one.
 fn makes_instance(object: &Object) -> bool {
     object.is(groups::FLUX_OPERATOR, "FluxInstance")
         || (object.is(groups::HELM, "HelmRelease") && sync_of(object).is_some())
@@ -209,7 +209,7 @@ fn take(objects: Vec<Object>, findings: Vec<Finding>, is_sync: impl Fn(&Object) 
     candidates
 }
 
-/// Whether a source is the one that a Kustomization of the same namespace references.
+/// Returns whether a source is the one that a Kustomization of the same namespace references.
 fn is_of(kustomization: &Object, source: &Object) -> bool {
     let source_field = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
     source_field("name") == Some(source.name()) && source_field("kind") == Some(source.kind())

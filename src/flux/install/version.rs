@@ -21,13 +21,13 @@ fn newest(text: &str) -> Option<Version> {
     known.or_else(|| range.bounds().filter(|version| range.contains(version)).max().cloned())
 }
 
-/// Whether a range contains releases that accept undefined variables.
+/// Returns whether a range contains releases that accept undefined variables.
 fn includes_lenient_release(text: &str) -> bool {
     let strict = Version::release(STRICT_SINCE.0, STRICT_SINCE.1, STRICT_SINCE.2);
     Range::parse(text).is_some_and(|range| releases().any(|version| version < strict && range.contains(&version)))
 }
 
-/// Whether a FluxInstance installs manifests from a pinned artifact.
+/// Returns whether a FluxInstance installs manifests from a pinned artifact.
 fn is_pinned(instance: &Object) -> bool {
     let artifact = instance.text_at(&["spec", "distribution", "artifact"]).unwrap_or_default();
     let name = artifact.rsplit('/').next().unwrap_or_default();
@@ -54,7 +54,7 @@ pub enum Strictness {
 }
 
 impl Strictness {
-    /// Whether builds assume that undefined variables fail.
+    /// Returns whether builds assume that undefined variables fail.
     pub fn is_strict(self) -> bool {
         self != Self::Lenient
     }
@@ -90,7 +90,7 @@ impl Strictness {
     }
 }
 
-/// Whether an object is the Deployment of kustomize-controller.
+/// Returns whether an object is the Deployment of kustomize-controller.
 pub(crate) fn is_controller(object: &Object) -> bool {
     object.is("apps", "Deployment") && object.name() == "kustomize-controller"
 }

@@ -36,7 +36,7 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// Whether a patch mentions a field, so that the object's own value may not be the final one.
+    /// Returns whether a patch mentions a field, so that the object's own value may not be the final one.
     pub fn mentions(&self, field: &str) -> bool {
         self.open || self.patches.iter().any(|patch| patch.contains(field))
     }

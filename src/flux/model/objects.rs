@@ -31,7 +31,7 @@ impl Objects {
         self.shared.len()
     }
 
-    /// Whether there are no objects.
+    /// Returns whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.shared.is_empty()
     }
@@ -66,7 +66,7 @@ impl Objects {
         &self.own
     }
 
-    /// Whether the object at a position differs from the shared list.
+    /// Returns whether the object at a position differs from the shared list.
     pub fn is_own(&self, index: usize) -> bool {
         self.own_object(index).is_some()
     }

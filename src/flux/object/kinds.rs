@@ -2,23 +2,23 @@
 
 use crate::kube::{Object, groups};
 
-/// Whether an object is of an API group of Flux, or a ResourceSet.
+/// Returns whether an object is of an API group of Flux, or a ResourceSet.
 pub fn is_flux(object: &Object) -> bool {
     groups::is_toolkit(object.group()) || object.is(groups::FLUX_OPERATOR, "ResourceSet")
 }
 
-/// Whether an object is a Kustomization of Flux, of any version.
+/// Returns whether an object is a Kustomization of Flux, of any version.
 pub fn is_kustomization(object: &Object) -> bool {
     object.is(groups::KUSTOMIZE, "Kustomization")
 }
 
-/// Whether an object is a source of which Kustomizations are built.
+/// Returns whether an object is a source of which Kustomizations are built.
 pub fn is_source(object: &Object) -> bool {
     let kinds = ["GitRepository", "OCIRepository", "Bucket", "ExternalArtifact"];
     object.group() == groups::SOURCE && kinds.contains(&object.kind())
 }
 
-/// Whether an object may determine the tenants of a cluster.
+/// Returns whether an object may determine the tenants of a cluster.
 pub(crate) fn concerns_tenancy(object: &Object) -> bool {
     match object.kind() {
         "Namespace" | "RoleBinding" | "ClusterRoleBinding" | "FluxInstance" => true,

@@ -35,7 +35,7 @@ fn of_file(parsed: &Parsed) -> Vec<Marker> {
     found.filter(|(at, _)| !is_text(*at)).map(|(_, marker)| marker).collect()
 }
 
-/// Whether an offset is in a block scalar, which has no comments.
+/// Returns whether an offset is in a block scalar, which has no comments.
 fn is_in_block(node: &Node, at: usize) -> bool {
     match &node.value {
         Value::Scalar(_, Style::Literal | Style::Folded) => node.span().range().contains(&at),

@@ -54,7 +54,7 @@ impl Selector {
         self.group.as_ref().is_none_or(|wanted| wanted == group) && (self.kind == kind || plural())
     }
 
-    /// Whether the selector matches an object. An object without a namespace is in `default`.
+    /// Returns whether the selector matches an object. An object without a namespace is in `default`.
     fn matches(&self, reference: &ObjectRef) -> bool {
         let namespace = self.namespace.as_deref().is_none_or(|namespace| {
             reference.namespace.as_deref().map_or(namespace == "default", |own| own == namespace)

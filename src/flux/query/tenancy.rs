@@ -102,20 +102,20 @@ impl Tenancy {
             .is_some_and(|account| self.is_bound(namespace, account) || self.is_bound_everywhere(namespace, account))
     }
 
-    /// Whether a RoleBinding in a namespace has a service account of that namespace as subject.
+    /// Returns whether a RoleBinding in a namespace has a service account of that namespace as subject.
     fn is_bound(&self, namespace: &str, account: &str) -> bool {
         let has =
             |account: &str| self.bound.contains(&(namespace.to_string(), namespace.to_string(), account.to_string()));
         has(account) || has(ANY)
     }
 
-    /// Whether a RoleBinding in a namespace has any service account of that namespace as subject.
+    /// Returns whether a RoleBinding in a namespace has any service account of that namespace as subject.
     fn has_bound_account(&self, namespace: &str) -> bool {
         let from = (namespace.to_string(), namespace.to_string(), String::new());
         self.bound.range(from..).next().is_some_and(|(of, account, _)| of == namespace && account == namespace)
     }
 
-    /// Whether the source of a Kustomization is in a namespace of Flux, which belongs to the platform.
+    /// Returns whether the source of a Kustomization is in a namespace of Flux, which belongs to the platform.
     fn is_of_platform(&self, kustomization: &Object) -> bool {
         let source = kustomization.text_at(&["spec", "sourceRef", "namespace"]);
         source.is_some_and(|namespace| self.flux_namespaces.contains(namespace))
@@ -202,7 +202,7 @@ struct TenantCandidate {
     accounts: BTreeSet<String>,
 }
 
-/// Whether `flux bootstrap` wrote an object. It overwrites the file at each upgrade.
+/// Returns whether `flux bootstrap` wrote an object. It overwrites the file at each upgrade.
 pub fn is_of_bootstrap(object: &Object) -> bool {
     let path = object.node.origin.written().file().path();
     path.rsplit('/').next() == Some("gotk-sync.yaml") && is_flux(object)

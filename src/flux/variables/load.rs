@@ -29,11 +29,11 @@ pub(crate) trait ValuesLookup {
     /// A ConfigMap or Secret that an applier applies or that a controller creates.
     fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<Produced>;
 
-    /// Whether an unknown object of a namespace may exist.
+    /// Returns whether an unknown object of a namespace may exist.
     fn may_bring(&self, namespace: &str) -> bool;
 }
 
-/// Whether Flux substitutes even without variables.
+/// Returns whether Flux substitutes even without variables.
 pub(crate) fn always(kustomization: &Object) -> bool {
     kustomization.text_at(&["spec", "postBuild", "substituteStrategy"]) == Some("Always")
 }

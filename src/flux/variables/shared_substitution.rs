@@ -62,7 +62,7 @@ fn address(object: &Object) -> usize {
     }
 }
 
-/// Whether Flux substitutes in an object.
+/// Returns whether Flux substitutes in an object.
 pub(crate) fn is_enabled(object: &Object) -> bool {
     let off = |field: &str| object.text_at(&["metadata", field, SWITCH]) == Some("disabled");
     !off("labels") && !off("annotations")

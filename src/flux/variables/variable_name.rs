@@ -1,6 +1,6 @@
 //! The names of variables.
 
-/// Whether Flux accepts the name of a variable.
+/// Returns whether Flux accepts the name of a variable.
 pub(crate) fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     let first = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');

@@ -12,7 +12,7 @@ pub(crate) fn may_be_generated<'a>(generators: impl Iterator<Item = Applied<'a>>
     generators.peek().is_none() || generators.any(|generator| generates(&generator, namespace, name))
 }
 
-/// Whether a generator creates an artifact with a name. Variables in its names match any text.
+/// Returns whether a generator creates an artifact with a name. Variables in its names match any text.
 fn generates(generator: &Applied<'_>, namespace: &str, wanted: &str) -> bool {
     let artifacts = generator.object.node.at_keys(&["spec", "artifacts"]).map(Node::items).unwrap_or_default();
     let matches = |name: &str| match (name.split_once('{'), name.rsplit_once('}')) {

@@ -56,7 +56,7 @@ impl Listing {
         listing
     }
 
-    /// Whether the index of the `shared` objects is also that of a list with `own` objects at some positions.
+    /// Returns whether the index of the `shared` objects is also that of a list with `own` objects at some positions.
     pub(crate) fn holds(&self, shared: &[Object], own: &[(usize, Object)]) -> bool {
         let is_alike = |(at, new): &(usize, Object)| {
             let Some(old) = shared.get(*at) else { return false };

@@ -51,7 +51,7 @@ impl Needs {
         needs
     }
 
-    /// Whether the content of an object matters, beyond its identity.
+    /// Returns whether the content of an object matters, beyond its identity.
     pub(super) fn reads(object: &Object) -> bool {
         object.kind() == "CustomResourceDefinition" || pod(object).is_some()
     }

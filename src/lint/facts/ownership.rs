@@ -31,7 +31,7 @@ impl OwnershipSettings {
 
 const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
 
-/// Whether kustomize-controller ignores an object with these settings on the cluster, whatever applied it.
+/// Returns whether kustomize-controller ignores an object with these settings on the cluster, whatever applied it.
 pub(crate) fn is_ignored(object: &Object) -> bool {
     is_set_to(object, "kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]) || is_set_to(object, SSA, &["Ignore"])
 }
@@ -42,7 +42,7 @@ fn is_set_to(object: &Object, key: &str, values: &[&str]) -> bool {
     found.any(|found| values.iter().any(|value| found.eq_ignore_ascii_case(value)))
 }
 
-/// Whether an applier deletes the objects that are no longer in its source.
+/// Returns whether an applier deletes the objects that are no longer in its source.
 pub(crate) fn prunes(applier: &Applier) -> bool {
     match applier.kind {
         ApplierKind::Kustomization => spec(applier, "prune").and_then(Node::text) == Some("true"),

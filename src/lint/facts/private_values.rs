@@ -10,13 +10,13 @@ pub fn private_values(values: &Node) -> Vec<&Entry> {
     private
 }
 
-/// Whether a value contains no secret: it is empty, a variable, encrypted, or a placeholder in angle brackets.
+/// Returns whether a value contains no secret: it is empty, a variable, encrypted, or a placeholder in angle brackets.
 pub(crate) fn is_placeholder(text: &str) -> bool {
     let is_variable = text.contains("${") || text.starts_with("{{");
     text.is_empty() || is_variable || text.starts_with("ENC[") || (text.starts_with('<') && text.ends_with('>'))
 }
 
-/// Whether a value is a certificate or a public key.
+/// Returns whether a value is a certificate or a public key.
 pub(crate) fn is_public(text: &str) -> bool {
     let public = ["ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "sk-ssh-ed25519"];
     let is_pem = text.starts_with("-----BEGIN ") && !text.contains("PRIVATE KEY");
@@ -28,12 +28,12 @@ pub(crate) fn decoded(text: &str) -> Option<String> {
     String::from_utf8(decode_base64(text)?).ok()
 }
 
-/// Whether SOPS encrypted a whole file: each of its formats ends with a message authentication code.
+/// Returns whether SOPS encrypted a whole file: each of its formats ends with a message authentication code.
 pub(crate) fn is_encrypted_file(text: &str) -> bool {
     ["\"mac\": \"ENC[", "mac: ENC[", "sops_mac=ENC["].iter().any(|mark| text.contains(mark))
 }
 
-/// Whether SOPS encrypted an object, or a file from which kustomize generated the Secret.
+/// Returns whether SOPS encrypted an object, or a file from which kustomize generated the Secret.
 pub(super) fn is_encrypted(object: &Object) -> bool {
     let entries = |field: &str| object.node.get(field).map(Node::entries).unwrap_or_default().iter();
     let holds = |entry: &Entry, text: Option<String>| {
@@ -74,7 +74,7 @@ fn collect_private<'a>(node: &'a Node, depth: usize, private: &mut Vec<&'a Entry
     }
 }
 
-/// Whether a key denotes a secret, and not the location of one.
+/// Returns whether a key denotes a secret, and not the location of one.
 fn denotes_secret(key: &str) -> bool {
     let key: String = key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let ends = [
@@ -111,7 +111,7 @@ fn is_string(node: &Node) -> bool {
     matches!(node.resolve(Reader::Kustomize), Some(Scalar::String(_)))
 }
 
-/// Whether a value refers to the secret instead of containing it: a path, a vault reference, `$(NAME)`.
+/// Returns whether a value refers to the secret instead of containing it: a path, a vault reference, `$(NAME)`.
 fn is_reference(value: &str) -> bool {
     value.starts_with(['/', '$', '%'])
         || value.contains("://")

@@ -65,14 +65,14 @@ impl<'a> ReachedFiles<'a> {
         }
     }
 
-    /// Whether a cluster receives an object from this file, or may do so.
+    /// Returns whether a cluster receives an object from this file, or may do so.
     pub(crate) fn may_reach(&self, object: &Object) -> bool {
         let position = written_position(object);
         let is_unknown = || segment_runs(folder_of(position.1)).any(|run| self.unknown.contains(run));
         self.positions.contains(&position) || self.anything || is_unknown()
     }
 
-    /// Whether a cluster receives an object from a file of a directory.
+    /// Returns whether a cluster receives an object from a file of a directory.
     pub(crate) fn reaches_folder(&self, root: Option<&str>, folder: &str) -> bool {
         self.folders.get(&(root, folder)).is_some_and(|itself| *itself)
     }
@@ -122,7 +122,7 @@ fn may_apply_this_repository(repo: &Repo, received: &[&Object]) -> bool {
     others.iter().any(|owner| owner.as_ref().is_none_or(|owner| own.is_empty() || own.contains(owner)))
 }
 
-/// Whether a repository has a root, which defines what its clusters receive.
+/// Returns whether a repository has a root, which defines what its clusters receive.
 pub(crate) fn has_root(repo: &Repo) -> bool {
     repo.clusters.iter().any(|cluster| !cluster.name.is_empty())
 }

@@ -114,12 +114,12 @@ impl<'a> UnknownSources<'a> {
         Some(self.releases.get(namespace).map_or(&[], Vec::as_slice))
     }
 
-    /// Whether a release creates a namespace.
+    /// Returns whether a release creates a namespace.
     pub(crate) fn creates(&self, namespace: &str) -> bool {
         self.created.contains(namespace)
     }
 
-    /// Whether an applier that is not built may contain a Namespace.
+    /// Returns whether an applier that is not built may contain a Namespace.
     pub(crate) fn may_contain_namespaces(&self) -> bool {
         self.anything.or(self.cluster_scoped).is_some()
     }

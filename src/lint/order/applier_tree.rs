@@ -71,18 +71,18 @@ impl ApplierTree {
         std::iter::successors(Some(at), |at| self.parent(*at)).take(self.parents.len())
     }
 
-    /// Whether an applier is an ancestor of another one.
+    /// Returns whether an applier is an ancestor of another one.
     pub(crate) fn is_ancestor(&self, ancestor: usize, of: usize) -> bool {
         self.lineage(of).skip(1).any(|at| at == ancestor)
     }
 
-    /// Whether an applier applies a list, or is an ancestor of the applier that does.
+    /// Returns whether an applier applies a list, or is an ancestor of the applier that does.
     pub(crate) fn applies(&self, applier: usize, brought: &AppliedSet) -> bool {
         self.lineage(brought.by.at).any(|at| at == applier)
     }
 }
 
-/// Whether Flux Operator or `flux bootstrap` creates a root.
+/// Returns whether Flux Operator or `flux bootstrap` creates a root.
 fn is_created_by_tool(applier: &Applier) -> bool {
     let written = applier.object.as_ref().map(|object| object.node.origin.written().file().path());
     let is_sync = written.is_some_and(|path| path.rsplit('/').next() == Some("gotk-sync.yaml"));

@@ -160,7 +160,7 @@ impl<'a> ApplyOrder<'a> {
             .clone()
     }
 
-    /// Whether an applier is certainly applied before another one, regardless of needs.
+    /// Returns whether an applier is certainly applied before another one, regardless of needs.
     pub(crate) fn is_before(&self, one: usize, other: usize) -> bool {
         self.before(other).get(one) == Some(&true)
     }
@@ -238,7 +238,7 @@ pub(crate) fn wait_position(applier: &Applier) -> Option<Span> {
     (can_wait && flag(node) == Some(true)).then(|| own_position(applier, node.span()))
 }
 
-/// Whether an applier becomes ready only after an object that it applies.
+/// Returns whether an applier becomes ready only after an object that it applies.
 pub(crate) fn waits_for(applier: &Applier, object: &Object) -> bool {
     let is_checked = |own: &Object| {
         health_checks(applier).any(|check| checked_object(check, own).settled() == ObjectId::of(object).settled())

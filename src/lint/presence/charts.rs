@@ -9,7 +9,7 @@ use crate::lint::view::View;
 /// The prefix of the names of Flux's own charts, which contain Flux objects.
 const FLUX_CHART_PREFIX: &str = "flux";
 
-/// Whether the chart of a release may contain a Flux object with a name.
+/// Returns whether the chart of a release may contain a Flux object with a name.
 ///
 /// A public chart of another owner does not know the names of a fleet's Flux objects, unless the values contain them.
 /// A chart of the fleet's own owner, or from a private source, may contain any object.

@@ -135,7 +135,7 @@ impl Missing<'_> {
     }
 }
 
-/// Whether the end of a name is a hash that kustomize adds to generated objects.
+/// Returns whether the end of a name is a hash that kustomize adds to generated objects.
 ///
 /// Source: `encode` of kustomize's hasher, which writes ten characters of an alphabet without vowels.
 fn is_hash(end: &str) -> bool {
@@ -143,7 +143,7 @@ fn is_hash(end: &str) -> bool {
     hash.len() == 10 && hash.bytes().all(|byte| b"bcdfghkmt2456789".contains(&byte))
 }
 
-/// Whether a release waits for an object: its own chart cannot contain that object.
+/// Returns whether a release waits for an object: its own chart cannot contain that object.
 fn waits_for(release: &Object, wanted: ObjectId<'_>) -> bool {
     source_of(release).is_some_and(|source| source.target == wanted)
         || dependencies(release).any(|dependency| dependency.target == wanted)

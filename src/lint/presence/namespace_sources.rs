@@ -15,7 +15,7 @@ const REQUESTS: &[(&str, &str)] = &[
 /// Kinds of Crossplane whose objects contain a manifest of another object.
 const CONTAINERS: &[(&str, &str)] = &[("kubernetes.crossplane.io", "Object"), ("kubernetes.m.crossplane.io", "Object")];
 
-/// Whether an object of a cluster creates a namespace, or may do so.
+/// Returns whether an object of a cluster creates a namespace, or may do so.
 pub(crate) fn creates_namespace(view: &View<'_>, name: &str) -> bool {
     let is_requested =
         |(group, kind): &(&str, &str)| view.of_kind(group, kind).any(|applied| applied.object.name() == name);

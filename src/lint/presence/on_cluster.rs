@@ -21,7 +21,7 @@ pub enum Presence<'a> {
 }
 
 impl Presence<'_> {
-    /// Whether the cluster does not have the object.
+    /// Returns whether the cluster does not have the object.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Missing)
     }
@@ -51,7 +51,7 @@ impl<'a> View<'a> {
         self.unknown_sources().of_namespace(namespace).map_or(Presence::Missing, Presence::Unknown)
     }
 
-    /// Whether a namespace exists on the cluster.
+    /// Returns whether a namespace exists on the cluster.
     ///
     /// Any chart may contain a Namespace. Only a chart with a similar name counts here.
     pub fn namespace(&self, name: &str) -> Presence<'a> {
@@ -66,7 +66,7 @@ impl<'a> View<'a> {
         self.unknown_sources().of_namespace_object(name).map_or(Presence::Missing, Presence::Unknown)
     }
 
-    /// Whether a namespace exists without an applier: from the start, or created by a controller.
+    /// Returns whether a namespace exists without an applier: from the start, or created by a controller.
     pub(crate) fn has_namespace_without_applier(&self, name: &str) -> bool {
         let is_of_flux = self.receiver.target.is_none() && self.is_installed_with_flux("", "Namespace", "", name);
         is_built_in("", "Namespace", "", name) || is_of_flux || self.unknown_sources().creates(name)
@@ -78,7 +78,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether Kubernetes creates an object.
+/// Returns whether Kubernetes creates an object.
 fn is_built_in(group: &str, kind: &str, namespace: &str, name: &str) -> bool {
     match (group, kind) {
         ("", "Namespace") => matches!(name, "default" | "kube-system" | "kube-public" | "kube-node-lease"),

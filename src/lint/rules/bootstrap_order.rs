@@ -227,7 +227,7 @@ fn add_inputs(view: &View<'_>, tree: &ApplierTree, order: &mut ApplyOrder<'_>) -
     findings
 }
 
-/// Whether the Kustomizations that an applier applies are roots.
+/// Returns whether the Kustomizations that an applier applies are roots.
 fn makes_roots(applier: &Applier) -> bool {
     matches!(applier.kind, ApplierKind::Bootstrap | ApplierKind::FluxInstance)
 }

@@ -104,7 +104,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Whether only manifests create objects of a kind. Operators and users may create objects of other kinds.
+/// Returns whether only manifests create objects of a kind. Operators and users may create objects of other kinds.
 fn is_judged(wanted: ObjectId<'_>) -> bool {
     match (wanted.group, wanted.kind) {
         // A user may create the FluxInstance by hand, and controllers create the other kinds.

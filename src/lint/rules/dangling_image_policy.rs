@@ -176,7 +176,7 @@ fn update_path(automation: &Applied<'_>) -> Option<(Span, String)> {
     Some((automation.by.place(&span), normalize(text)?))
 }
 
-/// Whether an automation changes the repository that is linted.
+/// Returns whether an automation changes the repository that is linted.
 fn syncs_here(view: &View<'_>, automation: &Applied<'_>) -> bool {
     let text = |key: &str| automation.object.text_at(&["spec", "sourceRef", key]);
     let namespace = text("namespace").or(automation.object.namespace());

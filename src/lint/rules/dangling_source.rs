@@ -91,7 +91,7 @@ fn finding(applied: &Applied<'_>, node: &Node, wanted: ObjectId<'_>) -> Finding 
     Finding::error(RULE.id, applied.by.place(node.span()), message).about(by)
 }
 
-/// Whether a controller creates a source, or may create it.
+/// Returns whether a controller creates a source, or may create it.
 fn is_generated(view: &View<'_>, wanted: ObjectId<'_>) -> bool {
     match wanted.kind {
         "ExternalArtifact" => view.may_generate_artifact(wanted.namespace, wanted.name),

@@ -120,7 +120,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Whether Flux deletes the objects of an applier when the applier itself is deleted.
+/// Returns whether Flux deletes the objects of an applier when the applier itself is deleted.
 fn deletes(applier: &Applier) -> bool {
     let Some(object) = applier.object.as_ref().filter(|_| applier.kind == ApplierKind::Kustomization) else {
         return false;

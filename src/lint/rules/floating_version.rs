@@ -181,7 +181,7 @@ fn chart<'a>(object: &'a Object, path: &[&str], applied: &Applied<'_>) -> Option
     }
 }
 
-/// Whether a version range has no upper bound. A text that Flux cannot parse as a range matches no versions.
+/// Returns whether a version range has no upper bound. A text that Flux cannot parse as a range matches no versions.
 fn is_unbounded(range: &Node) -> bool {
     range.text().and_then(Range::parse).is_some_and(|range| range.is_unbounded())
 }

@@ -137,14 +137,14 @@ fn releases_of_flux(cluster: &Cluster) -> Vec<&Object> {
     releases.filter(installs_flux).collect()
 }
 
-/// Whether a HelmRelease installs its chart on a remote cluster.
+/// Returns whether a HelmRelease installs its chart on a remote cluster.
 fn installs_on(release: &Object, target: &str) -> bool {
     let config = |kind: &str| release.text_at(&["spec", "kubeConfig", kind, "name"]).unwrap_or_default();
     let is_target = |name: &str| !name.is_empty() && (target == name || target.split('/').any(|part| part == name));
     is_target(config("secretRef")) || is_target(config("configMapRef"))
 }
 
-/// Whether the name of a kubeConfig suggests that it belongs to a cluster.
+/// Returns whether the name of a kubeConfig suggests that it belongs to a cluster.
 fn leads_to(target: &str, cluster: &str) -> bool {
     let cluster = cluster.rsplit('/').next().unwrap_or(cluster);
     target.split('/').any(|part| {
@@ -173,7 +173,7 @@ fn judge(view: &View<'_>, installed: impl Fn() -> bool, has_own_flux: impl Fn() 
     }
 }
 
-/// Whether the remote cluster receives Flux, however it is installed.
+/// Returns whether the remote cluster receives Flux, however it is installed.
 fn receives_flux(view: &View<'_>) -> bool {
     let is_flux_group = |group: &str| groups::is_toolkit(group) || group == groups::FLUX_OPERATOR;
     let mut definitions = view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition");

@@ -114,7 +114,7 @@ fn host(address: &str) -> &str {
     }
 }
 
-/// Whether a host is a Service in the cluster or on the loopback interface.
+/// Returns whether a host is a Service in the cluster or on the loopback interface.
 fn is_local(host: &str) -> bool {
     let host = host.trim_end_matches('.');
     let has_suffix = |suffix: &str| host.ends_with(suffix);

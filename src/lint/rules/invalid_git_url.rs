@@ -105,7 +105,7 @@ fn fault(url: &str) -> Option<(String, String)> {
     Some((format!("`{port}` is not a valid port"), format!("{scheme}://{before}/{port}{path}")))
 }
 
-/// Whether a word is a host name of several labels, with a letter in the last label.
+/// Returns whether a word is a host name of several labels, with a letter in the last label.
 fn is_host(word: &str) -> bool {
     let is_label =
         |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

@@ -271,13 +271,13 @@ impl<'a> Uses<'_, 'a> {
     }
 }
 
-/// Whether one applier applies another one, directly or not.
+/// Returns whether one applier applies another one, directly or not.
 fn is_ancestor(one: &Applier, other: &Applier) -> bool {
     std::iter::successors(other.parent_applier.as_ref(), |above| above.parent_applier.as_ref())
         .any(|above| above.at == one.at)
 }
 
-/// Whether one applier can depend on another one. A Kustomization can depend only on Kustomizations.
+/// Returns whether one applier can depend on another one. A Kustomization can depend only on Kustomizations.
 fn can_wait(consumer: &Applier, provider: &Applier) -> bool {
     match consumer.kind {
         ApplierKind::Kustomization => provider.kind == ApplierKind::Kustomization,

@@ -92,12 +92,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Whether a release has a chart. An overlay may complete a release without one.
+/// Returns whether a release has a chart. An overlay may complete a release without one.
 fn is_whole(release: &Object) -> bool {
     ["chart", "chartRef"].iter().any(|field| release.node.at_keys(&["spec", field]).is_some())
 }
 
-/// Whether a release retries an action. A value that is not known counts as a retry.
+/// Returns whether a release retries an action. A value that is not known counts as a retry.
 fn retries(release: &Object, action: &str) -> bool {
     let text = |keys: &[&str]| release.text_at(keys);
     text(&["spec", action, "strategy", "name"]).is_some_and(|name| name != "RemediateOnFailure")
@@ -110,7 +110,7 @@ fn field_of<'a>(release: &'a Object, action: &str) -> Option<&'a Node> {
     at(&["spec", action, "strategy", "name"]).or_else(|| at(&["spec", action, "remediation", "retries"]))
 }
 
-/// Whether helm-controller retries by default, because of its arguments or a patch of the FluxInstance.
+/// Returns whether helm-controller retries by default, because of its arguments or a patch of the FluxInstance.
 fn retries_by_default(view: &View<'_>) -> bool {
     let controllers = view.of_kind("apps", "Deployment").filter(|applied| applied.object.name() == "helm-controller");
     let instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");

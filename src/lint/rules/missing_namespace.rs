@@ -79,7 +79,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Whether a namespace has the prefix of a namespace that a platform creates.
+/// Returns whether a namespace has the prefix of a namespace that a platform creates.
 fn is_of_platform(namespace: &str) -> bool {
     let prefixes = ["kube-", "openshift", "gke-", "gmp-", "amazon-", "aks-", "calico-", "tigera-", "cattle-"];
     prefixes.iter().any(|prefix| namespace.starts_with(prefix))

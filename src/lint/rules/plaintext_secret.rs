@@ -122,7 +122,7 @@ const PUBLIC_KEYS: [&str; 24] = [
 /// The words that mark the value of a key as private, even if the value is only a number.
 const PRIVATE_WORDS: [&str; 7] = ["pass", "token", "secret", "key", "pin", "auth", "cred"];
 
-/// Whether a value of a Secret is private, as far as it is readable. `text` is the decoded value.
+/// Returns whether a value of a Secret is private, as far as it is readable. `text` is the decoded value.
 fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
     if matches!(node.value, Value::Scalar(_, Style::Unknown)) {
         return false;
@@ -152,13 +152,13 @@ fn is_identifier(key: &str) -> bool {
     ends && !["secret", "session"].iter().any(|word| key.contains(word))
 }
 
-/// Whether a value is a number or a duration, such as a limit or a period.
+/// Returns whether a value is a number or a duration, such as a limit or a period.
 fn is_setting(text: &str) -> bool {
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     unit.len() < text.len() && matches!(unit, "" | "ms" | "s" | "m" | "h")
 }
 
-/// Whether a value is an address that contains a password.
+/// Returns whether a value is an address that contains a password.
 fn signs_in(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

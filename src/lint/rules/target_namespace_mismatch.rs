@@ -130,7 +130,7 @@ fn wrong(node: &Node, namespace: &str) -> Label {
     Label::new(node.span().clone(), format!("not its own namespace `{namespace}`"))
 }
 
-/// Whether a namespace is another namespace of the same tenant.
+/// Returns whether a namespace is another namespace of the same tenant.
 fn is_same_tenant(context: Context<'_>, tenant: Option<&str>, namespace: &str) -> bool {
     let other = context.tenancy.tenants.get(namespace).and_then(Option::as_deref);
     tenant.is_some() && tenant == other

@@ -200,7 +200,7 @@ impl<'a> Baseline<'a> {
     }
 }
 
-/// Whether a NetworkPolicy selects all pods of its namespace and does not allow all ingress traffic.
+/// Returns whether a NetworkPolicy selects all pods of its namespace and does not allow all ingress traffic.
 fn denies(policy: &Object) -> bool {
     let Some(spec) = policy.node.get("spec") else { return false };
     let selects_all =

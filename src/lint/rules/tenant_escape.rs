@@ -309,7 +309,7 @@ fn reach(rbac: &Rbac, reach: &ChainEnd<'_>) -> String {
     }
 }
 
-/// Whether a chain leads to all rights on the cluster.
+/// Returns whether a chain leads to all rights on the cluster.
 fn is_everything(rbac: &Rbac, reach: &ChainEnd<'_>) -> bool {
     match reach {
         ChainEnd::Everything => true,

@@ -203,7 +203,7 @@ impl Shared {
     }
 }
 
-/// Whether an object is the Namespace that contains its applier.
+/// Returns whether an object is the Namespace that contains its applier.
 fn is_home(applied: &Applied<'_>) -> bool {
     let object = applied.object;
     object.is("", "Namespace") && applied.by.reference.namespace.as_deref() == Some(object.name())

@@ -88,7 +88,7 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
 }
 
-/// Whether a pattern matches every tag: `.*`, or a group of it.
+/// Returns whether a pattern matches every tag: `.*`, or a group of it.
 fn matches_every_tag(pattern: &str) -> bool {
     let inner = pattern.trim_start_matches('^').trim_end_matches('$');
     let group = inner.strip_prefix('(').and_then(|group| group.strip_suffix(')')).unwrap_or(inner);

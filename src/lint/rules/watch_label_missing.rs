@@ -123,7 +123,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Whether the controllers of a cluster watch other labels, such as all objects that Helm does not own.
+/// Returns whether the controllers of a cluster watch other labels, such as all objects that Helm does not own.
 fn selects_others(view: &View<'_>) -> bool {
     let is_controller = |name: &str| matches!(name, "kustomize-controller" | "helm-controller");
     let controllers = view.of_kind("apps", "Deployment").filter(|applied| is_controller(applied.object.name()));

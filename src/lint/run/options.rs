@@ -28,7 +28,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether a finding of a rule may be shown, or may match an exception.
+    /// Returns whether a finding of a rule may be shown, or may match an exception.
     pub(super) fn shows(&self, rule: &Rule) -> bool {
         let severity = self.lint.rules.level(rule.id).and_then(Level::severity).unwrap_or(rule.severity);
         self.pedantic || severity > Severity::Pedantic || self.has_exception(rule.id)
@@ -41,7 +41,7 @@ impl Options {
         !is_shown && !is_configured() && !self.has_exception(finding.rule)
     }
 
-    /// Whether a rule runs.
+    /// Returns whether a rule runs.
     pub(super) fn runs(&self, rule: &str) -> bool {
         runs(rule, &self.lint, &self.only)
     }

@@ -7,7 +7,7 @@ use crate::config::{INVALID_CONFIG, Level, Lint, NamedCluster, glob};
 use crate::lint::rules::{RULES, rule};
 use crate::text::Tree;
 
-/// Whether a rule runs. The ids in `only`, from the command line, take precedence over the configuration.
+/// Returns whether a rule runs. The ids in `only`, from the command line, take precedence over the configuration.
 pub(crate) fn runs(rule: &str, lint: &Lint, only: &[String]) -> bool {
     if only.is_empty() { lint.rules.level(rule) != Some(Level::Off) } else { only.iter().any(|only| only == rule) }
 }

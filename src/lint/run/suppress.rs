@@ -28,7 +28,7 @@ impl<'a> Exceptions<'a> {
         Self { list: exceptions.iter().map(matcher).collect() }
     }
 
-    /// Whether an exception accepts a finding; the first one that does counts it.
+    /// Returns whether an exception accepts a finding; the first one that does counts it.
     pub(super) fn accept(&mut self, finding: &Finding) -> bool {
         let found = self.list.iter_mut().find(|matcher| matcher.matches(finding));
         found.map(|matcher| matcher.used += 1).is_some()

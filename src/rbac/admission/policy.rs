@@ -167,7 +167,7 @@ fn has(list: &[Name], item: &str) -> bool {
     list.iter().any(|own| &**own == item)
 }
 
-/// Whether a text matches a pattern with the wildcard `*`.
+/// Returns whether a text matches a pattern with the wildcard `*`.
 fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
@@ -180,7 +180,7 @@ fn fits(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether a node mentions the field.
+/// Returns whether a node mentions the field.
 fn mentions(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(text, _) => text.contains(FIELD),

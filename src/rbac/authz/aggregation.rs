@@ -23,7 +23,7 @@ impl Rbac {
             .flat_map(|role| role.rules.iter().map(move |rule| (&**rule, role)))
     }
 
-    /// Whether a role aggregates more roles than are followed.
+    /// Returns whether a role aggregates more roles than are followed.
     pub(crate) fn exceeds_aggregation_limit(&self, at: usize) -> bool {
         self.sources(at).is_none()
     }

@@ -44,14 +44,14 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Whether the request is allowed.
+    /// Returns whether the request is allowed.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allowed(_))
     }
 }
 
 impl Rbac {
-    /// Whether an account may make a request.
+    /// Returns whether an account may make a request.
     pub fn can(&self, account: &Account, request: &Request<'_>) -> Answer<'_> {
         let subjects = account.subjects();
         let mut unknown = None;
@@ -74,7 +74,7 @@ impl Rbac {
         }
     }
 
-    /// Whether a binding allows a request in its scope.
+    /// Returns whether a binding allows a request in its scope.
     fn allows<'a>(&'a self, binding: &'a Binding, request: &Request<'_>) -> Answer<'a> {
         let Some(at) = self.role_at(binding) else {
             let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
@@ -113,7 +113,7 @@ impl Rbac {
         Some(format!("no known binding names ServiceAccount `{account}`, and {source} may contain one"))
     }
 
-    /// Whether a known binding names an account, or the accounts of its namespace.
+    /// Returns whether a known binding names an account, or the accounts of its namespace.
     pub(crate) fn is_bound(&self, account: &Account) -> bool {
         let subjects = account.subjects();
         let mut own = subjects.iter().filter(|subject| !subject.is_everybody());

@@ -102,7 +102,7 @@ impl Rbac {
     }
 }
 
-/// Whether an object may affect the rights on a cluster.
+/// Returns whether an object may affect the rights on a cluster.
 fn is_relevant(object: &Object) -> bool {
     match object.kind() {
         "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => object.group() == groups::RBAC,
@@ -113,7 +113,7 @@ fn is_relevant(object: &Object) -> bool {
     }
 }
 
-/// Whether a FluxInstance patches the rights of Flux's own accounts, so that the shipped roles do not apply.
+/// Returns whether a FluxInstance patches the rights of Flux's own accounts, so that the shipped roles do not apply.
 fn patches_flux_roles(object: &Object) -> bool {
     let patches = object
         .is(groups::FLUX_OPERATOR, "FluxInstance")

@@ -73,7 +73,7 @@ impl Rbac {
         self.unknown_sources.of_policies().map(ToString::to_string)
     }
 
-    /// Whether an account has all rights in the whole cluster.
+    /// Returns whether an account has all rights in the whole cluster.
     pub fn may_do_everything(&self, account: &Account) -> bool {
         let subjects = account.subjects();
         let bindings = subjects.iter().flat_map(|subject| self.bindings_in(subject, ""));
@@ -183,7 +183,7 @@ impl<'a> ChainSearch<'a, '_> {
 }
 
 impl Method {
-    /// Whether an admission policy can forbid it by a check of objects.
+    /// Returns whether an admission policy can forbid it by a check of objects.
     pub fn may_be_forbidden(self) -> bool {
         matches!(self, Self::ServiceAccountName(_) | Self::Controller(_) | Self::Workload(_))
     }

@@ -27,7 +27,7 @@ pub enum Guard {
 }
 
 impl Rbac {
-    /// Whether an account may create a role, or update it, by this check.
+    /// Returns whether an account may create a role, or update it, by this check.
     pub fn may_write_role(&self, account: &Account, role: &Role) -> Guard {
         let resource = if role.namespace.is_empty() { "clusterroles" } else { "roles" };
         let request = Request::new("escalate", groups::RBAC, resource).in_namespace(&role.namespace).named(&role.name);
@@ -41,7 +41,7 @@ impl Rbac {
         })
     }
 
-    /// Whether an account may create a binding, or update it, by this check.
+    /// Returns whether an account may create a binding, or update it, by this check.
     pub fn may_write_binding(&self, account: &Account, binding: &Binding) -> Guard {
         let resource = if binding.role.is_cluster_role { "clusterroles" } else { "roles" };
         let request =
@@ -57,7 +57,7 @@ impl Rbac {
         })
     }
 
-    /// Whether an account may write an object by this check; kinds other than roles and bindings are accepted.
+    /// Returns whether an account may write an object by this check; kinds other than roles and bindings are accepted.
     pub fn may_write(&self, account: &Account, applied: &Applied<'_>) -> Guard {
         let object = applied.object;
         let place = |span: &Span| applied.by.place(span);

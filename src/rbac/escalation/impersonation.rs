@@ -192,7 +192,7 @@ impl Rbac {
 }
 
 impl Impersonation<'_> {
-    /// Whether it holds for the whole cluster.
+    /// Returns whether it holds for the whole cluster.
     fn is_cluster_wide(&self) -> bool {
         match &self.to {
             Actor::AllAccounts | Actor::Anybody => true,

@@ -153,7 +153,7 @@ fn has_default_account(container: &Node) -> bool {
     by_argument || items("env").any(name)
 }
 
-/// Whether a release installs Flux Operator: by the name of its chart, or its own.
+/// Returns whether a release installs Flux Operator: by the name of its chart, or its own.
 fn installs_operator(object: &Object) -> bool {
     let names = [&["spec", "chart", "spec", "chart"][..], &["spec", "chartRef", "name"], &["metadata", "name"]];
     object.is(groups::HELM, "HelmRelease") && names.iter().any(|keys| object.text_at(keys) == Some("flux-operator"))

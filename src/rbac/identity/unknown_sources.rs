@@ -36,7 +36,7 @@ impl fmt::Display for UnknownRights {
 }
 
 impl UnknownRights {
-    /// Whether the source is named after admission policies.
+    /// Returns whether the source is named after admission policies.
     fn is_named_after_policies(&self) -> bool {
         let reference = match self {
             Self::NoRoot => return true,
@@ -98,7 +98,7 @@ impl UnknownContents {
         Some(Self { source: UnknownRights::Chart(object.reference()), account, chart_namespace, artifact: None })
     }
 
-    /// Whether the applier or its source is named after admission policies.
+    /// Returns whether the applier or its source is named after admission policies.
     fn is_named_after_policies(&self) -> bool {
         let is_named = |name: &Name| ["polic", "constraint"].iter().any(|word| name.contains(word));
         self.source.is_named_after_policies() || self.artifact.as_ref().is_some_and(is_named)

@@ -16,7 +16,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// Whether its objects have a namespace.
+    /// Returns whether its objects have a namespace.
     pub fn is_namespaced(&self) -> bool {
         self.scope != Scope::Cluster
     }
@@ -55,7 +55,7 @@ impl Kinds {
     }
 }
 
-/// Whether Kubernetes or Flux defines a group, so that all of its kinds and roles are known.
+/// Returns whether Kubernetes or Flux defines a group, so that all of its kinds and roles are known.
 pub(crate) fn is_shipped(group: &str) -> bool {
     SHIPPED.kinds.iter().any(|kind| &*kind.group == group)
 }

@@ -165,7 +165,7 @@ impl Binding {
         object(self.kind(), &self.namespace, &self.name)
     }
 
-    /// Whether a file contains it.
+    /// Returns whether a file contains it.
     pub fn is_written(&self) -> bool {
         self.place.written().is_some()
     }
@@ -229,7 +229,7 @@ fn subject(item: &Node, namespace: &str) -> Option<Subject> {
     }
 }
 
-/// Whether a node contains an unknown value.
+/// Returns whether a node contains an unknown value.
 fn is_unknown(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(text, style) => *style == Style::Unknown || text.contains("${"),

@@ -46,7 +46,7 @@ impl Rule {
         }
     }
 
-    /// Whether the rule allows a request. The namespace is that of the binding and is not checked here.
+    /// Returns whether the rule allows a request. The namespace is that of the binding and is not checked here.
     pub fn allows(&self, request: &Request<'_>) -> bool {
         let has_verb = has(&self.verbs, request.verb);
         has_verb
@@ -62,18 +62,18 @@ impl Rule {
             && (self.names.is_empty() || self.names.iter().any(|name| &**name == resource.object))
     }
 
-    /// Whether the rule names a resource of a group, for any verb, object or subresource.
+    /// Returns whether the rule names a resource of a group, for any verb, object or subresource.
     pub fn mentions(&self, group: &str, resource: &str) -> bool {
         has(&self.groups, group) && self.resources.iter().any(|own| &**own == ALL || &**own == resource)
     }
 
-    /// Whether the rule allows every verb on every resource.
+    /// Returns whether the rule allows every verb on every resource.
     pub fn is_everything(&self) -> bool {
         let all = |list: &[Name]| list.iter().any(|item| &**item == ALL);
         all(&self.verbs) && all(&self.groups) && all(&self.resources) && self.names.is_empty()
     }
 
-    /// Whether the rule covers a part of another rule.
+    /// Returns whether the rule covers a part of another rule.
     fn covers(&self, part: &RulePart<'_>) -> bool {
         has(&self.verbs, part.verb)
             && match part.target {
@@ -121,7 +121,7 @@ enum PartTarget<'a> {
 /// The maximum number of comparisons between rules; no real role needs as many.
 const MAX_COMPARISONS: usize = 5_000_000;
 
-/// Whether rules allow everything that other rules allow; `None` if there are too many to compare.
+/// Returns whether rules allow everything that other rules allow; `None` if there are too many to compare.
 ///
 /// The API server makes this check before it accepts a role or a binding. It splits the requested rules into parts and
 /// requires one rule that covers each part, so that only `*` covers `*`.
@@ -157,7 +157,7 @@ fn covers_resource(own: &str, resource: &str) -> bool {
     own == ALL || own == resource || (own.strip_prefix("*/").is_some() && own.strip_prefix("*/") == of_any())
 }
 
-/// Whether a path of a rule, which may end with `*`, matches a path.
+/// Returns whether a path of a rule, which may end with `*`, matches a path.
 fn covers_path(own: &str, path: &str) -> bool {
     own == path || (own.ends_with('*') && path.starts_with(own.trim_end_matches('*')))
 }

@@ -72,7 +72,7 @@ impl Subject {
         name.strip_prefix(ALL_ACCOUNTS)?.strip_prefix(':')
     }
 
-    /// Whether the group contains all accounts.
+    /// Returns whether the group contains all accounts.
     pub fn is_everybody(&self) -> bool {
         matches!(self, Self::Group(name) if [ALL_ACCOUNTS, ALL_AUTHENTICATED].contains(&&**name))
     }

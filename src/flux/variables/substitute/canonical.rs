@@ -25,7 +25,7 @@ pub(super) fn canonical(text: &str, style: Style, at: &Span) -> Option<(Arc<str>
     })
 }
 
-/// Whether kustomize changes a plain string, such as a date to a time.
+/// Returns whether kustomize changes a plain string, such as a date to a time.
 fn is_changed(node: &Node, text: &str) -> bool {
     let dated = text.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
     dated && to_json(node, Reader::Kustomize).as_str() != Some(text)
@@ -41,7 +41,7 @@ pub(super) fn rounded(value: i128) -> Option<String> {
     Some(rounded)
 }
 
-/// Whether a plain scalar is such an integer.
+/// Returns whether a plain scalar is such an integer.
 pub(super) fn is_rounded(node: &Node) -> bool {
     // Shorter integers are exact.
     let long = node.text().is_some_and(|text| text.len() > 12);

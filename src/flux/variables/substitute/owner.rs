@@ -167,13 +167,13 @@ fn is_block(text: &str) -> bool {
     text.trim_end().contains('\n')
 }
 
-/// Whether a text is a Grafana dashboard.
+/// Returns whether a text is a Grafana dashboard.
 fn is_dashboard(text: &str) -> bool {
     let has = |key: &str| text.contains(key);
     text.trim_start().starts_with('{') && (has("\"panels\"") || has("\"__inputs\"") || has("\"templating\""))
 }
 
-/// Whether a text looks like a shell script.
+/// Returns whether a text looks like a shell script.
 fn is_script(text: &str) -> bool {
     let is_word = |line: &str| {
         let first = line.split_whitespace().next().unwrap_or_default();
@@ -184,7 +184,7 @@ fn is_script(text: &str) -> bool {
         || (is_block(text) && text.lines().any(is_word))
 }
 
-/// Whether a text assigns a variable: `x=1`, `for x in`, `read x`, `let x =`.
+/// Returns whether a text assigns a variable: `x=1`, `for x in`, `read x`, `let x =`.
 fn is_assigned(text: &str, name: &str) -> bool {
     assignment(text, name).is_some()
 }
@@ -213,7 +213,7 @@ fn assignment(text: &str, name: &str) -> Option<usize> {
     })
 }
 
-/// Whether a position in a line is the start of a command.
+/// Returns whether a position in a line is the start of a command.
 fn begins_command(before: &str) -> bool {
     let before = before.trim_end();
     let last = before.split_whitespace().next_back().unwrap_or_default();
@@ -224,20 +224,20 @@ fn begins_command(before: &str) -> bool {
         || is_declared(before)
 }
 
-/// Whether a declaration precedes the name, such as `local -r x=1`.
+/// Returns whether a declaration precedes the name, such as `local -r x=1`.
 fn is_declared(before: &str) -> bool {
     let mut words = before.split_whitespace().rev().skip_while(|word| word.starts_with('-'));
     words.next().is_some_and(|word| matches!(word, "local" | "declare" | "readonly" | "typeset" | "export"))
 }
 
-/// Whether `read` precedes the name, as in `read -r x y`, possibly with names and options between them.
+/// Returns whether `read` precedes the name, as in `read -r x y`, possibly with names and options between them.
 fn is_read(before: &str) -> bool {
     let Some((start, between)) = before.rsplit_once("read ") else { return false };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ');
     between.chars().all(is_plain) && (begins_command(start) || start.trim_end().ends_with("while"))
 }
 
-/// Whether a value is the variable itself: `X=${X}` and `X="$X"` pass on a value from outside.
+/// Returns whether a value is the variable itself: `X=${X}` and `X="$X"` pass on a value from outside.
 fn is_itself(value: &str, name: &str) -> bool {
     let value = value.trim_start_matches(['"', '\'']);
     let inner = value.strip_prefix("${").or_else(|| value.strip_prefix('$'));
@@ -245,7 +245,7 @@ fn is_itself(value: &str, name: &str) -> bool {
     rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
 }
 
-/// Whether a text also uses the variable without braces, which Flux would not substitute.
+/// Returns whether a text also uses the variable without braces, which Flux would not substitute.
 fn is_used_bare(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text.get(..at).is_some_and(|before| before.ends_with('$') && !before.ends_with("$$"));
@@ -258,7 +258,7 @@ fn names_environment(key: &str) -> bool {
     key == "env" || key == "envVars" || key.ends_with("Env") || key.ends_with("EnvVars")
 }
 
-/// Whether an object defines an environment variable of a container, with a value that does not depend on Flux.
+/// Returns whether an object defines an environment variable of a container, with a value that does not depend on Flux.
 fn is_given_by(node: &Node, name: &str) -> bool {
     match &node.value {
         Value::Scalar(..) => false,

@@ -120,7 +120,7 @@ fn scalar(node: &Node, column: usize, values: &Values<'_>) -> Result<Option<Node
     Ok(Some(Node { value: Value::Scalar(text, style), origin }))
 }
 
-/// Whether an expanded text parses in the form in which its template was printed.
+/// Returns whether an expanded text parses in the form in which its template was printed.
 fn is_safe(text: &str, form: PrintedStyle, column: usize, expansion: &Expansion) -> bool {
     let new = &*expansion.text;
     let values = expansion.pieces.iter().filter(|piece| piece.variable.is_some());
@@ -155,7 +155,7 @@ fn is_safe(text: &str, form: PrintedStyle, column: usize, expansion: &Expansion)
     }
 }
 
-/// Whether all characters are printable in every version of YAML.
+/// Returns whether all characters are printable in every version of YAML.
 fn printable(text: &str) -> bool {
     !text.contains(|c: char| {
         (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')

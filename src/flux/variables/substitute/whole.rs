@@ -296,7 +296,7 @@ impl<'a> Reparse<'a> {
     }
 }
 
-/// Whether a node is the shared original.
+/// Returns whether a node is the shared original.
 fn is_same(new: &Node, old: &Node) -> bool {
     match (&new.value, &old.value) {
         (Value::Scalar(a, style_a), Value::Scalar(b, style_b)) => Arc::ptr_eq(a, b) && style_a == style_b,

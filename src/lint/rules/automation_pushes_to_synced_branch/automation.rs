@@ -94,7 +94,7 @@ fn fetches(source: &Object, automation: &Automation<'_>, push: &Push) -> bool {
     branch == Some(&*push.branch)
 }
 
-/// Whether the cluster receives objects from the directory that the automation changes.
+/// Returns whether the cluster receives objects from the directory that the automation changes.
 fn is_applied(view: &View<'_>, source: &Object, automation: &Automation<'_>) -> bool {
     let is_source = |applier: &Applier| {
         applier.source.as_ref().is_some_and(|reference| {
@@ -111,7 +111,7 @@ fn is_applied(view: &View<'_>, source: &Object, automation: &Automation<'_>) -> 
     })
 }
 
-/// Whether the paths are equal, or one contains the other.
+/// Returns whether the paths are equal, or one contains the other.
 fn overlaps(one: &str, other: &str) -> bool {
     let is_in = |inner: &str, outer: &str| {
         outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

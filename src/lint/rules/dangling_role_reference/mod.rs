@@ -147,7 +147,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Whether an unknown input may create a role: one that is not built, or a chart with the same name.
+/// Returns whether an unknown input may create a role: one that is not built, or a chart with the same name.
 fn may_be_created(view: &View<'_>, role: &str) -> bool {
     let is_built = view.appliers().all(|applier| applier.state == crate::flux::State::Built);
     let mut releases = view.of_kind(groups::HELM, "HelmRelease");

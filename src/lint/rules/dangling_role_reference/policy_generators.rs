@@ -47,7 +47,7 @@ fn mentions(node: &Node, word: &str) -> bool {
         || node.entries().iter().any(|entry| has_word(&entry.key, word) || mentions(&entry.node, word))
 }
 
-/// Whether a text contains a whole word: `RoleBinding` does not contain `Role`.
+/// Returns whether a text contains a whole word: `RoleBinding` does not contain `Role`.
 pub(super) fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let is_boundary = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());

@@ -47,12 +47,12 @@ impl Installed {
         Self::of_instance(view).or_else(|| Self::of_deployments(view))
     }
 
-    /// Whether a controller is installed.
+    /// Returns whether a controller is installed.
     pub(crate) fn has(&self, controller: &str) -> bool {
         self.names.contains(controller)
     }
 
-    /// Whether a shard of a controller reconciles an object. Shards have other names than the controller.
+    /// Returns whether a shard of a controller reconciles an object. Shards have other names than the controller.
     pub(super) fn is_of_shard(&self, object: &Object) -> bool {
         self.shards.iter().any(|key| object.label(key).is_some())
     }

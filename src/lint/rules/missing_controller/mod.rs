@@ -115,7 +115,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Whether a ResourceSet applies an object only after its CRD exists, because of an entry in `dependsOn`.
+/// Returns whether a ResourceSet applies an object only after its CRD exists, because of an entry in `dependsOn`.
 fn waits_for_crd(applied: &Applied<'_>, group: &str) -> bool {
     let set = applied.by.object.as_ref().filter(|object| is_resource_set(object));
     let dependencies = set.and_then(|set| set.node.at_keys(&["spec", "dependsOn"])).map_or(&[][..], Node::items);

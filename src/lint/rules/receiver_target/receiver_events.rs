@@ -83,7 +83,7 @@ pub(crate) enum Event {
     Foreign(&'static str),
 }
 
-/// Whether a Receiver of a type ignores the names of events.
+/// Returns whether a Receiver of a type ignores the names of events.
 pub(super) fn ignores_events(sender: &str) -> bool {
     let all = ["generic", "generic-hmac", "generic-oidc", "harbor", "dockerhub", "quay", "gcr", "nexus", "acr"];
     all.contains(&sender)
