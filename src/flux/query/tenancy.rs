@@ -52,7 +52,7 @@ pub enum Governance {
 impl Tenancy {
     /// Detects the tenancy from the objects of a cluster, and from the kustomizations that install Flux.
     ///
-    /// Only objects of [`AppliedSet::tenancy_objects`](super::AppliedSet::tenancy_objects) are relevant. `declared` are
+    /// Only objects of [`AppliedSet::tenancy_objects`](crate::flux::AppliedSet::tenancy_objects) are relevant. `declared` are
     /// the namespaces with the tenant of a fleet.yaml; others are inferred, such as those that a layout adds.
     pub fn detect(
         received: &[Applied<'_>],
