@@ -15,7 +15,7 @@ pub enum Actor {
     /// Every service account of every namespace.
     AllAccounts,
     /// Every user and group.
-    Anybody,
+    AnyUser,
     /// The account itself, with all rights in a namespace, or in the whole cluster if it is empty.
     Raised(Name),
 }
@@ -33,7 +33,7 @@ impl fmt::Display for Actor {
             Self::Account(account) => write!(f, "ServiceAccount `{account}`"),
             Self::AccountsOf(namespace) => write!(f, "any account of namespace `{namespace}`"),
             Self::AllAccounts => f.write_str("any account of the cluster"),
-            Self::Anybody => f.write_str("any user"),
+            Self::AnyUser => f.write_str("any user"),
             Self::Raised(namespace) if namespace.is_empty() => f.write_str("itself, with all rights"),
             Self::Raised(namespace) => write!(f, "itself, with all rights in namespace `{namespace}`"),
         }

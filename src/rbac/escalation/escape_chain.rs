@@ -158,7 +158,7 @@ impl<'a> ChainSearch<'a, '_> {
                 actors.extend(controllers);
                 actors
             }
-            Actor::Account(_) | Actor::Anybody | Actor::Raised(_) => vec![by.to.clone()],
+            Actor::Account(_) | Actor::AnyUser | Actor::Raised(_) => vec![by.to.clone()],
         }
     }
 

@@ -80,7 +80,7 @@ impl Rbac {
         };
         let impersonates = |resource: &str| may("impersonate", "", resource);
         match (scope.is_empty(), impersonates("users")) {
-            (true, Some(grant)) => push(Actor::Anybody, Method::Impersonate, vec![grant], None),
+            (true, Some(grant)) => push(Actor::AnyUser, Method::Impersonate, vec![grant], None),
             _ => {
                 if let Some(grant) = impersonates("serviceaccounts") {
                     push(Actor::every_account_of(scope), Method::Impersonate, vec![grant], None);
@@ -195,7 +195,7 @@ impl Impersonation<'_> {
     /// Returns whether it holds for the whole cluster.
     fn is_cluster_wide(&self) -> bool {
         match &self.to {
-            Actor::AllAccounts | Actor::Anybody => true,
+            Actor::AllAccounts | Actor::AnyUser => true,
             Actor::Raised(namespace) => namespace.is_empty(),
             Actor::Account(_) => matches!(self.method, Method::Controller(_)),
             Actor::AccountsOf(_) => false,

@@ -170,7 +170,8 @@ pub(super) enum ActorKind {
     /// Every account of the cluster.
     AllAccounts,
     /// All users and groups.
-    Anybody,
+    #[serde(rename = "anybody")]
+    AnyUser,
     /// The account itself with all rights in the namespace, or in the whole cluster if `namespace` is null.
     Raised,
 }

@@ -122,7 +122,7 @@ fn actor(actor: &Actor) -> JsonActor {
         Actor::Account(account) => of(ActorKind::Account, &account.namespace, Some(&account.name)),
         Actor::AccountsOf(namespace) => of(ActorKind::AccountsOfNamespace, namespace, None),
         Actor::AllAccounts => of(ActorKind::AllAccounts, "", None),
-        Actor::Anybody => of(ActorKind::Anybody, "", None),
+        Actor::AnyUser => of(ActorKind::AnyUser, "", None),
         Actor::Raised(namespace) => of(ActorKind::Raised, namespace, None),
     }
 }

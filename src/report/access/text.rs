@@ -85,8 +85,8 @@ fn account(access: &Access<'_>, root: &str, out: &mut dyn Write) -> io::Result<b
     }
     let mut written: BTreeSet<String> = BTreeSet::new();
     // An account that may act as any user needs no list of other accounts.
-    let anybody = access.impersonations.iter().any(|way| way.to == Actor::Anybody);
-    for way in access.impersonations.iter().filter(|way| !anybody || way.to == Actor::Anybody) {
+    let reaches_any_user = access.impersonations.iter().any(|way| way.to == Actor::AnyUser);
+    for way in access.impersonations.iter().filter(|way| !reaches_any_user || way.to == Actor::AnyUser) {
         let who = way.to.to_string();
         if written.insert(who.clone()) {
             writeln!(out, "    {}", line(&who))?;
