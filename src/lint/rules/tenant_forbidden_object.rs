@@ -7,9 +7,8 @@ use crate::flux::{Applied, Applier, ApplyMode};
 use crate::kube::Object;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
-use crate::rbac::{Account, Answer, Guard, Request, acts_as};
+use crate::rbac::{Account, Answer, Guard, Request, Tenant, acts_as};
 use crate::text::Span;
 
 declare! {
@@ -163,7 +162,7 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    let tenants = Tenants::of_cluster(view);
+    let tenants = view.tenants();
     if tenants.is_empty() {
         return;
     }

@@ -190,6 +190,7 @@ fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: 
     let telling: Vec<Applied<'_>> = receiver.applied_sets().flat_map(AppliedSet::tenancy_objects).collect();
     let installation = installations.of_receiver(receiver);
     let mut tenancy = Tenancy::detect(&telling, &installation, options.tenants.as_ref(), options.governance);
+    tenancy.detect_operator(&telling, |release| receiver.cluster.values(release));
     tenancy.apply(&options.lint.tenancy);
     tenancy
 }
