@@ -1,4 +1,4 @@
-use crate::base::finding::{Finding, Severity};
+use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind, OperatorAccount, is_kustomization, is_of_bootstrap, is_resource_set};
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
@@ -145,10 +145,19 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     };
     let tenant = namespace.and_then(|namespace| tenancy.tenants.get(namespace)).and_then(Option::as_deref);
     let owner = tenant.map_or_else(String::new, |tenant| format!(", and the namespace belongs to tenant `{tenant}`"));
-    let mut finding = Finding::error(RULE.id, missing_in_spec(object, "serviceAccountName"), message)
+    // The spec of a ResourceSet contains whole objects.
+    let place = match object.kind() {
+        "ResourceSet" => Label::new(object.span().clone(), "no `spec.serviceAccountName`"),
+        _ => missing_in_spec(object, "serviceAccountName"),
+    };
+    let mut finding = Finding::error(RULE.id, place, message)
         .related(object.span().clone(), format!("this {}", object.kind()))
         .help(format!("set it to {account}; {why}{owner}"))
         .about(object.reference());
+    if let Some(namespace) = namespace {
+        let summary = format!(" objects of namespace `{namespace}` have no `spec.serviceAccountName`");
+        finding = finding.caused_by(format!("{namespace} {controller}"), "", summary);
+    }
     finding.severity = severity;
     Some(finding)
 }

@@ -22,8 +22,9 @@ declare! {
     /// Secrets of others, and to every resource type that is added later.
     ///
     /// The rule ignores the permission to act as an account of the tenant's own namespaces, which the built-in role
-    /// `admin` contains. In another namespace, `admin` allows its holder to act as the accounts of others. The rule `tenant-cluster-admin` reports
-    /// bindings to `cluster-admin`.
+    /// `admin` contains, and `impersonate` for names that are the tenant's own. In another namespace, `admin` allows its
+    /// holder to act as the accounts of others. If these accounts have further permissions, `tenant-escape` reports the
+    /// binding. The rule `tenant-cluster-admin` reports bindings to `cluster-admin`.
     ///
     /// ## How to fix it
     ///
@@ -219,7 +220,8 @@ fn finding(fault: &Fault<'_>) -> Finding {
     if let Some(span) = binding.place.written() {
         finding = finding.related(span.clone(), format!("bound by this {}", binding.kind()));
     }
-    finding.about(role.object())
+    let before = format!("{} allows {} to extend its own permissions with ", role.reference(), fault.tenant);
+    finding.about(role.object()).caused_by(role.reference(), before, " rules")
 }
 
 /// The permissions of a rule that allow escalation. Those of `admin` in the tenant's own namespace do not count.

@@ -130,7 +130,8 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
                 "{} {verb} into namespace `{name}`, where ServiceAccount `{account}` has no rights",
                 object.reference()
             );
-            let help = format!("bind `{account}` to a role in namespace `{name}`, or set it to `{namespace}`: {effect}");
+            let help =
+                format!("bind `{account}` to a role in namespace `{name}`, or set it to `{namespace}`: {effect}");
             (wrong(node), message, help)
         }
         _ if object.kind() == "HelmRelease" => return None,
@@ -157,6 +158,13 @@ fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
         .related(place(object.span()), format!("this {}", object.kind()))
         .help(help)
         .about(object.reference());
+    if target.is_none() {
+        let summary = format!(
+            " Kustomizations of namespace `{namespace}` have no `spec.targetNamespace`{}",
+            rights(view, applied, namespace)
+        );
+        finding = finding.caused_by(summary.clone(), "", summary);
+    }
     if !tenancy.multi_tenant {
         finding.severity = Severity::Pedantic;
     }

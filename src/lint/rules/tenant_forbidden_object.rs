@@ -306,5 +306,11 @@ fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str,
         let at = applied.by.parent_applier.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));
         finding = finding.related(at, format!("{} applies as this account", applied.by.reference));
     }
-    finding.about(object.reference())
+    let scope = match namespace {
+        "" => "cluster-scoped objects".to_owned(),
+        namespace => format!("objects in namespace `{namespace}`"),
+    };
+    let before = format!("ServiceAccount `{}` of {} is not allowed to apply ", actor.account, tenant.called());
+    let key = format!("{} {namespace}{why}", actor.account);
+    finding.about(object.reference()).caused_by(key, before, format!(" {scope}{why}"))
 }
