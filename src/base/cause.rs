@@ -15,7 +15,7 @@ const MAX_SHOWN: usize = 3;
 /// Sorts findings by path, position and rule, and merges equal ones.
 ///
 /// Findings with the same message and severity at the same position become one, with the clusters of all, if they also
-/// have the same cause or, without one, the same help. Findings with a cause keep the related places of all.
+/// have the same cause or, without one, the same help.
 pub fn sort(findings: &mut Vec<Finding>) {
     type Key<'a> = (Option<&'a Arc<str>>, (&'a str, u32, u32), &'a str, &'a str);
     type Variant<'a> = (Reverse<Severity>, Option<&'a str>, bool);
@@ -74,7 +74,7 @@ fn take<T>(list: &mut Vec<T>) -> Vec<T> {
 
 /// Adds the related places of a finding with the same cause.
 fn relate(finding: &mut Finding, related: Vec<Label>) {
-    if finding.cause.is_none() {
+    if !finding.cause.as_ref().is_some_and(|cause| cause.keeps_related) {
         return;
     }
     for label in related {
@@ -127,6 +127,7 @@ pub fn group(findings: Vec<Finding>) -> Vec<Finding> {
 
 fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
     let count = others.len() + 1;
+    let own = finding.message.clone();
     finding.message = match &finding.cause {
         Some(cause) => {
             let [before, after] = &cause.summary;
@@ -135,14 +136,34 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
         None if count == 2 => format!("{}; the same line has this effect on another object", finding.message),
         None => format!("{}; the same line has this effect on {} more objects", finding.message, count - 1),
     };
+    // The findings of one object may differ in what they say.
+    let is_of_one = others.iter().all(|other| other.object == finding.object);
+    let differs = is_of_one && others.iter().any(|other| other.message != own);
+    if differs {
+        finding.at.message = own;
+    }
     let mut places: Vec<(Span, String)> = Vec::new();
+    let mut nameless: Vec<String> = Vec::new();
     for other in others {
         finding.clusters.extend(other.clusters);
-        let name = other.object.map_or_else(|| "also here".to_owned(), |object| object.to_string());
+        let name = match other.object {
+            _ if differs => other.message,
+            Some(object) => object.to_string(),
+            None => "also here".to_owned(),
+        };
         let is_elsewhere = other.at.span != finding.at.span;
-        let place =
-            if is_elsewhere { Some(other.at.span) } else { other.related.into_iter().next().map(|label| label.span) };
-        places.extend(place.filter(|place| *place != finding.at.span).map(|place| (place, name)));
+        let place = if is_elsewhere { Some(other.at.span) } else { other.related.into_iter().next().map(|label| label.span) };
+        match place.filter(|place| *place != finding.at.span) {
+            Some(place) => places.push((place, name)),
+            None => nameless.push(name),
+        }
+    }
+    if !nameless.is_empty() {
+        let hidden = nameless.len().saturating_sub(MAX_SHOWN);
+        nameless.truncate(MAX_SHOWN);
+        let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
+        let comma = if finding.at.message.is_empty() { "" } else { ", " };
+        finding.at.message.push_str(&format!("{comma}also for {}{more}", nameless.join(", ")));
     }
     finding.clusters.sort();
     finding.clusters.dedup();

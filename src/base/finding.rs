@@ -113,6 +113,8 @@ pub struct Cause {
     pub key: String,
     /// The message of that finding: the text before and after the number of places.
     pub summary: [String; 2],
+    /// Whether the finding keeps the related places of all findings at its position, and not of the first one only.
+    pub keeps_related: bool,
 }
 
 impl Finding {
@@ -154,7 +156,14 @@ impl Finding {
     /// number of places and `after`.
     #[must_use]
     pub fn caused_by(mut self, key: impl Into<String>, before: impl Into<String>, after: impl Into<String>) -> Self {
-        self.cause = Some(Cause { key: key.into(), summary: [before.into(), after.into()] });
+        self.cause = Some(Cause { key: key.into(), summary: [before.into(), after.into()], keeps_related: false });
+        self
+    }
+
+    /// Keeps the related places of all findings with the same cause at this position.
+    #[must_use]
+    pub fn keeping_related(mut self) -> Self {
+        self.cause = self.cause.map(|cause| Cause { keeps_related: true, ..cause });
         self
     }
 

@@ -70,7 +70,8 @@ impl<'a> Definitions<'a> {
             Finding::error(UNDEFINED_VARIABLE, place.clone(), format!("variable `{name}` is not defined"))
                 .help(format!("{fix}{why}"))
                 .about(undefined.object.clone())
-                .caused_by(name.to_string(), format!("variable `{name}` is not defined in "), " places");
+                .caused_by(name.to_string(), format!("variable `{name}` is not defined in "), " places")
+                .keeping_related();
         finding.severity = severity(undefined, cluster.strictness);
         for (span, message) in sources(name, slot) {
             finding = finding.related(span, message);

@@ -175,10 +175,11 @@ impl Impersonation<'_> {
     /// Returns whether it holds for the whole cluster.
     fn is_cluster_wide(&self) -> bool {
         match &self.to {
-            Actor::AllAccounts | Actor::AnyUser | Actor::AnyGroup | Actor::AccountsNamed(_) | Actor::Subject(_) => true,
+            Actor::AllAccounts | Actor::AnyUser => true,
             Actor::Raised(namespace) => namespace.is_empty(),
             Actor::Account(_) => matches!(self.method, Method::Controller(_)),
-            Actor::AccountsOf(_) => false,
+            // It does not include the accounts of a namespace.
+            Actor::AccountsOf(_) | Actor::AccountsNamed(_) | Actor::Subject(_) | Actor::AnyGroup => false,
         }
     }
 }
