@@ -1,8 +1,8 @@
 //! The sources of Flux objects, from `sourceRef` and `chartRef`.
 
+use super::reference::Reference;
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::text_of;
-use crate::yaml::Node;
 
 /// The kinds that reference a source.
 pub(crate) const BUILT_FROM_SOURCES: [(&str, &str); 4] = [
@@ -12,16 +12,8 @@ pub(crate) const BUILT_FROM_SOURCES: [(&str, &str); 4] = [
     (groups::IMAGE, "ImageUpdateAutomation"),
 ];
 
-/// A reference to a source.
-pub(crate) struct SourceReference<'a> {
-    /// The node to show: the name, or the whole reference.
-    pub(crate) node: &'a Node,
-    /// The source.
-    pub(crate) target: ObjectId<'a>,
-}
-
 /// The source of an object; `None` if the object has no namespace, as the source is not known then.
-pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
+pub(crate) fn source_of(object: &Object) -> Option<Reference<'_>> {
     let node = |keys: &[&str]| object.node.at_keys(keys).filter(|node| node.is_map());
     let kinds: &[&str];
     // The source of a HelmChart is in its own namespace.
@@ -55,5 +47,5 @@ pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
     let kind = text_of(reference, "kind").or(default_kind).filter(|kind| kinds.contains(kind))?;
     let namespace = text_of(reference, "namespace").filter(|_| !is_local).or(object.namespace())?;
     let target = ObjectId { group: groups::SOURCE, kind, namespace, name: text_of(reference, "name")? };
-    Some(SourceReference { node: reference.get("name").unwrap_or(reference), target })
+    Some(Reference { node: reference.get("name").unwrap_or(reference), target })
 }
