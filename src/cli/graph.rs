@@ -1,31 +1,44 @@
-//! `graph`: draws the sources, Kustomizations and releases of each cluster and the edges between them.
+//! `graph`: draws the Flux objects of each cluster and the edges between them, or the surroundings of one object.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::build::clusters_of;
 use super::error::Error;
 use super::exit::Exit;
 use super::repository::Options;
+use super::selection::{received, selector, unknown_object};
 use super::streams::Streams;
-use crate::flux::query::graph::Graph;
-use crate::report::graph::{GraphFormat, write};
+use crate::disk;
+use crate::flux::query::select::{Miss, Selector};
+use crate::flux::{Applied, Cluster, Receiver};
+use crate::graph::{Graph, around, around_referenced, of_cluster};
+use crate::report::graph::{GraphFormat, exceeded_limits, write};
+
+/// The maximum width of lines on a terminal, unless their names are longer.
+const WIDTH: usize = 100;
 
 /// Draws the sources, Kustomizations and releases of each cluster, with their origins, sources and dependencies.
+///
+/// With an object, draws what that object needs and what needs it, directly or not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!(
     "Examples:\n",
     "  fleetwright graph                              a tree for each cluster\n",
     "  fleetwright graph --cluster staging            one cluster\n",
+    "  fleetwright graph Secret/flux-system/chat      what one object needs, and what needs it\n",
     "  fleetwright graph --format mermaid             for Markdown\n",
     "  fleetwright graph --format dot | dot -Tsvg > fleet.svg\n\n",
     "Exit codes:\n",
     "  0  printed\n",
-    "  2  fleetwright failed: no such directory, no such cluster",
+    "  2  fleetwright failed: no such directory, cluster or object",
 ))]
 pub(super) struct Args {
+    /// An object as `Kind/namespace/name`, or `Kind/name` if it has no namespace; or the directory of the repository.
+    #[arg(value_name = "OBJECT|DIR")]
+    subject: Option<String>,
     /// The directory of the repository.
-    #[arg(default_value = ".")]
-    dir: PathBuf,
+    #[arg(long, short = 'C', value_name = "DIR")]
+    dir: Option<PathBuf>,
     /// The output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -46,21 +59,69 @@ enum Format {
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
-    let repository = args.options.open(&args.dir, streams)?;
+    let (dir, object) = subject(args)?;
+    let repository = args.options.open(dir, streams)?;
     let repo = repository.load();
     let receivers = args.options.receivers(&repo.clusters)?;
-    let graphs: Vec<Graph> = clusters_of(&receivers).into_iter().map(Graph::of).collect();
+    let graphs: Vec<Graph> = match object {
+        Some((typed, selector)) => surroundings(typed, &selector, &receivers)?,
+        None => clusters_of(&receivers).into_iter().map(of_cluster).collect(),
+    };
     let format = match args.format {
-        Format::Text => GraphFormat::Text,
+        Format::Text => GraphFormat::Text { width: streams.is_terminal.then_some(WIDTH) },
         Format::Json => GraphFormat::Json,
         Format::Mermaid => GraphFormat::Mermaid,
         Format::Dot => GraphFormat::Dot,
     };
-    streams.write(|out| write(&graphs, format, out))?;
+    let mut text = Vec::new();
+    write(&graphs, format, &mut text)?;
+    streams.write(|out| out.write_all(&text))?;
+    if format == GraphFormat::Mermaid {
+        let characters = String::from_utf8_lossy(&text).chars().count();
+        exceeded_limits(&graphs, characters).iter().for_each(|message| streams.message(message));
+    }
     if repo.clusters.iter().all(|cluster| cluster.name.is_empty()) {
         streams.message(
             "this directory bootstraps no cluster; the graph shows its directories as if one cluster received them",
         );
     }
     Ok(Exit::Clean)
+}
+
+/// Returns the directory of the repository, and the object as typed and parsed. An existing directory is not an object,
+/// unless the option for the directory is set.
+fn subject(args: &Args) -> Result<(&Path, Option<(&str, Selector)>), Error> {
+    match (&args.dir, args.subject.as_deref()) {
+        (Some(dir), Some(typed)) => Ok((dir, Some((typed, selector(typed)?)))),
+        (dir, None) => Ok((dir.as_deref().unwrap_or(Path::new(".")), None)),
+        (None, Some(typed)) => {
+            let selector = Selector::parse(typed).filter(|_| !disk::exists(Path::new(typed)));
+            Ok(selector.map_or((Path::new(typed), None), |selector| (Path::new("."), Some((typed, selector)))))
+        }
+    }
+}
+
+/// The graphs around an object, one for each cluster that receives or references it.
+fn surroundings(typed: &str, selector: &Selector, receivers: &[Receiver<'_>]) -> Result<Vec<Graph>, Error> {
+    let found = match received(selector, receivers) {
+        Ok(found) => found,
+        Err(miss @ Miss::Several(_)) => return Err(unknown_object(typed, miss, receivers)),
+        Err(miss @ Miss::Unknown(_)) => {
+            // Flux objects may reference an object that no manifest defines.
+            let clusters = clusters_of(receivers).into_iter();
+            let graphs: Vec<Graph> = clusters
+                .filter_map(|cluster| around_referenced(cluster, |reference| selector.matches(reference)))
+                .collect();
+            return if graphs.is_empty() { Err(unknown_object(typed, miss, receivers)) } else { Ok(graphs) };
+        }
+    };
+    let mut graphs = Vec::new();
+    for cluster in clusters_of(receivers) {
+        let of_cluster = found.iter().filter(|(of, _): &&(&Cluster, _)| of.name == cluster.name);
+        let of_cluster: Vec<Applied<'_>> = of_cluster.map(|(_, applied)| *applied).collect();
+        if let Some((first, others)) = of_cluster.split_first() {
+            graphs.push(around(cluster, *first, others));
+        }
+    }
+    Ok(graphs)
 }

@@ -8,3 +8,4 @@ pub(super) mod image_repository;
 pub(super) mod notification;
 pub(super) mod source_reference;
 pub(super) mod values_reference;
+pub(super) mod all;

@@ -5,11 +5,11 @@ use crate::lint::fields::text_of;
 use crate::yaml::Node;
 
 /// A reference to another object.
-pub(crate) struct Reference<'a> {
+pub struct Reference<'a> {
     /// The node to show: the name, or the whole reference.
-    pub(crate) node: &'a Node,
+    pub node: &'a Node,
     /// The referenced object.
-    pub(crate) target: ObjectId<'a>,
+    pub target: ObjectId<'a>,
 }
 
 impl<'a> Reference<'a> {

@@ -3,6 +3,7 @@
 use super::reference::Reference;
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::text_of;
+use crate::yaml::Node;
 
 /// The kinds that reference a source.
 pub(crate) const BUILT_FROM_SOURCES: [(&str, &str); 4] = [
@@ -48,4 +49,20 @@ pub(crate) fn source_of(object: &Object) -> Option<Reference<'_>> {
     let namespace = text_of(reference, "namespace").filter(|_| !is_local).or(object.namespace())?;
     let target = ObjectId { group: groups::SOURCE, kind, namespace, name: text_of(reference, "name")? };
     Some(Reference { node: reference.get("name").unwrap_or(reference), target })
+}
+
+/// The sources that another source reads: those that a GitRepository includes, or from which an ArtifactGenerator copies.
+pub(crate) fn input_sources(object: &Object) -> impl Iterator<Item = Reference<'_>> {
+    let (is_generator, list) = match (object.group(), object.kind()) {
+        (groups::SOURCE_EXTENSIONS, "ArtifactGenerator") => (true, object.node.at_keys(&["spec", "sources"])),
+        (groups::SOURCE, "GitRepository") => (false, object.node.at_keys(&["spec", "include"])),
+        _ => (false, None),
+    };
+    list.map_or(&[][..], Node::items).iter().filter_map(move |item| {
+        if is_generator {
+            Reference::read(item, groups::SOURCE, text_of(item, "kind")?, object.namespace())
+        } else {
+            Reference::local(item.get("repository")?, groups::SOURCE, "GitRepository", object.namespace())
+        }
+    })
 }
