@@ -8,9 +8,10 @@ use super::exit::Exit;
 use super::repository::Options;
 use super::selection::{received, selector, unknown_object};
 use super::streams::Streams;
+use crate::base::finding::ObjectRef;
 use crate::disk;
 use crate::flux::query::select::{Miss, Selector};
-use crate::flux::{Applied, Cluster, Receiver};
+use crate::flux::{Applied, Receiver};
 use crate::graph::{Graph, around, around_referenced, of_cluster};
 use crate::report::graph::{GraphFormat, exceeded_limits, write};
 
@@ -64,7 +65,10 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let repo = repository.load();
     let receivers = args.options.receivers(&repo.clusters)?;
     let graphs: Vec<Graph> = match object {
-        Some((typed, selector)) => surroundings(typed, &selector, &receivers)?,
+        Some((typed, selector)) => surroundings(&selector, &receivers).map_err(|miss| match miss {
+            Miss::Unknown(None) if args.dir.is_none() => neither(typed),
+            miss => unknown_object(typed, miss, &receivers),
+        })?,
         None => clusters_of(&receivers).into_iter().map(of_cluster).collect(),
     };
     let format = match args.format {
@@ -101,27 +105,29 @@ fn subject(args: &Args) -> Result<(&Path, Option<(&str, Selector)>), Error> {
     }
 }
 
+/// Returns the error for an argument that may be meant as a directory or as an object.
+fn neither(typed: &str) -> Error {
+    let message = format!("`{typed}` is neither a directory nor an object that a cluster receives");
+    Error::with_help(message, "pass an object as `Kind/namespace/name`; run `fleetwright build` to see all objects")
+}
+
 /// The graphs around an object, one for each cluster that receives or references it.
-fn surroundings(typed: &str, selector: &Selector, receivers: &[Receiver<'_>]) -> Result<Vec<Graph>, Error> {
+fn surroundings(selector: &Selector, receivers: &[Receiver<'_>]) -> Result<Vec<Graph>, Miss> {
+    let clusters = clusters_of(receivers).into_iter();
     let found = match received(selector, receivers) {
         Ok(found) => found,
-        Err(miss @ Miss::Several(_)) => return Err(unknown_object(typed, miss, receivers)),
+        Err(miss @ Miss::Several(_)) => return Err(miss),
         Err(miss @ Miss::Unknown(_)) => {
             // Flux objects may reference an object that no manifest defines.
-            let clusters = clusters_of(receivers).into_iter();
-            let graphs: Vec<Graph> = clusters
-                .filter_map(|cluster| around_referenced(cluster, |reference| selector.matches(reference)))
-                .collect();
-            return if graphs.is_empty() { Err(unknown_object(typed, miss, receivers)) } else { Ok(graphs) };
+            let matches = |reference: &ObjectRef| selector.matches(reference);
+            let graphs: Vec<Graph> = clusters.filter_map(|cluster| around_referenced(cluster, matches)).collect();
+            return if graphs.is_empty() { Err(miss) } else { Ok(graphs) };
         }
     };
-    let mut graphs = Vec::new();
-    for cluster in clusters_of(receivers) {
-        let of_cluster = found.iter().filter(|(of, _): &&(&Cluster, _)| of.name == cluster.name);
-        let of_cluster: Vec<Applied<'_>> = of_cluster.map(|(_, applied)| *applied).collect();
-        if let Some((first, others)) = of_cluster.split_first() {
-            graphs.push(around(cluster, *first, others));
-        }
-    }
-    Ok(graphs)
+    let graphs = clusters.filter_map(|cluster| {
+        let of_cluster = found.iter().filter(|(of, _)| of.name == cluster.name).map(|(_, applied)| *applied);
+        let of_cluster: Vec<Applied<'_>> = of_cluster.collect();
+        of_cluster.split_first().map(|(first, others)| around(cluster, *first, others))
+    });
+    Ok(graphs.collect())
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{of_received, of_referenced};
-use super::model::{Edge, Graph};
+use super::model::{Edge, Graph, Role};
 use crate::base::finding::ObjectRef;
 use crate::flux::{Applied, Cluster};
 
@@ -19,7 +19,10 @@ pub fn around_referenced(cluster: &Cluster, matches: impl Fn(&ObjectRef) -> bool
     Some(surroundings(whole, center))
 }
 
-fn surroundings(whole: Graph, center: usize) -> Graph {
+fn surroundings(mut whole: Graph, center: usize) -> Graph {
+    // The bootstrap often has the same name as the object that it creates, and every object needs it.
+    let is_bootstrap = |at: usize| whole.nodes.get(at).is_some_and(|node| node.role == Role::Bootstrap);
+    whole.edges.retain(|edge| !is_bootstrap(edge.from));
     let mut edges = reached(&whole, center, Edge::need);
     edges.extend(reached(&whole, center, |edge| (edge.need().1, edge.need().0)));
     part(whole, center, &edges)

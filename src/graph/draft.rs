@@ -24,7 +24,7 @@ pub(super) fn of_received(cluster: &Cluster, first: Applied<'_>, others: &[Appli
 /// The graph of all references on a cluster, and the first node that `matches` selects.
 pub(super) fn of_referenced(cluster: &Cluster, matches: impl Fn(&ObjectRef) -> bool) -> Option<(Graph, usize)> {
     let graph = Draft::of(cluster, Contents::References).finish();
-    let center = graph.nodes.iter().position(|node| matches(&node.reference))?;
+    let center = graph.nodes.iter().position(|node| node.role != Role::Bootstrap && matches(&node.reference))?;
     Some((graph, center))
 }
 
@@ -157,18 +157,18 @@ impl<'a> Draft<'a> {
                 Relation::Reads => continue,
             };
             let to = self.referenced(reference.target);
-            self.graph.edges.push(Edge { from: at, to, kind });
+            self.graph.edges.extend(to.map(|to| Edge { from: at, to, kind }));
         }
     }
 
-    /// The node of a referenced object.
-    fn referenced(&mut self, id: ObjectId<'_>) -> usize {
+    /// The node of a referenced object; `None` if it is part of Flux and the graph shows only what Flux applies.
+    fn referenced(&mut self, id: ObjectId<'_>) -> Option<usize> {
         let key = ObjectKey::from(id);
         if let Some(at) = self.known.get(&key) {
-            return *at;
+            return Some(*at);
         }
         if let Some(applied) = self.others.get(&key).copied() {
-            return self.received(applied);
+            return Some(self.received(applied));
         }
         let id = id.settled();
         let is_generated = id.group == groups::SOURCE && id.kind == "ExternalArtifact";
@@ -176,7 +176,12 @@ impl<'a> Draft<'a> {
         let generator = self.generators.iter().find(makes).map(|(at, _)| *at);
         let role = match generator {
             Some(_) => Role::Source,
-            None if installs(groups::FLUX_NAMESPACE, id.group, id.kind, id.namespace, id.name) => Role::Object,
+            None if installs(groups::FLUX_NAMESPACE, id.group, id.kind, id.namespace, id.name) => {
+                if self.contents == Contents::Flux {
+                    return None;
+                }
+                Role::Object
+            }
             None => Role::Missing,
         };
         let reference = ObjectRef {
@@ -189,7 +194,7 @@ impl<'a> Draft<'a> {
         if let Some(from) = generator {
             self.graph.edges.push(Edge { from, to: at, kind: EdgeKind::Creates });
         }
-        at
+        Some(at)
     }
 
     /// The node of a received object, which may be one of another cluster.

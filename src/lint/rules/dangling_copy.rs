@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Severity};
 use crate::flux::{Applied, ApplierKind};
+use crate::kube::ObjectId;
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
 use crate::lint::refs::copied_data::{CopiedData, copied_data};
@@ -97,8 +98,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
     }
     for (mut finding, count) in by_place.into_values() {
-        if count > 1 {
-            finding.message = format!("{} (and {} similar ones)", finding.message, count - 1);
+        match count {
+            1 => {}
+            2 => finding.message.push_str("; so does one similar object"),
+            _ => finding.message = format!("{}; so do {} similar objects", finding.message, count - 1),
         }
         found.push(finding);
     }
@@ -121,6 +124,10 @@ fn judge<'a>(
             return Some(error(node.span(), message).help(format!("correct it: {set} fails, and applies no object")));
         }
     };
+    // An object that copies itself adopts one that a user created.
+    if *target == ObjectId::of(copy.object) {
+        return None;
+    }
     let received = view.get(*target);
     if let Some(received) = received.filter(|received| received.by.at == copy.by.at) {
         let message = format!("{by} copies its data from {target} of the same ResourceSet");

@@ -34,6 +34,7 @@ declare! {
     /// ## Bad
     ///
     /// ```yaml
+    /// # cache.yaml
     /// apiVersion: kustomize.toolkit.fluxcd.io/v1
     /// kind: Kustomization
     /// metadata:

@@ -22,6 +22,9 @@ declare! {
     /// three flags: `--no-cross-namespace-refs` on all controllers except source-controller, `--no-remote-bases` on
     /// kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller.
     ///
+    /// Flux Operator applies the patches of a FluxInstance after those for `multitenant: true`, and the last of two flags
+    /// counts. So a patch can take the lockdown back, and the rule reports the argument.
+    ///
     /// The rule reports nothing if no tenants are known, or if the configuration contains a reason for the missing
     /// lockdown: `lint.tenancy.lockdown: {mode: none, reason: …}`. If the repository does not define how Flux is
     /// installed, the rule cannot check the lockdown.

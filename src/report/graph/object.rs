@@ -46,11 +46,11 @@ impl Direction {
     /// The word for an edge to the node below.
     fn relation(self, kind: EdgeKind) -> &'static str {
         match (self, kind) {
-            (Self::Needs, EdgeKind::Creates) => "applies it",
+            (Self::Needs, EdgeKind::Creates) => "creates it",
             (Self::Needs, EdgeKind::BuildsFrom) => "source",
             (Self::Needs, EdgeKind::DependsOn) => "dependency",
             (Self::Needs, EdgeKind::Reads) => "reference",
-            (Self::Users, EdgeKind::Creates) => "applied by it",
+            (Self::Users, EdgeKind::Creates) => "created by it",
             (Self::Users, EdgeKind::BuildsFrom) => "built from it",
             (Self::Users, EdgeKind::DependsOn) => "depends on it",
             (Self::Users, EdgeKind::Reads) => "references it",
