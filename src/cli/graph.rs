@@ -60,7 +60,7 @@ enum Format {
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
-    let (dir, object) = subject(args)?;
+    let Subject { dir, object } = subject(args)?;
     let repository = args.options.open(dir, streams)?;
     let repo = repository.load();
     let receivers = args.options.receivers(&repo.clusters)?;
@@ -82,7 +82,9 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     streams.write(|out| out.write_all(&text))?;
     if format == GraphFormat::Mermaid {
         let characters = String::from_utf8_lossy(&text).chars().count();
-        exceeded_limits(&graphs, characters).iter().for_each(|message| streams.message(message));
+        if let Some(message) = exceeded_limits(&graphs, characters) {
+            streams.message(message);
+        }
     }
     if repo.clusters.iter().all(|cluster| cluster.name.is_empty()) {
         streams.message(
@@ -92,17 +94,23 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     Ok(Exit::Clean)
 }
 
-/// Returns the directory of the repository, and the object as typed and parsed. An existing directory is not an object,
-/// unless the option for the directory is set.
-fn subject(args: &Args) -> Result<(&Path, Option<(&str, Selector)>), Error> {
-    match (&args.dir, args.subject.as_deref()) {
-        (Some(dir), Some(typed)) => Ok((dir, Some((typed, selector(typed)?)))),
-        (dir, None) => Ok((dir.as_deref().unwrap_or(Path::new(".")), None)),
-        (None, Some(typed)) => {
-            let selector = Selector::parse(typed).filter(|_| !disk::exists(Path::new(typed)));
-            Ok(selector.map_or((Path::new(typed), None), |selector| (Path::new("."), Some((typed, selector)))))
-        }
-    }
+/// The directory of the repository, and the object as typed and parsed.
+struct Subject<'a> {
+    dir: &'a Path,
+    object: Option<(&'a str, Selector)>,
+}
+
+/// Reads the arguments. An existing directory is not an object, unless the option for the directory is set.
+fn subject(args: &Args) -> Result<Subject<'_>, Error> {
+    let here = Path::new(".");
+    Ok(match (&args.dir, args.subject.as_deref()) {
+        (Some(dir), Some(typed)) => Subject { dir, object: Some((typed, selector(typed)?)) },
+        (dir, None) => Subject { dir: dir.as_deref().unwrap_or(here), object: None },
+        (None, Some(typed)) => match Selector::parse(typed).filter(|_| !disk::exists(Path::new(typed))) {
+            Some(selector) => Subject { dir: here, object: Some((typed, selector)) },
+            None => Subject { dir: Path::new(typed), object: None },
+        },
+    })
 }
 
 /// Returns the error for an argument that may be meant as a directory or as an object.

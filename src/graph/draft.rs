@@ -17,7 +17,9 @@ pub fn of_cluster(cluster: &Cluster) -> Graph {
 pub(super) fn of_received(cluster: &Cluster, first: Applied<'_>, others: &[Applied<'_>]) -> (Graph, usize) {
     let mut draft = Draft::of(cluster, Contents::References);
     let center = draft.received(first);
-    others.iter().for_each(|applied| draft.created_by(applied.by, center));
+    for applied in others {
+        draft.created_by(applied.by, center);
+    }
     (draft.finish(), center)
 }
 

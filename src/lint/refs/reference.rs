@@ -17,15 +17,15 @@ impl<'a> Reference<'a> {
     /// namespace `local`.
     pub(super) fn read(node: &'a Node, group: &'a str, kind: &'a str, local: Option<&'a str>) -> Option<Self> {
         let namespace = text_of(node, "namespace").or(local)?;
-        Self::named(node, ObjectId { group, kind, namespace, name: text_of(node, "name")? })
+        Some(Self::named(node, ObjectId { group, kind, namespace, name: text_of(node, "name")? }))
     }
 
     /// The reference to an object of a known kind by `name`, in namespace `local`.
     pub(super) fn local(node: &'a Node, group: &'a str, kind: &'a str, local: Option<&'a str>) -> Option<Self> {
-        Self::named(node, ObjectId { group, kind, namespace: local?, name: text_of(node, "name")? })
+        Some(Self::named(node, ObjectId { group, kind, namespace: local?, name: text_of(node, "name")? }))
     }
 
-    fn named(node: &'a Node, target: ObjectId<'a>) -> Option<Self> {
-        Some(Self { node: node.get("name").unwrap_or(node), target })
+    fn named(node: &'a Node, target: ObjectId<'a>) -> Self {
+        Self { node: node.get("name").unwrap_or(node), target }
     }
 }
