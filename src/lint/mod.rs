@@ -14,11 +14,14 @@ mod rules;
 mod run;
 
 pub use context::Context;
+pub use facts::artifacts::generates;
 pub use facts::private_values::private_values;
 pub use facts::unknown_sources::UnknownSource;
 pub use findings::Findings;
 pub use fleet::Fleet;
 pub use presence::on_cluster::Presence;
+pub use refs::all::{Relation, references};
+pub use refs::reference::Reference;
 pub use rule::{Check, Rule};
 pub use rules::{RULES, rule};
 pub use run::options::Options;

@@ -55,6 +55,8 @@ pub(crate) struct Accumulator {
     pub(crate) traced_file: Option<Name>,
     /// Whether objects may be missing or wrong, because of an error or an unsupported feature.
     pub(crate) is_incomplete: bool,
+    /// Whether all objects are known, but some of their fields are not.
+    pub(crate) is_outlined: bool,
     /// Whether the build exceeds the maximum number of objects.
     pub(crate) is_too_large: bool,
 }

@@ -119,6 +119,11 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 }
 
 impl Missing<'_> {
+    /// Returns whether an existing object is probably meant.
+    pub(crate) fn is_mistake(&self) -> bool {
+        self.suggestion.is_some()
+    }
+
     /// Adds the fix to a finding; `otherwise` is the help if no similar object exists.
     pub(crate) fn explain(&self, finding: Finding, otherwise: &str) -> Finding {
         let wanted = self.wanted;
@@ -137,6 +142,16 @@ impl Missing<'_> {
             Mistake::Name => format!("did you mean `{name}`? Otherwise {otherwise}"),
         };
         finding.help(help).related(near.by.place(near.object.span()), "this object exists")
+    }
+}
+
+/// Returns whether only manifests create objects of a kind. Operators and users may create objects of other kinds.
+pub(crate) fn comes_from_manifests(wanted: ObjectId<'_>) -> bool {
+    match (wanted.group, wanted.kind) {
+        // A user may create the FluxInstance by hand, and controllers create the other kinds.
+        (_, "FluxInstance" | "FluxReport" | "ExternalArtifact" | "HelmChart") => false,
+        ("", "ConfigMap" | "Namespace") => true,
+        _ => wanted.is_flux(),
     }
 }
 
