@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::base::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, AppliedSet, Applier, ApplierKind, ApplyMode, CONTROLLERS, DEFAULT_CONTROLLERS};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
@@ -9,6 +10,8 @@ use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason, applied, ready, waits_for};
+use crate::lint::order::chart_uses::{ChartUse, uses_of_charts};
+use crate::lint::order::late_uses::LateUses;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -21,18 +24,23 @@ declare! {
     /// ## Why
     ///
     /// On a long-running cluster all objects already exist, so a wrong order stays hidden. A new cluster, or a cluster
-    /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace and the CRD of each
-    /// of its objects exist. With `wait`, a pod runs into the timeout if its Secret is applied later. Some waits never
-    /// end:
+    /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace of each of its objects
+    /// exists, and tries again after its interval. Some waits never end:
     ///
     /// - A parent waits for a child that depends on the parent.
     /// - A Kustomization contains custom resources, and one of its own children applies their CRD. Flux applies nothing
-    ///   of a Kustomization as long as the API server rejects one of its objects.
+    ///   but CRDs, Namespaces and ClusterRoles of a Kustomization as long as the API server rejects one of its objects.
+    /// - A Kustomization contains custom resources and the release of the chart that installs their CRDs.
     /// - A Kustomization applies its own variables or its own source.
     ///
+    /// The severity is error if the wait certainly never ends, and warning if it ends by itself, or if an unknown object
+    /// may end it: a chart, an expression in `readyExpr`, or an applier without a copy. If a Kustomization waits for pods
+    /// whose Secret is applied later, the severity is pedantic, because the pods start as soon as the Secret exists.
+    ///
     /// A Kustomization comes after the object that applies it, after its dependencies, and after the objects that those
-    /// wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule ignores
-    /// objects from charts. It also ignores cycles of `dependsOn` alone, which `dependency-cycle` reports.
+    /// wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule ignores cycles
+    /// of `dependsOn` alone, which [dependency-cycle](dependency-cycle.md) reports, and pairs of Kustomizations that
+    /// [missing-dependency](missing-dependency.md) reports.
     ///
     /// ## How to fix it
     ///
@@ -160,9 +168,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
         return;
     }
     found.extend(absent_definitions(view));
+    found.extend(beside_their_chart(view));
     let tree = ApplierTree::at_cold_start(view);
     let mut order = ApplyOrder::new(view, &tree);
     let appliers = &view.receiver.cluster.appliers;
+    // An applier with unknown contents may apply anything that a cycle waits for.
+    let severity = if view.unknown_sources().may_contain_namespaces() { Severity::Warning } else { Severity::Error };
     let mut open: BTreeMap<(usize, usize), Vec<Need<'_>>> = BTreeMap::new();
     for need in needs(view, &tree) {
         let at = need.object.by.at;
@@ -174,7 +185,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for ((at, provider), needs) in &open {
         // If several appliers apply a dependency, it exists as soon as one of them is applied.
         for need in needs.iter().filter(|need| need.providers.len() == 1) {
-            let is_gated = appliers.get(*at).is_some_and(|applier| waits_for(applier, need.object.object));
+            let is_gated = is_gated(appliers, *at, need);
             let event = if need.refused { applied(*at) } else { ready(*at) };
             if need.refused || is_gated {
                 let what = format!("{} needs {}", need.object.object.reference(), need.what);
@@ -182,19 +193,79 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
     }
-    found.extend(add_inputs(view, &tree, &mut order));
+    found.extend(add_inputs(view, &tree, &mut order).into_iter().map(|finding| Finding { severity, ..finding }));
     let cycles = order.cycles();
-    found.extend(cycles.iter().filter_map(|cycle| deadlock(&order, cycle)));
+    for cycle in &cycles {
+        let severity = if cycle.is_certain() { severity } else { Severity::Warning };
+        found.extend(deadlock(&order, cycle).map(|finding| Finding { severity, ..finding }));
+    }
+    let elsewhere = if open.is_empty() { LateUses::default() } else { LateUses::of(view) };
     for ((at, provider), needs) in &open {
         let contains_both = |cycle: &EventCycle| {
             let contains = |at: usize| cycle.events.contains(&applied(at)) || cycle.events.contains(&ready(at));
             contains(*at) && contains(*provider)
         };
-        if !cycles.iter().any(contains_both) {
-            let is_after = order.is_before(*at, *provider);
-            found.extend(too_early(view, *provider, needs, is_after));
+        if cycles.iter().any(contains_both) || elsewhere.contains(*at, *provider) {
+            continue;
         }
+        let is_after = order.is_before(*at, *provider);
+        let (refused, others): (Vec<&Need<'_>>, Vec<&Need<'_>>) = needs.iter().partition(|need| need.refused);
+        if !refused.is_empty() {
+            found.extend(too_early(view, *provider, &refused, is_after));
+            continue;
+        }
+        // The kubelet retries: without a wait, nothing fails.
+        let gated: Vec<&Need<'_>> = others.into_iter().filter(|need| is_gated(appliers, *at, need)).collect();
+        found.extend(too_early(view, *provider, &gated, is_after));
     }
+}
+
+/// Returns whether the applier of an object is ready only after the object is.
+fn is_gated(appliers: &[Arc<Applier>], at: usize, need: &Need<'_>) -> bool {
+    let object = need.object.object;
+    // A CronJob is always ready, and so is a workload without pods.
+    let has_pods = object.kind() != "CronJob" && object.text_at(&["spec", "replicas"]) != Some("0");
+    has_pods && appliers.get(at).is_some_and(|applier| waits_for(applier, object))
+}
+
+/// The findings for custom resources that one Kustomization applies together with the chart that installs their CRDs.
+///
+/// They are warnings: whatever bootstraps the cluster may have installed the CRDs.
+fn beside_their_chart(view: &View<'_>) -> Vec<Finding> {
+    let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
+    for ChartUse { user, charts } in uses_of_charts(view) {
+        let Some(chart) = charts.iter().find(|chart| chart.by.at == user.by.at) else { continue };
+        if charts.iter().any(|chart| chart.by.at != user.by.at) || makes_roots(user.by) {
+            continue;
+        }
+        let key = (user.by.at, memory_address(chart.object));
+        if let Some((_, count)) = findings.get_mut(&key) {
+            *count += 1;
+            continue;
+        }
+        let (object, release, by) = (user.object.reference(), chart.object.reference(), &user.by.reference);
+        let message = format!(
+            "in a cold start, {by} never becomes ready: {object} needs its CRD, which the chart of {release} installs, and \
+             {by} applies both"
+        );
+        let place = user.object.node.get("kind").unwrap_or(&user.object.node);
+        let finding = Finding::warning(RULE.id, Label::new(user.by.place(place.span()), "needs its CRD"), message)
+            .related(chart.by.place(chart.object.span()), "this release installs the CRD")
+            .about(object);
+        findings.insert(key, (finding, 1));
+    }
+    let help = |count: usize| {
+        let others = match count - 1 {
+            0 => String::new(),
+            1 => "; the same applies to objects of another kind".to_owned(),
+            more => format!("; the same applies to objects of {more} other kinds"),
+        };
+        format!(
+            "move the custom resources to another Kustomization that depends on this one: Flux applies nothing of a \
+             Kustomization with an unknown kind, so it does not apply the release{others}"
+        )
+    };
+    findings.into_values().map(|(finding, count)| finding.help(help(count))).collect()
 }
 
 /// Adds the inputs that Kustomizations and releases read from other appliers to the order. Returns the findings for
@@ -309,7 +380,7 @@ fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<us
     }
 }
 
-fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: bool) -> Option<Finding> {
+fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bool) -> Option<Finding> {
     let (first, rest) = needs.split_first()?;
     let provider = view.receiver.cluster.appliers.get(provider)?;
     let (object, user) = (first.object.object.reference(), &first.object.by);
@@ -323,9 +394,9 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
         user.reference, first.what, provider.reference
     );
     let consequence = if first.refused {
-        "until it exists, Flux applies nothing of this Kustomization"
+        "until it exists, Flux applies nothing of this Kustomization, and tries again after its interval"
     } else {
-        "until it exists, the pods of the object do not start"
+        "until it exists, the pods of the object do not start, and this Kustomization is not ready"
     };
     let (provider_name, user_name) = (&provider.reference, &user.reference);
     let help = if is_after {
@@ -340,6 +411,9 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
         Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
             .help(help)
             .about(object);
+    if !first.refused {
+        finding.severity = Severity::Pedantic;
+    }
     if let Some(own) = &user.object {
         finding = finding.related(own_position(user, own.span()), format!("{} does not wait for it", user.reference));
     }
@@ -360,7 +434,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
                  {waiting}"
             ),
         ),
-        Reason::HealthCheck(place) | Reason::DependsOn(place) => {
+        Reason::HealthCheck(place) | Reason::DependsOn(place, _) => {
             let message = if waiting == wanted {
                 format!("{waiting} never becomes ready: it waits for itself")
             } else {
@@ -379,7 +453,9 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
                 finding = finding.related(place.clone(), format!("{what}, which {other} applies"));
             }
             Reason::HealthCheck(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
-            Reason::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
+            Reason::DependsOn(place, _) => {
+                finding = finding.related(place.clone(), format!("{one} depends on {other}"))
+            }
             Reason::AppliedByParent => {
                 if let Some(place) = order.position(*from) {
                     finding = finding.related(place, format!("{other} applies {one}"));
