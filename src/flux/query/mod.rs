@@ -2,6 +2,7 @@
 
 pub mod field;
 pub mod graph;
+pub(super) mod helmfile;
 pub(super) mod image_marker;
 pub(super) mod lockdown;
 pub(super) mod provenance;

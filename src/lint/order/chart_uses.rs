@@ -24,7 +24,13 @@ pub(crate) struct ChartUse<'a> {
 pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
     let mut charts: BTreeMap<&str, Vec<Applied<'a>>> = BTreeMap::new();
     for release in view.of_kind(groups::HELM, "HelmRelease").filter(|release| installs_definitions(release.object)) {
-        for group in groups_of_chart(chart_of(view, release.object).unwrap_or_default()) {
+        let chart = chart_of(view, release.object).unwrap_or_default();
+        // A helmfile usually installs CRDs before Flux starts.
+        let names = view.before_flux.helmfile_names;
+        if names.contains(chart) || names.contains(release.object.name()) {
+            continue;
+        }
+        for group in groups_of_chart(chart) {
             charts.entry(group).or_default().push(release);
         }
     }

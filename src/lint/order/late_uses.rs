@@ -30,12 +30,19 @@ pub(crate) struct LateUse<'a> {
     pub(crate) custom_resource: Option<Applied<'a>>,
     /// The place of its first use.
     pub(crate) at: Span,
-    /// The number of uses.
-    pub(crate) count: usize,
+    /// The addresses of the used objects.
+    things: BTreeSet<usize>,
     /// The topmost ancestor of the consumer that could depend on the provider instead.
     pub(crate) above: Option<&'a Arc<Applier>>,
     /// Whether the provider comes after the consumer.
     pub(crate) is_late: bool,
+}
+
+impl LateUse<'_> {
+    /// The number of used objects.
+    pub(crate) fn count(&self) -> usize {
+        self.things.len()
+    }
 }
 
 /// A search for uses without an order.
@@ -129,7 +136,7 @@ impl<'a> Search<'_, 'a> {
     fn add(&mut self, by: &'a Arc<Applier>, thing: Applied<'a>, node: &Node, is_required: impl Fn() -> bool) {
         let (consumer, provider) = (by.at, thing.by.at);
         if let Some(known) = self.pairs.get_mut(&(consumer, provider)) {
-            known.count += 1;
+            known.things.insert(memory_address(thing.object));
             return;
         }
         // The provider is usually an ancestor of the consumer, which is cheap to check without the complete order.
@@ -155,7 +162,8 @@ impl<'a> Search<'_, 'a> {
         let lineage = std::iter::successors(by.parent_applier.as_ref(), |above| above.parent_applier.as_ref());
         let above = lineage.take_while(could_wait).last();
         let at = by.place(node.span());
-        let found = LateUse { by, thing, custom_resource: None, at, count: 1, above, is_late };
+        let things = BTreeSet::from([memory_address(thing.object)]);
+        let found = LateUse { by, thing, custom_resource: None, at, things, above, is_late };
         self.pairs.insert((consumer, provider), found);
     }
 }

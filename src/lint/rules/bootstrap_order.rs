@@ -149,6 +149,9 @@ declare! {
     Check::Cluster(check),
 }
 
+/// The text for a CRD in a message.
+const ITS_DEFINITION: &str = "its CRD";
+
 /// A dependency of an object: a CRD, a Namespace or a Secret that must exist before it.
 struct Need<'a> {
     /// The object that has the dependency.
@@ -168,8 +171,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
         return;
     }
     found.extend(absent_definitions(view));
-    found.extend(beside_their_chart(view));
     let tree = ApplierTree::at_cold_start(view);
+    found.extend(beside_their_chart(view, &tree));
     let mut order = ApplyOrder::new(view, &tree);
     let appliers = &view.receiver.cluster.appliers;
     // An applier with unknown contents may apply anything that a cycle waits for.
@@ -231,11 +234,13 @@ fn is_gated(appliers: &[Arc<Applier>], at: usize, need: &Need<'_>) -> bool {
 /// The findings for custom resources that one Kustomization applies together with the chart that installs their CRDs.
 ///
 /// They are warnings: whatever bootstraps the cluster may have installed the CRDs.
-fn beside_their_chart(view: &View<'_>) -> Vec<Finding> {
+fn beside_their_chart(view: &View<'_>, tree: &ApplierTree) -> Vec<Finding> {
     let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
     for ChartUse { user, charts } in uses_of_charts(view) {
-        let Some(chart) = charts.iter().find(|chart| chart.by.at == user.by.at) else { continue };
-        if charts.iter().any(|chart| chart.by.at != user.by.at) || makes_roots(user.by) {
+        // A child is not applied before all kinds of its parent are known.
+        let is_below = |chart: &&Applied<'_>| tree.lineage(chart.by.at).any(|at| at == user.by.at);
+        let Some(chart) = charts.iter().find(is_below) else { continue };
+        if !charts.iter().all(|chart| is_below(&chart)) || makes_roots(user.by) {
             continue;
         }
         let key = (user.by.at, memory_address(chart.object));
@@ -244,9 +249,10 @@ fn beside_their_chart(view: &View<'_>) -> Vec<Finding> {
             continue;
         }
         let (object, release, by) = (user.object.reference(), chart.object.reference(), &user.by.reference);
+        let both = if chart.by.at == user.by.at { "both".to_owned() } else { chart.by.reference.to_string() };
         let message = format!(
             "in a cold start, {by} never becomes ready: {object} needs its CRD, which the chart of {release} installs, and \
-             {by} applies both"
+             {by} applies {both}"
         );
         let place = user.object.node.get("kind").unwrap_or(&user.object.node);
         let finding = Finding::warning(RULE.id, Label::new(user.by.place(place.span()), "needs its CRD"), message)
@@ -261,8 +267,8 @@ fn beside_their_chart(view: &View<'_>) -> Vec<Finding> {
             more => format!("; the same applies to objects of {more} other kinds"),
         };
         format!(
-            "move the custom resources to another Kustomization that depends on this one: Flux applies nothing of a \
-             Kustomization with an unknown kind, so it does not apply the release{others}"
+            "move the custom resources to a Kustomization that depends on the one of the release: Flux does not apply a \
+             Kustomization with an unknown kind, so the release never comes{others}"
         )
     };
     findings.into_values().map(|(finding, count)| finding.help(help(count))).collect()
@@ -347,7 +353,7 @@ fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
         let needs = listing.needs(&brought.objects);
         for (print, at) in &needs.custom_kinds {
             let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
-            add(*at, providers, true, &|object| object.node.get("kind"), &|| "its CRD".to_owned());
+            add(*at, providers, true, &|object| object.node.get("kind"), &|| ITS_DEFINITION.to_owned());
         }
         for (namespace, at) in &listing.namespaces {
             let providers = namespaces.get(namespace).filter(|_| !view.has_namespace_without_applier(namespace));
@@ -384,21 +390,27 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
     let (first, rest) = needs.split_first()?;
     let provider = view.receiver.cluster.appliers.get(provider)?;
     let (object, user) = (first.object.object.reference(), &first.object.by);
-    let more = match rest.len() {
+    // A list has one need for each kind, namespace and Secret.
+    let key = |need: &Need<'_>| {
+        let kind = (need.what == ITS_DEFINITION).then(|| need.object.object.kind().to_owned());
+        (need.what.clone(), kind)
+    };
+    let others: BTreeSet<_> = rest.iter().map(|need| key(need)).filter(|other| *other != key(first)).collect();
+    let more = match others.len() {
         0 => String::new(),
-        1 => "; the same applies to another object".to_owned(),
-        more => format!("; the same applies to {more} other objects"),
+        1 => format!("; {} needs one more object of it", user.reference),
+        more => format!("; {} needs {more} more objects of it", user.reference),
     };
     let message = format!(
         "in a cold start, {} may apply {object} before {} exists, which {} applies{more}",
         user.reference, first.what, provider.reference
     );
-    let consequence = if first.refused {
-        "until it exists, Flux applies nothing of this Kustomization, and tries again after its interval"
-    } else {
-        "until it exists, the pods of the object do not start, and this Kustomization is not ready"
-    };
     let (provider_name, user_name) = (&provider.reference, &user.reference);
+    let consequence = if first.refused {
+        format!("until it exists, Flux applies nothing else of {user_name}, and tries again after its interval")
+    } else {
+        format!("until it exists, the pods of the object do not start, and {user_name} is not ready")
+    };
     let help = if is_after {
         format!(
             "move it to {user_name} or to one of its dependencies, because {provider_name} is applied after \

@@ -39,12 +39,18 @@ declare! {
     ///       name: shop
     ///       namespace: shop
     ///   interval: 1h
-    ///   path: ./shop
+    ///   path: ./clusters/example/shop
     ///   prune: true
     ///   sourceRef:
     ///     kind: GitRepository
     ///     name: flux-system
     ///   wait: true
+    /// # shop/cart.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: cart
+    ///   namespace: flux-system
     /// ```
     ///
     /// ## Good
@@ -57,12 +63,18 @@ declare! {
     ///   namespace: flux-system
     /// spec:
     ///   interval: 1h
-    ///   path: ./shop
+    ///   path: ./clusters/example/shop
     ///   prune: true
     ///   sourceRef:
     ///     kind: GitRepository
     ///     name: flux-system
     ///   wait: true
+    /// # shop/cart.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: cart
+    ///   namespace: flux-system
     /// ```
     ///
     /// ## Source

@@ -27,8 +27,9 @@ declare! {
     /// dependencies count, and so do the dependencies of the Kustomizations that apply this one, and the objects that
     /// those apply themselves. The rule reports nothing if one Kustomization applies both objects, or if the consumer
     /// applies the provider: a dependency cannot help there. If the two wait for each other,
-    /// [bootstrap-order](bootstrap-order.md) reports them. It reports one finding for each pair of Kustomizations. If
-    /// one Kustomization applies many consumers and could wait for all of them, it reports one finding.
+    /// [bootstrap-order](bootstrap-order.md) reports them. It reports one finding for each pair of Kustomizations, and one
+    /// finding for more than three consumers of one provider. It ignores the CRDs of charts that a helmfile in the
+    /// repository names, because it usually installs them before Flux starts.
     ///
     /// ## How to fix it
     ///
@@ -177,23 +178,24 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for uses in groups.values() {
         match uses.first().and_then(|first| first.above).filter(|_| uses.len() > MAX_SEPARATE) {
             Some(above) => found.extend(finding_at_parent(above, uses)),
+            None if uses.len() > MAX_SEPARATE => found.extend(finding_of_all(uses)),
             None => found.extend(uses.iter().filter_map(finding)),
         }
     }
 }
 
 fn finding(one: &LateUse<'_>) -> Option<Finding> {
-    let LateUse { by, thing, custom_resource, at, count, is_late, .. } = one;
+    let LateUse { by, thing, custom_resource, at, is_late, .. } = one;
     let consumer = by.object.as_ref()?;
     let (used, provider) = (thing.object.reference(), &thing.by.reference);
-    let others = match count - 1 {
+    let others = match one.count() - 1 {
         0 => String::new(),
         1 => " and one more object".into(),
         others => format!(" and {others} more objects"),
     };
     let message = match custom_resource {
         Some(user) => format!(
-            "{} applies {}{others}, whose CRD the chart of {used} installs, and does not depend on {provider}",
+            "{} applies {}, whose CRD the chart of {used} installs, and does not depend on {provider}",
             by.reference,
             user.object.reference()
         ),
@@ -214,29 +216,61 @@ fn finding(one: &LateUse<'_>) -> Option<Finding> {
 /// Creates one finding for many consumers, at the parent that applies them.
 fn finding_at_parent(above: &Arc<Applier>, uses: &[LateUse<'_>]) -> Option<Finding> {
     let (first, parent) = (uses.first()?, above.object.as_ref()?);
-    let (object, provider) = (first.thing.object.reference(), &first.thing.by.reference);
-    let is_one =
-        uses.iter().all(|one| one.count == 1 && memory_address(one.thing.object) == memory_address(first.thing.object));
-    let is_plain = uses.iter().all(|one| one.by.kind == ApplierKind::Kustomization);
-    let kinds = if is_plain { "Kustomizations" } else { "objects" };
-    let others = if is_one { "" } else { " and more" };
-    let chart = if first.custom_resource.is_some() { "the CRDs of " } else { "" };
     let message = format!(
-        "{} {kinds} that {} applies use {chart}{object}{others} of {provider} and do not depend on it",
+        "{} {} that {} applies use {} and do not depend on it",
         uses.len(),
-        above.reference
+        kinds_of(uses),
+        above.reference,
+        used_by_all(first, uses)
     );
     let help = format!(
         "add {} to `dependsOn` here, or in each of them: on a new cluster it may be applied later, and they fail until \
          then",
         in_words(first.thing.by, parent)
     );
-    let mut finding =
-        Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
+    let finding = Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
+    Some(with_places(finding, first, uses))
+}
+
+/// Creates one finding for many consumers without a common parent that could wait.
+fn finding_of_all(uses: &[LateUse<'_>]) -> Option<Finding> {
+    let first = uses.first()?;
+    let (provider, consumer) = (&first.thing.by.reference, first.by.object.as_ref()?);
+    let message = format!("{} {} use {} and do not depend on it", uses.len(), kinds_of(uses), used_by_all(first, uses));
+    let late = uses.iter().filter(|one| one.is_late).count();
+    let help = if late > 0 {
+        format!("move it to a Kustomization that all of them can depend on: {provider} waits for {late} of them")
+    } else {
+        format!(
+            "add {provider} to `dependsOn` of each of them: on a new cluster it may be applied later, and they fail \
+             until then"
+        )
+    };
+    let finding = Finding::warning(RULE.id, place_in(first.by, consumer), message);
+    Some(with_places(finding.help(help).about(first.by.reference.clone()), first, uses))
+}
+
+fn kinds_of(uses: &[LateUse<'_>]) -> &'static str {
+    let is_plain = uses.iter().all(|one| one.by.kind == ApplierKind::Kustomization);
+    if is_plain { "Kustomizations" } else { "objects" }
+}
+
+/// The used objects as text for a message.
+fn used_by_all(first: &LateUse<'_>, uses: &[LateUse<'_>]) -> String {
+    let (object, provider) = (first.thing.object.reference(), &first.thing.by.reference);
+    let is_same = |one: &LateUse<'_>| memory_address(one.thing.object) == memory_address(first.thing.object);
+    let is_one = uses.iter().all(|one| one.count() == 1 && is_same(one));
+    let others = if is_one { "" } else { " and more" };
+    let chart = if first.custom_resource.is_some() { "the CRDs of the chart of " } else { "" };
+    format!("{chart}{object}{others} of {provider}")
+}
+
+fn with_places(mut finding: Finding, first: &LateUse<'_>, uses: &[LateUse<'_>]) -> Finding {
     for one in uses.iter().take(MAX_SEPARATE) {
         finding = finding.related(one.at.clone(), format!("used by {}", one.by.reference));
     }
-    Some(finding.related(first.thing.by.place(first.thing.object.span()), format!("applied by {provider}")))
+    let provider = &first.thing.by.reference;
+    finding.related(first.thing.by.place(first.thing.object.span()), format!("applied by {provider}"))
 }
 
 /// The place of `dependsOn` of an applier.
