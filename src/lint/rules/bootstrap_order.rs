@@ -200,7 +200,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let cycles = order.cycles();
     for cycle in &cycles {
         let severity = if cycle.is_certain() { severity } else { Severity::Warning };
-        found.extend(deadlock(&order, cycle).map(|finding| Finding { severity, ..finding }));
+        found.extend(deadlock(&order, cycle, severity));
     }
     let elsewhere = if open.is_empty() { LateUses::default() } else { LateUses::of(view) };
     for ((at, provider), needs) in &open {
@@ -251,7 +251,7 @@ fn beside_their_chart(view: &View<'_>, tree: &ApplierTree) -> Vec<Finding> {
         let (object, release, by) = (user.object.reference(), chart.object.reference(), &user.by.reference);
         let both = if chart.by.at == user.by.at { "both".to_owned() } else { chart.by.reference.to_string() };
         let message = format!(
-            "in a cold start, {by} never becomes ready: {object} needs its CRD, which the chart of {release} installs, and \
+            "in a cold start, {by} may never become ready: {object} needs its CRD, which the chart of {release} installs, and \
              {by} applies {both}"
         );
         let place = user.object.node.get("kind").unwrap_or(&user.object.node);
@@ -435,22 +435,23 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bo
     Some(finding)
 }
 
-fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
+fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> Option<Finding> {
+    let never = if severity == Severity::Error { "never becomes ready" } else { "may never become ready" };
     let (first, rest) = cycle.steps.split_first()?;
     let (waiting, wanted) = (order.name(first.from), order.name(first.to));
     let (place, message) = match &first.reason {
         Reason::Needs(place, what) => (
             place.clone(),
             format!(
-                "in a cold start, {waiting} never becomes ready: {what}, which {wanted} applies, and {wanted} waits for \
+                "in a cold start, {waiting} {never}: {what}, which {wanted} applies, and {wanted} waits for \
                  {waiting}"
             ),
         ),
         Reason::HealthCheck(place) | Reason::DependsOn(place, _) => {
             let message = if waiting == wanted {
-                format!("{waiting} never becomes ready: it waits for itself")
+                format!("{waiting} {never}: it waits for itself")
             } else {
-                format!("{waiting} never becomes ready: it waits for {wanted}, which waits for {waiting}")
+                format!("{waiting} {never}: it waits for {wanted}, which waits for {waiting}")
             };
             (place.clone(), message)
         }
@@ -458,6 +459,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
     };
     let help = "break one step of the cycle: remove a wait, or move the dependency to another Kustomization";
     let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
+    finding.severity = severity;
     for CycleStep { from, to, reason } in rest {
         let (one, other) = (order.name(*from), order.name(*to));
         match reason {
