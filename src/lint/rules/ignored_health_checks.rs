@@ -114,7 +114,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
             finding.severity = Severity::Pedantic;
             finding = finding.help("remove them: with `wait: true` Flux checks all objects that it applies");
         }
-        found.push(finding);
+        let key = if other.is_some() { "other" } else { "own" };
+        found.push(finding.caused_by(key, "", " Kustomizations have `healthChecks` that Flux does not read"));
     }
 }
 

@@ -206,7 +206,10 @@ fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
         None => missing_in_spec(object, "wait"),
     };
     at.span = applied.by.place(&at.span);
+    let checks = if is_set { "`wait`" } else { "`wait` or `healthChecks`" };
+    let summary = format!(" {}s have dependents, but no {checks}", object.kind());
     let mut finding = Finding::warning(RULE.id, at, message).about(object.reference());
+    finding = finding.caused_by(format!("{} {}", object.kind(), child.is_some()), "", summary);
     for (place, dependent) in by {
         finding = finding.related(place.clone(), format!("{} waits for it", dependent.object.reference()));
     }

@@ -94,7 +94,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         "set a minute or more: servers throttle frequent clients; a Receiver delivers pushes immediately"
     };
     let finding = Finding::warning(RULE.id, interval.span().clone(), message);
-    found.push(finding.help(help).about(object.reference()));
+    let finding = finding.help(help).about(object.reference());
+    let summary = " objects have an interval that is shorter than a minute";
+    found.push(finding.caused_by(if is_kustomization { "built" } else { "fetched" }, "", summary));
 }
 
 fn is_image_repository(object: &Object) -> bool {
