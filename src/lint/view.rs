@@ -30,7 +30,7 @@ pub struct View<'a> {
     pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
     /// The kustomizations that install its Flux.
     pub(super) installations: Vec<&'a Installation>,
-    pub(super) external: &'a [config::Declared],
+    pub(super) before_flux: BeforeFlux<'a>,
     by_id: OnceLock<ById>,
     producers: OnceLock<Producers>,
     unknown_sources: OnceLock<UnknownSources<'a>>,
@@ -38,6 +38,15 @@ pub struct View<'a> {
     tenants: OnceLock<Tenants>,
     kinds: OnceLock<Kinds>,
     inputs: OnceLock<Vec<Input<'a>>>,
+}
+
+/// What other programs create on a cluster.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BeforeFlux<'a> {
+    /// The objects that the configuration declares.
+    pub(super) external: &'a [config::Declared],
+    /// The names of releases and charts in helmfiles.
+    pub(super) helmfile_names: &'a BTreeSet<String>,
 }
 
 /// The position of an object: the list, and the position in the list.
@@ -57,14 +66,14 @@ impl<'a> View<'a> {
         context: Context<'a>,
         lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
         installations: Vec<&'a Installation>,
-        external: &'a [config::Declared],
+        before_flux: BeforeFlux<'a>,
     ) -> Self {
         Self {
             receiver,
             context,
             lists,
             installations,
-            external,
+            before_flux,
             by_id: OnceLock::new(),
             producers: OnceLock::new(),
             unknown_sources: OnceLock::new(),
@@ -183,7 +192,7 @@ impl<'a> View<'a> {
     pub fn producers(&self) -> &Producers {
         self.producers.get_or_init(|| {
             let name = if self.receiver.target.is_none() { &self.receiver.cluster.name } else { "" };
-            let mut producers = Producers::declared(name, self.external);
+            let mut producers = Producers::declared(name, self.before_flux.external);
             for (brought, _) in &self.lists {
                 brought.makers().for_each(|applied| producers.take(applied.object, brought.by.kind));
             }
