@@ -30,6 +30,8 @@ pub(super) struct Builder<'a> {
     root: Option<Node>,
     /// The end of the last token.
     last_end: usize,
+    /// The number of findings, and of aliased nodes, before the document.
+    before_document: (usize, usize),
 }
 
 impl<'a> Builder<'a> {
@@ -43,6 +45,7 @@ impl<'a> Builder<'a> {
             stack: Vec::new(),
             root: None,
             last_end: 0,
+            before_document: (0, 0),
         }
     }
 
@@ -50,6 +53,16 @@ impl<'a> Builder<'a> {
     pub(super) fn start_document(&mut self, at: usize) {
         self.last_end = at;
         self.anchors = Index::default();
+        self.before_document = (self.findings.len(), self.aliased_nodes);
+    }
+
+    /// Discards the unfinished document, which is parsed again.
+    pub(super) fn restart_document(&mut self) {
+        let (findings, aliased_nodes) = self.before_document;
+        self.findings.truncate(findings);
+        self.aliased_nodes = aliased_nodes;
+        self.stack.clear();
+        self.root = None;
     }
 
     /// Ends the document; `None` if it is empty.
