@@ -4,8 +4,8 @@
 //! `\pL`), in what they refuse (`a**`, `a{1001}`), and in meaning (`\<`, `[a&&b]`). A pattern is therefore translated,
 //! and `regex-lite` runs the translation. Most patterns run on a few names, so compilation must be cheap.
 
-mod class;
 mod refused;
+mod class;
 mod translate;
 
 use std::borrow::Cow;
