@@ -148,7 +148,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
             1 => " and one other".to_owned(),
             others => format!(" and {others} others"),
         };
-        let message = format!("this patch replaces `spec.patches` of {reference}{others}: the earlier patches are lost");
+        let message =
+            format!("this patch replaces `spec.patches` of {reference}{others}: the earlier patches are lost");
         let mut finding = Finding::warning(RULE.id, place, message)
             .help(
                 "add to the list with a JSON patch, `op: add` and `path: /spec/patches/-`, or repeat the lost patches: a \
