@@ -76,11 +76,10 @@ impl Image {
         let text = name.as_ref().and_then(Node::text).unwrap_or_default();
         // kustomize uses the name as a regular expression, and only supports SHA-256 digests.
         let pattern = format!("^{text}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
-        let pattern = Regexp::compile(&pattern).map_err(|refused| {
+        let pattern = Regexp::compile(&pattern).map_err(|_| {
             let span = name.as_ref().unwrap_or(entry).span().clone();
-            let message = format!(
-                "`{text}` is not a valid regular expression, but kustomize uses the name of an image as one: {refused}"
-            );
+            let message =
+                format!("`{text}` is not a valid regular expression, but kustomize uses the name of an image as one");
             Finding::error(FAILED_BUILD, span, message)
                 .help("escape special characters with a backslash, such as `[`, `(`, `*`, `+`")
         })?;
