@@ -8,7 +8,7 @@ use super::output::{BuildFacts, Output};
 use super::overlay::overlay;
 use super::sops;
 use crate::base::cause::sort;
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Label};
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::objects::Objects;
 use crate::flux::model::variables::Variables;
@@ -50,6 +50,7 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
     let mut build = builder.build_as(&spec.folder, &overlay.node);
     let mut findings = std::mem::take(&mut build.findings);
     findings.extend(overlay.findings);
+    findings.extend(chart_findings(std::mem::take(&mut build.charts)));
     for finding in &mut findings {
         finding.object.get_or_insert_with(|| spec.reference.clone());
     }
@@ -62,6 +63,24 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
     let mut output = Output::with(objects, findings, Arc::new(facts));
     output.built_for.push(kustomization.clone());
     output
+}
+
+/// The findings of Helm charts, one for each file. kustomize-controller runs kustomize without `--enable-helm`, and
+/// kustomize then builds nothing.
+fn chart_findings(charts: Vec<Finding>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for chart in charts {
+        match findings.last_mut().filter(|last| last.at.span.file() == chart.at.span.file()) {
+            Some(last) => last.related.push(Label::new(chart.at.span, "another chart")),
+            None => {
+                let message = "Flux does not build a kustomization with Helm charts, so it applies none of its objects";
+                let help =
+                    "use a HelmRelease, or render the chart to a file: Flux runs kustomize without `--enable-helm`";
+                findings.push(Finding::error(FAILED_BUILD, chart.at.span, message).help(help));
+            }
+        }
+    }
+    findings
 }
 
 /// The finding of a path that does not exist.

@@ -59,6 +59,7 @@ rules! {
     mod receiver_target;
     mod registry_without_provider;
     mod remote_base;
+    mod replaced_patches;
     mod runtime_info_drift;
     mod shell_variable_substituted;
     mod sops_misconfigured;
