@@ -133,6 +133,10 @@ declare! {
     ///   namespace: apps
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies);

@@ -60,6 +60,10 @@ declare! {
     ///   wait: true
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)

@@ -127,8 +127,7 @@ fn views<'a>(
         let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
         let installations = installations.of_receiver(receiver);
-        let external = &options.settings.config.external;
-        views.push(View::new((*receiver).clone(), context, lists.collect(), installations, external));
+        views.push(View::new((*receiver).clone(), context, lists.collect(), installations, &options.settings));
     }
     views
 }
