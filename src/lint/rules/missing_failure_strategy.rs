@@ -143,3 +143,20 @@ fn retries_by_default(view: &View<'_>) -> bool {
     let instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
     controllers.chain(instances).any(|applied| mentions(&applied.object.node, "DefaultToRetryOnFailure=true"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remedy_is_one_that_the_version_knows() {
+        let both = ["install", "upgrade"];
+        assert!(
+            remedy(&both, Some(true))
+                .contains("`install.strategy.name` and `upgrade.strategy.name` to `RetryOnFailure`")
+        );
+        assert!(!remedy(&both, Some(false)).contains("RetryOnFailure"));
+        assert!(remedy(&["upgrade"], None).contains("`upgrade.remediation.retries`"));
+        assert!(remedy(&["upgrade"], None).contains("from Flux 2.7"));
+    }
+}

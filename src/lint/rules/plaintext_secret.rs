@@ -1,6 +1,6 @@
 use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
-use crate::kube::{Object, groups};
+use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::facts::pods::containers;
 use crate::lint::facts::private_values::{Evidence, Private, in_address, in_secret, private_values};
@@ -16,8 +16,8 @@ declare! {
     /// it as disclosed. The rule never shows the value.
     ///
     /// The rule checks Secrets and ConfigMaps with their generators, the values of charts, environment variables of
-    /// pods, variables of Kustomizations, the addresses of Providers, and the URLs of sources. It also checks YAML, JSON
-    /// and other files in these values.
+    /// pods, the addresses of Providers, and the URLs of sources. It also checks YAML, JSON
+    /// and other files in these values. If a variable sets a value, the finding points at the value of the variable.
     ///
     /// The severity is error for a value that is private because of its form: a private key, a token with a known
     /// prefix, an address with a password, or the address of a webhook. It is also error for a value of a Secret with a
@@ -74,40 +74,37 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
     let at = |keys: &[&str]| object.node.at_keys(keys).map(private_values).unwrap_or_default();
     match (object.group(), object.kind()) {
-        ("", "Secret") => check_secret(object, found),
+        ("", "Secret") => check_secret(applied, found),
         ("", "ConfigMap") if object.node.get("sops").is_none() => {
-            report(object, "", &at(&["data"]), "move it to a Secret, and encrypt the file with SOPS", found);
+            report(applied, "", &at(&["data"]), "move it to a Secret, and encrypt the file with SOPS", found);
         }
         (groups::HELM, "HelmRelease") => {
             let help = "let the chart read it from a Secret, or move it to a Secret that `valuesFrom` references";
-            report(object, " in its values", &at(&["spec", "values"]), help, found);
-        }
-        (groups::KUSTOMIZE, "Kustomization") => {
-            let help = "move it to a Secret that `substituteFrom` references";
-            report(object, " in its variables", &at(&["spec", "postBuild", "substitute"]), help, found);
+            report(applied, " in its values", &at(&["spec", "values"]), help, found);
         }
         (groups::NOTIFICATION, "Provider") => {
             let address = object.node.at_keys(&["spec", "address"]).and_then(|address| in_address(address, true));
             let help = "move the address to the key `address` of the Secret in `secretRef`, and replace the webhook: \
                         everyone who knows the address can use it";
-            report(object, "", address.as_slice(), help, found);
+            report(applied, "", address.as_slice(), help, found);
         }
         (groups::SOURCE, _) => {
             let address = object.node.at_keys(&["spec", "url"]).and_then(|address| in_address(address, false));
-            report(object, "", address.as_slice(), "move the credentials to the Secret in `secretRef`", found);
+            report(applied, "", address.as_slice(), "move the credentials to the Secret in `secretRef`", found);
         }
         _ => {
             for container in containers(object) {
                 let private = container.get("env").map(private_values).unwrap_or_default();
                 let help = "move it to a Secret, and reference it with `valueFrom.secretKeyRef`";
-                report(object, " in its environment", &private, help, found);
+                report(applied, " in its environment", &private, help, found);
             }
         }
     }
 }
 
 /// Creates one finding for each private value.
-fn report(object: &Object, place: &str, private: &[Private], help: &str, found: &mut Findings) {
+fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, found: &mut Findings) {
+    let object = applied.object;
     for one in private {
         let name = &one.name;
         let message = match one.evidence {
@@ -117,12 +114,13 @@ fn report(object: &Object, place: &str, private: &[Private], help: &str, found: 
             }
             Evidence::Name | Evidence::Secret => format!("{} has `{name}` in plain text{place}", object.reference()),
         };
-        found.push(finding(object, one, severity(one.evidence), message, help));
+        found.push(finding(applied, one, severity(one.evidence), message, help));
     }
 }
 
 /// Creates one finding for each Secret, at its first private value.
-fn check_secret(object: &Object, found: &mut Findings) {
+fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
+    let object = applied.object;
     let all = in_secret(object);
     let severity_of_all = all.iter().map(|one| severity(one.evidence)).max();
     let Some(severity_of_all) = severity_of_all else { return };
@@ -141,7 +139,7 @@ fn check_secret(object: &Object, found: &mut Findings) {
              value stays in the history",
         ),
     };
-    let mut finding = finding(object, first, severity_of_all, message, help);
+    let mut finding = finding(applied, first, severity_of_all, message, help);
     for other in all.iter().filter(counts).filter(|one| one.span != first.span) {
         finding = finding.related(other.span.clone(), format!("`{}`", other.name));
     }
@@ -156,7 +154,13 @@ fn severity(evidence: Evidence) -> Severity {
     }
 }
 
-fn finding(object: &Object, one: &Private, severity: Severity, message: String, help: &str) -> Finding {
-    let finding = Finding::error(RULE.id, one.span.clone(), message).help(help).about(object.reference());
+/// A finding at the place of a value: if a variable sets it, at the value of the variable.
+fn finding(applied: &Applied<'_>, one: &Private, severity: Severity, message: String, help: &str) -> Finding {
+    let variable = one.variable.as_ref().and_then(|name| applied.by.variables.values.get(name));
+    let place = variable.map_or(&one.span, |variable| &variable.place);
+    let mut finding = Finding::error(RULE.id, place.clone(), message).help(help).about(applied.object.reference());
+    if variable.is_some() {
+        finding = finding.related(one.span.clone(), "the variable is used here");
+    }
     Finding { severity, ..finding }
 }

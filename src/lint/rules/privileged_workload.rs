@@ -99,10 +99,6 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
             pod.get(field).filter(|node| flag(node) == Some(true)).map(|node| (node, format!("`{field}: true`"))),
         );
     }
-    for volume in pod.get("volumes").map(Node::items).unwrap_or_default() {
-        let path = volume.at_keys(&["hostPath", "path"]).filter(|path| path.text().is_some_and(is_of_node));
-        faults.extend(path.map(|node| (node, format!("host path `{}`", node.text().unwrap_or_default()))));
-    }
     let of_pod = pod.get("securityContext");
     let mut open: Vec<&str> = Vec::new();
     for container in containers(object) {
@@ -128,6 +124,10 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         if is_read_only.is_none_or(|node| flag(node) == Some(false)) {
             open.push("can write to its root filesystem");
         }
+    }
+    for volume in pod.get("volumes").map(Node::items).unwrap_or_default() {
+        let path = volume.at_keys(&["hostPath", "path"]).filter(|path| path.text().is_some_and(is_of_node));
+        faults.extend(path.map(|node| (node, format!("host path `{}`", node.text().unwrap_or_default()))));
     }
     if let Some((first, _)) = faults.first() {
         let words: Vec<&str> = faults.iter().map(|(_, words)| words.as_str()).collect();

@@ -9,7 +9,7 @@ mod search;
 
 use crate::kube::Object;
 use crate::text::Span;
-use crate::yaml::{Entry, Node, Style, Value, decode_base64};
+use crate::yaml::{ChangedBy, Entry, Name, Node, Origin, Style, Value, decode_base64};
 pub use search::private_values;
 
 /// A private value in plain text.
@@ -21,6 +21,21 @@ pub struct Private {
     pub name: String,
     /// The reason why the value is private.
     pub evidence: Evidence,
+    /// The variable that sets the value.
+    pub variable: Option<Name>,
+}
+
+impl Private {
+    fn new(node: &Node, name: &str, evidence: Evidence) -> Self {
+        let variable = match &node.origin {
+            Origin::Via(change) => match &change.by {
+                ChangedBy::Variable(name) => Some(name.clone()),
+                _ => None,
+            },
+            Origin::At(_) => None,
+        };
+        Self { span: node.span().clone(), name: name.to_string(), evidence, variable }
+    }
 }
 
 /// The reason why a value is private.
@@ -57,7 +72,7 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
 /// The credentials in an address. `is_webhook` means that the last segment of the address may be one.
 pub(crate) fn in_address(node: &Node, is_webhook: bool) -> Option<Private> {
     let text = node.text()?;
-    let private = |evidence: Evidence| Private { span: node.span().clone(), name: "address".to_string(), evidence };
+    let private = |evidence: Evidence| Private::new(node, "address", evidence);
     match shape::find(text) {
         Some(shape) => Some(private(Evidence::Shape(shape.what))),
         None => (is_webhook && shape::ends_with_token(text)).then(|| private(Evidence::Name)),
@@ -71,7 +86,7 @@ const KEY_STORES: [&str; 6] = [".jks", ".p12", ".pfx", ".keystore", ".kdbx", ".k
 fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
     let (key, node) = (&*entry.key, &entry.node);
     let is_told = name::of_secret(key);
-    let private = |evidence: Evidence| vec![Private { span: node.span().clone(), name: key.to_string(), evidence }];
+    let private = |evidence: Evidence| vec![Private::new(node, key, evidence)];
     if matches!(node.value, Value::Scalar(_, Style::Unknown)) || key.starts_with("sops_") {
         return Vec::new();
     }
@@ -90,8 +105,14 @@ fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
         if found.is_empty() && is_told && !search::is_mapping(value) && looks_random() {
             found = private(Evidence::Secret);
         }
-        for one in found.iter_mut().filter(|one| one.name.is_empty()) {
-            one.name = key.to_string();
+        let is_registry = matches!(key, ".dockerconfigjson" | ".dockercfg");
+        for one in &mut found {
+            if one.name.is_empty() {
+                one.name = key.to_string();
+            }
+            if is_registry && one.evidence == Evidence::Name {
+                one.evidence = Evidence::Secret;
+            }
         }
         return found;
     }

@@ -63,6 +63,13 @@ pub(super) fn of_value(name: &str) -> Name {
     }
 }
 
+/// Returns whether a name whose value is private denotes a password, which may be any word.
+pub(super) fn is_password(name: &str) -> bool {
+    let words = words(name);
+    let last = words.last().map(|last| last.trim_end_matches(|c: char| c.is_ascii_digit()));
+    last.is_some_and(|last| last.starts_with("pass") || last == "pwd" || last == "secret" || last.ends_with("password"))
+}
+
 /// The last words of keys of Secrets whose values are not private: users, addresses, identifiers and settings.
 const PUBLIC: [&str; 71] = [
     "account",

@@ -116,7 +116,7 @@ impl Search {
             return;
         }
         if let Some(evidence) = evidence(name, scalar, value, among) {
-            self.found.push(Private { span: scalar.span().clone(), name: name.to_string(), evidence });
+            self.found.push(Private::new(scalar, name, evidence));
         }
     }
 
@@ -139,7 +139,8 @@ impl Search {
         if !is_found && let Some(shape) = shape::find(text) {
             let span = place.span(shape.range);
             let span = span.unwrap_or_else(|| whole(place));
-            self.found.push(Private { span, name: String::new(), evidence: Evidence::Shape(shape.what) });
+            let evidence = Evidence::Shape(shape.what);
+            self.found.push(Private { span, name: String::new(), evidence, variable: None });
         }
         if let Place::Whole(span) = place {
             self.found.iter_mut().skip(before).for_each(|one| one.span = span.clone());
@@ -169,7 +170,7 @@ impl Search {
             let from = at + line.rfind(value).unwrap_or_default();
             let span = place.span(from..from + value.len()).unwrap_or_else(|| whole(place));
             let name = name.trim_matches(['"', '\'']).to_string();
-            self.found.push(Private { span, name, evidence: Evidence::Name });
+            self.found.push(Private { span, name, evidence: Evidence::Name, variable: None });
         }
     }
 }
@@ -201,26 +202,30 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     if shape::looks_random(value) {
         return Some(Evidence::Name);
     }
-    let is_setting = value.chars().all(|letter| letter.is_ascii_digit())
-        || matches!(value, "true" | "false" | "yes" | "no" | "on" | "off" | "enabled" | "disabled" | "auto");
-    if told == Name::Ambiguous || is_setting || value.contains(char::is_whitespace) || names_secret(among, name) {
+    let is_setting = shape::is_setting(value) || shape::is_variable_name(value);
+    if told == Name::Ambiguous || is_setting || value.contains(char::is_whitespace) || is_key_of_secret(name, among) {
         return None;
     }
     if shape::is_guessable(value) {
         return Some(Evidence::Guessable);
     }
-    // The name of a key of a Secret: `password: admin-password`.
-    let is_name = name::of_value(value) != Name::Neutral && !value.contains(|letter: char| letter.is_ascii_digit());
-    (!is_name).then_some(Evidence::Name)
+    // The name of a key of a Secret: `password: admin-password`. Programs that require a key accept any word.
+    let has_digit = value.contains(|letter: char| letter.is_ascii_digit());
+    let is_name = name::of_value(value) != Name::Neutral || !name::is_password(name);
+    (has_digit || !is_name).then_some(Evidence::Name)
 }
 
-/// Returns whether a sibling entry names a Secret, so that a value is the name of a key of it.
-fn names_secret(among: &Node, name: &str) -> bool {
-    among.entries().iter().any(|entry| {
-        let other = entry.key.to_ascii_lowercase();
-        let is_named = entry.node.text().is_none_or(|text| !text.is_empty());
-        *entry.key != *name && is_named && ["secret", "secretname", "secretref"].iter().any(|end| other.ends_with(end))
-    })
+/// Returns whether a value is a key of a Secret that a sibling entry names, such as `secretKey` beside `existingSecret`.
+fn is_key_of_secret(name: &str, among: &Node) -> bool {
+    let is_key = name.to_ascii_lowercase().ends_with("key");
+    is_key
+        && among.entries().iter().any(|entry| {
+            let other = entry.key.to_ascii_lowercase();
+            let is_named = entry.node.text().is_none_or(|text| !text.is_empty());
+            *entry.key != *name
+                && is_named
+                && ["secret", "secretname", "secretref"].iter().any(|end| other.ends_with(end))
+        })
 }
 
 /// A fast check for texts that may contain names of private values. Most texts do not.

@@ -81,9 +81,13 @@ fn private_key(text: &str) -> Option<Shape> {
     })?;
     let rest = text.get(start..)?;
     let end = rest.find("-----END ").map_or(rest.len(), |at| rest[at..].find('\n').map_or(rest.len(), |end| at + end));
-    let body = rest.get(..end)?.split("-----").nth(2).unwrap_or_default().trim();
-    (!body.is_empty() && !is_placeholder(body) && !body.contains("${"))
-        .then(|| Shape { range: start..start + end, what: "a private key" })
+    let body = rest.get(..end)?.split("-----").nth(2).unwrap_or_default();
+    // A script may contain the frame of a key without a key. In JSON, a line break may be escaped.
+    let first = body.trim_start().trim_start_matches("\\n").split(['\n', '\\']).next().unwrap_or_default().trim();
+    let is_header = ["Proc-Type:", "Version:", "Comment:"].iter().any(|header| first.starts_with(header));
+    let is_encoded = first.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+    let is_key = !first.is_empty() && (is_header || is_encoded) && !is_placeholder(first);
+    is_key.then(|| Shape { range: start..start + end, what: "a private key" })
 }
 
 /// A token with a known prefix.
@@ -231,7 +235,13 @@ fn contains_placeholder(text: &str) -> bool {
     let templates = ["${", "$(", "{{", "<<", "((", "[[", "%(", "#{", "ENC["];
     let is_marked =
         text.len() > 4 && ["__", "@@", "%%"].iter().any(|mark| text.starts_with(mark) && text.ends_with(mark));
-    in_brackets || is_marked || templates.iter().any(|template| text.contains(template))
+    // `{env:TOKEN}`, `{file:token}`, and tags such as `!env_var TOKEN`.
+    let is_braced = text.starts_with('{') && text.ends_with('}') && !text.contains('"');
+    in_brackets
+        || is_marked
+        || is_braced
+        || text.starts_with('!')
+        || templates.iter().any(|template| text.contains(template))
 }
 
 /// Returns whether a value refers to the secret instead of containing it: a path, a reference to a vault, `$NAME`.
@@ -308,6 +318,20 @@ pub(super) fn is_guessable(text: &str) -> bool {
     known.contains(&plain.as_str()) || plain.starts_with("changeme")
 }
 
+/// Returns whether a value is a number, a period, a switch or a limit.
+pub(super) fn is_setting(text: &str) -> bool {
+    let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-'));
+    let is_number =
+        unit.len() < text.len() && matches!(unit, "" | "ms" | "s" | "m" | "h" | "d" | "w" | "y" | "Mi" | "Gi");
+    is_number || matches!(text, "true" | "false" | "yes" | "no" | "on" | "off" | "enabled" | "disabled" | "auto")
+}
+
+/// Returns whether a value is the name of an environment variable, such as `API_TOKEN`.
+pub(super) fn is_variable_name(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    text.contains('_') && text.bytes().all(is_letter) && text.starts_with(|letter: char| letter.is_ascii_uppercase())
+}
+
 /// Returns whether a value is a certificate or a public key.
 pub(super) fn is_public(text: &str) -> bool {
     let public = ["ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "sk-ssh-ed25519", "age1"];
@@ -343,6 +367,7 @@ mod tests {
             "https://user:${PASSWORD}@example.com",
             "https://user:password@example.com",
             "ssh://git@git.example.com/shop",
+            "echo \"-----BEGIN OPENSSH PRIVATE KEY-----\"\ncat key\necho \"-----END OPENSSH PRIVATE KEY-----\"",
             "https://api.example.com/@me:x",
             "https://example.com/?page=k7Qzv3LmX0pR9tA",
         ] {
