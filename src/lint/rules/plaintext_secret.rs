@@ -3,7 +3,7 @@ use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::facts::pods::containers;
-use crate::lint::facts::private_values::{Evidence, Private, in_address, in_secret, private_values};
+use crate::lint::facts::private_values::{Evidence, Private, in_address, in_secret, in_webhook, private_values};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
@@ -83,13 +83,13 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
             report(applied, " in its values", &at(&["spec", "values"]), help, found);
         }
         (groups::NOTIFICATION, "Provider") => {
-            let address = object.node.at_keys(&["spec", "address"]).and_then(|address| in_address(address, true));
+            let address = object.node.at_keys(&["spec", "address"]).and_then(|address| in_webhook(address, "address"));
             let help = "move the address to the key `address` of the Secret in `secretRef`, and replace the webhook: \
                         everyone who knows the address can use it";
             report(applied, "", address.as_slice(), help, found);
         }
         (groups::SOURCE, _) => {
-            let address = object.node.at_keys(&["spec", "url"]).and_then(|address| in_address(address, false));
+            let address = object.node.at_keys(&["spec", "url"]).and_then(|address| in_address(address, "url"));
             report(applied, "", address.as_slice(), "move the credentials to the Secret in `secretRef`", found);
         }
         _ => {
@@ -110,7 +110,7 @@ fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, f
         let message = match one.evidence {
             Evidence::Shape(what) => format!("{} contains {what} in plain text: `{name}`", object.reference()),
             Evidence::Guessable => {
-                format!("{} has a well-known password in `{name}`{place}", object.reference())
+                format!("{} has a well-known value in `{name}`{place}", object.reference())
             }
             Evidence::Name | Evidence::Secret => format!("{} has `{name}` in plain text{place}", object.reference()),
         };
@@ -130,7 +130,7 @@ fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
     let keys: Vec<String> = all.iter().filter(counts).map(|one| format!("`{}`", one.name)).collect();
     let (message, help) = match first.evidence {
         Evidence::Guessable => (
-            format!("{} has a well-known password in {}", object.reference(), keys.join(", ")),
+            format!("{} has a well-known value in {}", object.reference(), keys.join(", ")),
             "let something else create the Secret: if nothing replaces the value, it is the password",
         ),
         _ => (

@@ -69,14 +69,16 @@ pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
     plain.chain(encoded).collect()
 }
 
-/// The credentials in an address. `is_webhook` means that the last segment of the address may be one.
-pub(crate) fn in_address(node: &Node, is_webhook: bool) -> Option<Private> {
-    let text = node.text()?;
-    let private = |evidence: Evidence| Private::new(node, "address", evidence);
-    match shape::find(text) {
-        Some(shape) => Some(private(Evidence::Shape(shape.what))),
-        None => (is_webhook && shape::ends_with_token(text)).then(|| private(Evidence::Name)),
-    }
+/// The credentials in the address of a field.
+pub(crate) fn in_address(node: &Node, field: &str) -> Option<Private> {
+    let shape = shape::find(node.text()?)?;
+    Some(Private::new(node, field, Evidence::Shape(shape.what)))
+}
+
+/// The credentials in the address of a webhook, whose last segment may be one.
+pub(crate) fn in_webhook(node: &Node, field: &str) -> Option<Private> {
+    let is_token = shape::ends_with_token(node.text()?);
+    in_address(node, field).or_else(|| is_token.then(|| Private::new(node, field, Evidence::Name)))
 }
 
 /// The extensions of files that contain private keys in a binary format.

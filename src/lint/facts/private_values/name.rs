@@ -67,7 +67,7 @@ pub(super) fn of_value(name: &str) -> Name {
 pub(super) fn is_password(name: &str) -> bool {
     let words = words(name);
     let last = words.last().map(|last| last.trim_end_matches(|c: char| c.is_ascii_digit()));
-    last.is_some_and(|last| last.starts_with("pass") || last == "pwd" || last == "secret" || last.ends_with("password"))
+    last.is_some_and(|last| last.starts_with("pass") || last == "pwd" || last.ends_with("password"))
 }
 
 /// The last words of keys of Secrets whose values are not private: users, addresses, identifiers and settings.

@@ -209,10 +209,15 @@ fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evid
     if shape::is_guessable(value) {
         return Some(Evidence::Guessable);
     }
-    // The name of a key of a Secret: `password: admin-password`. Programs that require a key accept any word.
+    // A password may be any word, except the name of a key of a Secret: `password: admin-password`. Other values may be
+    // names: `clientSecret: web-client`, `apiKey: unused`.
     let has_digit = value.contains(|letter: char| letter.is_ascii_digit());
-    let is_name = name::of_value(value) != Name::Neutral || !name::is_password(name);
-    (has_digit || !is_name).then_some(Evidence::Name)
+    let is_private = if name::is_password(name) {
+        has_digit || name::of_value(value) == Name::Neutral
+    } else {
+        has_digit && !value.contains('-')
+    };
+    is_private.then_some(Evidence::Name)
 }
 
 /// Returns whether a value is a key of a Secret that a sibling entry names, such as `secretKey` beside `existingSecret`.

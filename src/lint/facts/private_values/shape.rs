@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::name::words;
+
 /// A part of a text that is private whatever its name is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shape {
@@ -80,7 +82,8 @@ fn private_key(text: &str) -> Option<Shape> {
         label.ends_with("PRIVATE KEY") || label.ends_with("PRIVATE KEY BLOCK")
     })?;
     let rest = text.get(start..)?;
-    let end = rest.find("-----END ").map_or(rest.len(), |at| rest[at..].find('\n').map_or(rest.len(), |end| at + end));
+    let line_end = |at: usize| rest.get(at..)?.find('\n').map(|end| at + end);
+    let end = rest.find("-----END ").and_then(line_end).unwrap_or(rest.len());
     let body = rest.get(..end)?.split("-----").nth(2).unwrap_or_default();
     // A script may contain the frame of a key without a key. In JSON, a line break may be escaped.
     let first = body.trim_start().trim_start_matches("\\n").split(['\n', '\\']).next().unwrap_or_default().trim();
@@ -112,8 +115,8 @@ fn token(text: &str) -> Option<Shape> {
 fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> {
     text.match_indices("://").map(move |(at, _)| {
         let before = text.get(..at).unwrap_or_default();
-        let scheme = before.rfind(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c)));
-        let start = scheme.map_or(0, |scheme| scheme + before[scheme..].chars().next().map_or(1, char::len_utf8));
+        let scheme = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c));
+        let start = scheme.len();
         let rest = text.get(at..).unwrap_or_default();
         let end = rest.find(|c: char| c.is_whitespace() || "\"'`,;)]}".contains(c)).unwrap_or(rest.len());
         start..at + end
@@ -214,8 +217,30 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     let text = text.trim().trim_matches(['"', '\'']);
     let lower = text.to_ascii_lowercase();
     let is_of_one_sign = text.chars().all(|c| !c.is_alphanumeric()) || lower.chars().all(|c| c == 'x' || c == '-');
-    let words =
-        ["todo", "tbd", "fixme", "none", "null", "n/a", "undefined", "redacted", "placeholder", "dummy", "unset"];
+    let words = [
+        "todo",
+        "tbd",
+        "fixme",
+        "none",
+        "null",
+        "n/a",
+        "undefined",
+        "redacted",
+        "placeholder",
+        "dummy",
+        "unset",
+        "unused",
+        "not-used",
+        "notused",
+        "not-needed",
+        "notneeded",
+        "fake",
+        "notasecret",
+        "not-a-secret",
+        "empty",
+        "string",
+        "sk-no-key-required",
+    ];
     let starts =
         ["replace", "your", "insert", "enter", "put-", "put_", "put ", "fill", "set-me", "set_me", "set me", "setme"];
     text.is_empty()
@@ -275,47 +300,30 @@ fn is_reference(text: &str) -> bool {
 pub(super) fn is_guessable(text: &str) -> bool {
     let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let known = [
-        "changeme",
-        "changeit",
-        "changethis",
-        "changemeplease",
-        "pleasechangeme",
-        "password",
-        "passwd",
-        "pass",
-        "secret",
-        "admin",
         "adminadmin",
         "administrator",
-        "root",
-        "test",
-        "testing",
-        "example",
-        "default",
-        "demo",
-        "guest",
-        "user",
-        "letmein",
-        "supersecret",
-        "mysecret",
-        "mypassword",
-        "secretpassword",
-        "examplepassword",
-        "postgres",
-        "token",
-        "apikey",
-        "key",
-        "foo",
-        "bar",
+        "changeit",
+        "changethis",
         "foobar",
-        "string",
-        "fake",
-        "notasecret",
-        "insecure",
-        "unused",
-        "empty",
+        "guest",
+        "letmein",
+        "mypassword",
+        "mysecret",
+        "passwd",
+        "pleasechangeme",
+        "postgres",
+        "secretpassword",
+        "supersecret",
     ];
-    known.contains(&plain.as_str()) || plain.starts_with("changeme")
+    // `test-token`, `my_secret_key`, `adminPassword`.
+    let vocabulary = [
+        "access", "admin", "api", "bar", "client", "default", "demo", "example", "foo", "key", "my", "pass",
+        "password", "root", "sample", "secret", "some", "super", "test", "testing", "token", "user",
+    ];
+    let words = words(text);
+    known.contains(&plain.as_str())
+        || plain.starts_with("changeme")
+        || (!words.is_empty() && words.iter().all(|word| vocabulary.contains(&word.as_str())))
 }
 
 /// Returns whether a value is a number, a period, a switch or a limit.
