@@ -11,7 +11,6 @@ mod automation;
 mod order;
 mod presence;
 mod rule;
-mod tenants;
 mod rules;
 mod run;
 

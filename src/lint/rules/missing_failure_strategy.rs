@@ -98,6 +98,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let place = field.unwrap_or_else(|| missing_in_spec(release, &format!("{}.{absent}", stuck[0])));
         let help = remedy(&stuck, has_strategy);
         let finding = Finding::warning(RULE.id, place, message).help(help).about(release.reference());
+        // Releases of another version have another remedy.
+        let cause = format!("{actions} {has_strategy:?}");
+        let finding = finding.caused_by(cause, "", format!(" HelmReleases do not retry a failed {actions}"));
         found.push(finding.related(release.span().clone(), "this HelmRelease"));
     }
 }

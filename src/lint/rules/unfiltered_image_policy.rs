@@ -76,7 +76,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     for view in fleet.views {
         let mut automations = None;
         for applied in view.of_kind(groups::IMAGE, "ImagePolicy") {
-            let Some((place, message)) = fault(&applied) else { continue };
+            let Some(Fault { place, message, summary }) = fault(&applied) else { continue };
             let pushing = automations.get_or_insert_with(|| pushing_to_production(fleet, view));
             let pushing = pushing.iter().find(|automation| updates(automation, applied.object));
             let reference = applied.object.reference();
@@ -87,7 +87,9 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
             let help = format!(
                 "select the intended tags with `filterTags`, or set an upper bound for the range, as in `1.x`: otherwise {reach}"
             );
-            let mut finding = Finding::warning(RULE.id, place, message).help(help).about(reference);
+            let is_pushed = if pushing.is_some() { "pushed" } else { "" };
+            let finding = Finding::warning(RULE.id, place, message).help(help).about(reference);
+            let mut finding = finding.caused_by(format!("{summary}{is_pushed}"), "", summary);
             match pushing {
                 Some(automation) => {
                     let label = format!("{} pushes it to a branch that production reconciles", automation.reference());
@@ -103,8 +105,15 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     }
 }
 
-/// The place and the message of a policy that selects unintended tags.
-fn fault(applied: &Applied<'_>) -> Option<(Span, String)> {
+/// The fault of a policy that selects unintended tags.
+struct Fault {
+    place: Span,
+    message: String,
+    /// The message for several policies, after their number.
+    summary: &'static str,
+}
+
+fn fault(applied: &Applied<'_>) -> Option<Fault> {
     let object = applied.object;
     if applied.completion.mentions("filterTags") {
         return None;
@@ -118,16 +127,18 @@ fn fault(applied: &Applied<'_>) -> Option<(Span, String)> {
     if let Some(node) = policy.get("semver").and_then(|semver| semver.get("range")) {
         let text = node.text()?;
         let range = Range::parse(text).filter(Range::is_unbounded)?;
-        let message = if range.is_unrestricted() {
-            format!("{reference} selects any version: `{text}`")
+        let (message, summary) = if range.is_unrestricted() {
+            (format!("{reference} selects any version: `{text}`"), " ImagePolicies select any version")
         } else {
-            format!("{reference} selects any newer version: `{text}` has no upper bound")
+            let message = format!("{reference} selects any newer version: `{text}` has no upper bound");
+            (message, " ImagePolicies select any newer version")
         };
-        return Some((node.span().clone(), message));
+        return Some(Fault { place: node.span().clone(), message, summary });
     }
     let order = |field: &str| policy.entry(field).filter(|entry| entry.node.is_map() || entry.node.is_null());
     let entry = order("alphabetical").or_else(|| order("numerical"))?;
-    Some((entry.key_span(), format!("{reference} sorts all tags without a filter")))
+    let message = format!("{reference} sorts all tags without a filter");
+    Some(Fault { place: entry.key_span(), message, summary: " ImagePolicies sort all tags without a filter" })
 }
 
 /// The automations of a cluster that push to a branch that a production cluster reconciles.
