@@ -27,7 +27,7 @@ pub use engine::outcome::Gap;
 pub use install::installation::{CONTROLLERS, DEFAULT_CONTROLLERS, installs};
 pub use install::lockdown::{Installation, Locks, locks_of_instance, reverting_places};
 pub use install::manifests::components;
-pub use install::version::Strictness;
+pub use install::version::{FluxVersion, Strictness};
 pub use model::applier_kind::{ApplierKind, State};
 pub use model::built_object::Built;
 pub use model::completion::Completion;

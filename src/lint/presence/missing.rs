@@ -178,6 +178,8 @@ fn written_name(object: &Object) -> Option<&str> {
     let node = object.node.at_keys(&["metadata", "name"])?;
     let written = node.origin.written().text().trim_matches(['"', '\'']);
     (matches!(node.origin, Origin::Via(_)) && Some(written) != node.text()).then_some(written)
+}
+
 /// Returns whether the end of a name is a hash that kustomize adds to generated objects.
 ///
 /// Source: `encode` of kustomize's hasher, which writes ten characters of an alphabet without vowels.

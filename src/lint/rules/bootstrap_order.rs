@@ -141,6 +141,10 @@ declare! {
     ///   namespace: apps
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies);

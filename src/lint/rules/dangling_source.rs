@@ -63,6 +63,11 @@ declare! {
     ///     namespace: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. OCIRepositories are charts from Flux 2.3 on, and ExternalArtifacts are sources from
+    /// Flux 2.7 on.
+    ///
     /// ## Source
     ///
     /// [Flux: source reference](https://fluxcd.io/flux/components/kustomize/kustomizations/#source-reference)

@@ -77,6 +77,10 @@ declare! {
     ///   namespace: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)

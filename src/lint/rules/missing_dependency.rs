@@ -156,6 +156,10 @@ declare! {
     ///   interval: 1h
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies)

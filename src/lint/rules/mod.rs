@@ -81,6 +81,9 @@ rules! {
     mod watch_label_missing;
 }
 
+/// The id of the rule whose findings point at private values. Output masks them.
+pub const PLAINTEXT_SECRET: &str = plaintext_secret::RULE.id;
+
 /// The rule with an id.
 pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.id == id)

@@ -100,6 +100,10 @@ declare! {
     ///     name: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. `healthCheckExprs` exists from Flux 2.5 on, and `readyExpr` from Flux 2.7 on.
+    ///
     /// ## Source
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)

@@ -1,11 +1,9 @@
-mod automation;
-
 use crate::base::finding::Finding;
 use crate::kube::groups;
+use crate::lint::automation::{Automation, Push, production_sources};
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
-use automation::{Automation, Push, reconciles};
 
 declare! {
     /// Image automation pushes to a branch that production reconciles.
@@ -87,6 +85,10 @@ declare! {
     ///   name: web
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: push updates to a different branch](https://fluxcd.io/flux/guides/image-update/#push-updates-to-a-different-branch)
@@ -106,16 +108,7 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
 }
 
 fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<Finding> {
-    // The views list a hub before the remote clusters that it applies to.
-    let mut home = None;
-    let mut hits = Vec::new();
-    for view in fleet.views {
-        if view.receiver.target.is_none() {
-            home = Some(view);
-        }
-        let Some(home) = home.filter(|_| view.context.is_production) else { continue };
-        hits.extend(reconciles(view, home, automation, push).map(|source| (view.receiver.to_string(), source)));
-    }
+    let hits = production_sources(fleet, automation, push);
     let (_, source) = hits.first()?;
     let reference = automation.object.reference();
     let message = format!("{reference} pushes to `{}`, which production reconciles", push.branch);

@@ -1,9 +1,10 @@
-//! The branches and the directory that an ImageUpdateAutomation changes.
+//! ImageUpdateAutomations: the branches and the directory that they change, and the clusters that reconcile these.
 
+use super::fleet::Fleet;
+use super::view::View;
 use crate::address::{Address, short_reference};
 use crate::flux::{Applied, Applier};
 use crate::kube::{Object, groups};
-use crate::lint::view::View;
 use crate::text::Span;
 use crate::yaml::{Node, Style, Value};
 
@@ -13,27 +14,27 @@ const DEFAULT_BRANCH: &str = "master";
 /// The known settings of an ImageUpdateAutomation.
 pub(super) struct Automation<'a> {
     /// The ImageUpdateAutomation.
-    pub(crate) object: &'a Object,
+    pub(super) object: &'a Object,
     /// The branches that it pushes to.
-    pub(crate) pushes: Vec<Push>,
+    pub(super) pushes: Vec<Push>,
     address: Address,
     /// The directory that it changes, relative to the root of the repository.
     folder: String,
 }
 
 /// A branch that an automation pushes to.
-pub(crate) struct Push {
+pub(super) struct Push {
     /// The name of the branch.
-    pub(crate) branch: String,
+    pub(super) branch: String,
     /// The place of the field that sets the branch.
-    pub(crate) place: Span,
+    pub(super) place: Span,
 }
 
 impl<'a> Automation<'a> {
     /// Reads an automation that a cluster receives. Returns `None` if it is suspended or its repository is unknown.
     ///
     /// Source: `internal/source/git.go` of image-automation-controller.
-    pub(crate) fn of(view: &View<'a>, applied: &Applied<'a>) -> Option<Self> {
+    pub(super) fn of(view: &View<'a>, applied: &Applied<'a>) -> Option<Self> {
         let object = applied.object;
         let at = |keys: &[&str]| object.node.at_keys(keys);
         if at(&["spec", "suspend"]).and_then(Node::text) == Some("true") {
@@ -64,14 +65,28 @@ impl<'a> Automation<'a> {
     }
 }
 
-/// Returns the source from which a cluster reconciles the pushed changes of an automation. `home` contains the sources of
-/// the cluster: it is the cluster itself, or the hub that applies to it.
-pub(crate) fn reconciles<'a>(
-    view: &View<'a>,
-    home: &View<'a>,
+/// The sources from which production clusters reconcile the pushed changes of an automation, with the cluster.
+pub(super) fn production_sources<'a>(
+    fleet: &Fleet<'a>,
     automation: &Automation<'_>,
     push: &Push,
-) -> Option<&'a Object> {
+) -> Vec<(String, &'a Object)> {
+    // The views list a hub before the remote clusters that it applies to.
+    let mut home = None;
+    let mut hits = Vec::new();
+    for view in fleet.views {
+        if view.receiver.target.is_none() {
+            home = Some(view);
+        }
+        let Some(home) = home.filter(|_| view.context.is_production) else { continue };
+        hits.extend(reconciles(view, home, automation, push).map(|source| (view.receiver.to_string(), source)));
+    }
+    hits
+}
+
+/// Returns the source from which a cluster reconciles the pushed changes of an automation. `home` contains the sources of
+/// the cluster: it is the cluster itself, or the hub that applies to it.
+fn reconciles<'a>(view: &View<'a>, home: &View<'a>, automation: &Automation<'_>, push: &Push) -> Option<&'a Object> {
     home.of_kind(groups::SOURCE, "GitRepository").find_map(|applied| {
         let source = applied.object;
         let is_reconciled = fetches(source, automation, push) && is_applied(view, source, automation);
