@@ -21,7 +21,7 @@ use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, Rule};
 use crate::lint::rules::RULES;
-use crate::lint::view::{BeforeFlux, View};
+use crate::lint::view::View;
 use crate::text::{Index, Tree};
 
 /// The result of a run.
