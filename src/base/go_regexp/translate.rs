@@ -33,6 +33,7 @@ pub(super) fn translate(pattern: &str) -> Result<String, Refused> {
 }
 
 /// The flags of `(?ismU)`.
+#[expect(clippy::struct_excessive_bools, reason = "Go has these flags")]
 #[derive(Debug, Clone, Copy, Default)]
 struct Flags {
     fold: bool,
@@ -67,7 +68,7 @@ struct Translator<'p> {
     names: BTreeSet<&'p str>,
 }
 
-impl<'p> Translator<'p> {
+impl Translator<'_> {
     /// Translates the next token, and returns whether it is a repetition.
     fn step(&mut self, first: char, after_repeat: bool) -> Result<bool, Refused> {
         match first {
@@ -105,16 +106,14 @@ impl<'p> Translator<'p> {
                 self.advance(1);
                 return self.repeat(Count { min: 0, max: None, sign: Some(first) }, after_repeat);
             }
-            '{' => match Count::read(self.rest)? {
-                Some((count, rest)) => {
+            '{' => {
+                if let Some((count, rest)) = Count::read(self.rest)? {
                     self.rest = rest;
                     return self.repeat(count, after_repeat);
                 }
-                None => {
-                    self.advance(1);
-                    self.literal(u32::from('{'));
-                }
-            },
+                self.advance(1);
+                self.literal(u32::from('{'));
+            }
             '\\' => self.escape()?,
             other => {
                 self.advance(other.len_utf8());
@@ -199,10 +198,8 @@ impl<'p> Translator<'p> {
             }
             self.rest = rest;
             // `regex-lite` has neither names that start with a digit nor two groups of a name.
-            return match name.starts_with(|c: char| c.is_ascii_digit()) || !self.names.insert(name) {
-                true => self.open("("),
-                false => self.open(&format!("(?P<{name}>")),
-            };
+            let is_unnamed = name.starts_with(|c: char| c.is_ascii_digit()) || !self.names.insert(name);
+            return if is_unnamed { self.open("(") } else { self.open(&format!("(?P<{name}>")) };
         }
         self.advance(2);
         let (mut flags, mut set, mut has_flag) = (self.flags, true, false);
