@@ -1,0 +1,57 @@
+// Command flux-live runs Flux's kustomize-controller against a real API server, and records what it does with the
+// cases.
+//
+// `flux-live PROGRAMS STATE CASE...` prints one JSON object: for each case and each of its clusters, the state in which
+// its Kustomizations end. A case is a directory, or a Markdown file with a block for each file. `record` builds the
+// programs and calls it.
+package main
+
+import (
+	"encoding/json"
+	"log"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	log.SetFlags(log.Ltime)
+	programs, state, cases := os.Args[1], os.Args[2], os.Args[3:]
+	stack := start(programs, state)
+	defer stack.stop()
+	answers := map[string]map[string]*Answer{}
+	for _, path := range cases {
+		files, err := readCase(path)
+		if err != nil {
+			log.Fatal(path, ": ", err)
+		}
+		clusters := map[string]*Answer{}
+		for _, root := range rootsOf(files) {
+			answer, err := stack.observe(files, root)
+			if err != nil {
+				log.Printf("%s %s: %v", path, root.path, err)
+				answer = &Answer{Failed: err.Error()}
+			}
+			clusters[root.path] = answer
+			log.Printf("%s %s: %s", path, root.path, answer.summary())
+		}
+		if len(clusters) > 0 {
+			answers[caseName(path)] = clusters
+		}
+	}
+	encoder := json.NewEncoder(os.Stdout)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	must(encoder.Encode(answers))
+}
+
+// caseName is the name of a case within the directory of its rule.
+func caseName(path string) string {
+	name := filepath.Base(path)
+	return name[:len(name)-len(filepath.Ext(name))]
+}
+
+func must(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
