@@ -48,6 +48,11 @@ impl State {
         self.ready == "True"
     }
 
+    /// Whether it failed or waited before it applied an object.
+    pub(super) fn applied_nothing(&self) -> bool {
+        !self.is_ready() && self.inventory.is_empty()
+    }
+
     pub(super) fn is_suspended(&self) -> bool {
         self.ready == "Suspended"
     }

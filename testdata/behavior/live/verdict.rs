@@ -15,21 +15,53 @@ pub(super) enum Claim {
     Deletes,
     /// An object is applied that must not be.
     LetsIn,
+    /// An object is applied that must not be, or the API server refuses it.
+    FailsOrLetsIn,
     /// A controller decides that does not run there, or the fault is not a failure.
     Elsewhere,
 }
 
-/// Returns what an error of a rule claims.
-pub(super) fn claim_of(rule: &str) -> Claim {
-    match rule {
+/// The kinds whose controllers do not run there.
+const ELSEWHERE: &[&str] = &[
+    "Alert",
+    "ArtifactGenerator",
+    "FluxInstance",
+    "HelmChart",
+    "HelmRelease",
+    "HelmRepository",
+    "ImagePolicy",
+    "ImageRepository",
+    "ImageUpdateAutomation",
+    "Provider",
+    "Receiver",
+    "ResourceSet",
+    "ResourceSetInputProvider",
+];
+
+/// Returns what an error claims.
+pub(super) fn claim_of(finding: &Finding) -> Claim {
+    match finding.rule {
         "object-owned-twice" | "deletion-deadlock" | "missing-prune" => Claim::Deletes,
-        "tenant-escape" | "tenant-forbidden-object" | "tenant-cluster-admin" | "missing-service-account"
-        | "lockdown-missing" => Claim::LetsIn,
-        "automation-pushes-to-synced-branch" | "dangling-image-policy" | "dangling-values" | "duplicate-cluster-identity"
-        | "floating-version" | "insecure-source" | "invalid-git-url" | "legacy-oci-helm-repository"
-        | "missing-storage-namespace" | "plaintext-secret" | "privileged-workload" | "receiver-target"
-        | "registry-without-provider" | "tenant-baseline" | "unauthenticated-receiver" | "unfiltered-image-policy"
+        "tenant-escape" | "tenant-cluster-admin" | "missing-service-account" | "lockdown-missing" => Claim::LetsIn,
+        "rbac-escalation" | "tenant-forbidden-object" | "target-namespace-mismatch" => Claim::FailsOrLetsIn,
+        "automation-pushes-to-synced-branch"
+        | "dangling-image-policy"
+        | "dangling-values"
+        | "duplicate-cluster-identity"
+        | "floating-version"
+        | "insecure-source"
+        | "invalid-git-url"
+        | "legacy-oci-helm-repository"
+        | "missing-storage-namespace"
+        | "plaintext-secret"
+        | "privileged-workload"
+        | "receiver-target"
+        | "registry-without-provider"
+        | "tenant-baseline"
+        | "unauthenticated-receiver"
+        | "unfiltered-image-policy"
         | "unverified-artifact" => Claim::Elsewhere,
+        _ if finding.object.as_ref().is_some_and(|object| ELSEWHERE.contains(&&*object.kind)) => Claim::Elsewhere,
         _ => Claim::Fails,
     }
 }
@@ -42,8 +74,14 @@ impl Claim {
             // A Kustomization that does not exist was not applied, since its parent failed.
             Self::Fails => states().any(|state| state.is_none_or(|state| !state.is_ready())),
             Self::Deletes => {
-                let owned = |names: &BTreeSet<String>| names.iter().any(|name| is_named(finding, name));
-                answer.lost.keys().any(|name| is_named(finding, name)) || owned(&answer.stuck) || owned(&answer.kept)
+                let remains = |names: &BTreeSet<String>| names.iter().any(|name| is_named(finding, name));
+                let is_lost = |name: &String| {
+                    is_named(finding, name) || states().flatten().any(|state| state.inventory.contains(name))
+                };
+                answer.lost.keys().any(is_lost) || remains(&answer.stuck) || remains(&answer.kept)
+            }
+            Self::FailsOrLetsIn => {
+                states().any(|state| state.is_none_or(|state| !state.is_ready() || !state.inventory.is_empty()))
             }
             Self::LetsIn => states().flatten().any(|state| state.is_ready() || !state.inventory.is_empty()),
             Self::Elsewhere => true,
@@ -55,9 +93,12 @@ impl Claim {
 fn is_named(finding: &Finding, identity: &str) -> bool {
     let (kind, name) = identity.split_once(' ').unwrap();
     let kind = kind.split('.').next().unwrap();
-    let of_object = finding.object.as_ref().is_some_and(|object| &*object.kind == kind && name.ends_with(&*object.name));
+    let of_object =
+        finding.object.as_ref().is_some_and(|object| &*object.kind == kind && name.ends_with(&*object.name));
     let short = name.rsplit('/').next().unwrap();
-    of_object || finding.message.contains(&format!("{kind} `{name}`")) || finding.message.contains(&format!("{kind} `{short}`"))
+    of_object
+        || finding.message.contains(&format!("{kind} `{name}`"))
+        || finding.message.contains(&format!("{kind} `{short}`"))
 }
 
 /// The Kustomizations that a finding is about: those that it names or is at, else those that apply its object, else those
@@ -69,7 +110,8 @@ pub(super) fn about(finding: &Finding, answer: &Answer) -> BTreeSet<String> {
     }
     if let Some(object) = &finding.object {
         let namespace = object.namespace.as_deref();
-        let identity = namespace.map_or_else(|| object.name.to_string(), |namespace| format!("{namespace}/{}", object.name));
+        let identity =
+            namespace.map_or_else(|| object.name.to_string(), |namespace| format!("{namespace}/{}", object.name));
         let applies = |state: &State| {
             let same = |entry: &String| {
                 let (kind, name) = entry.split_once(' ').unwrap();
@@ -83,7 +125,9 @@ pub(super) fn about(finding: &Finding, answer: &Answer) -> BTreeSet<String> {
         let path = finding.at.span.file().path();
         let depth = |state: &State| {
             let folder = state.path.trim_start_matches("./").trim_end_matches('/');
-            let is_below = folder.is_empty() || folder == "." || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+            let is_below = folder.is_empty()
+                || folder == "."
+                || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
             is_below.then_some(folder.len())
         };
         let deepest = answer.kustomizations.values().filter_map(depth).max();
@@ -119,6 +163,12 @@ pub(super) fn is_about(finding: &Finding, name: &str, answer: &Answer) -> bool {
         return true;
     }
     let Some(state) = answer.kustomizations.get(name) else { return false };
+    if let Some(object) = &finding.object {
+        let namespace = object.namespace.as_deref().map(|namespace| format!("/{namespace}")).unwrap_or_default();
+        if state.message.contains(&format!("{}{namespace}/{}", object.kind, object.name)) {
+            return true;
+        }
+    }
     let folder = state.path.trim_start_matches("./").trim_end_matches('/');
     let places = finding.related.iter().chain([&finding.at]);
     !folder.is_empty()

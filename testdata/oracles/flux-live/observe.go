@@ -18,7 +18,9 @@ import (
 // Answer is what became of a cluster.
 type Answer struct {
 	// Failed is why the cluster could not be bootstrapped.
-	Failed         string            `json:"failed,omitempty"`
+	Failed string `json:"failed,omitempty"`
+	// Version is the minor version of Flux that the case states, if it is not the recorded one.
+	Version        string            `json:"version,omitempty"`
 	Arguments      []string          `json:"arguments,omitempty"`
 	Kustomizations map[string]*State `json:"kustomizations,omitempty"`
 	// Lost are objects in two inventories that disappear with one of the Kustomizations, which is named.
@@ -37,6 +39,16 @@ type State struct {
 	Inventory []string `json:"inventory,omitempty"`
 }
 
+// waits tells whether a Kustomization is not ready.
+func (answer *Answer) waits() bool {
+	for _, state := range answer.Kustomizations {
+		if state.Ready != "True" {
+			return true
+		}
+	}
+	return false
+}
+
 func (answer *Answer) summary() string {
 	ready := 0
 	for _, state := range answer.Kustomizations {
@@ -50,7 +62,7 @@ func (answer *Answer) summary() string {
 var kustomizations = schema.GroupVersionResource{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Resource: "kustomizations"}
 
 // observe bootstraps a cluster, waits until nothing changes any more, empties the repository, and waits again.
-func (stack *Stack) observe(files Files, root *Root) (*Answer, error) {
+func (stack *Stack) observe(files Files, root *Root, complete bool) (*Answer, error) {
 	if err := stack.reset(); err != nil {
 		return nil, err
 	}
@@ -62,7 +74,14 @@ func (stack *Stack) observe(files Files, root *Root) (*Answer, error) {
 		cancel()
 		return nil, err
 	}
-	answer := &Answer{Arguments: root.arguments}
+	if err := stack.installOld(files, root.version); err != nil {
+		cancel()
+		return nil, err
+	}
+	if !complete {
+		standins.provide()
+	}
+	answer := &Answer{Version: root.version, Arguments: root.arguments}
 	for _, object := range root.bootstrap {
 		if namespace := object.GetNamespace(); namespace != "" && namespace != "flux-system" {
 			_ = stack.apply(named("v1", "Namespace", "", namespace))
@@ -82,6 +101,11 @@ func (stack *Stack) observe(files Files, root *Root) (*Answer, error) {
 	}()
 	objects := stack.settle(ctx, answer)
 	answer.Lost = stack.lose(ctx, answer, objects)
+	if answer.waits() {
+		// Its workers may be waiting for objects that never become ready.
+		end(process)
+		process = stack.control(root.arguments)
+	}
 	// The repository becomes empty but for the objects of the bootstrap.
 	kept := Files{path.Join(root.path, "all.yaml"): text(map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"name": "empty", "namespace": "flux-system"}})}
@@ -127,14 +151,14 @@ func (stack *Stack) settle(ctx context.Context, answer *Answer) map[string]*Entr
 	changed := started
 	last := ""
 	entries := map[string]*Entry{}
-	for time.Since(started) < 75*time.Second {
+	for time.Since(started) < 100*time.Second {
 		time.Sleep(250 * time.Millisecond)
 		list, err := stack.dynamic.Resource(kustomizations).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			continue
 		}
 		states := map[string]*State{}
-		ready, waits := len(list.Items) > 0, false
+		ready, waits, first := len(list.Items) > 0, false, false
 		clear(entries)
 		for index := range list.Items {
 			object := &list.Items[index]
@@ -162,6 +186,7 @@ func (stack *Stack) settle(ctx context.Context, answer *Answer) map[string]*Entr
 			state.Inventory = inventory(object, name, entries)
 			states[name] = state
 			ready = ready && state.Ready != "Unknown" && state.Ready != "False" && !waits
+			first = first || state.Ready == "Unknown"
 			waits = waits || state.Reason == "HealthCheckFailed" || state.Reason == "DependencyNotReady"
 		}
 		answer.Kustomizations = states
@@ -170,23 +195,19 @@ func (stack *Stack) settle(ctx context.Context, answer *Answer) map[string]*Entr
 			last, changed = now, time.Now()
 		}
 		quiet := 4 * time.Second
-		if waits {
+		if first {
+			// kustomize-controller waits at least 30 seconds for health checks.
+			quiet = 36 * time.Second
+		} else if waits {
 			quiet = 9 * time.Second
 		} else if ready {
 			quiet = 1500 * time.Millisecond
 		}
-		if time.Since(changed) > quiet && len(states) > 0 && !(len(states) == 1 && states[first(states)].Ready == "Unknown" && time.Since(started) < 20*time.Second) {
+		if time.Since(changed) > quiet && len(states) > 0 {
 			break
 		}
 	}
 	return entries
-}
-
-func first(states map[string]*State) string {
-	for name := range states {
-		return name
-	}
-	return ""
 }
 
 func summary(states map[string]*State) string {

@@ -4,7 +4,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/fluxcd/pkg/kustomize"
@@ -22,6 +24,8 @@ type Root struct {
 	bootstrap []*unstructured.Unstructured
 	arguments []string
 	url       string
+	// version is the minor version of Flux, such as 2.7, if the case states one.
+	version string
 }
 
 // rootsOf finds the clusters: the directories of FluxInstances with a sync, those with a Kustomization that applies
@@ -76,10 +80,29 @@ func rootsOf(files Files) []*Root {
 	}
 	found := make([]*Root, 0, len(roots))
 	for _, root := range roots {
+		root.age(files)
 		found = append(found, root)
 	}
 	sort.Slice(found, func(a, b int) bool { return found[a].path < found[b].path })
 	return found
+}
+
+var stated = regexp.MustCompile(`(?:app.kubernetes.io/version: "?v|\bversion: "?[v=~^]?)2\.(\d+)\b`)
+
+// age finds the version of a cluster, in its directory or else in the only place that states one, and sets the defaults
+// of that version.
+func (root *Root) age(files Files) {
+	for _, inside := range []bool{true, false} {
+		for _, name := range files.paths() {
+			isFlux := strings.Contains(files[name], "kind: FluxInstance") || path.Base(name) == "gotk-components.yaml"
+			if match := stated.FindStringSubmatch(files[name]); match != nil && isFlux && root.version == "" && below(name, root.path) == inside {
+				root.version = "2." + match[1]
+			}
+		}
+	}
+	if minor, err := strconv.Atoi(strings.TrimPrefix(root.version, "2.")); err == nil && minor < 9 && !strings.Contains(strings.Join(root.arguments, " "), "StrictPostBuildSubstitutions") {
+		root.arguments = append(root.arguments, "--feature-gates=StrictPostBuildSubstitutions=false")
+	}
 }
 
 // within tells whether a root is the directory, below it or above it.
@@ -167,6 +190,11 @@ func bootstrapped(files Files, at string, sync *unstructured.Unstructured) *Root
 	candidates := build(files, at)
 	if folder := path.Join(at, "flux-system"); files.has(path.Join(folder, "kustomization.yaml")) {
 		candidates = append(build(files, folder), candidates...)
+	}
+	for _, name := range files.paths() {
+		if below(name, at) {
+			candidates = append(candidates, objects(name, files[name])...)
+		}
 	}
 	candidates = append(candidates, files.all()...)
 	root.arguments = arguments(candidates)

@@ -74,7 +74,7 @@ func (server *FileServer) put(name string, files Files, ignore string) string {
 	compressed := gzip.NewWriter(&archive)
 	writer := tar.NewWriter(compressed)
 	for _, file := range files.paths() {
-		if ignored(matcher, file) {
+		if ignored(matcher, file) || file == ".fleetwright.yaml" {
 			continue
 		}
 		must(writer.WriteHeader(&tar.Header{Name: file, Mode: 0o644, Size: int64(len(files[file])), Typeflag: tar.TypeReg}))
@@ -362,6 +362,24 @@ func (standins *Standins) prepare() error {
 		}
 	}
 	return nil
+}
+
+// provide creates the namespaces that the cases of a rule omit: those of objects that nothing in the case declares.
+func (standins *Standins) provide() {
+	declared, used := map[string]bool{}, map[string]bool{}
+	for _, object := range standins.files.all() {
+		if object.GetKind() == "Namespace" {
+			declared[object.GetName()] = true
+		}
+		used[object.GetNamespace()] = true
+		target, _, _ := unstructured.NestedString(object.Object, "spec", "targetNamespace")
+		used[target] = true
+	}
+	for name := range used {
+		if name != "" && !declared[name] && !strings.ContainsAny(name, "${<") {
+			_ = standins.stack.apply(named("v1", "Namespace", "", name))
+		}
+	}
 }
 
 // define creates a definition that accepts every object of a kind. A kind has namespaces if an object has one.
