@@ -10,7 +10,6 @@ mod fleet;
 mod order;
 mod presence;
 mod rule;
-mod tenants;
 mod rules;
 mod run;
 
