@@ -20,7 +20,7 @@ pub(super) struct Answer {
     pub(super) kustomizations: BTreeMap<String, State>,
     /// Objects of two inventories that disappear with one of the Kustomizations.
     #[serde(default)]
-    pub(super) lost: BTreeMap<String, String>,
+    pub(super) lost: BTreeSet<String>,
     /// Objects that exist after the repository became empty.
     #[serde(default)]
     pub(super) kept: BTreeSet<String>,

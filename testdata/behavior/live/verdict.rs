@@ -60,6 +60,14 @@ pub(super) fn claim_of(finding: &Finding) -> Claim {
         | "tenant-baseline"
         | "unauthenticated-receiver"
         | "unfiltered-image-policy"
+        | "missing-drift-detection"
+        | "missing-failure-strategy"
+        | "missing-timeout"
+        | "runtime-info-drift"
+        | "suspended-in-git"
+        | "unreachable-object"
+        | "unsized-instance"
+        | "watch-label-missing"
         | "unverified-artifact" => Claim::Elsewhere,
         _ if finding.object.as_ref().is_some_and(|object| ELSEWHERE.contains(&&*object.kind)) => Claim::Elsewhere,
         _ => Claim::Fails,
@@ -78,7 +86,7 @@ impl Claim {
                 let is_lost = |name: &String| {
                     is_named(finding, name) || states().flatten().any(|state| state.inventory.contains(name))
                 };
-                answer.lost.keys().any(is_lost) || remains(&answer.stuck) || remains(&answer.kept)
+                answer.lost.iter().any(is_lost) || remains(&answer.stuck) || remains(&answer.kept)
             }
             Self::FailsOrLetsIn => {
                 states().any(|state| state.is_none_or(|state| !state.is_ready() || !state.inventory.is_empty()))
@@ -156,9 +164,14 @@ fn named(finding: &Finding) -> BTreeSet<String> {
     names
 }
 
+/// Whether a finding may be the reason why a Kustomization is not ready.
+pub(super) fn explains(finding: &Finding, name: &str, answer: &Answer) -> bool {
+    !matches!(claim_of(finding), Claim::LetsIn | Claim::Elsewhere) && is_about(finding, name, answer)
+}
+
 /// Whether a finding is about a Kustomization, in the widest sense: it names or applies it, or a related place is in its
 /// directory.
-pub(super) fn is_about(finding: &Finding, name: &str, answer: &Answer) -> bool {
+fn is_about(finding: &Finding, name: &str, answer: &Answer) -> bool {
     if about(finding, answer).contains(name) {
         return true;
     }

@@ -7,10 +7,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"log"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 func main() {
@@ -38,10 +42,21 @@ func main() {
 			answers[caseName(path)] = clusters
 		}
 	}
-	encoder := json.NewEncoder(os.Stdout)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", " ")
-	must(encoder.Encode(answers))
+	print(answers)
+}
+
+// print writes the answers with one line for each case.
+func print(answers map[string]map[string]*Answer) {
+	separator := "{\n"
+	for _, name := range slices.Sorted(maps.Keys(answers)) {
+		var line bytes.Buffer
+		encoder := json.NewEncoder(&line)
+		encoder.SetEscapeHTML(false)
+		must(encoder.Encode(answers[name]))
+		fmt.Printf("%s %q: %s", separator, name, bytes.TrimSpace(line.Bytes()))
+		separator = ",\n"
+	}
+	fmt.Println("\n}")
 }
 
 // isComplete tells whether a case has all namespaces that it needs: it is a whole repository, or of a rule about them.

@@ -23,8 +23,8 @@ type Answer struct {
 	Version        string            `json:"version,omitempty"`
 	Arguments      []string          `json:"arguments,omitempty"`
 	Kustomizations map[string]*State `json:"kustomizations,omitempty"`
-	// Lost are objects in two inventories that disappear with one of the Kustomizations, which is named.
-	Lost map[string]string `json:"lost,omitempty"`
+	// Lost are objects in two inventories that disappear with one of the Kustomizations.
+	Lost []string `json:"lost,omitempty"`
 	// Kept and Stuck are the objects that exist, or wait for their deletion, after the repository became empty.
 	Kept  []string `json:"kept,omitempty"`
 	Stuck []string `json:"stuck,omitempty"`
@@ -100,7 +100,7 @@ func (stack *Stack) observe(files Files, root *Root, complete bool) (*Answer, er
 		<-done
 	}()
 	objects := stack.settle(ctx, answer)
-	answer.Lost = stack.lose(ctx, answer, objects)
+	answer.Lost = stack.lose(ctx, objects)
 	if answer.waits() {
 		// Its workers may be waiting for objects that never become ready.
 		end(process)
@@ -278,6 +278,10 @@ func (stack *Stack) normal(message string) string {
 		sort.Strings(parts)
 		message = before + "timeout waiting for: [" + strings.Join(parts, ", ") + "]"
 	}
+	// Which of the two comes first at the end of a health check is chance.
+	if before, _, ok := strings.Cut(message, "client rate limiter Wait"); ok {
+		message = before + "timeout"
+	}
 	if runes := []rune(message); len(runes) > 400 {
 		message = string(runes[:400]) + "…"
 	}
@@ -285,13 +289,14 @@ func (stack *Stack) normal(message string) string {
 }
 
 // lose deletes one owner of each object that is in two inventories, and returns the objects that disappear with it.
-func (stack *Stack) lose(ctx context.Context, answer *Answer, entries map[string]*Entry) map[string]string {
+func (stack *Stack) lose(ctx context.Context, entries map[string]*Entry) []string {
 	names := make([]string, 0, len(entries))
 	for name := range entries {
 		names = append(names, name)
 	}
 	sort.Strings(names)
-	lost, gone := map[string]string{}, map[string]bool{}
+	var lost []string
+	gone := map[string]bool{}
 	for _, name := range names {
 		entry := entries[name]
 		if len(entry.owners) < 2 || entry.kind.Group == kustomizations.Group {
@@ -322,7 +327,7 @@ func (stack *Stack) lose(ctx context.Context, answer *Answer, entries map[string
 			}
 		}
 		if object, err := stack.read(ctx, entry); errors.IsNotFound(err) || err == nil && object.GetDeletionTimestamp() != nil {
-			lost[name] = "one of its Kustomizations"
+			lost = append(lost, name)
 		}
 	}
 	return lost
