@@ -24,6 +24,9 @@ pub(super) enum Claim {
 /// The kinds whose controllers do not run there.
 const ELSEWHERE: &[&str] = &[
     "Alert",
+    "Bucket",
+    "GitRepository",
+    "OCIRepository",
     "ArtifactGenerator",
     "FluxInstance",
     "HelmChart",
