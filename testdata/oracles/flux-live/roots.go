@@ -221,7 +221,7 @@ func bootstrapped(files Files, at string, sync *unstructured.Unstructured) *Root
 	return root
 }
 
-// invented is a cluster that `flux bootstrap` would create.
+// invented is a cluster that `flux bootstrap` would create, with the file that it commits.
 func invented(files Files, at string) *Root {
 	url := "https://git.example.com/acme/fleet.git"
 	for _, object := range append(build(files, at), files.all()...) {
@@ -231,8 +231,12 @@ func invented(files Files, at string) *Root {
 			}
 		}
 	}
-	return &Root{path: at, url: url, bootstrap: syncObjects("GitRepository", "flux-system", "flux-system", url, at, ""),
+	root := &Root{path: at, url: url, bootstrap: syncObjects("GitRepository", "flux-system", "flux-system", url, at, ""),
 		arguments: arguments(build(files, path.Join(at, "flux-system")))}
+	if file := path.Join(at, "flux-system", "gotk-sync.yaml"); at != "." && !files.has(file) {
+		files[file] = text(root.bootstrap[0].Object) + "---\n" + text(root.bootstrap[1].Object)
+	}
+	return root
 }
 
 // instance is a cluster that Flux Operator bootstraps: its sync objects and the controller's arguments, with its patches.
