@@ -152,7 +152,8 @@ fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
             None => "also here".to_owned(),
         };
         let is_elsewhere = other.at.span != finding.at.span;
-        let place = if is_elsewhere { Some(other.at.span) } else { other.related.into_iter().next().map(|label| label.span) };
+        let place =
+            if is_elsewhere { Some(other.at.span) } else { other.related.into_iter().next().map(|label| label.span) };
         match place.filter(|place| *place != finding.at.span) {
             Some(place) => places.push((place, name)),
             None => nameless.push(name),

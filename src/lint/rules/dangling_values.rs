@@ -70,6 +70,10 @@ declare! {
     ///       name: cache-values
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: values references](https://fluxcd.io/flux/components/helm/helmreleases/#values-references)
