@@ -26,6 +26,7 @@ pub use cluster::receiver::{Group, Receiver};
 pub use engine::outcome::Gap;
 pub use install::installation::{CONTROLLERS, DEFAULT_CONTROLLERS, installs};
 pub use install::lockdown::{Installation, Locks, locks_of_instance};
+pub use install::roots::overlaps::OVERLAPPING_SYNC;
 pub use install::version::Strictness;
 pub use model::applier_kind::{ApplierKind, State};
 pub use model::built_object::Built;
