@@ -7,5 +7,5 @@ pub(super) mod includers;
 pub(super) mod sync;
 pub(super) mod deployments;
 pub(super) mod lockdown;
-pub(super) mod roots;
 pub(super) mod version;
+pub(super) mod roots;

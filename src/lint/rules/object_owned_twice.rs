@@ -36,7 +36,7 @@ declare! {
     ///   objects that Flux Operator creates and excludes from reconciliation
     ///
     /// If the path of one Kustomization contains the path of another one, both apply the same files. The rule reports
-    /// such a pair once, at the path, as a warning, unless both change the objects differently.
+    /// the outer path once, as a warning, unless the Kustomizations change the objects differently.
     ///
     /// The severity is warning if no owner prunes the object and all owners define it equally, because nothing breaks
     /// yet.
@@ -162,10 +162,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
         owners.push(again);
     }
     // Kustomizations whose directories overlap own the same files; the overlap is the fault.
-    let mut overlaps: BTreeMap<(usize, usize), Vec<[Applied<'_>; 2]>> = BTreeMap::new();
+    let mut overlaps: BTreeMap<usize, Vec<[Applied<'_>; 2]>> = BTreeMap::new();
     for owners in owned.into_values() {
         match (nested(&owners), judge(owners)) {
-            (Some(pair), Some(_)) => overlaps.entry((pair[0].by.at, pair[1].by.at)).or_default().push(pair),
+            (Some(pair), Some(_)) => overlaps.entry(pair[0].by.at).or_default().push(pair),
             (None, Some(finding)) => found.extend([finding]),
             (_, None) => {}
         }
@@ -184,9 +184,9 @@ fn nested<'a>(owners: &[Applied<'a>]) -> Option<[Applied<'a>; 2]> {
     (is_equal && is_one_source && is_nested).then(|| [outer.clone(), inner.clone()])
 }
 
-/// The finding of two Kustomizations whose directories overlap.
+/// The finding of a Kustomization whose directory contains those of others.
 fn overlap(pairs: &[[Applied<'_>; 2]]) -> Option<Finding> {
-    let [outer, inner] = pairs.first()?;
+    let [outer, _] = pairs.first()?;
     let path = |applied: &Applied<'_>| {
         let object = applied.by.object.as_ref()?;
         let node = object.node.at_keys(&["spec", "path"]).unwrap_or(&object.node);
@@ -195,22 +195,38 @@ fn overlap(pairs: &[[Applied<'_>; 2]]) -> Option<Finding> {
     };
     let folder =
         |applied: &Applied<'_>| if applied.by.folder.is_empty() { ".".into() } else { applied.by.folder.clone() };
-    let count = pairs.len();
-    let what = if count == 1 { "one object".to_string() } else { format!("{count} objects") };
-    let (contains, inside) = (folder(outer), folder(inner));
-    let relation = if contains == inside { "which is also the path" } else { "which contains the path" };
-    let message = format!(
-        "the path of {} is `{contains}`, {relation} of {}, `{inside}`, so both apply {what}",
-        outer.by.reference, inner.by.reference
-    );
+    let mut inner: Vec<&Applied<'_>> = pairs.iter().map(|[_, inner]| inner).collect();
+    inner.sort_by_key(|applied| applied.by.at);
+    inner.dedup_by_key(|applied| applied.by.at);
+    let (first, rest) = inner.split_first()?;
+    let count = if pairs.len() == 1 { "one object".to_string() } else { format!("{} objects", pairs.len()) };
+    let (contains, inside) = (folder(outer), folder(first));
+    let whose = format!("{}, `{inside}`", first.by.reference);
+    let message = match rest.len() {
+        0 if contains == inside => format!(
+            "{} and {} have the same path `{contains}`, so both apply {count}",
+            outer.by.reference, first.by.reference
+        ),
+        0 => format!(
+            "the path of {} is `{contains}`, which contains the path of {whose}, so both apply {count}",
+            outer.by.reference
+        ),
+        more => format!(
+            "the path of {} is `{contains}`, which contains the path of {whose}, and those of {more} others, so {count} \
+            are applied twice",
+            outer.by.reference
+        ),
+    };
     let help = "apply each directory with one Kustomization: list the directories of the outer one in a \
                 kustomization.yaml, or remove the inner Kustomization. Each one takes over the objects of the other at \
                 every interval, and if one is deleted with `prune: true`, they are gone until the other one applies them \
                 again";
     let label = Label::new(path(outer)?, format!("applies `{contains}`"));
     let mut finding = Finding::warning(RULE.id, label, message).help(help).about(outer.by.reference.clone());
-    if let Some(other) = path(inner) {
-        finding = finding.related(other, format!("applies `{inside}`"));
+    for applied in inner.iter().take(MAX_SHOWN) {
+        if let Some(other) = path(applied) {
+            finding = finding.related(other, format!("applies `{}`", folder(applied)));
+        }
     }
     for [_, applied] in pairs.iter().take(MAX_SHOWN) {
         finding = finding.related(applied.by.place(applied.object.span()), applied.object.reference().to_string());

@@ -10,13 +10,14 @@ use super::synthetic_sync::{bootstrap_source, sync_of};
 use crate::base::set_aside::is_set_aside;
 use crate::flux::classify::objects;
 use crate::flux::install::includers::Includers;
-use crate::flux::object::kinds::is_source;
+use crate::flux::install::installation::SYNC_FILE;
+use crate::flux::object::kinds::{is_kustomization, is_source};
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::flux::object::synthetic_node::text;
 use crate::flux::source::reference::SourceRef;
 use crate::kube::{Object, groups};
-use crate::kustomize::Files;
-use crate::text::{Index, Tree, folder_of, is_inside};
+use crate::kustomize::Builder;
+use crate::text::{File, Index, Tree, folder_of, is_inside};
 
 /// Names of directories with parts of clusters.
 const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
@@ -27,7 +28,7 @@ type Units<'a> = BTreeMap<&'a str, Vec<&'a WrittenSync>>;
 /// The directories of clusters: those below `clusters`, and, in a repository without any other root, sibling directories
 /// that define the same Kustomizations.
 pub(super) fn cluster_folders(
-    files: &Files,
+    builder: &Builder,
     includers: &Includers,
     coverage: &Coverage<'_>,
     is_alone: bool,
@@ -59,7 +60,7 @@ pub(super) fn cluster_folders(
         }
     }
     found.retain(|folder| !coverage.overlaps(folder));
-    found.iter().filter_map(|folder| candidate(files, folder, &units)).collect()
+    found.iter().map(|folder| candidate(builder, includers, folder, &units)).collect()
 }
 
 /// Returns whether a directory is that of a cluster, which may have any name.
@@ -111,46 +112,57 @@ fn split(base: &str, units: &Units<'_>, found: &mut BTreeSet<String>) {
 }
 
 /// The root of a directory: the source that its Kustomizations share, and a Kustomization of the directory.
-fn candidate(files: &Files, folder: &str, units: &Units<'_>) -> Option<RootCandidate> {
-    let inside = units.iter().filter(|(unit, _)| is_inside(unit, folder));
-    let syncs: Vec<&WrittenSync> = inside.flat_map(|(_, syncs)| syncs.iter().copied()).collect();
-    let file = files.get(&syncs.first()?.file)?.file.clone();
-    let (source, prefix) = own_source(files, folder, &syncs);
-    let path = folder.get(prefix.len()..)?.trim_start_matches('/').to_string();
+fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Units<'_>) -> RootCandidate {
+    let mut objects: Vec<Object> = Vec::new();
+    if includers.is_buildable(folder) {
+        objects = builder.build(folder).objects;
+    } else {
+        for (unit, syncs) in units.iter().filter(|(unit, _)| is_inside(unit, folder)) {
+            objects.extend(syncs.iter().map(|sync| sync.object.clone()));
+            objects.extend(sources_in(builder, unit));
+        }
+    }
+    let (source, prefix) = own_source(builder.files().tree(), folder, &objects);
+    let path = folder.get(prefix.len()..).unwrap_or_default().trim_start_matches('/').to_string();
+    // The file that `flux bootstrap` will write.
+    let file = File::new(format!("{folder}/{}/{SYNC_FILE}", groups::FLUX_NAMESPACE), "");
     let place = file.first_line();
     let objects = sync_of(&source, &text(&format!("./{path}"), &place), &place);
     let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
-    Some(RootCandidate { home: folder.to_string(), prefix: Some(prefix), ..found })
+    RootCandidate { home: folder.to_string(), prefix: Some(prefix), ..found }
 }
 
-/// The source that Kustomizations use although nothing defines it, with the directory that is its root: the bootstrap
-/// will define it.
-fn own_source(files: &Files, folder: &str, syncs: &[&WrittenSync]) -> (SourceRef, String) {
-    let mut defined: BTreeSet<(String, String)> = BTreeSet::new();
-    for path in files.tree().under(folder) {
-        let Some(parsed) = files.get(path) else { continue };
-        let sources = objects(&parsed).filter(is_source);
-        defined.extend(sources.map(|source| (source.kind().to_string(), source.name().to_string())));
-    }
+/// The sources that the files of a directory define.
+fn sources_in(builder: &Builder, folder: &str) -> Vec<Object> {
+    let files = builder.files().tree().under(folder).filter_map(|path| builder.files().get(path));
+    files.flat_map(|parsed| objects(&parsed).filter(is_source).collect::<Vec<_>>()).collect()
+}
+
+/// The source of Kustomizations that is the repository, with the directory that is its root. Usually nothing defines it
+/// yet, since the bootstrap will.
+fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, String) {
+    let sources = objects.iter().filter(|object| is_source(object));
+    let defined: BTreeSet<(&str, &str)> = sources.map(|source| (source.kind(), source.name())).collect();
     // The paths of the Kustomizations of each source.
     let mut used: BTreeMap<SourceRef, Vec<String>> = BTreeMap::new();
-    for sync in syncs {
-        let Some(source) = source_of(&sync.object) else { continue };
-        if !defined.contains(&(source.kind.to_string(), source.name.to_string())) {
-            let path = sync.object.text_at(&["spec", "path"]).unwrap_or_default();
-            let paths = used.entry(source).or_default();
-            paths.extend(Some(clamp(path)).filter(|path| !path.is_empty() && !path.contains('$')));
-        }
+    for object in objects.iter().filter(|object| is_kustomization(object)) {
+        let Some(source) = source_of(object) else { continue };
+        let path = object.text_at(&["spec", "path"]).unwrap_or_default();
+        let paths = used.entry(source).or_default();
+        paths.extend(Some(clamp(path)).filter(|path| !path.is_empty() && !path.contains('$')));
     }
-    let rated = used.into_iter().map(|(source, paths)| {
-        let (prefix, count) = best_prefix(files.tree(), folder, &paths);
-        (count, &*source.name == groups::FLUX_NAMESPACE, source, prefix)
+    let rated = used.into_iter().filter_map(|(source, paths)| {
+        let (prefix, count) = best_prefix(tree, folder, &paths);
+        let is_defined = defined.contains(&(&*source.kind, &*source.name));
+        let is_bootstrap = &*source.name == groups::FLUX_NAMESPACE;
+        // A source that is defined is the repository if all paths exist, whatever its address: it may have moved.
+        let is_own = if is_defined { count > 0 && count == paths.len() } else { count > 0 || is_bootstrap };
+        is_own.then_some(((!is_defined, count, is_bootstrap), source, prefix))
     });
-    let best = rated.max_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
-    let best = best.filter(|(count, is_bootstrap, ..)| *count > 0 || *is_bootstrap);
+    let best = rated.max_by_key(|(rate, ..)| *rate);
     best.map_or_else(
         || (bootstrap_source(groups::FLUX_NAMESPACE), String::new()),
-        |(_, _, source, prefix)| (source, prefix),
+        |(_, source, prefix)| (source, prefix),
     )
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let overlaps = remove_overlaps(tree, &includers, &mut candidates);
     coverage.add(tree, &candidates);
     let is_alone = candidates.is_empty();
-    let mut folders = cluster_folders(files, &includers, &coverage, is_alone);
+    let mut folders = cluster_folders(builder, &includers, &coverage, is_alone);
     folders.retain(|folder| !overlaps.iter().any(|overlap| overlap.folder == folder.home));
     candidates.extend(folders);
     Roots { roots: settle(tree, candidates), overlaps }

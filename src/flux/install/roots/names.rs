@@ -58,9 +58,12 @@ pub(super) fn names(folders: &[String]) -> Vec<String> {
     shortest(&chosen)
 }
 
-/// The segments of a directory that are not generic.
+/// The segments of a directory that are not generic. A directory of `clusters` may have any name.
 fn specific(folder: &str) -> String {
-    let kept: Vec<&str> = folder.split('/').filter(|segment| !is_generic(segment)).collect();
+    let segments: Vec<&str> = folder.split('/').collect();
+    let is_cluster = |at: usize| at > 0 && segments[at - 1] == CLUSTERS;
+    let kept = segments.iter().enumerate().filter(|(at, segment)| is_cluster(*at) || !is_generic(segment));
+    let kept: Vec<&str> = kept.map(|(_, segment)| *segment).collect();
     if kept.is_empty() { ONLY.to_string() } else { kept.join("/") }
 }
 
@@ -108,6 +111,7 @@ mod tests {
     fn names_have_generic_segments_only_if_the_others_are_not_unique() {
         assert_eq!(named(&["kubernetes/main/cluster/config", "kubernetes/test/cluster/config"]), ["main", "test"]);
         assert_eq!(named(&["nas-1/flux", "nas-1/config", "prod/flux"]), ["nas-1/flux", "config", "prod"]);
+        assert_eq!(named(&["kubernetes/clusters/apps", "kubernetes/clusters/infra"]), ["apps", "infra"]);
         assert_eq!(named(&["kubernetes/flux"]), ["cluster"]);
         assert_eq!(named(&["kubernetes/flux", "k8s/apps"]), ["flux", "apps"]);
     }

@@ -56,8 +56,9 @@ fn is_unfilled(tree: &Tree, candidate: &RootCandidate) -> bool {
 
 /// The directory of a cluster that contains a bootstrap: without the directories of Flux.
 fn cluster_folder(home: &str) -> &str {
+    let name = |folder: &'_ str| folder.rsplit('/').next().unwrap_or(folder).to_string();
     let mut folder = home;
-    while !folder.is_empty() && is_generic(folder.rsplit('/').next().unwrap_or(folder)) {
+    while !folder.is_empty() && is_generic(&name(folder)) && name(folder_of(folder)) != CLUSTERS {
         folder = folder_of(folder);
     }
     folder

@@ -5,14 +5,16 @@
 
 use std::collections::BTreeSet;
 
-use super::candidate::{CandidateKind, RootCandidate, prefix};
+use super::candidate::{CandidateKind, RootCandidate};
 use super::coverage::{Coverage, WrittenSync};
 use super::root::is_of;
 use super::synthetic_sync::source_of;
 use crate::base::finding::Finding;
+use crate::flux::classify::objects;
 use crate::flux::install::includers::Includers;
+use crate::flux::install::version::is_controller;
 use crate::flux::object::kinds::{is_kustomization, is_source};
-use crate::flux::object::kustomization_path::{below, clamp};
+use crate::flux::object::kustomization_path::clamp;
 use crate::flux::source::reference::SourceRef;
 use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
@@ -51,46 +53,46 @@ fn in_file(
     coverage: &Coverage<'_>,
     sync: &WrittenSync,
 ) -> Option<RootCandidate> {
-    let (tree, path) = (builder.files().tree(), path_of(&sync.object)?);
-    let prefix = prefix(tree, &sync.file, &path)?;
-    let folder = below(&prefix, &path);
+    let folder = path_of(&sync.object)?;
     if !is_inside(&sync.file, &folder) || !includers.reaches(&folder, &sync.file) || coverage.covers(&folder) {
         return None;
     }
     let beside = builder.files().get(&sync.file)?;
-    let beside =
-        crate::flux::classify::objects(&beside).filter(|object| is_source(object) && is_of(&sync.object, object));
-    Some(candidate(beside.collect(), sync.object.clone(), &path, prefix))
+    let beside = objects(&beside).filter(|object| is_source(object) && is_of(&sync.object, object));
+    Some(candidate(beside.collect(), sync.object.clone(), &folder))
 }
 
 /// A Kustomization in the build of a directory.
 fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Option<RootCandidate> {
-    let applies_it = |object: &Object| {
-        let path = path_of(object).filter(|_| is_kustomization(object))?;
-        let prefix = top.strip_suffix(path.as_str())?;
-        (prefix.is_empty() || prefix.ends_with('/')).then(|| (path, prefix.trim_end_matches('/').to_string()))
-    };
+    let applies_it = |object: &Object| path_of(object).filter(|path| is_kustomization(object) && path == top);
     // The Kustomization may also apply a directory above, if its source is beside it.
     let applies_more = |object: &Object| {
-        let path = path_of(object).filter(|_| is_kustomization(object))?;
-        let has_source = objects.iter().any(|source| is_source(source) && is_of(object, source));
-        (has_source && is_inside(top, &path)).then(|| (path, String::new()))
+        let path = path_of(object).filter(|path| is_kustomization(object) && is_inside(top, path))?;
+        objects.iter().any(|source| is_source(source) && is_of(object, source)).then_some(path)
     };
-    let find = |applies: &dyn Fn(&Object) -> Option<(String, String)>| {
+    let find = |applies: &dyn Fn(&Object) -> Option<String>| {
         let mut found = objects.iter().enumerate().filter_map(|(at, object)| Some((at, applies(object)?)));
         let first = found.next()?;
         let named = |(at, _): &(usize, _)| objects[*at].name() == groups::FLUX_NAMESPACE;
         Some(if named(&first) { first } else { found.find(named).unwrap_or(first) })
     };
-    let (at, (path, prefix)) = find(&applies_it).or_else(|| find(&applies_more))?;
+    let (own, more) = (find(&applies_it), || find(&applies_more));
+    let is_own = own.is_some();
+    let (at, path) = own.or_else(more)?;
     let mut beside = objects;
     let sync = beside.remove(at);
-    let found = candidate(beside, sync, &path, prefix);
-    Some(RootCandidate { home: top.to_string(), findings, ..found })
+    // The version of Flux must be known before the first build.
+    let controller = beside.iter().rfind(|object| is_controller(object)).cloned();
+    if is_own {
+        // The Kustomization applies the other objects of its directory.
+        beside.retain(|object| is_source(object) && is_of(&sync, object));
+    }
+    let found = candidate(beside, sync, &path);
+    Some(RootCandidate { home: top.to_string(), findings, controller, ..found })
 }
 
 /// The candidate of a Kustomization, with a source if none is beside it.
-fn candidate(beside: Vec<Object>, sync: Object, path: &str, prefix: String) -> RootCandidate {
+fn candidate(beside: Vec<Object>, sync: Object, path: &str) -> RootCandidate {
     let file = sync.node.origin.written().file().clone();
     let mut objects = beside;
     if !objects.iter().any(|source| is_source(source) && is_of(&sync, source))
@@ -100,5 +102,5 @@ fn candidate(beside: Vec<Object>, sync: Object, path: &str, prefix: String) -> R
     }
     objects.push(sync);
     let found = RootCandidate::new(CandidateKind::SelfApplied, &file, objects, path);
-    RootCandidate { prefix: Some(prefix), ..found }
+    RootCandidate { prefix: Some(String::new()), ..found }
 }

@@ -4,7 +4,7 @@ use crate::flux::object::synthetic_node::{map, text};
 use crate::flux::source::reference::SourceRef;
 use crate::kube::Object;
 use crate::text::Span;
-use crate::yaml::Node;
+use crate::yaml::{Node, Style};
 
 /// The source that `flux bootstrap` creates in a namespace.
 pub(super) fn bootstrap_source(namespace: &str) -> SourceRef {
@@ -16,9 +16,15 @@ pub(super) fn sync_of(source: &SourceRef, path: &Node, place: &Span) -> Vec<Obje
     vec![source_of(source, place), kustomization_of(source, path, place)]
 }
 
-/// A source without an address.
+/// A source whose address and revision are unknown.
 pub(super) fn source_of(source: &SourceRef, place: &Span) -> Object {
-    let spec = map(vec![("interval", text("1m0s", place))], place);
+    let unknown = || Node::scalar("", Style::Unknown, place.clone());
+    let mut spec = vec![("interval", text("1m0s", place))];
+    if &*source.kind == "OCIRepository" {
+        spec.push(("ref", map(vec![("digest", unknown())], place)));
+        spec.push(("verify", map(vec![("provider", unknown())], place)));
+    }
+    let spec = map(spec, place);
     object(source, "source.toolkit.fluxcd.io/v1", &source.kind, spec, place)
 }
 
