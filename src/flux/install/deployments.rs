@@ -7,6 +7,7 @@ use crate::flux::object::synthetic_node::{list, map, text};
 use crate::kube::Object;
 use crate::kube::groups;
 use crate::kustomize::{Builder, Files, file_in};
+use crate::text::Span;
 use crate::yaml::Node;
 
 /// The controller whose arguments decide how variables are substituted.
@@ -51,16 +52,17 @@ fn of_instance(instance: &Object, names: &[&str]) -> Vec<Object> {
     let patches = patches(instance);
     let Some(first) = patches.first() else { return Vec::new() };
     let place = first.span().clone();
-    let patches = map(vec![("patches", list(patches, &place))], &place);
-    let namespace = namespace(instance);
-    let controllers = names.iter().map(|name| controller(name, &namespace)).collect();
+    // The operator sets the namespace after the patches.
+    let patches = map(vec![("namespace", namespace(instance)), ("patches", list(patches, &place))], &place);
+    let controllers = names.iter().map(|name| controller(name, None, &place)).collect();
     Builder::new(Files::default()).build_over(controllers, "", &patches).objects
 }
 
 fn in_folder(builder: &Builder, folder: &str, names: &[&str]) -> Vec<Object> {
     let Some(node) = transformations(builder, folder) else { return Vec::new() };
     let namespace = text(groups::FLUX_NAMESPACE, &node.span().file().first_line());
-    let controllers = names.iter().map(|name| controller(name, &namespace)).collect();
+    let place = namespace.span();
+    let controllers = names.iter().map(|name| controller(name, Some(&namespace), place)).collect();
     builder.build_over(controllers, folder, &node).objects
 }
 
@@ -72,9 +74,18 @@ fn transformations(builder: &Builder, folder: &str) -> Option<Node> {
     Some(BRINGING.iter().fold(node, |node, field| node.without(field)))
 }
 
+/// The labels of a component's objects.
+pub(super) fn labels(component: &str, place: &Span) -> Node {
+    let labels = [
+        ("app.kubernetes.io/component", component),
+        ("app.kubernetes.io/part-of", "flux"),
+        ("control-plane", "controller"),
+    ];
+    map(labels.map(|(key, value)| (key, text(value, place))).to_vec(), place)
+}
+
 /// The parts of a controller's Deployment that patches usually refer to.
-fn controller(name: &str, namespace: &Node) -> Object {
-    let place = namespace.span();
+pub(super) fn controller(name: &str, namespace: Option<&Node>, place: &Span) -> Object {
     let at = |value: &str| text(value, place);
     let volumes = || list(["data", "temp"].map(|name| map(vec![("name", at(name))], place)).to_vec(), place);
     let amounts = |cpu: &str, memory: &str| map(vec![("cpu", at(cpu)), ("memory", at(memory))], place);
@@ -103,12 +114,9 @@ fn controller(name: &str, namespace: &Node) -> Object {
         ],
         place,
     );
-    let labels = || {
-        let labels = [("app.kubernetes.io/component", at(name)), ("app.kubernetes.io/part-of", at("flux"))];
-        map(labels.to_vec(), place)
-    };
-    let template = map(vec![("metadata", map(vec![("labels", labels())], place)), ("spec", pod)], place);
-    let metadata = vec![("name", at(name)), ("namespace", namespace.clone()), ("labels", labels())];
+    let template = map(vec![("metadata", map(vec![("labels", labels(name, place))], place)), ("spec", pod)], place);
+    let mut metadata = vec![("name", at(name)), ("labels", labels(name, place))];
+    metadata.extend(namespace.map(|namespace| ("namespace", namespace.clone())));
     let entries = vec![
         ("apiVersion", at("apps/v1")),
         ("kind", at("Deployment")),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::deployments::{controllers_in, controllers_of};
-use super::installation::{COMPONENTS_FILE, CONTROLLERS, SYNC_FILE};
+use super::installation::{COMPONENTS_FILE, SYNC_FILE};
 use super::kustomizations::KustomizationFile;
 use crate::kube::Object;
 use crate::kustomize::{Builder, file_in, references_of};
@@ -42,24 +42,25 @@ pub struct Installation {
 impl Locks {
     /// Reads the lockdown from the arguments of a controller's Deployment.
     pub fn read(deployment: &Object) -> Self {
-        let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]);
-        let lists = containers.map_or(&[][..], Node::items).iter().map(|container| container.get("args"));
-        let arguments = lists.flat_map(|arguments| arguments.map_or(&[][..], Node::items)).filter_map(Node::text);
-        let mut locks = Self::default();
+        Self::default().with_arguments(deployment)
+    }
+
+    /// The lockdown after the arguments of a Deployment, which follow those that set this one.
+    fn with_arguments(mut self, deployment: &Object) -> Self {
         let mut before = "";
-        for argument in arguments {
+        for argument in arguments(deployment).filter_map(Node::text) {
             // The last argument counts. The value of a flag with a value may be a separate argument.
             let (flag, value) = argument.split_once('=').map_or((argument, None), |(flag, value)| (flag, Some(value)));
             match flag {
-                CROSS_NAMESPACE => locks.cross_namespace = value.is_none_or(is_true),
-                REMOTE_BASES => locks.remote_bases = value.is_none_or(is_true),
-                DEFAULT_ACCOUNT => locks.default_account = value.filter(|name| !name.is_empty()).map(str::to_owned),
-                name if before == DEFAULT_ACCOUNT => locks.default_account = Some(name.to_owned()),
+                CROSS_NAMESPACE => self.cross_namespace = value.is_none_or(is_true),
+                REMOTE_BASES => self.remote_bases = value.is_none_or(is_true),
+                DEFAULT_ACCOUNT => self.default_account = value.filter(|name| !name.is_empty()).map(str::to_owned),
+                name if before == DEFAULT_ACCOUNT => self.default_account = Some(name.to_owned()),
                 _ => {}
             }
             before = argument;
         }
-        locks
+        self
     }
 
     /// The flags for multi-tenancy that a controller lacks.
@@ -75,6 +76,7 @@ impl Locks {
         needed.into_iter().filter(|(lacks, _)| *lacks).map(|(_, flag)| flag).collect()
     }
 
+    /// Adds the lockdown of another Deployment of the same controller.
     pub(crate) fn add(&mut self, other: Self) {
         self.cross_namespace |= other.cross_namespace;
         self.remote_bases |= other.remote_bases;
@@ -82,29 +84,46 @@ impl Locks {
     }
 }
 
-/// The lockdown of controllers that a FluxInstance sets by `multitenant` or by patches.
+/// The arguments of a controller.
+fn arguments(deployment: &Object) -> impl Iterator<Item = &Node> {
+    let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
+    containers.iter().flat_map(|container| container.get("args").map_or(&[][..], Node::items))
+}
+
+/// The lockdown of controllers that a FluxInstance sets by `multitenant` and by patches, which come after it.
 pub fn locks_of_instance(instance: &Object) -> BTreeMap<String, Locks> {
-    let mut found: BTreeMap<String, Locks> = BTreeMap::new();
-    if instance.text_at(&["spec", "cluster", "multitenant"]) == Some("true") {
-        let account = instance.text_at(&["spec", "cluster", "tenantDefaultServiceAccount"]);
-        let account = account.filter(|account| !account.is_empty()).unwrap_or("default");
-        for name in CONTROLLERS.iter().filter(|name| **name != "source-controller") {
-            let applies = matches!(*name, "kustomize-controller" | "helm-controller");
-            let locks = Locks {
-                cross_namespace: true,
-                remote_bases: *name == "kustomize-controller",
-                default_account: applies.then(|| account.to_string()),
-            };
-            found.insert((*name).to_string(), locks);
-        }
+    let deployments =
+        if is_multitenant(instance) || patches_flags(instance) { controllers_of(instance) } else { Vec::new() };
+    deployments.iter().map(|deployment| (deployment.name().to_string(), Locks::read(deployment))).collect()
+}
+
+/// The places that take back the lockdown of a FluxInstance with `multitenant: true`: for each flag that a controller
+/// lacks, the argument that disables it, or the patch that replaces the arguments.
+pub fn reverting_places(instance: &Object, controller: &str) -> Vec<(&'static str, Span)> {
+    if !is_multitenant(instance) {
+        return Vec::new();
     }
+    let deployments = controllers_of(instance);
+    let Some(deployment) = deployments.iter().find(|deployment| deployment.name() == controller) else {
+        return Vec::new();
+    };
+    let lacking = Locks::read(deployment).lacking(controller);
+    let place_of = |flag: &str| {
+        let is_it = |argument: &&Node| argument.text().is_some_and(|text| text.split('=').next() == Some(flag));
+        let containers = || deployment.node.at_keys(&["spec", "template", "spec", "containers"])?.items().first();
+        let last = arguments(deployment).filter(is_it).last().or_else(|| containers()?.get("args"));
+        last.unwrap_or(&deployment.node).span().clone()
+    };
+    lacking.into_iter().map(|flag| (flag, place_of(flag))).collect()
+}
+
+fn is_multitenant(instance: &Object) -> bool {
+    instance.text_at(&["spec", "cluster", "multitenant"]) == Some("true")
+}
+
+fn patches_flags(instance: &Object) -> bool {
     let patches = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
-    if patches.iter().any(|patch| patch.get("patch").and_then(Node::text).is_some_and(mentions_flags)) {
-        for deployment in controllers_of(instance) {
-            found.entry(deployment.name().to_string()).or_default().add(Locks::read(&deployment));
-        }
-    }
-    found
+    patches.iter().any(|patch| patch.get("patch").and_then(Node::text).is_some_and(mentions_flags))
 }
 
 impl Installation {
@@ -161,7 +180,9 @@ impl Installation {
             return;
         }
         for deployment in controllers_in(builder, &self.folder) {
-            self.locks.entry(deployment.name().to_string()).or_default().add(Locks::read(&deployment));
+            // The patches of an overlay follow those of its base.
+            let locks = self.locks.entry(deployment.name().to_string()).or_default();
+            *locks = std::mem::take(locks).with_arguments(&deployment);
         }
     }
 }

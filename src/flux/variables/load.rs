@@ -92,7 +92,11 @@ fn missing(kustomization: &Object, source: &Node, namespace: &str, name: &str) -
                 `.fleetwright.yaml`";
     let place = source.get("name").unwrap_or(source).span().clone();
     let finding = Finding::error(DANGLING_VALUES, place, message).help(help);
-    finding.related(kustomization.span().clone(), "referenced by this Kustomization").about(kustomization.reference())
+    let finding = finding
+        .related(kustomization.span().clone(), "referenced by this Kustomization")
+        .about(kustomization.reference());
+    let before = format!("{}; ", finding.message);
+    finding.caused_by(format!("{namespace}/{name}"), before, " places reference it")
 }
 
 /// Adds the variables of a field of an object, and returns findings of invalid names.

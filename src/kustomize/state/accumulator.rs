@@ -55,6 +55,8 @@ pub(crate) struct Accumulator {
     pub(crate) traced_file: Option<Name>,
     /// Whether objects may be missing or wrong, because of an error or an unsupported feature.
     pub(crate) is_incomplete: bool,
+    /// Whether all objects are known, but some of their fields are not.
+    pub(crate) is_outlined: bool,
     /// Whether the build exceeds the maximum number of objects.
     pub(crate) is_too_large: bool,
 }
@@ -117,7 +119,7 @@ impl Accumulator {
         // A base that is included many times repeats its findings.
         for findings in [&mut self.findings, &mut self.left_out] {
             if findings.len() > MANY_FINDINGS {
-                crate::base::finding::sort(findings);
+                crate::base::cause::sort(findings);
             }
         }
         self.merge_config(&base.config, item);

@@ -110,7 +110,7 @@ pub(crate) fn apply_patches(
             continue;
         };
         // In an incomplete build, the target of the patch may be missing.
-        if selected > 0 || (complete && !accumulator.awaits_bootstrap) {
+        if selected > 0 || ((complete || accumulator.is_outlined) && !accumulator.awaits_bootstrap) {
             targets.extend(patch.target_outcome(selected, resources, targets.len()));
         }
     }

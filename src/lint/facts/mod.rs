@@ -14,4 +14,5 @@ pub(super) mod private_values;
 pub(super) mod listing;
 pub(super) mod publisher;
 pub(super) mod reached;
+pub(super) mod suspension;
 pub(super) mod unknown_sources;

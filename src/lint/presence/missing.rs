@@ -29,6 +29,7 @@ pub(crate) struct MissingSearch<'v, 'a> {
 /// A missing object.
 #[derive(Clone, Copy)]
 pub(crate) struct Missing<'a> {
+    wanted: ObjectId<'a>,
     suggestion: Option<(Mistake, Applied<'a>)>,
 }
 
@@ -65,7 +66,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         }
         match view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name) {
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => None,
-            Presence::Missing => Some(Missing { suggestion: self.suggestion(wanted) }),
+            Presence::Missing => Some(Missing { wanted, suggestion: self.suggestion(wanted) }),
             Presence::Unknown(_) if wanted.namespace.is_empty() => None,
             Presence::Unknown(_) => {
                 let releases = view.unknown_sources().only_releases(wanted.namespace)?;
@@ -76,9 +77,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                     let is_mistake = suggestion
                         .is_some_and(|(mistake, near)| mistake != Mistake::Name || is_typing_error(wanted, &near));
                     let mut may_come = || brought.any(|release| may_contain_flux(view, release, wanted.name));
-                    return (is_mistake || (is_checked && !may_come())).then_some(Missing { suggestion });
+                    return (is_mistake || (is_checked && !may_come())).then_some(Missing { wanted, suggestion });
                 }
-                (is_checked && brought.next().is_none()).then(|| Missing { suggestion: self.suggestion(wanted) })
+                (is_checked && brought.next().is_none())
+                    .then(|| Missing { wanted, suggestion: self.suggestion(wanted) })
             }
         }
     }
@@ -117,8 +119,16 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 }
 
 impl Missing<'_> {
+    /// Returns whether an existing object is probably meant.
+    pub(crate) fn is_mistake(&self) -> bool {
+        self.suggestion.is_some()
+    }
+
     /// Adds the fix to a finding; `otherwise` is the help if no similar object exists.
     pub(crate) fn explain(&self, finding: Finding, otherwise: &str) -> Finding {
+        let wanted = self.wanted;
+        let summary = format!(" places reference {wanted}, which the cluster does not receive");
+        let finding = finding.caused_by(wanted.to_string(), "", summary);
         let Some((mistake, near)) = &self.suggestion else { return finding.help(otherwise) };
         let (namespace, name) = (near.object.namespace().unwrap_or_default(), near.object.name());
         let help = match mistake {
@@ -132,6 +142,16 @@ impl Missing<'_> {
             Mistake::Name => format!("did you mean `{name}`? Otherwise {otherwise}"),
         };
         finding.help(help).related(near.by.place(near.object.span()), "this object exists")
+    }
+}
+
+/// Returns whether only manifests create objects of a kind. Operators and users may create objects of other kinds.
+pub(crate) fn comes_from_manifests(wanted: ObjectId<'_>) -> bool {
+    match (wanted.group, wanted.kind) {
+        // A user may create the FluxInstance by hand, and controllers create the other kinds.
+        (_, "FluxInstance" | "FluxReport" | "ExternalArtifact" | "HelmChart") => false,
+        ("", "ConfigMap" | "Namespace") => true,
+        _ => wanted.is_flux(),
     }
 }
 

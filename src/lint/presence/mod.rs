@@ -4,3 +4,4 @@ pub(super) mod charts;
 pub(super) mod namespace_sources;
 pub(super) mod on_cluster;
 pub(super) mod missing;
+pub(super) mod dangling;

@@ -1,7 +1,6 @@
 use crate::base::finding::Finding;
-use crate::kube::ObjectId;
 use crate::lint::findings::Findings;
-use crate::lint::presence::missing::MissingSearch;
+use crate::lint::presence::missing::{MissingSearch, comes_from_manifests};
 use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -91,7 +90,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         for applied in view.of_kind(group, kind) {
             for Dependency { node, target: wanted, .. } in dependencies(applied.object) {
                 let exists = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some();
-                if exists || !is_judged(wanted) {
+                if exists || !comes_from_manifests(wanted) {
                     continue;
                 }
                 let Some(missing) = search.missing(wanted) else { continue };
@@ -101,15 +100,5 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 found.push(missing.explain(finding, "add it, or remove the entry: Flux waits for it without end"));
             }
         }
-    }
-}
-
-/// Returns whether only manifests create objects of a kind. Operators and users may create objects of other kinds.
-fn is_judged(wanted: ObjectId<'_>) -> bool {
-    match (wanted.group, wanted.kind) {
-        // A user may create the FluxInstance by hand, and controllers create the other kinds.
-        (_, "FluxInstance" | "FluxReport" | "ExternalArtifact" | "HelmChart") => false,
-        ("", "ConfigMap" | "Namespace") => true,
-        _ => wanted.is_flux(),
     }
 }

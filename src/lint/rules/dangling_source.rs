@@ -3,7 +3,8 @@ use crate::flux::Applied;
 use crate::kube::{ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
-use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
+use crate::lint::refs::reference::Reference;
+use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -72,7 +73,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
     for (group, kind) in BUILT_FROM_SOURCES {
         for applied in view.of_kind(group, kind) {
-            let Some(SourceReference { node, target: wanted }) = source_of(applied.object) else { continue };
+            let Some(Reference { node, target: wanted }) = source_of(applied.object) else { continue };
             if view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some() {
                 continue;
             }

@@ -15,8 +15,12 @@ rules! {
     mod automation_pushes_to_synced_branch;
     mod bootstrap_order;
     mod cross_namespace_reference;
+    mod dangling_copy;
     mod dangling_dependency;
+    mod dangling_health_check;
     mod dangling_image_policy;
+    mod dangling_image_repository;
+    mod dangling_notification;
     mod dangling_role_reference;
     mod dangling_source;
     mod dangling_values;

@@ -7,9 +7,8 @@ use crate::flux::{Applied, Applier, ApplyMode};
 use crate::kube::Object;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
-use crate::rbac::{Account, Answer, Guard, Request, acts_as};
+use crate::rbac::{Account, Answer, Guard, Request, Tenant, acts_as};
 use crate::text::Span;
 
 declare! {
@@ -163,7 +162,7 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    let tenants = Tenants::of_cluster(view);
+    let tenants = view.tenants();
     if tenants.is_empty() {
         return;
     }
@@ -307,5 +306,11 @@ fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str,
         let at = applied.by.parent_applier.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));
         finding = finding.related(at, format!("{} applies as this account", applied.by.reference));
     }
-    finding.about(object.reference())
+    let scope = match namespace {
+        "" => "cluster-scoped objects".to_owned(),
+        namespace => format!("objects in namespace `{namespace}`"),
+    };
+    let before = format!("ServiceAccount `{}` of {} is not allowed to apply ", actor.account, tenant.called());
+    let key = format!("{} {namespace}{why}", actor.account);
+    finding.about(object.reference()).caused_by(key, before, format!(" {scope}{why}"))
 }

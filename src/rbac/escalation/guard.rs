@@ -107,17 +107,6 @@ impl Rbac {
             None => Guard::Unknown("too many rules to compare".to_owned()),
         }
     }
-
-    /// The reason why a binding may grant unknown rights.
-    fn unknown_rights(&self, binding: &Binding) -> Option<String> {
-        let Some(role) = self.role(binding) else {
-            let source =
-                self.unknown_sources.of_roles(if binding.role.is_cluster_role { "" } else { &binding.namespace })?;
-            return Some(format!("{}, which {source} may contain", binding.role_name()));
-        };
-        let is_open = role.is_opaque || self.role_at(binding).is_some_and(|at| self.exceeds_aggregation_limit(at));
-        is_open.then(|| format!("{} contains unknown values", binding.role_name()))
-    }
 }
 
 /// The rules that allow everything.

@@ -10,7 +10,7 @@ use crate::flux::install::includers::Includers;
 use crate::text::{Tree, folder_of, is_inside};
 
 /// The rule id of the findings.
-pub const OVERLAPPING_SYNC: &str = "overlapping-sync";
+pub(super) const OVERLAPPING_SYNC: &str = "overlapping-sync";
 
 /// The number of clusters that a message lists.
 const MAX_NAMED: usize = 3;

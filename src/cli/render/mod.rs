@@ -1,11 +1,12 @@
 //! `render`: renders fleet.yaml into the repository that Flux reads.
 
+mod explain;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::exit::Exit;
-use super::explain;
 use super::linter;
 use super::repository::{Options, Trust};
 use super::source::{self, FLEET, Source, or_current};

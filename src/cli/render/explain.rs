@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::source::Source;
-use super::streams::Streams;
+use crate::cli::source::Source;
+use crate::cli::streams::Streams;
 use crate::fleet::{Explained, Provenance, explain};
 use crate::report::mask::Mask;
 use crate::report::printable;
