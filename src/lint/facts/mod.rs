@@ -12,6 +12,5 @@ pub(super) mod pods;
 pub(super) mod needs;
 pub(super) mod private_values;
 pub(super) mod listing;
-pub(super) mod publisher;
 pub(super) mod reached;
 pub(super) mod unknown_sources;

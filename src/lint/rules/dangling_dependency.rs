@@ -94,7 +94,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 if exists || !is_judged(wanted) {
                     continue;
                 }
-                let Some(missing) = search.missing(wanted) else { continue };
+                let Some(missing) = search.missing(wanted, applied.object, found) else { continue };
                 let by = applied.object.reference();
                 let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);

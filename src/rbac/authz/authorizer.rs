@@ -79,7 +79,7 @@ impl Rbac {
         let Some(at) = self.role_at(binding) else {
             let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
             // A binding to a role that does not exist grants nothing.
-            return match self.unknown_sources.of_roles(namespace) {
+            return match self.unknown_sources.of_role(namespace, &binding.role.name) {
                 Some(source) => Answer::Unknown(format!("{}, which {source} may contain", binding.role_name())),
                 None => Answer::Denied,
             };
@@ -94,8 +94,13 @@ impl Rbac {
         if role.is_opaque {
             return Answer::Unknown(format!("{} contains unknown values", binding.role_name()));
         }
-        let is_custom = matches!(request.target, Target::Resource(resource) if !is_shipped(resource.group));
-        match self.unknown_sources.of_aggregated_roles().filter(|_| is_custom && !role.aggregates.is_empty()) {
+        let custom = match request.target {
+            Target::Resource(resource) if !is_shipped(resource.group) && !role.aggregates.is_empty() => {
+                self.unknown_sources.of_aggregated_roles(resource.group)
+            }
+            Target::Resource(_) | Target::Path(_) => None,
+        };
+        match custom {
             Some(source) => Answer::Unknown(format!("{}, for which {source} may contain rules", binding.role_name())),
             None => Answer::Denied,
         }
@@ -109,7 +114,7 @@ impl Rbac {
         if self.is_bound(account) {
             return None;
         }
-        let source = self.unknown_sources.of_bindings(&account.namespace)?;
+        let source = self.unknown_sources.of_bindings(account)?;
         Some(format!("no known binding names ServiceAccount `{account}`, and {source} may contain one"))
     }
 

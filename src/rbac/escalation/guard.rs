@@ -6,6 +6,7 @@
 
 use crate::flux::Applied;
 use crate::kube::groups;
+use crate::rbac::identity::unknown_sources::UnknownRights;
 use crate::rbac::authz::authorizer::Answer;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::model::request::Request;
@@ -50,7 +51,7 @@ impl Rbac {
             if self.role_at(binding).is_some() {
                 return self.has(account, &binding.namespace, self.rules(binding).map(|(rule, _)| rule));
             }
-            match self.unknown_sources.of_roles(if binding.role.is_cluster_role { "" } else { &binding.namespace }) {
+            match self.unknown_role(binding) {
                 Some(source) => Guard::Unknown(format!("{}, which {source} may contain", binding.role_name())),
                 None => Guard::Refused,
             }
@@ -108,11 +109,16 @@ impl Rbac {
         }
     }
 
+    /// A source that may create the role of a binding.
+    fn unknown_role(&self, binding: &Binding) -> Option<&UnknownRights> {
+        let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
+        self.unknown_sources.of_role(namespace, &binding.role.name)
+    }
+
     /// The reason why a binding may grant unknown rights.
     fn unknown_rights(&self, binding: &Binding) -> Option<String> {
         let Some(role) = self.role(binding) else {
-            let source =
-                self.unknown_sources.of_roles(if binding.role.is_cluster_role { "" } else { &binding.namespace })?;
+            let source = self.unknown_role(binding)?;
             return Some(format!("{}, which {source} may contain", binding.role_name()));
         };
         let is_open = role.is_opaque || self.role_at(binding).is_some_and(|at| self.exceeds_aggregation_limit(at));
