@@ -11,6 +11,7 @@ mod order;
 mod presence;
 mod rule;
 mod tenants;
+mod target_rights;
 mod rules;
 mod run;
 

@@ -182,9 +182,7 @@ impl<'a> UnknownSources<'a> {
             names.into_iter().flatten().any(is_similar)
         };
         let id = ObjectId { group: "", kind: "Namespace", namespace: "", name };
-        let may_create = |producer: &&Producer<'_>| {
-            !producer.is_chart() || producer.object.is_some_and(is_named_so)
-        };
+        let may_create = |producer: &&Producer<'_>| !producer.is_chart() || producer.object.is_some_and(is_named_so);
         self.of(id).find(may_create).map(|producer| producer.source.clone())
     }
 }

@@ -100,9 +100,8 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                 let suggestion = self.suggestion(wanted);
                 let is_mistake = wanted.is_flux()
                     && view.unknown_sources().of(wanted).all(Producer::is_chart)
-                    && suggestion.is_some_and(|(mistake, near)| {
-                        mistake != Mistake::Name || is_typing_error(wanted, &near)
-                    });
+                    && suggestion
+                        .is_some_and(|(mistake, near)| mistake != Mistake::Name || is_typing_error(wanted, &near));
                 let missing = Missing { suggestion };
                 if is_mistake { Answer::Missing(missing) } else { Answer::Possible(missing) }
             }

@@ -1,12 +1,16 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, is_kustomization};
+use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
+use crate::lint::target_rights::account_without_rights;
+use crate::lint::view::View;
+use crate::text::Span;
 use crate::yaml::Node;
 
 declare! {
-    /// A Kustomization of a tenant has no `targetNamespace`, or sets a namespace that is not its own.
+    /// A Kustomization of a tenant has no `targetNamespace` or one that is not its own, or its account has no rights there.
     ///
     /// ## Why
     ///
@@ -14,7 +18,11 @@ declare! {
     /// object without a namespace. Flux tries to apply an object in another namespace, with the permissions that the
     /// account has there. With `targetNamespace`, Flux puts all objects into the namespace of the tenant.
     ///
-    /// The severity is error if tenants share the cluster, and pedantic otherwise. The configuration declares a tenant,
+    /// In a namespace in which the account has no rights, Flux creates nothing, even if both namespaces belong to one
+    /// tenant: bindings grant rights, and labels do not. This also holds for the `targetNamespace` and the
+    /// `storageNamespace` of a HelmRelease. The severity of this fault is always error.
+    ///
+    /// The severity of the other faults is error if tenants share the cluster, and pedantic otherwise. The configuration declares a tenant,
     /// or the rule detects it: a namespace with Flux objects, other than the namespace of Flux, that has the label
     /// `toolkit.fluxcd.io/tenant` or an account with a RoleBinding there. The rule ignores namespaces from which a hub
     /// reconciles remote clusters (`kubeConfig`), and platform namespaces, whose account has a ClusterRoleBinding.
@@ -77,12 +85,51 @@ declare! {
     /// ## Source
     ///
     /// [Flux: target namespace](https://fluxcd.io/flux/components/kustomize/kustomizations/#target-namespace)
-    "target-namespace-mismatch", Error, "a Kustomization of a tenant does not set `targetNamespace` to its own namespace",
-    Check::Object(check),
+    "target-namespace-mismatch", Error, "`targetNamespace` is not the namespace of the tenant, or the account has no rights there",
+    Check::Cluster(check),
 }
 
-fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
-    found.extend(judge(applied, context));
+/// The fields with the namespaces in which Helm creates objects.
+const OF_RELEASES: [&str; 2] = ["targetNamespace", "storageNamespace"];
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization") {
+        let finding = judge(&applied, view.context).map(|finding| placed(finding, &applied));
+        let is_error = finding.as_ref().is_some_and(|finding| finding.severity == Severity::Error);
+        // A pedantic finding follows from the missing rights.
+        let forbidden = if is_error { None } else { forbidden(view, &applied, "targetNamespace") };
+        found.extend(forbidden.or(finding));
+    }
+    for applied in view.of_kind(groups::HELM, "HelmRelease") {
+        found.extend(OF_RELEASES.iter().find_map(|field| forbidden(view, &applied, field)));
+    }
+}
+
+/// The finding with the positions of the applier's own cluster.
+fn placed(mut finding: Finding, applied: &Applied<'_>) -> Finding {
+    for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {
+        label.span = applied.by.place(&label.span);
+    }
+    finding
+}
+
+/// The finding of an account without rights in the namespace in which Flux creates objects as this account.
+fn forbidden(view: &View<'_>, applied: &Applied<'_>, field: &str) -> Option<Finding> {
+    let object = applied.object;
+    let node = object.node.at_keys(&["spec", field])?;
+    let target = node.text().filter(|target| !target.is_empty() && !target.contains('$'))?;
+    let account = account_without_rights(view, object, applied.namespace(), target)?;
+    let by = object.reference();
+    let what = if field == "storageNamespace" { "stores the release" } else { "creates its objects" };
+    let message = format!("{by} {what} in namespace `{target}`, in which ServiceAccount `{account}` has no rights");
+    let place = |span: &Span| applied.by.place(span);
+    let at = Label::new(place(node.span()), format!("`{account}` is not allowed to create any object here"));
+    let help = format!(
+        "bind `{account}` to a role in namespace `{target}`, or set `{field}` to `{}`: the API server rejects the objects",
+        account.namespace
+    );
+    let finding = Finding::error(RULE.id, at, message).related(place(object.span()), format!("this {}", object.kind()));
+    Some(finding.help(help).about(by))
 }
 
 fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {

@@ -7,6 +7,7 @@ use crate::flux::{Applied, Applier, ApplyMode};
 use crate::kube::Object;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
+use crate::lint::target_rights::account_without_rights;
 use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
 use crate::rbac::{Account, Answer, Guard, Request, acts_as};
@@ -171,11 +172,21 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for (brought, _) in &view.lists {
         let Some(account) = account(view, &brought.by) else { continue };
         let Some(tenant) = tenants.of_account(&account) else { continue };
+        // `target-namespace-mismatch` reports the cause.
+        if has_no_rights_in_target(view, &brought.by) {
+            continue;
+        }
         for applied in brought.applied().filter(|applied| applied.apply_mode() != ApplyMode::Ignored) {
             let exists = || is_home(&applied) || shared.get_or_init(|| Shared::of(view)).has(applied.object);
             judge(view, &Actor { account: &account, tenant }, &applied, exists, found);
         }
     }
+}
+
+fn has_no_rights_in_target(view: &View<'_>, applier: &Applier) -> bool {
+    let Some(object) = &applier.object else { return false };
+    let target = object.text_at(&["spec", "targetNamespace"]).filter(|target| !target.is_empty());
+    target.is_some_and(|target| account_without_rights(view, object, object.namespace(), target).is_some())
 }
 
 /// The account that applies, and its tenant.

@@ -116,7 +116,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => continue,
                 _ if is_remote => continue,
                 Presence::Missing => None,
-                Presence::Unknown(source @ (UnknownSource::Controller(_) | UnknownSource::VariableInName)) => Some(source),
+                Presence::Unknown(source @ (UnknownSource::Controller(_) | UnknownSource::VariableInName)) => {
+                    Some(source)
+                }
                 Presence::Unknown(_) => {
                     let may_create = |producer: &Producer<'_>| !is_of_other_tenant(view, producer, namespace);
                     unknown_producer(view, id, object, may_create)

@@ -74,6 +74,31 @@ impl Rbac {
         }
     }
 
+    /// Returns whether an account certainly cannot create any object in a namespace.
+    pub fn can_create_nothing(&self, account: &Account, namespace: &str) -> bool {
+        let subjects = account.subjects();
+        let own = subjects.iter().filter(|subject| !subject.is_everybody());
+        let mut bindings =
+            own.flat_map(|subject| ["", namespace].map(|scope| self.bindings_in(subject, scope))).flatten();
+        let may_create = |binding: &Binding| {
+            let Some(at) = self.role_at(binding) else {
+                let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
+                return self.unknown_sources.of_role(namespace, &binding.role.name).is_some();
+            };
+            let role = &self.roles[at];
+            let mut rules = self.rules_at(at);
+            let creates = |rule: &Rule| {
+                let has_verb = rule.verbs.iter().any(|verb| matches!(&**verb, "create" | "*") || verb.contains('$'));
+                has_verb && !rule.resources.is_empty()
+            };
+            role.is_opaque
+                || !role.aggregates.is_empty()
+                || self.exceeds_aggregation_limit(at)
+                || rules.any(|(rule, _)| creates(rule))
+        };
+        !bindings.any(may_create) && self.unknown_bindings(account).is_none()
+    }
+
     /// Returns whether a binding allows a request in its scope.
     fn allows<'a>(&'a self, binding: &'a Binding, request: &Request<'_>) -> Answer<'a> {
         let Some(at) = self.role_at(binding) else {

@@ -120,7 +120,11 @@ struct SourceObjects<'a>(BTreeMap<(&'a str, &'a str, &'a str), &'a Object>);
 impl<'a> SourceObjects<'a> {
     fn among(objects: &[Applied<'a>]) -> Self {
         let sources = objects.iter().map(|applied| applied.object).filter(|object| is_source(object));
-        Self(sources.map(|object| ((object.kind(), object.namespace().unwrap_or_default(), object.name()), object)).collect())
+        Self(
+            sources
+                .map(|object| ((object.kind(), object.namespace().unwrap_or_default(), object.name()), object))
+                .collect(),
+        )
     }
 
     fn get(&self, reference: &ObjectRef) -> Option<&'a Object> {

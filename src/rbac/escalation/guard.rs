@@ -6,9 +6,9 @@
 
 use crate::flux::Applied;
 use crate::kube::groups;
-use crate::rbac::identity::unknown_sources::UnknownRights;
 use crate::rbac::authz::authorizer::Answer;
 use crate::rbac::authz::cluster::Rbac;
+use crate::rbac::identity::unknown_sources::UnknownRights;
 use crate::rbac::model::request::Request;
 use crate::rbac::model::role::{Binding, Role};
 use crate::rbac::model::rule::{Rule, covers};
