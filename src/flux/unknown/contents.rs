@@ -40,6 +40,8 @@ enum Contents {
     Public,
     /// CRDs and nothing else.
     Definitions,
+    /// A chart without a source. It is not installed before the source exists.
+    Sourceless,
     /// Any object.
     Anything,
 }
@@ -93,7 +95,8 @@ impl UnknownProducer {
         let known = match self.contents {
             Contents::Anything => return Creates::Possibly,
             Contents::Known(known) => Some(known),
-            Contents::Public | Contents::Definitions => None,
+            Contents::Sourceless if !id.is_flux() => return Creates::Possibly,
+            Contents::Public | Contents::Definitions | Contents::Sourceless => None,
         };
         let purpose = known.map(|known| known.purpose);
         let is_definitions = purpose == Some(Purpose::Definitions) || matches!(self.contents, Contents::Definitions);
@@ -134,7 +137,7 @@ impl UnknownProducer {
                 Purpose::Flux | Purpose::Controller => known.groups.contains(&group),
                 Purpose::Manifests => true,
             },
-            Contents::Public | Contents::Anything => true,
+            Contents::Public | Contents::Sourceless | Contents::Anything => true,
         }
     }
 
@@ -146,11 +149,6 @@ impl UnknownProducer {
     /// The namespace of its namespaced objects; `None` for any.
     pub fn namespace(&self) -> Option<&Name> {
         self.namespace.as_ref()
-    }
-
-    /// Returns whether the contents belong to a project or a mirror of it, and not to the fleet.
-    pub fn is_public(&self) -> bool {
-        !matches!(self.contents, Contents::Anything)
     }
 
     fn is_named_after(&self, name: &str) -> bool {
@@ -192,7 +190,7 @@ fn contents_of_chart(release: &Object, source: Option<&Object>, owner: Option<&s
         return Contents::Known(known);
     }
     // Helm-controller cannot install a chart without its source.
-    let Some(source) = source else { return Contents::Public };
+    let Some(source) = source else { return Contents::Sourceless };
     if !is_public(source) {
         return Contents::Anything;
     }
@@ -259,4 +257,87 @@ pub fn has_word(text: &str, word: &str) -> bool {
             is_boundary(before.and_then(|text| text.chars().next_back()))
                 && is_boundary(after.and_then(|text| text.chars().next()))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+    use crate::yaml::parse;
+
+    fn object(text: &str) -> Object {
+        let file = File::new("a.yaml", text);
+        let parsed = parse(&file);
+        Object { node: parsed.documents.first().expect("a document").node.clone() }
+    }
+
+    fn repository(url: &str) -> Object {
+        object(&format!("kind: HelmRepository\nmetadata: {{name: charts}}\nspec: {{url: \"{url}\"}}\n"))
+    }
+
+    fn release(chart: &str, values: &str) -> Object {
+        object(&format!(
+            "kind: HelmRelease\nmetadata: {{name: web}}\nspec:\n  chart: {{spec: {{chart: {chart}, sourceRef: {{kind: \
+             HelmRepository, name: charts}}}}}}\n  values: {values}\n"
+        ))
+    }
+
+    fn creates(chart: &str, url: &str, values: &str, id: (&str, &str, &str, &str)) -> Creates {
+        let (group, kind, namespace, name) = id;
+        let producer =
+            UnknownProducer::of_release(&release(chart, values), "shop", Some(&repository(url)), Some("acme"));
+        producer.creates(ObjectId { group, kind, namespace, name })
+    }
+
+    const PUBLIC: &str = "oci://ghcr.io/stefanprodan/charts";
+    const OWN: &str = "oci://ghcr.io/acme/charts";
+    const SOURCE: (&str, &str, &str, &str) = (groups::SOURCE, "GitRepository", "shop", "orders");
+
+    #[test]
+    fn a_public_chart_creates_no_flux_objects_of_a_fleet() {
+        assert_eq!(creates("podinfo", PUBLIC, "{}", SOURCE), Creates::Never);
+        assert_eq!(creates("podinfo", PUBLIC, "{extra: [{name: orders}]}", SOURCE), Creates::Possibly);
+        assert_eq!(creates("podinfo", OWN, "{}", SOURCE), Creates::Possibly);
+        assert_eq!(creates("podinfo", "https://charts.example.com", "{}", SOURCE), Creates::Possibly);
+    }
+
+    #[test]
+    fn a_public_chart_creates_only_its_own_accounts() {
+        assert_eq!(creates("podinfo", PUBLIC, "{}", ("", "ServiceAccount", "shop", "flux")), Creates::Never);
+        assert_eq!(creates("podinfo", PUBLIC, "{}", ("", "ServiceAccount", "shop", "web-podinfo")), Creates::Possibly);
+        let values = "{serviceAccount: {name: runner}}";
+        assert_eq!(creates("podinfo", PUBLIC, values, ("", "ServiceAccount", "shop", "runner")), Creates::Possibly);
+        assert_eq!(creates("podinfo", PUBLIC, values, ("", "ServiceAccount", "other", "runner")), Creates::Never);
+    }
+
+    #[test]
+    fn a_chart_may_create_any_config_map_of_its_namespace() {
+        assert_eq!(creates("podinfo", PUBLIC, "{}", ("", "ConfigMap", "shop", "settings")), Creates::Possibly);
+        assert_eq!(creates("podinfo", PUBLIC, "{}", ("", "ConfigMap", "other", "settings")), Creates::Never);
+    }
+
+    #[test]
+    fn charts_of_flux_contain_its_installation() {
+        let of_flux = |id| creates("flux-operator", "oci://registry.example.com/mirror", "{}", id);
+        assert_eq!(of_flux(("", "ServiceAccount", "shop", "flux-operator")), Creates::Certainly);
+        assert_eq!(of_flux(("", "ConfigMap", "shop", "settings")), Creates::Never);
+        assert_eq!(of_flux(SOURCE), Creates::Never);
+        let sync = (groups::SOURCE, "GitRepository", "shop", "shop");
+        assert_eq!(creates("flux-instance", OWN, "{}", sync), Creates::Possibly);
+    }
+
+    #[test]
+    fn charts_of_definitions_contain_nothing_else() {
+        let name = "certificates.cert-manager.io";
+        let definition = ("apiextensions.k8s.io", "CustomResourceDefinition", "", name);
+        assert_eq!(creates("cert-manager", PUBLIC, "{}", definition), Creates::Certainly);
+        assert_eq!(creates("prometheus-operator-crds", PUBLIC, "{}", definition), Creates::Never);
+        assert_eq!(creates("prometheus-operator-crds", PUBLIC, "{}", ("", "Secret", "shop", "a")), Creates::Never);
+    }
+
+    #[test]
+    fn a_chart_of_manifests_creates_what_its_values_contain() {
+        assert_eq!(creates("raw", PUBLIC, "{resources: [{name: orders}]}", SOURCE), Creates::Possibly);
+        assert_eq!(creates("raw", PUBLIC, "{resources: [{name: other}]}", SOURCE), Creates::Never);
+    }
 }

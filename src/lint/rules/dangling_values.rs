@@ -165,7 +165,9 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
                  `external` in `.fleetwright.yaml`"
             };
             let finding = on_cluster(view, missing.explain(finding, help));
-            dangling.push(Dangling { wanted, finding, is_mistake: missing.is_mistake() });
+            // Programs that create clusters often create variables, whatever exists in other namespaces.
+            let is_mistake = applied.object.kind() == "HelmRelease" && missing.is_mistake();
+            dangling.push(Dangling { wanted, finding, is_mistake });
         }
     }
     dangling
@@ -175,7 +177,9 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
 fn missing_key(view: &View<'_>, applied: &Applied<'_>, reference: &ValuesReference<'_>) -> Option<Finding> {
     let key = reference.key?;
     let ObjectId { kind, namespace, name, .. } = reference.target;
-    if view.get(reference.target).is_some_and(|found| found.apply_mode() != ApplyMode::Applied) {
+    let received = view.get(reference.target)?;
+    // Another program may add keys.
+    if received.apply_mode() != ApplyMode::Applied {
         return None;
     }
     let known = |kind: &str, namespace: &str, name: &str| view.config_object(kind, namespace, name);
@@ -201,12 +205,8 @@ fn missing_key(view: &View<'_>, applied: &Applied<'_>, reference: &ValuesReferen
         ),
     };
     let by = applied.object.reference();
-    let related = view.get(reference.target).map(|found| found.by.place(found.object.span()));
     let finding = Finding::error(RULE.id, place, message).help(help).about(by);
-    Some(match related {
-        Some(place) => finding.related(place, "this object"),
-        None => finding,
-    })
+    Some(finding.related(received.by.place(received.object.span()), "this object"))
 }
 
 fn on_cluster(view: &View<'_>, mut finding: Finding) -> Finding {
