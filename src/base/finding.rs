@@ -1,12 +1,11 @@
 //! Findings: messages at a position, which every check reports.
 
-use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::{Index, Span};
+use crate::text::Span;
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -103,6 +102,19 @@ pub struct Finding {
     pub object: Option<ObjectRef>,
     /// The affected clusters, sorted; empty if unknown or not applicable.
     pub clusters: Vec<Arc<str>>,
+    /// The cause, if other findings of the rule may share it.
+    pub cause: Option<Cause>,
+}
+
+/// A cause that several findings of a rule may share: one change removes all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// The key. The findings of a rule with the same severity and key become one finding.
+    pub key: String,
+    /// The message of that finding: the text before and after the number of places.
+    pub summary: [String; 2],
+    /// Whether the finding keeps the related places of all findings at its position, and not of the first one only.
+    pub keeps_related: bool,
 }
 
 impl Finding {
@@ -117,6 +129,7 @@ impl Finding {
             help: None,
             object: None,
             clusters: Vec::new(),
+            cause: None,
         }
     }
 
@@ -139,61 +152,26 @@ impl Finding {
         self
     }
 
+    /// Sets the cause. The findings of a rule with the same severity and key become one, whose message is `before`, the
+    /// number of places and `after`.
+    #[must_use]
+    pub fn caused_by(mut self, key: impl Into<String>, before: impl Into<String>, after: impl Into<String>) -> Self {
+        self.cause = Some(Cause { key: key.into(), summary: [before.into(), after.into()], keeps_related: false });
+        self
+    }
+
+    /// Keeps the related places of all findings with the same cause at this position.
+    #[must_use]
+    pub fn keeping_related(mut self) -> Self {
+        self.cause = self.cause.map(|cause| Cause { keeps_related: true, ..cause });
+        self
+    }
+
     /// Sets the object.
     #[must_use]
     pub fn about(mut self, object: ObjectRef) -> Self {
         self.object = Some(object);
         self
-    }
-}
-
-/// Sorts findings by path, position and rule, and merges equal ones.
-///
-/// Findings with the same message, severity and help at the same position become one, with the clusters of all. If
-/// severity or help differ between clusters, each variant stays.
-pub fn sort(findings: &mut Vec<Finding>) {
-    type Key<'a> = (Option<&'a Arc<str>>, (&'a str, u32, u32), &'a str, &'a str);
-    fn key(finding: &Finding) -> Key<'_> {
-        let span = &finding.at.span;
-        (span.file().root(), span.order(), finding.rule, &finding.message)
-    }
-    fn variant(finding: &Finding) -> (Reverse<Severity>, &Option<String>, bool) {
-        (Reverse(finding.severity), &finding.help, finding.clusters.is_empty())
-    }
-    // Most repeated findings are identical. Merge them first, since sorting is slower.
-    let mut known: Index<_, usize> = Index::default();
-    let mut same: Vec<(usize, usize)> = Vec::new();
-    for (at, finding) in findings.iter().enumerate() {
-        let first = *known.entry_or((key(finding), variant(finding)), || at);
-        if first != at {
-            same.push((first, at));
-        }
-    }
-    drop(known);
-    for (first, at) in &same {
-        let clusters = std::mem::take(&mut findings[*at].clusters);
-        findings[*first].clusters.extend(clusters);
-    }
-    let mut later = same.iter().map(|(_, at)| *at).peekable();
-    let mut at = 0;
-    findings.retain(|_| {
-        let is_kept = later.next_if_eq(&at).is_none();
-        at += 1;
-        is_kept
-    });
-    findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| variant(a).cmp(&variant(b))));
-    findings.dedup_by(|later, kept| {
-        let is_manner_shared = later.severity == kept.severity && later.help == kept.help;
-        // A finding without clusters adds nothing to the variants with clusters.
-        let is_same = key(later) == key(kept) && (is_manner_shared || later.clusters.is_empty());
-        if is_same {
-            kept.clusters.append(&mut later.clusters);
-        }
-        is_same
-    });
-    for finding in findings {
-        finding.clusters.sort();
-        finding.clusters.dedup();
     }
 }
 
@@ -215,23 +193,6 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn equal_findings_of_clusters_merge_into_one_with_all_clusters() {
-        let file = crate::text::File::new("a.yaml", "a: 1\n");
-        let found = |help: &str, clusters: &[&str]| {
-            let mut finding = Finding::error("rule", file.span(0..1), "wrong").help(help);
-            finding.clusters = clusters.iter().map(|name| Arc::from(*name)).collect();
-            finding
-        };
-        let mut findings = vec![found("x", &["c"]), found("y", &["b"]), found("x", &["a", "c"]), found("x", &[])];
-        sort(&mut findings);
-        let merged: Vec<(&str, String)> = findings
-            .iter()
-            .map(|finding| (finding.help.as_deref().unwrap_or_default(), finding.clusters.join(" ")))
-            .collect();
-        assert_eq!(merged, [("x", "a c".to_owned()), ("y", "b".to_owned())]);
-    }
 
     #[test]
     fn the_most_similar_name_is_suggested() {

@@ -12,7 +12,7 @@ use super::streams::Streams;
 use crate::base::finding::did_you_mean;
 use crate::disk;
 use crate::flux::{Receiver, Tenancy};
-use crate::rbac::Rbac;
+use crate::rbac::{Account, Rbac, Tenant, Tenants};
 use crate::report::access::{AccessFormat, AccessReport, write};
 use crate::text::Index;
 use crate::yaml::Name;
@@ -105,12 +105,15 @@ impl ClusterRights<'_> {
         if accounts.is_empty() {
             return None;
         }
-        let is_tenants = tenant.is_some() || namespaces.iter().all(|name| self.tenancy.tenants.contains_key(&**name));
-        let starts: Vec<_> =
-            namespaces.iter().flat_map(|namespace| self.rbac.impersonated_accounts(namespace)).collect();
-        let starts = starts.into_iter().filter(|start| account.is_none_or(|account| *start.name == *account));
-        let starts: Vec<_> = starts.filter(|_| is_tenants).collect();
-        let escapes = self.rbac.escape_chains(&starts, &namespaces);
+        let is_selected = |known: &Account| {
+            namespaces.contains(&known.namespace) && account.is_none_or(|account| *known.name == *account)
+        };
+        let tenants = Tenants::new(self.tenancy, &self.rbac);
+        let escapes = tenants.iter().flat_map(|tenant| {
+            let users = tenant.users.iter().filter(|known| is_selected(known)).cloned().collect();
+            Tenant { users, ..tenant.clone() }.escapes(&self.rbac)
+        });
+        let escapes = escapes.collect();
         Some(AccessReport {
             clusters: vec![self.receiver.to_string().into()],
             tenant,

@@ -214,7 +214,7 @@ impl Options {
         })?;
         let (settings, mut findings) = config::read(&file);
         findings.extend(crate::lint::unknown_rules(&settings.lint, config::INVALID_CONFIG));
-        crate::base::finding::sort(&mut findings);
+        crate::base::cause::sort(&mut findings);
         let failed = linter::has_errors(&findings);
         linter::print_findings(findings, prefix, streams)?;
         if failed {

@@ -11,7 +11,8 @@ use super::classify::{
 };
 use super::settings::Settings;
 use super::source;
-use crate::base::finding::{Finding, ObjectRef, sort};
+use crate::base::cause::sort;
+use crate::base::finding::{Finding, ObjectRef};
 use crate::flux::cluster::applied_set::AppliedSet;
 use crate::flux::cluster::desired_state::Cluster;
 use crate::flux::cluster::lookups::Lookups;

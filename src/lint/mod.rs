@@ -10,8 +10,6 @@ mod fleet;
 mod order;
 mod presence;
 mod rule;
-mod tenants;
-mod target_rights;
 mod rules;
 mod run;
 

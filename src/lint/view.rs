@@ -16,7 +16,7 @@ use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
 use crate::lint::facts::unknown_sources::UnknownSources;
 use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
-use crate::rbac::{Kinds, Rbac};
+use crate::rbac::{Kinds, Rbac, Tenants};
 use crate::text::Index;
 use crate::yaml::Name;
 
@@ -37,6 +37,7 @@ pub struct View<'a> {
     producers: OnceLock<Producers>,
     unknown_sources: OnceLock<UnknownSources<'a>>,
     rbac: OnceLock<Rbac>,
+    tenants: OnceLock<Tenants>,
     kinds: OnceLock<Kinds>,
     inputs: OnceLock<Vec<Input<'a>>>,
 }
@@ -70,6 +71,7 @@ impl<'a> View<'a> {
             producers: OnceLock::new(),
             unknown_sources: OnceLock::new(),
             rbac: OnceLock::new(),
+            tenants: OnceLock::new(),
             kinds: OnceLock::new(),
             inputs: OnceLock::new(),
         }
@@ -212,6 +214,16 @@ impl<'a> View<'a> {
     /// The access rights on the cluster.
     pub fn rbac(&self) -> &Rbac {
         self.rbac.get_or_init(|| Rbac::on_cluster(&self.receiver, self.context.tenancy))
+    }
+
+    /// The tenants of the cluster with their accounts; none without multi-tenancy.
+    pub fn tenants(&self) -> &Tenants {
+        self.tenants.get_or_init(|| {
+            if self.receiver.target.is_some() || !self.tenancy().multi_tenant {
+                return Tenants::default();
+            }
+            Tenants::new(self.tenancy(), self.rbac())
+        })
     }
 
     /// The known kinds that the cluster serves.

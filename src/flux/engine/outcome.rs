@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::cluster_build::{ClusterBuild, Slot};
-use super::undefined_variables::{Definitions, MAX_PLACES};
+use super::undefined_variables::Definitions;
 use super::unmatched_patches::PatchTally;
-use crate::base::finding::{Finding, Label, ObjectRef, Severity};
+use crate::base::finding::{Finding, ObjectRef};
 use crate::flux::build::build_key::BuildKey;
 use crate::flux::build::inventory::Inventory;
 use crate::flux::build::output::Output;
@@ -19,7 +19,6 @@ use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::flux::model::completion::Completion;
 use crate::flux::model::not_built::NotBuiltReason;
 use crate::flux::model::objects::Objects;
-use crate::flux::variables::substitute::rule_ids::UNDEFINED_VARIABLE;
 use crate::kube::Object;
 use crate::text::Index;
 use crate::yaml::Name;
@@ -113,7 +112,7 @@ pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
         let clusters: Vec<Name> = clusters.into_iter().collect();
         findings.extend(output.findings.iter().map(|found| Finding { clusters: clusters.clone(), ..found.clone() }));
     }
-    Outcome { clusters: done, findings: merged(findings), not_done, gaps }
+    Outcome { clusters: done, findings, not_done, gaps }
 }
 
 fn applier(slot: &Slot, at: usize, output: &Output, before: &[Arc<Applier>]) -> Applier {
@@ -182,31 +181,4 @@ fn remove_reapplied(applied_sets: &mut [AppliedSet]) {
         bootstrap.inventory = Some(Arc::new(Inventory::new(kept.iter())));
         bootstrap.objects = kept;
     }
-}
-
-/// Merges the findings of several clusters with the same position, message and severity.
-fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
-    fn key(finding: &Finding) -> (&str, u32, u32, &str, &str, Severity) {
-        let (path, start, len) = finding.at.span.order();
-        (path, start, len, finding.rule, &finding.message, finding.severity)
-    }
-    findings.sort_by(|a, b| key(a).cmp(&key(b)));
-    let mut merged: Vec<Finding> = Vec::new();
-    for finding in findings {
-        match merged.last_mut().filter(|last| key(last) == key(&finding)) {
-            Some(last) => {
-                // Several Kustomizations may use a variable at one position, and each could define it.
-                if finding.rule == UNDEFINED_VARIABLE {
-                    let new = finding.related.into_iter().filter(|label| !last.related.contains(label));
-                    let new: Vec<Label> = new.take(MAX_PLACES.saturating_sub(last.related.len())).collect();
-                    last.related.extend(new);
-                }
-                last.clusters.extend(finding.clusters);
-                last.clusters.sort();
-                last.clusters.dedup();
-            }
-            None => merged.push(finding),
-        }
-    }
-    merged
 }

@@ -17,9 +17,6 @@ use crate::yaml::{Entry, Name, Node};
 /// The number of names or places in one finding.
 const MAX_SHOWN: usize = 5;
 
-/// The number of places of one variable that several Kustomizations leave undefined.
-pub(crate) const MAX_PLACES: usize = 8;
-
 /// The definitions of variables in all clusters, collected when the first undefined variable is found.
 pub(crate) struct Definitions<'a> {
     clusters: &'a [ClusterBuild],
@@ -72,7 +69,9 @@ impl<'a> Definitions<'a> {
         let mut finding =
             Finding::error(UNDEFINED_VARIABLE, place.clone(), format!("variable `{name}` is not defined"))
                 .help(format!("{fix}{why}"))
-                .about(undefined.object.clone());
+                .about(undefined.object.clone())
+                .caused_by(name.to_string(), format!("variable `{name}` is not defined in "), " places")
+                .keeping_related();
         finding.severity = severity(undefined, cluster.strictness);
         for (span, message) in sources(name, slot) {
             finding = finding.related(span, message);

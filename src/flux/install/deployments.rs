@@ -18,12 +18,14 @@ const BRINGING: [&str; 7] =
 
 /// The Deployment of kustomize-controller with the patches of a FluxInstance; `None` without patches.
 pub(crate) fn controller_of(instance: &Object) -> Option<Object> {
-    of_instance(instance, SUBSTITUTING).into_iter().next()
+    of_instance(instance, SUBSTITUTING, |_| Vec::new()).into_iter().next()
 }
 
 /// The Deployments of all controllers with the patches of a FluxInstance; empty without patches.
-pub(super) fn controllers_of(instance: &Object) -> Vec<Object> {
-    of_instance(instance, &CONTROLLERS)
+///
+/// `arguments` returns the arguments that the operator adds to a controller. Its patches come before those of the user.
+pub(super) fn controllers_of(instance: &Object, arguments: impl Fn(&str) -> Vec<String>) -> Vec<Object> {
+    of_instance(instance, &CONTROLLERS, arguments)
 }
 
 /// The Deployment of kustomize-controller with the patches of a directory's kustomization, whose file of manifests is
@@ -47,20 +49,20 @@ pub(super) fn patched_by(builder: &Builder, folder: &str, objects: Vec<Object>) 
     if built.len() == objects.len() { built } else { objects }
 }
 
-fn of_instance(instance: &Object, names: &[&str]) -> Vec<Object> {
+fn of_instance(instance: &Object, names: &[&str], arguments: impl Fn(&str) -> Vec<String>) -> Vec<Object> {
     let patches = patches(instance);
     let Some(first) = patches.first() else { return Vec::new() };
     let place = first.span().clone();
     let patches = map(vec![("patches", list(patches, &place))], &place);
     let namespace = namespace(instance);
-    let controllers = names.iter().map(|name| controller(name, &namespace)).collect();
+    let controllers = names.iter().map(|name| controller(name, &namespace, &arguments(name))).collect();
     Builder::new(Files::default()).build_over(controllers, "", &patches).objects
 }
 
 fn in_folder(builder: &Builder, folder: &str, names: &[&str]) -> Vec<Object> {
     let Some(node) = transformations(builder, folder) else { return Vec::new() };
     let namespace = text(groups::FLUX_NAMESPACE, &node.span().file().first_line());
-    let controllers = names.iter().map(|name| controller(name, &namespace)).collect();
+    let controllers = names.iter().map(|name| controller(name, &namespace, &[])).collect();
     builder.build_over(controllers, folder, &node).objects
 }
 
@@ -72,8 +74,8 @@ fn transformations(builder: &Builder, folder: &str) -> Option<Node> {
     Some(BRINGING.iter().fold(node, |node, field| node.without(field)))
 }
 
-/// The parts of a controller's Deployment that patches usually refer to.
-fn controller(name: &str, namespace: &Node) -> Object {
+/// The parts of a controller's Deployment that patches usually refer to, with further arguments.
+fn controller(name: &str, namespace: &Node, further: &[String]) -> Object {
     let place = namespace.span();
     let at = |value: &str| text(value, place);
     let volumes = || list(["data", "temp"].map(|name| map(vec![("name", at(name))], place)).to_vec(), place);
@@ -81,11 +83,12 @@ fn controller(name: &str, namespace: &Node) -> Object {
     let resources = map(vec![("limits", amounts("1000m", "1Gi")), ("requests", amounts("100m", "64Mi"))], place);
     // Patches of the operator replace the first arguments by position, so the user's patches rely on them.
     let arguments = ["--events-addr=", "--watch-all-namespaces=true", "--log-level=info", "--log-encoding=json"];
+    let arguments = arguments.into_iter().chain(further.iter().map(String::as_str));
     let container = map(
         vec![
             ("name", at("manager")),
             ("image", at(&format!("ghcr.io/fluxcd/{name}"))),
-            ("args", list(arguments.map(at).to_vec(), place)),
+            ("args", list(arguments.map(at).collect(), place)),
             ("env", list(vec![map(vec![("name", at("RUNTIME_NAMESPACE"))], place)], place)),
             ("resources", resources),
             ("securityContext", map(Vec::new(), place)),

@@ -2,6 +2,9 @@
 
 use crate::kube::groups;
 
+/// The name of Flux Operator: of its chart, Deployment, account and binding.
+pub(crate) const OPERATOR: &str = "flux-operator";
+
 /// The controllers. Each has a ServiceAccount and a Deployment.
 pub const CONTROLLERS: [&str; 7] = [
     "source-controller",
@@ -32,7 +35,7 @@ const GROUPS: [&str; 7] = [
 ///
 /// Source: the manifests of Flux 2.7 to 2.9 and of Flux Operator's chart; cluster-scoped names end with the namespace.
 pub fn installs(home: &str, group: &str, kind: &str, namespace: &str, name: &str) -> bool {
-    let is_controller = |name: &str| CONTROLLERS.contains(&name) || name == "flux-operator";
+    let is_controller = |name: &str| CONTROLLERS.contains(&name) || name == OPERATOR;
     match (group, kind) {
         ("", "Namespace") => name == home,
         ("", "ServiceAccount") | ("apps", "Deployment") => namespace == home && is_controller(name),

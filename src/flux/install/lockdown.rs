@@ -14,6 +14,7 @@ use crate::yaml::Node;
 const CROSS_NAMESPACE: &str = "--no-cross-namespace-refs";
 const REMOTE_BASES: &str = "--no-remote-bases";
 const DEFAULT_ACCOUNT: &str = "--default-service-account";
+const FLAGS: [&str; 3] = [CROSS_NAMESPACE, REMOTE_BASES, DEFAULT_ACCOUNT];
 
 /// The lockdown of one controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,24 +43,32 @@ pub struct Installation {
 impl Locks {
     /// Reads the lockdown from the arguments of a controller's Deployment.
     pub fn read(deployment: &Object) -> Self {
-        let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]);
-        let lists = containers.map_or(&[][..], Node::items).iter().map(|container| container.get("args"));
-        let arguments = lists.flat_map(|arguments| arguments.map_or(&[][..], Node::items)).filter_map(Node::text);
         let mut locks = Self::default();
-        let mut before = "";
-        for argument in arguments {
-            // The last argument counts. The value of a flag with a value may be a separate argument.
-            let (flag, value) = argument.split_once('=').map_or((argument, None), |(flag, value)| (flag, Some(value)));
-            match flag {
-                CROSS_NAMESPACE => locks.cross_namespace = value.is_none_or(is_true),
-                REMOTE_BASES => locks.remote_bases = value.is_none_or(is_true),
-                DEFAULT_ACCOUNT => locks.default_account = value.filter(|name| !name.is_empty()).map(str::to_owned),
-                name if before == DEFAULT_ACCOUNT => locks.default_account = Some(name.to_owned()),
-                _ => {}
-            }
-            before = argument;
-        }
+        locks.take(deployment);
         locks
+    }
+
+    /// Applies the arguments of a controller's Deployment after those that are already known.
+    fn take(&mut self, deployment: &Object) {
+        for Argument { flag, value, .. } in arguments(deployment) {
+            match flag {
+                CROSS_NAMESPACE => self.cross_namespace = value.is_none_or(is_true),
+                REMOTE_BASES => self.remote_bases = value.is_none_or(is_true),
+                _ => self.default_account = value.filter(|name| !name.is_empty()).map(str::to_owned),
+            }
+        }
+    }
+
+    /// The arguments of a Deployment that disable a flag, each with the flag and its place. The last argument of a flag
+    /// counts.
+    pub fn disabling(deployment: &Object) -> Vec<(&'static str, &Span)> {
+        let mut last: BTreeMap<&'static str, Argument<'_>> = BTreeMap::new();
+        last.extend(arguments(deployment).map(|argument| (argument.flag, argument)));
+        let disables = |argument: &Argument<'_>| match argument.flag {
+            DEFAULT_ACCOUNT => argument.value.is_none_or(str::is_empty),
+            _ => argument.value.is_some_and(|value| !is_true(value)),
+        };
+        last.into_values().filter(disables).map(|argument| (argument.flag, argument.place)).collect()
     }
 
     /// The flags for multi-tenancy that a controller lacks.
@@ -75,6 +84,14 @@ impl Locks {
         needed.into_iter().filter(|(lacks, _)| *lacks).map(|(_, flag)| flag).collect()
     }
 
+    /// The arguments that set the lockdown.
+    fn arguments(&self) -> Vec<String> {
+        let cross_namespace = self.cross_namespace.then(|| format!("{CROSS_NAMESPACE}=true"));
+        let remote_bases = self.remote_bases.then(|| format!("{REMOTE_BASES}=true"));
+        let account = self.default_account.as_ref().map(|account| format!("{DEFAULT_ACCOUNT}={account}"));
+        [cross_namespace, remote_bases, account].into_iter().flatten().collect()
+    }
+
     pub(crate) fn add(&mut self, other: Self) {
         self.cross_namespace |= other.cross_namespace;
         self.remote_bases |= other.remote_bases;
@@ -82,29 +99,73 @@ impl Locks {
     }
 }
 
+/// An argument of a controller that belongs to the lockdown.
+struct Argument<'a> {
+    flag: &'static str,
+    value: Option<&'a str>,
+    place: &'a Span,
+}
+
+/// The arguments of a Deployment that belong to the lockdown, in their order.
+fn arguments(deployment: &Object) -> impl Iterator<Item = Argument<'_>> {
+    let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]);
+    let lists = containers.map_or(&[][..], Node::items).iter().map(|container| container.get("args"));
+    lists.flat_map(|list| {
+        let items = list.map_or(&[][..], Node::items);
+        items.iter().enumerate().filter_map(|(at, item)| {
+            let text = item.text()?;
+            let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+            let flag = FLAGS.into_iter().find(|flag| *flag == name)?;
+            // The value of a flag with a value may be a separate argument.
+            let next = || items.get(at + 1).filter(|_| flag == DEFAULT_ACCOUNT).and_then(Node::text);
+            Some(Argument { flag, value: value.or_else(next), place: item.span() })
+        })
+    })
+}
+
 /// The lockdown of controllers that a FluxInstance sets by `multitenant` or by patches.
+///
+/// The patches of the user come after those of the operator for `multitenant`, so they may revert the lockdown.
 pub fn locks_of_instance(instance: &Object) -> BTreeMap<String, Locks> {
     let mut found: BTreeMap<String, Locks> = BTreeMap::new();
-    if instance.text_at(&["spec", "cluster", "multitenant"]) == Some("true") {
-        let account = instance.text_at(&["spec", "cluster", "tenantDefaultServiceAccount"]);
-        let account = account.filter(|account| !account.is_empty()).unwrap_or("default");
-        for name in CONTROLLERS.iter().filter(|name| **name != "source-controller") {
-            let applies = matches!(*name, "kustomize-controller" | "helm-controller");
-            let locks = Locks {
-                cross_namespace: true,
-                remote_bases: *name == "kustomize-controller",
-                default_account: applies.then(|| account.to_string()),
-            };
-            found.insert((*name).to_string(), locks);
+    for name in CONTROLLERS {
+        let locks = locks_of_multitenant(instance, name);
+        if locks != Locks::default() {
+            found.insert(name.to_string(), locks);
         }
     }
-    let patches = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
-    if patches.iter().any(|patch| patch.get("patch").and_then(Node::text).is_some_and(mentions_flags)) {
-        for deployment in controllers_of(instance) {
-            found.entry(deployment.name().to_string()).or_default().add(Locks::read(&deployment));
-        }
+    for deployment in patched_controllers(instance) {
+        found.insert(deployment.name().to_string(), Locks::read(&deployment));
     }
     found
+}
+
+/// The Deployments of the controllers of a FluxInstance, if its patches may change the lockdown.
+pub fn patched_controllers(instance: &Object) -> Vec<Object> {
+    let patches = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
+    let concerns = |text: &str| {
+        // A patch may also replace all arguments.
+        mentions_flags(text) || text.lines().any(|line| line.trim_end().ends_with("/args") || line.contains("args:"))
+    };
+    if !patches.iter().any(|patch| patch.get("patch").and_then(Node::text).is_some_and(concerns)) {
+        return Vec::new();
+    }
+    controllers_of(instance, |name| locks_of_multitenant(instance, name).arguments())
+}
+
+/// The lockdown that `multitenant: true` of a FluxInstance sets for a controller.
+fn locks_of_multitenant(instance: &Object, controller: &str) -> Locks {
+    if instance.text_at(&["spec", "cluster", "multitenant"]) != Some("true") || controller == "source-controller" {
+        return Locks::default();
+    }
+    let account = instance.text_at(&["spec", "cluster", "tenantDefaultServiceAccount"]);
+    let account = account.filter(|account| !account.is_empty()).unwrap_or("default");
+    let applies = matches!(controller, "kustomize-controller" | "helm-controller");
+    Locks {
+        cross_namespace: true,
+        remote_bases: controller == "kustomize-controller",
+        default_account: applies.then(|| account.to_string()),
+    }
 }
 
 impl Installation {
@@ -161,7 +222,7 @@ impl Installation {
             return;
         }
         for deployment in controllers_in(builder, &self.folder) {
-            self.locks.entry(deployment.name().to_string()).or_default().add(Locks::read(&deployment));
+            self.locks.entry(deployment.name().to_string()).or_default().take(&deployment);
         }
     }
 }
@@ -185,7 +246,7 @@ fn patches(builder: &Builder, folder: &str) -> Vec<String> {
 }
 
 fn mentions_flags(text: &str) -> bool {
-    [CROSS_NAMESPACE, REMOTE_BASES, DEFAULT_ACCOUNT].iter().any(|flag| text.contains(flag))
+    FLAGS.iter().any(|flag| text.contains(flag))
 }
 
 /// Returns whether a text is a true boolean in Go.

@@ -22,7 +22,7 @@ pub fn is_source(object: &Object) -> bool {
 pub(crate) fn concerns_tenancy(object: &Object) -> bool {
     match object.kind() {
         "Namespace" | "RoleBinding" | "ClusterRoleBinding" | "FluxInstance" => true,
-        "Deployment" => object.name().ends_with("-controller"),
+        "Deployment" => object.name().ends_with("-controller") || object.name() == "flux-operator",
         _ => is_flux(object),
     }
 }

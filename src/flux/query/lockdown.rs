@@ -30,16 +30,17 @@ impl Lockdown {
                 take(name, locks.clone());
             }
         }
+        for instance in received.iter().filter(|applied| applied.object.is(groups::FLUX_OPERATOR, "FluxInstance")) {
+            for (name, locks) in locks_of_instance(instance.object) {
+                take(&name, locks);
+            }
+        }
+        // A received Deployment contains the patches already. One of them may revert the lockdown of another.
         for applied in received {
             let object = applied.object;
-            if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
-                for (name, locks) in locks_of_instance(object) {
-                    take(&name, locks);
-                }
-            }
             let is_home = applied.namespace().is_none_or(|namespace| homes.contains(namespace));
             if is_home && object.is("apps", "Deployment") && CONTROLLERS.contains(&object.name()) {
-                take(object.name(), Locks::read(object));
+                controllers.insert(object.name().to_string(), Locks::read(object));
             }
         }
         controllers.retain(|_, locks| *locks != Locks::default());

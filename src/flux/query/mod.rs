@@ -4,6 +4,7 @@ pub mod field;
 pub mod graph;
 pub(super) mod image_marker;
 pub(super) mod lockdown;
+pub(super) mod operator;
 pub(super) mod provenance;
 pub mod select;
 pub(super) mod tenancy;

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lockdown::Lockdown;
+use super::operator::OperatorAccount;
 use crate::config;
 use crate::config::TenancyMode;
 use crate::flux::cluster::applied_set::Applied;
+use crate::flux::helm::Values;
+use crate::flux::install::installation::OPERATOR;
 use crate::flux::install::lockdown::Installation;
 use crate::flux::object::kinds::{is_flux, is_kustomization};
 use crate::kube::Object;
@@ -23,6 +26,8 @@ pub struct Tenancy {
     pub multi_tenant: bool,
     /// The lockdown of Flux, if any.
     pub lockdown: Option<Lockdown>,
+    /// The account of a ResourceSet without one.
+    pub operator: OperatorAccount,
     /// The configured reason why there is no lockdown.
     pub unlocked: Option<String>,
     /// The namespaces of Flux.
@@ -72,11 +77,18 @@ impl Tenancy {
             }
         }
         tenancy.tenants = tenancy.infer(received);
+        tenancy.accounts = tenancy.accounts_beside_flux(received);
         let declared = declared.into_iter().flatten();
         tenancy.tenants.extend(declared.map(|(namespace, name)| (namespace.clone(), Some(name.clone()))));
         let governed = governance == Governance::Fleet;
-        tenancy.multi_tenant = governed || tenancy.lockdown.is_some() || !tenancy.tenants.is_empty();
+        let has_tenants = !tenancy.tenants.is_empty() || !tenancy.accounts.is_empty();
+        tenancy.multi_tenant = governed || tenancy.lockdown.is_some() || has_tenants;
         tenancy
+    }
+
+    /// Detects the default account of Flux Operator. `values` returns the merged values of a HelmRelease.
+    pub fn detect_operator(&mut self, received: &[Applied<'_>], values: impl Fn(&Applied<'_>) -> Option<Values>) {
+        self.operator = OperatorAccount::detect(received, values);
     }
 
     /// Applies the configuration: the tenants of namespaces, and whether tenants share the cluster.
@@ -93,13 +105,20 @@ impl Tenancy {
 
     /// The service account that a controller impersonates by default.
     pub fn default_account(&self, controller: &str) -> Option<&str> {
+        if let (OPERATOR, OperatorAccount::Default(account)) = (controller, &self.operator) {
+            return Some(account);
+        }
         self.lockdown.as_ref()?.locks(controller)?.default_account.as_deref()
     }
 
     /// Whether the default service account of a controller has a binding in a namespace. Without one, it has no rights.
     pub fn default_account_works(&self, controller: &str, namespace: &str) -> bool {
-        self.default_account(controller)
-            .is_some_and(|account| self.is_bound(namespace, account) || self.is_bound_everywhere(namespace, account))
+        // The chart of the operator binds the account of the operator.
+        let is_shipped =
+            |account: &str| controller == OPERATOR && account == OPERATOR && self.flux_namespaces.contains(namespace);
+        self.default_account(controller).is_some_and(|account| {
+            self.is_bound(namespace, account) || self.is_bound_everywhere(namespace, account) || is_shipped(account)
+        })
     }
 
     /// Returns whether a RoleBinding in a namespace has a service account of that namespace as subject.
@@ -154,6 +173,24 @@ impl Tenancy {
         }
     }
 
+    /// Infers the accounts of tenants in the namespaces of Flux: a label assigns the namespace to a tenant, and a
+    /// RoleBinding confines the account to it. The namespace itself remains one of the platform.
+    fn accounts_beside_flux(&self, received: &[Applied<'_>]) -> BTreeMap<String, String> {
+        let labelled = labelled_flux_namespaces(&self.flux_namespaces, received);
+        if labelled.is_empty() {
+            return BTreeMap::new();
+        }
+        let named = received.iter().filter(|applied| is_flux(applied.object)).filter_map(|applied| {
+            let namespace = applied.namespace()?;
+            let tenant = labelled.get(namespace)?;
+            Some((namespace, applied.object.text_at(&["spec", "serviceAccountName"])?, *tenant))
+        });
+        let confined = named.filter(|(namespace, account, _)| {
+            self.is_bound(namespace, account) && !self.is_bound_everywhere(namespace, account)
+        });
+        confined.map(|(namespace, account, tenant)| (format!("{namespace}/{account}"), tenant.to_string())).collect()
+    }
+
     /// Infers the namespaces of tenants: those with Flux objects whose service account has a RoleBinding there, or that
     /// are labelled. Service accounts of `ClusterRoleBinding`s belong to the platform.
     ///
@@ -191,6 +228,14 @@ impl Tenancy {
         });
         tenants.map(|(namespace, candidate)| (namespace, candidate.label)).collect()
     }
+}
+
+/// The namespaces of Flux that a label assigns to a tenant.
+fn labelled_flux_namespaces<'a>(homes: &BTreeSet<String>, received: &[Applied<'a>]) -> BTreeMap<&'a str, &'a str> {
+    let spaces = received.iter().map(|applied| applied.object);
+    let spaces = spaces.filter(|object| object.is("", "Namespace") && homes.contains(object.name()));
+    let labelled = spaces.filter_map(|object| Some((object.name(), object.label(TENANT_LABEL)?)));
+    labelled.filter(|(_, tenant)| !tenant.is_empty()).collect()
 }
 
 /// A namespace that may be a tenant's.

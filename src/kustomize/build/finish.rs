@@ -34,9 +34,9 @@ pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>)
         .map(|resource| Object { node: reprint_node(&normalize_annotations(&resource.node, &removed_annotations)) })
         .collect();
     findings.extend(objects.iter().filter_map(print_error));
-    crate::base::finding::sort(&mut findings);
+    crate::base::cause::sort(&mut findings);
     let mut left_out = accumulator.left_out.clone();
-    crate::base::finding::sort(&mut left_out);
+    crate::base::cause::sort(&mut left_out);
     let mut patch_targets = accumulator.patch_targets.clone();
     patch_targets::deduplicate(&mut patch_targets);
     let mut remote = accumulator.remote.clone();

@@ -117,7 +117,7 @@ impl Accumulator {
         // A base that is included many times repeats its findings.
         for findings in [&mut self.findings, &mut self.left_out] {
             if findings.len() > MANY_FINDINGS {
-                crate::base::finding::sort(findings);
+                crate::base::cause::sort(findings);
             }
         }
         self.merge_config(&base.config, item);

@@ -37,6 +37,7 @@ enum Answer<'a> {
 /// A missing object.
 #[derive(Clone, Copy)]
 pub(crate) struct Missing<'a> {
+    wanted: ObjectId<'a>,
     suggestion: Option<(Mistake, Applied<'a>)>,
 }
 
@@ -90,7 +91,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         }
         match view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name) {
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => Answer::Exists,
-            Presence::Missing => Answer::Missing(Missing { suggestion: self.suggestion(wanted) }),
+            Presence::Missing => Answer::Missing(Missing { wanted, suggestion: self.suggestion(wanted) }),
             Presence::Unknown(UnknownSource::NoRoot | UnknownSource::VariableInName) => Answer::Unknown,
             Presence::Unknown(source @ UnknownSource::Controller(_)) => {
                 found.unchecked(format!("{wanted}, which {source} may create"));
@@ -102,7 +103,7 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
                     && view.unknown_sources().of(wanted).all(Producer::is_chart)
                     && suggestion
                         .is_some_and(|(mistake, near)| mistake != Mistake::Name || is_typing_error(wanted, &near));
-                let missing = Missing { suggestion };
+                let missing = Missing { wanted, suggestion };
                 if is_mistake { Answer::Missing(missing) } else { Answer::Possible(missing) }
             }
         }
@@ -149,6 +150,9 @@ impl Missing<'_> {
 
     /// Adds the fix to a finding; `otherwise` is the help if no similar object exists.
     pub(crate) fn explain(&self, finding: Finding, otherwise: &str) -> Finding {
+        let wanted = self.wanted;
+        let summary = format!(" places reference {wanted}, which the cluster does not receive");
+        let finding = finding.caused_by(wanted.to_string(), "", summary);
         let Some((mistake, near)) = &self.suggestion else { return finding.help(otherwise) };
         let (namespace, name) = (near.object.namespace().unwrap_or_default(), near.object.name());
         let help = match mistake {

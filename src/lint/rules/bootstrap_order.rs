@@ -340,6 +340,9 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
         Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
             .help(help)
             .about(object);
+    let before = "in a cold start, ";
+    let summary = format!(" appliers may apply objects before {} exists, which {provider_name} applies", first.what);
+    finding = finding.caused_by(format!("{} {provider_name} {is_after}", first.what), before, summary);
     if let Some(own) = &user.object {
         finding = finding.related(own_position(user, own.span()), format!("{} does not wait for it", user.reference));
     }

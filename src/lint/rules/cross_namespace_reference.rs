@@ -131,7 +131,12 @@ fn judge(
     let mut finding = Finding::error(RULE.id, node.span().clone(), message)
         .related(object.span().clone(), format!("`{field}` of this {}", object.kind()))
         .help(help)
-        .about(object.reference());
+        .about(object.reference())
+        .caused_by(
+            format!("{own} {what}"),
+            "",
+            format!(" objects of namespace `{own}` reference {} in another namespace", what.trim_start()),
+        );
     if !locked {
         finding.severity = Severity::Pedantic;
     }

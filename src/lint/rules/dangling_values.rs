@@ -12,7 +12,6 @@ use crate::lint::presence::on_cluster::Presence;
 use crate::lint::refs::values_reference::{ValuesReference, values_of};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
-use crate::text::Span;
 use crate::yaml::Node;
 
 declare! {
@@ -152,11 +151,8 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
             }
             let Some(missing) = search.missing(wanted, applied.object, found) else { continue };
             let by = applied.object.reference();
-            let message = format!("the cluster does not receive {wanted}");
-            let place = |span: &Span| applied.by.place(span);
-            let finding = Finding::error(RULE.id, place(reference.node.span()), message);
-            let related = format!("referenced by this {}", applied.object.kind());
-            let finding = finding.related(place(applied.object.span()), related).about(by);
+            let message = format!("{by} reads values from {wanted}, which the cluster does not receive");
+            let finding = Finding::error(RULE.id, applied.by.place(reference.node.span()), message).about(by);
             let help = if wanted.kind == "Secret" {
                 "add it, or set `optional: true`; if another tool creates it, declare it below `external` in \
                  `.fleetwright.yaml`"

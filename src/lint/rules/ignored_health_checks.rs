@@ -85,7 +85,7 @@ fn check(applied: &Applied<'_>, _context: Context<'_>, found: &mut Findings) {
         .related(wait.span().clone(), "it waits for its own objects")
         .help("remove one of them: with `wait: true` Flux checks only the objects that it applies")
         .about(object.reference());
-    found.push(finding);
+    found.push(finding.caused_by("", "", " Kustomizations have `healthChecks` that Flux does not read"));
 }
 
 fn is_list(checks: &Node) -> bool {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, locks_of_instance};
+use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, locks_of_instance, patched_controllers};
 use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
@@ -144,7 +144,10 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let brought = view.installations.iter().find(|installation| installation.brings_controllers);
     let lacking = if let Some(first) = deployments.first() {
         let lacking = deployments.iter().map(|applied| (applied.object.name(), Locks::read(applied.object)));
-        let place = brought.map(|installation| installation.place.clone());
+        let disabling = deployments
+            .iter()
+            .find_map(|applied| Locks::disabling(applied.object).first().map(|(_, place)| applied.by.place(place)));
+        let place = disabling.or_else(|| brought.map(|installation| installation.place.clone()));
         Some((lacking_of(lacking), place.unwrap_or_else(|| arguments(first))))
     } else {
         // The image controllers are optional, and no Deployment shows whether they are installed.
@@ -174,6 +177,9 @@ fn judge_instance(tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
     if lacking.is_empty() {
         return None;
     }
+    if multitenant.and_then(Node::text) == Some("true") {
+        return Some(reverted(tenants, applied, &lacking));
+    }
     let cluster = instance.node.at_keys(&["spec"]).and_then(|spec| spec.entry("cluster"));
     let label = match (multitenant, cluster) {
         (Some(multitenant), _) => Label::new(applied.by.place(multitenant.span()), "not `true`"),
@@ -187,10 +193,37 @@ fn judge_instance(tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
     Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
 }
 
-fn finding(tenants: &[&str], place: Span, lacking: &Lacking) -> Finding {
+/// The finding for a FluxInstance with `multitenant: true` whose patches revert the lockdown.
+fn reverted(tenants: &[&str], applied: &Applied<'_>, lacking: &Lacking) -> Finding {
+    let instance = applied.object;
+    let controllers = patched_controllers(instance);
+    let disabling = controllers.iter().find_map(|deployment| {
+        let all = Locks::disabling(deployment);
+        all.into_iter().find(|(flag, _)| lacking.contains_key(flag)).map(|(_, place)| place.clone())
+    });
+    let patches = || instance.node.at_keys(&["spec", "kustomize"]).and_then(|kustomize| kustomize.entry("patches"));
+    let place = disabling.or_else(|| patches().map(Entry::key_span));
+    let place = place.map_or_else(|| instance.span().clone(), |place| applied.by.place(&place));
+    let message = format!(
+        "a patch of {} reverts the lockdown of `multitenant: true`: the Flux controllers lack {}, and {}",
+        instance.reference(),
+        flags(lacking),
+        in_words(tenants)
+    );
+    let help = "remove the arguments from the patch: Flux Operator applies `spec.kustomize.patches` after its own patches, \
+                and the last argument of a flag counts; if that is intended, set a reason in `lint.tenancy.lockdown` of \
+                .fleetwright.yaml";
+    Finding::error(RULE.id, place, message).help(help).about(instance.reference())
+}
+
+/// The missing flags with their controllers, as text for a message.
+fn flags(lacking: &Lacking) -> String {
     let flags = lacking.iter().map(|(flag, names)| format!("`{flag}` ({})", names.join(", ")));
-    let flags: Vec<String> = flags.collect();
-    let message = format!("the Flux controllers lack {}, and {}", flags.join(", "), in_words(tenants));
+    flags.collect::<Vec<String>>().join(", ")
+}
+
+fn finding(tenants: &[&str], place: Span, lacking: &Lacking) -> Finding {
+    let message = format!("the Flux controllers lack {}, and {}", flags(lacking), in_words(tenants));
     let help = "add the arguments with a patch of the Deployments: otherwise an object of a tenant without a service \
                 account runs with the permissions of Flux; if that is intended, set a reason in \
                 `lint.tenancy.lockdown` of .fleetwright.yaml";

@@ -304,7 +304,8 @@ fn finding(one: &Use<'_>) -> Option<Finding> {
         format!("add {wanted} to `dependsOn`: on a new cluster it may be applied later, and this fails until then")
     };
     let finding = Finding::warning(RULE.id, place_in(by, consumer), message).help(help).about(by.reference.clone());
-    let finding = finding.related(at.clone(), "used here");
+    let summary = format!(" objects use objects of {provider} and do not depend on it");
+    let finding = finding.related(at.clone(), "used here").caused_by(format!("{provider} {is_late}"), "", summary);
     Some(finding.related(thing.by.place(thing.object.span()), format!("applied by {provider}")))
 }
 

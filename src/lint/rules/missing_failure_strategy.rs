@@ -88,6 +88,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let field = stuck.iter().find_map(|action| field_of(release, action)).map(|node| node.span().clone().into());
         let place = field.unwrap_or_else(|| missing_in_spec(release, &format!("{}.strategy", stuck[0])));
         let finding = Finding::warning(RULE.id, place, message).help(help).about(release.reference());
+        let finding = finding.caused_by(&*actions, "", format!(" HelmReleases do not retry a failed {actions}"));
         found.push(finding.related(release.span().clone(), "this HelmRelease"));
     }
 }

@@ -72,5 +72,5 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let help =
         "set it to `true`, and annotate objects that must stay with `kustomize.toolkit.fluxcd.io/prune: disabled`";
     let finding = Finding::warning(RULE.id, prune.span().clone(), message).help(help).about(object.reference());
-    found.push(finding);
+    found.push(finding.caused_by("", "", " Kustomizations do not prune"));
 }

@@ -1,5 +1,5 @@
-use crate::base::finding::{Finding, Severity};
-use crate::flux::{Applied, ApplierKind, is_kustomization, is_of_bootstrap, is_resource_set};
+use crate::base::finding::{Finding, Label, Severity};
+use crate::flux::{Applied, ApplierKind, OperatorAccount, is_kustomization, is_of_bootstrap, is_resource_set};
 use crate::kube::{Object, groups};
 use crate::lint::context::Context;
 use crate::lint::findings::Findings;
@@ -20,7 +20,8 @@ declare! {
     /// - a namespace in which the default account of the lockdown has a binding
     /// - an object with an account that a patch sets later
     /// - an object with `kubeConfig`, because its identity is one of the remote cluster
-    /// - a ResourceSet of the platform under a lockdown, because Flux Operator has its own default account
+    /// - a ResourceSet of the platform under a lockdown, unless the values of Flux Operator's chart or the arguments of
+    ///   its Deployment set its default account
     ///
     /// The label `toolkit.fluxcd.io/tenant` alone does not define a tenant if the platform writes the releases of the
     /// namespace and the cluster confines no account: it has neither a lockdown nor an account with a RoleBinding.
@@ -94,7 +95,8 @@ fn check(applied: &Applied<'_>, context: Context<'_>, found: &mut Findings) {
     let is_open = applied.by.kind == ApplierKind::Folder && applied.namespace().is_none();
     // A fleet with a lockdown usually sets a default account for Flux Operator, but only the values of its chart show
     // it.
-    let is_of_operator = is_resource_set(applied.object) && context.tenancy.lockdown.is_some();
+    let is_unknown = matches!(context.tenancy.operator, OperatorAccount::None | OperatorAccount::Unknown);
+    let is_of_operator = is_resource_set(applied.object) && context.tenancy.lockdown.is_some() && is_unknown;
     let is_pedantic = finding.severity == Severity::Pedantic;
     if is_pedantic && is_open {
         found.unchecked("the account of objects whose namespace another repository sets");
@@ -128,7 +130,10 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     if !locked && (is_of_bootstrap(object) || applied.by.kind == ApplierKind::FluxInstance) {
         return None;
     }
-    let severity = if tenancy.multi_tenant && (is_tenant || locked) { Severity::Error } else { Severity::Pedantic };
+    // The default account of the operator is a lockdown of its own.
+    let fails = locked && is_resource_set(object);
+    let is_fault = fails || (tenancy.multi_tenant && (is_tenant || locked));
+    let severity = if is_fault { Severity::Error } else { Severity::Pedantic };
     let message = format!("{} has no `spec.serviceAccountName`", object.reference());
     let account = match namespace {
         Some(namespace) => format!("a ServiceAccount of namespace `{namespace}`"),
@@ -140,10 +145,19 @@ fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
     };
     let tenant = namespace.and_then(|namespace| tenancy.tenants.get(namespace)).and_then(Option::as_deref);
     let owner = tenant.map_or_else(String::new, |tenant| format!(", and the namespace belongs to tenant `{tenant}`"));
-    let mut finding = Finding::error(RULE.id, missing_in_spec(object, "serviceAccountName"), message)
+    // The spec of a ResourceSet contains whole objects.
+    let place = match object.kind() {
+        "ResourceSet" => Label::new(object.span().clone(), "no `spec.serviceAccountName`"),
+        _ => missing_in_spec(object, "serviceAccountName"),
+    };
+    let mut finding = Finding::error(RULE.id, place, message)
         .related(object.span().clone(), format!("this {}", object.kind()))
         .help(format!("set it to {account}; {why}{owner}"))
         .about(object.reference());
+    if let Some(namespace) = namespace {
+        let summary = format!(" objects of namespace `{namespace}` have no `spec.serviceAccountName`");
+        finding = finding.caused_by(format!("{namespace} {controller}"), "", summary);
+    }
     finding.severity = severity;
     Some(finding)
 }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, ApplierKind};
@@ -155,7 +155,33 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let owners = owned.entry(id(&first)).or_insert_with(|| vec![first]);
         owners.push(again);
     }
-    found.extend(owned.into_values().filter_map(judge));
+    let judged: Vec<(Names, Finding)> = owned.into_values().filter_map(judge).collect();
+    // A line whose objects have different owners is the cause. Otherwise it is the group of owners.
+    let mut owners_of: BTreeMap<(String, usize), BTreeSet<&Names>> = BTreeMap::new();
+    for (owners, finding) in &judged {
+        owners_of.entry(line(finding)).or_default().insert(owners);
+    }
+    let shared = owners_of.into_iter().filter(|(_, all)| all.len() > 1).map(|(line, _)| line);
+    let shared: BTreeSet<(String, usize)> = shared.collect();
+    for (owners, finding) in judged {
+        let line = line(&finding);
+        found.push(if shared.contains(&line) {
+            let key = format!("{}:{}", line.0, line.1);
+            finding.caused_by(key, "", " objects of this file are each applied by several Kustomizations")
+        } else {
+            let summary = format!(" objects are applied by {}", in_words(&owners));
+            finding.caused_by(owners.join(" "), "", summary)
+        });
+    }
+}
+
+/// The names of the owners of an object.
+type Names = Vec<String>;
+
+/// The path and the offset of a finding.
+fn line(finding: &Finding) -> (String, usize) {
+    let span = &finding.at.span;
+    (span.file().path().to_owned(), span.range().start)
 }
 
 fn id<'a>(applied: &Applied<'a>) -> Id<'a> {
@@ -163,7 +189,7 @@ fn id<'a>(applied: &Applied<'a>) -> Id<'a> {
     (object.group(), object.kind(), object.namespace().unwrap_or_default(), object.name())
 }
 
-fn judge(mut owners: Vec<Applied<'_>>) -> Option<Finding> {
+fn judge(mut owners: Vec<Applied<'_>>) -> Option<(Names, Finding)> {
     owners.retain(|owner| {
         let is_ours = matches!(owner.by.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet);
         is_ours && !owner.by.is_suspended()
@@ -185,14 +211,16 @@ fn judge(mut owners: Vec<Applied<'_>>) -> Option<Finding> {
     let pruned = owners.iter().zip(&settings).any(|(owner, setting)| !setting.is_not_pruned && prunes(owner.by));
     let (first, rest) = owners.split_first()?;
     let differ = rest.iter().any(|owner| owner.object.node != first.object.node);
-    Some(finding(&owners, pruned, differ))
+    let names = owners.iter().map(|owner| owner.by.reference.to_string()).collect();
+    Some((names, finding(&owners, pruned, differ)))
 }
 
 fn finding(owners: &[Applied<'_>], pruned: bool, differ: bool) -> Finding {
     let last = owners.last().expect("only objects with two owners are judged");
     let object = last.object.reference();
     let place = last.by.place(last.object.span());
-    let message = format!("{object} is applied by {}", names(owners));
+    let names: Names = owners.iter().map(|owner| owner.by.reference.to_string()).collect();
+    let message = format!("{object} is applied by {}", in_words(&names));
     let consequence = match (pruned, differ) {
         (true, _) => "if the one that applied it last no longer contains it, the object is deleted for the others too",
         (false, true) => "each reverts the changes of the other at every interval",
@@ -219,13 +247,12 @@ fn finding(owners: &[Applied<'_>], pruned: bool, differ: bool) -> Finding {
 }
 
 /// The owners as text. If there are many, only the first two are listed.
-fn names(owners: &[Applied<'_>]) -> String {
-    let name = |owner: &Applied<'_>| owner.by.reference.to_string();
+fn in_words(owners: &[String]) -> String {
     match owners {
-        [a, b] => format!("{} and {}", name(a), name(b)),
-        [a, b, c] => format!("{}, {} and {}", name(a), name(b), name(c)),
-        [a, b, rest @ ..] => format!("{}, {} and {} others", name(a), name(b), rest.len()),
-        [one] => name(one),
+        [a, b] => format!("{a} and {b}"),
+        [a, b, c] => format!("{a}, {b} and {c}"),
+        [a, b, rest @ ..] => format!("{a}, {b} and {} others", rest.len()),
+        [one] => one.clone(),
         [] => String::new(),
     }
 }

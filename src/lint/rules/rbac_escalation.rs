@@ -5,9 +5,8 @@ use crate::base::finding::{Finding, Label};
 use crate::kube::groups;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
-use crate::rbac::{Binding, Request, Role, Rule};
+use crate::rbac::{Actor, Binding, Method, Request, Role, Rule, Tenant, Tenants, identities};
 use crate::text::Span;
 
 declare! {
@@ -22,9 +21,10 @@ declare! {
     /// others. A wildcard grants all of these permissions. It also grants access to the quotas of the tenant, to the
     /// Secrets of others, and to every resource type that is added later.
     ///
-    /// The rule ignores the permissions of the built-in role `admin` in the tenant's own namespace. In another
-    /// namespace, `admin` allows its holder to act as the accounts of others. The rule `tenant-cluster-admin` reports
-    /// bindings to `cluster-admin`.
+    /// The rule ignores the permission to act as an account of the tenant's own namespaces, which the built-in role
+    /// `admin` contains, and `impersonate` for names that are the tenant's own. In another namespace, `admin` allows its
+    /// holder to act as the accounts of others. If these accounts have further permissions, `tenant-escape` reports the
+    /// binding. The rule `tenant-cluster-admin` reports bindings to `cluster-admin`.
     ///
     /// ## How to fix it
     ///
@@ -131,11 +131,9 @@ declare! {
 }
 
 /// The permissions that allow escalation: verbs, group, resources, and a description.
-const POWERS: [(&[&str], &str, &[&str], &str); 5] = [
+const POWERS: [(&[&str], &str, &[&str], &str); 3] = [
     (&["escalate"], groups::RBAC, &["roles", "clusterroles"], "write roles with more permissions than its own"),
     (&["bind"], groups::RBAC, &["roles", "clusterroles"], "bind roles with more permissions than its own"),
-    (&["impersonate"], "", &["users", "groups", "serviceaccounts"], "act as other accounts"),
-    (&["create"], "", &["serviceaccounts/token"], "request tokens of accounts"),
     (
         &["create", "update", "patch"],
         "admissionregistration.k8s.io",
@@ -149,9 +147,6 @@ const POWERS: [(&[&str], &str, &[&str], &str); 5] = [
     ),
 ];
 
-/// The entries of `POWERS` that the role `admin` contains.
-const ADMIN_POWERS: [(&str, &str); 2] = [("impersonate", "serviceaccounts"), ("create", "serviceaccounts/token")];
-
 /// A fault in a rule of the repository, or in a binding to a built-in role.
 struct Fault<'a> {
     at: &'a Span,
@@ -163,9 +158,9 @@ struct Fault<'a> {
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    let tenants = Tenants::of_cluster(view);
+    let tenants = view.tenants();
     let mut faults: BTreeMap<(String, usize), Fault<'_>> = BTreeMap::new();
-    for (binding, _, tenant) in tenants.bindings(view) {
+    for (binding, _, tenant) in tenants.bindings(view.rbac()) {
         for (rule, role) in view.rbac().rules(binding) {
             let is_shipped = rule.place.is_none();
             // A built-in role has no place, so its finding is at the binding. `tenant-cluster-admin` reports roles with
@@ -187,9 +182,22 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
     }
+    // A chain that starts with the binding says what the accounts there allow.
+    let has_shipped = faults.values().any(|fault| fault.is_shipped);
+    let starts = if has_shipped { chain_starts(view, tenants) } else { Vec::new() };
     for fault in faults.into_values() {
-        found.push(finding(&fault));
+        if !(fault.is_shipped && starts.iter().any(|start| ptr::eq(*start, fault.binding))) {
+            found.push(finding(&fault));
+        }
     }
+}
+
+/// The bindings with which the chains start that `tenant-escape` reports.
+fn chain_starts<'a>(view: &'a View<'_>, tenants: &Tenants) -> Vec<&'a Binding> {
+    let escapes = tenants.iter().flat_map(|tenant| tenant.escapes(view.rbac()));
+    let certain = escapes.filter(|escape| escape.doubt.is_none());
+    let first = certain.filter_map(|escape| escape.chain.steps.into_iter().next());
+    first.filter_map(|step| step.by.grants.first().map(|grant| grant.binding)).collect()
 }
 
 fn finding(fault: &Fault<'_>) -> Finding {
@@ -212,7 +220,8 @@ fn finding(fault: &Fault<'_>) -> Finding {
     if let Some(span) = binding.place.written() {
         finding = finding.related(span.clone(), format!("bound by this {}", binding.kind()));
     }
-    finding.about(role.object())
+    let before = format!("{} allows {} to extend its own permissions with ", role.reference(), fault.tenant);
+    finding.about(role.object()).caused_by(role.reference(), before, " rules")
 }
 
 /// The permissions of a rule that allow escalation. Those of `admin` in the tenant's own namespace do not count.
@@ -221,23 +230,22 @@ fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> 
     if rule.is_everything() {
         return vec!["do everything"];
     }
-    let is_given = |verb: &str, resource: &str| is_own && ADMIN_POWERS.contains(&(verb, resource));
     let allows = |verb: &str, group: &str, resource: &str| {
         let request = Request::new(verb, group, resource);
         rule.allows(&request) || rule.names.iter().any(|name| rule.allows(&request.named(name)))
     };
     let powers = POWERS.iter().filter(|(verbs, group, resources, _)| {
-        // Webhooks, users and groups are cluster-scoped: a RoleBinding does not grant access to them.
-        let is_possible = |resource: &str| {
-            let is_clusters = *group == "admissionregistration.k8s.io" || matches!(resource, "users" | "groups");
-            binding.namespace.is_empty() || !is_clusters
-        };
-        verbs.iter().any(|verb| {
-            let mut resources = resources.iter().filter(|resource| is_possible(resource) && !is_given(verb, resource));
-            resources.any(|resource| allows(verb, group, resource))
-        })
+        // Webhooks are cluster-scoped: a RoleBinding does not grant access to them.
+        let is_possible = binding.namespace.is_empty() || *group != "admissionregistration.k8s.io";
+        is_possible && verbs.iter().any(|verb| resources.iter().any(|resource| allows(verb, group, resource)))
     });
     let mut powers: Vec<&'static str> = powers.map(|(_, _, _, power)| *power).collect();
+    for (to, method) in identities(rule, &binding.namespace) {
+        let power = if method == Method::Token { "request tokens of accounts" } else { "act as other accounts" };
+        if !is_of_tenant(&to, tenant) && !powers.contains(&power) {
+            powers.push(power);
+        }
+    }
     // A listed resource is intentional, but a wildcard includes these resources as a side effect.
     let is_wild = rule.resources.iter().any(|resource| &**resource == "*");
     if is_wild && ["update", "patch", "delete"].iter().any(|verb| allows(verb, "", "resourcequotas")) {
@@ -247,4 +255,13 @@ fn powers(rule: &Rule, binding: &Binding, tenant: &Tenant) -> Vec<&'static str> 
         powers.push("read Secrets of others, through a wildcard");
     }
     powers
+}
+
+/// Returns whether an identity belongs to a tenant anyway: its own accounts, and those of its namespaces.
+fn is_of_tenant(identity: &Actor, tenant: &Tenant) -> bool {
+    match identity {
+        Actor::Account(account) => tenant.namespaces.contains(&account.namespace) || tenant.users.contains(account),
+        Actor::AccountsOf(namespace) => tenant.namespaces.contains(namespace),
+        _ => false,
+    }
 }

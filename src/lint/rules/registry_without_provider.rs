@@ -110,7 +110,8 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let help =
         format!("set `provider: {cloud}`: otherwise Flux sends anonymous requests, which a private registry rejects");
     let place = provider.unwrap_or(node).span().clone();
-    found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
+    let summary = format!(" objects fetch from a registry of {name} without `provider`");
+    found.push(Finding::warning(RULE.id, place, message).help(help).about(reference).caused_by(cloud, "", summary));
 }
 
 /// The registry and path of an OCI address.

@@ -99,7 +99,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
             if !locked {
                 finding.severity = Severity::Warning;
             }
-            found.push(finding);
+            let file = finding.at.span.file().path().to_owned();
+            found.push(finding.caused_by(
+                file,
+                "Flux loads ",
+                " files of this kustomization from their URLs at every build",
+            ));
         }
     }
 }

@@ -132,7 +132,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
         if let Some(by) = &applier.object {
             finding = finding.related(by.span().clone(), "this object applies it");
         }
-        found.push(finding);
+        let before = format!("{} does not decrypt ", applier.reference);
+        found.push(finding.caused_by(applier.reference.to_string(), before, " encrypted objects"));
     }
 }
 

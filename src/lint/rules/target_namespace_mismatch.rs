@@ -1,28 +1,27 @@
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, is_kustomization};
+use crate::flux::Applied;
 use crate::kube::groups;
-use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
-use crate::lint::target_rights::account_without_rights;
 use crate::lint::view::View;
+use crate::rbac::{Account, Answer, acts_as};
 use crate::text::Span;
-use crate::yaml::Node;
+use crate::yaml::{Name, Node};
 
 declare! {
-    /// A Kustomization of a tenant has no `targetNamespace` or one that is not its own, or its account has no rights there.
+    /// A Kustomization of a tenant has no `targetNamespace`, or sets a namespace that is not its own.
     ///
     /// ## Why
     ///
     /// Without `targetNamespace`, the repository of the tenant selects the namespaces of its objects. Flux rejects an
     /// object without a namespace. Flux tries to apply an object in another namespace, with the permissions that the
-    /// account has there. With `targetNamespace`, Flux puts all objects into the namespace of the tenant.
+    /// account has there. With `targetNamespace`, Flux puts all objects into the namespace of the tenant. The message
+    /// states whether the rights of the account prevent objects in other namespaces.
     ///
-    /// In a namespace in which the account has no rights, Flux creates nothing, even if both namespaces belong to one
-    /// tenant: bindings grant rights, and labels do not. This also holds for the `targetNamespace` and the
-    /// `storageNamespace` of a HelmRelease. The severity of this fault is always error.
+    /// Several namespaces may belong to one tenant. The rule also reports a Kustomization or HelmRelease with a
+    /// `targetNamespace` in which its account has no rights: the API server rejects the objects.
     ///
-    /// The severity of the other faults is error if tenants share the cluster, and pedantic otherwise. The configuration declares a tenant,
+    /// The severity is error if tenants share the cluster, and pedantic otherwise. The configuration declares a tenant,
     /// or the rule detects it: a namespace with Flux objects, other than the namespace of Flux, that has the label
     /// `toolkit.fluxcd.io/tenant` or an account with a RoleBinding there. The rule ignores namespaces from which a hub
     /// reconciles remote clusters (`kubeConfig`), and platform namespaces, whose account has a ClusterRoleBinding.
@@ -85,100 +84,121 @@ declare! {
     /// ## Source
     ///
     /// [Flux: target namespace](https://fluxcd.io/flux/components/kustomize/kustomizations/#target-namespace)
-    "target-namespace-mismatch", Error, "`targetNamespace` is not the namespace of the tenant, or the account has no rights there",
+    "target-namespace-mismatch", Error, "a Kustomization of a tenant does not set `targetNamespace` to its own namespace",
     Check::Cluster(check),
 }
 
-/// The fields with the namespaces in which Helm creates objects.
-const OF_RELEASES: [&str; 2] = ["targetNamespace", "storageNamespace"];
-
 fn check(view: &View<'_>, found: &mut Findings) {
-    for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization") {
-        let finding = judge(&applied, view.context).map(|finding| placed(finding, &applied));
-        let is_error = finding.as_ref().is_some_and(|finding| finding.severity == Severity::Error);
-        // A pedantic finding follows from the missing rights.
-        let forbidden = if is_error { None } else { forbidden(view, &applied, "targetNamespace") };
-        found.extend(forbidden.or(finding));
+    if view.tenancy().tenants.is_empty() {
+        return;
     }
-    for applied in view.of_kind(groups::HELM, "HelmRelease") {
-        found.extend(OF_RELEASES.iter().find_map(|field| forbidden(view, &applied, field)));
+    for (group, kind) in [(groups::KUSTOMIZE, "Kustomization"), (groups::HELM, "HelmRelease")] {
+        for applied in view.of_kind(group, kind) {
+            found.extend(judge(view, &applied));
+        }
     }
 }
 
-/// The finding with the positions of the applier's own cluster.
-fn placed(mut finding: Finding, applied: &Applied<'_>) -> Finding {
-    for label in std::iter::once(&mut finding.at).chain(&mut finding.related) {
-        label.span = applied.by.place(&label.span);
-    }
-    finding
-}
-
-/// The finding of an account without rights in the namespace in which Flux creates objects as this account.
-fn forbidden(view: &View<'_>, applied: &Applied<'_>, field: &str) -> Option<Finding> {
-    let object = applied.object;
-    let node = object.node.at_keys(&["spec", field])?;
-    let target = node.text().filter(|target| !target.is_empty() && !target.contains('$'))?;
-    let account = account_without_rights(view, object, applied.namespace(), target)?;
-    let by = object.reference();
-    let what = if field == "storageNamespace" { "stores the release" } else { "creates its objects" };
-    let message = format!("{by} {what} in namespace `{target}`, in which ServiceAccount `{account}` has no rights");
-    let place = |span: &Span| applied.by.place(span);
-    let at = Label::new(place(node.span()), format!("`{account}` is not allowed to create any object here"));
-    let help = format!(
-        "bind `{account}` to a role in namespace `{target}`, or set `{field}` to `{}`: the API server rejects the objects",
-        account.namespace
-    );
-    let finding = Finding::error(RULE.id, at, message).related(place(object.span()), format!("this {}", object.kind()));
-    Some(finding.help(help).about(by))
-}
-
-fn judge(applied: &Applied<'_>, context: Context<'_>) -> Option<Finding> {
-    let object = applied.object;
+fn judge(view: &View<'_>, applied: &Applied<'_>) -> Option<Finding> {
+    let (object, tenancy) = (applied.object, view.tenancy());
     let namespace = applied.namespace()?;
-    let tenant = context.tenancy.tenants.get(namespace)?;
-    let is_whole = is_kustomization(object) && object.node.at_keys(&["spec", "sourceRef"]).is_some();
-    if !is_whole || context.tenancy.hubs.contains(namespace) {
+    let tenant = tenancy.tenants.get(namespace)?;
+    let has = |field: &str| object.node.at_keys(&["spec", field]).is_some();
+    let is_whole = has("sourceRef") || has("chart") || has("chartRef");
+    if !is_whole || tenancy.hubs.contains(namespace) || applied.completion.mentions("targetNamespace") {
         return None;
     }
-    if applied.completion.mentions("targetNamespace") {
+    let target = object.node.at_keys(&["spec", "targetNamespace"]).filter(|node| !node.is_null());
+    let name = target.and_then(Node::text).unwrap_or_default();
+    if name == namespace || name.contains('$') {
         return None;
     }
     let owner = tenant.as_ref().map_or_else(|| "the tenant".to_string(), |tenant| format!("tenant `{tenant}`"));
-    let (at, message) = match object.node.at_keys(&["spec", "targetNamespace"]).filter(|node| !node.is_null()) {
-        None => {
-            let message = format!("{} has no `spec.targetNamespace`", object.reference());
-            (missing_in_spec(object, "targetNamespace"), message)
+    let other = tenancy.tenants.get(name).and_then(Option::as_deref);
+    let is_same_tenant = tenant.is_some() && tenant.as_deref() == other;
+    let place = |span: &Span| applied.by.place(span);
+    let wrong = |node: &Node| Label::new(place(node.span()), format!("not its own namespace `{namespace}`"));
+    let denied = || denied_account(view, applied, name);
+    let (at, message, help) = match target {
+        Some(node) if !name.is_empty() && (is_same_tenant || object.kind() == "HelmRelease") => {
+            let account = denied()?;
+            let (verb, effect) = match object.kind() {
+                "HelmRelease" => ("installs its chart", "the API server rejects the objects of the chart"),
+                _ => ("puts its objects", "the API server rejects the first object, and Flux applies no other one"),
+            };
+            let message = format!(
+                "{} {verb} into namespace `{name}`, where ServiceAccount `{account}` has no rights",
+                object.reference()
+            );
+            let help =
+                format!("bind `{account}` to a role in namespace `{name}`, or set it to `{namespace}`: {effect}");
+            (wrong(node), message, help)
         }
-        Some(node) if node.text() == Some("") => {
-            let message = format!("{} has an empty `spec.targetNamespace`", object.reference());
-            (wrong(node, namespace), message)
+        _ if object.kind() == "HelmRelease" => return None,
+        Some(node) if !name.is_empty() => {
+            let rights = match denied() {
+                Some(account) => format!(", where ServiceAccount `{account}` has no rights"),
+                None => String::new(),
+            };
+            let message = format!("{} puts its objects into namespace `{name}`{rights}", object.reference());
+            let help = format!("set it to `{namespace}`, so that the objects of {owner} stay in its namespace");
+            (wrong(node), message, help)
         }
-        Some(node) => {
-            let target = node.text().unwrap_or_default();
-            if target == namespace || target.contains('$') || is_same_tenant(context, tenant.as_deref(), target) {
-                return None;
-            }
-            let message = format!("{} puts its objects into namespace `{target}`", object.reference());
-            (wrong(node, namespace), message)
+        other => {
+            let what = if other.is_some() { "an empty" } else { "no" };
+            let rights = rights(view, applied, namespace);
+            let message = format!("{} has {what} `spec.targetNamespace`{rights}", object.reference());
+            let missing = missing_in_spec(object, "targetNamespace");
+            let missing = Label::new(place(&missing.span), missing.message);
+            let help = format!("set it to `{namespace}`, so that the objects of {owner} stay in its namespace");
+            (other.map_or(missing, wrong), message, help)
         }
     };
-    let help = format!("set it to `{namespace}`, so that the objects of {owner} stay in its namespace");
     let mut finding = Finding::error(RULE.id, at, message)
-        .related(object.span().clone(), "this Kustomization")
+        .related(place(object.span()), format!("this {}", object.kind()))
         .help(help)
         .about(object.reference());
-    if !context.tenancy.multi_tenant {
+    if target.is_none() {
+        let summary = format!(
+            " Kustomizations of namespace `{namespace}` have no `spec.targetNamespace`{}",
+            rights(view, applied, namespace)
+        );
+        finding = finding.caused_by(summary.clone(), "", summary);
+    }
+    if !tenancy.multi_tenant {
         finding.severity = Severity::Pedantic;
     }
     Some(finding)
 }
 
-fn wrong(node: &Node, namespace: &str) -> Label {
-    Label::new(node.span().clone(), format!("not its own namespace `{namespace}`"))
+/// The account that applies the contents of an object, if it certainly has no rights in a namespace.
+fn denied_account(view: &View<'_>, applied: &Applied<'_>, namespace: &str) -> Option<Account> {
+    let account = acts_as(applied.object, applied.namespace(), view.tenancy())?;
+    let is_denied = matches!(view.rbac().can_create_in(&account, namespace), Answer::Denied);
+    is_denied.then_some(account)
 }
 
-/// Returns whether a namespace is another namespace of the same tenant.
-fn is_same_tenant(context: Context<'_>, tenant: Option<&str>, namespace: &str) -> bool {
-    let other = context.tenancy.tenants.get(namespace).and_then(Option::as_deref);
-    tenant.is_some() && tenant == other
+/// What the rights of the account prevent without `targetNamespace`, as a part of a message.
+fn rights(view: &View<'_>, applied: &Applied<'_>, own: &str) -> String {
+    let named = applied.object.text_at(&["spec", "serviceAccountName"]);
+    let Some(account) = acts_as(applied.object, applied.namespace(), view.tenancy()) else {
+        let is_unnamed = named.is_none_or(str::is_empty);
+        return if is_unnamed { ", and Flux applies it with its own rights".to_owned() } else { String::new() };
+    };
+    // The rights in the whole cluster are unknown if any binding of the account may be unknown.
+    match view.rbac().can_create_in(&account, "") {
+        Answer::Allowed(_) => format!(", and ServiceAccount `{account}` can write to every namespace"),
+        Answer::Unknown(_) => String::new(),
+        Answer::Denied => {
+            let others: Vec<Name> = view.rbac().foreign_scopes(&account).into_iter().collect();
+            match others.as_slice() {
+                [] => format!("; only the rights of ServiceAccount `{account}` keep its objects in namespace `{own}`"),
+                [one] => format!(", and ServiceAccount `{account}` can also write to namespace `{one}`"),
+                [one, rest @ ..] => format!(
+                    ", and ServiceAccount `{account}` can also write to namespace `{one}` and {} more",
+                    rest.len()
+                ),
+            }
+        }
+    }
 }

@@ -1,9 +1,8 @@
 use crate::base::finding::{Finding, Label, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
-use crate::rbac::{Binding, BoundSubject, Role};
+use crate::rbac::{Binding, BoundSubject, Role, Tenant};
 
 declare! {
     /// An account of a tenant has all permissions: it is bound to `cluster-admin` or to an equivalent role.
@@ -120,8 +119,8 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    let tenants = Tenants::of_cluster(view);
-    for (binding, bound, tenant) in tenants.bindings(view) {
+    let tenants = view.tenants();
+    for (binding, bound, tenant) in tenants.bindings(view.rbac()) {
         if let Some((_, from)) = view.rbac().rules(binding).find(|(rule, _)| rule.is_everything()) {
             found.extend(finding(binding, bound, tenant, from));
         }

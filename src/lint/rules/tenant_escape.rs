@@ -3,10 +3,12 @@ use std::ptr;
 use crate::base::finding::{Finding, Label, Severity};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
-use crate::rbac::{Actor, Binding, ChainEnd, ChainStep, DefinedIn, EscapeChain, Grant, Method, Rbac};
+use crate::rbac::{
+    Account, Actor, Binding, ChainEnd, ChainStep, DefinedIn, EscapeChain, Grant, Method, Product, Rbac, Tenant,
+};
 use crate::text::Span;
+use crate::yaml::Name;
 
 declare! {
     /// A chain of grants and of Flux impersonation gives a tenant rights outside its namespaces.
@@ -29,6 +31,10 @@ declare! {
     /// - a step that an admission policy of the cluster may forbid because it checks `serviceAccountName`
     /// - a step that a policy in an unbuilt input or in a chart of policies may forbid
     /// - the missing lockdown, if `tenancy.lockdown` is `none`
+    ///
+    /// The accounts of a tenant's own namespaces are one finding for each binding that allows to act as them. A namespace
+    /// of Kubernetes or Flux, such as `kube-system`, contains accounts with all rights: a tenant that owns it owns the
+    /// cluster.
     ///
     /// The severity is warning if the chain only gives read access, except to Secrets, or only access to authentication
     /// and authorization reviews.
@@ -174,38 +180,55 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    let tenants = Tenants::of_cluster(view);
+    let tenants = view.tenants();
     if tenants.is_empty() {
         return;
     }
     let rbac = view.rbac();
     for tenant in tenants.iter() {
-        let mut reported: Vec<(Span, String)> = Vec::new();
-        let mut escapes = rbac.escape_chains(&tenant.users, &tenant.namespaces);
-        escapes.sort_by_key(|escape| !is_everything(rbac, &escape.end));
-        for escape in escapes {
-            if escape.forbidden_by().is_some() {
-                found.unchecked("chains of grants that an admission policy may forbid");
+        let mut groups: Vec<(Span, String, Vec<EscapeChain<'_>>)> = Vec::new();
+        for escape in tenant.escapes(rbac) {
+            if let Some(doubt) = escape.doubt {
+                found.unchecked(format!("chains of grants that {doubt}"));
                 continue;
             }
-            if let Some(applier) = rbac
-                .unknown_policy_source()
-                .filter(|_| escape.steps.iter().any(|step| step.by.method.may_be_forbidden()))
-            {
-                found.unchecked(format!("chains of grants that a policy of {applier} may forbid"));
-                continue;
-            }
+            let chain = escape.chain;
             // The configuration accepts Flux without lockdown, with a reason.
-            if view.tenancy().unlocked.is_some() && escape.steps.iter().any(|step| is_unnamed(step)) {
+            if view.tenancy().unlocked.is_some() && chain.steps.iter().any(is_unnamed) {
                 continue;
             }
-            let Some((at, kind)) = place_of(&escape).zip(kind(&escape, tenant)) else { continue };
-            if reported.contains(&(at.clone(), kind.clone())) {
-                continue;
+            let Some((at, cause)) = place_of(&chain).zip(cause(&chain, tenant)) else { continue };
+            match groups.iter_mut().find(|(place, known, _)| *place == at && *known == cause) {
+                Some((_, _, chains)) => chains.push(chain),
+                None => groups.push((at, cause, vec![chain])),
             }
-            reported.push((at.clone(), kind));
-            found.push(finding(rbac, tenant, &escape, &at));
         }
+        for (at, _, mut chains) in groups {
+            if chains.len() > 1 {
+                chains.sort_by_cached_key(|chain| rank(rbac, chain));
+            }
+            found.extend(finding(rbac, tenant, &chains, &at));
+        }
+    }
+}
+
+/// The rank of a chain among those with the same cause: the chain with the most rights comes first.
+fn rank(rbac: &Rbac, chain: &EscapeChain<'_>) -> u8 {
+    if is_everything(rbac, &chain.end) {
+        return 0;
+    }
+    let leads_on = |account: &Account| {
+        let all = rbac.impersonations(account);
+        all.iter().any(|one| match &one.to {
+            Actor::AllAccounts | Actor::AnyUser => true,
+            Actor::Raised(namespace) => namespace.is_empty(),
+            _ => false,
+        })
+    };
+    match chain.steps.last().map(|step| &step.to) {
+        Some(Actor::Account(account)) if leads_on(account) => 1,
+        _ if is_harmless(rbac, &chain.end) => 3,
+        _ => 2,
     }
 }
 
@@ -219,24 +242,37 @@ fn place_of(escape: &EscapeChain<'_>) -> Option<Span> {
     grants.iter().find_map(|grant| grant.binding.place.written()).cloned()
 }
 
-/// The key that separates the faults of one binding. In the tenant's own namespaces it is the account at the end of the
-/// chain, in other namespaces it is the namespace. All controllers that use their own account are one fault: Flux is
-/// not locked down.
-fn kind(escape: &EscapeChain<'_>, tenant: &Tenant) -> Option<String> {
+/// The key that separates the faults of one binding. The accounts of the tenant's own namespaces are one fault: the
+/// tenant can act as all of them. In other namespaces it is the namespace. All controllers that use their own account
+/// are one fault: Flux is not locked down.
+fn cause(escape: &EscapeChain<'_>, tenant: &Tenant) -> Option<String> {
     let last = escape.steps.last()?;
     Some(match (last.by.method, &last.to) {
         (Method::Controller(_), _) => "unnamed".to_owned(),
-        (_, Actor::Account(account)) if tenant.namespaces.contains(&account.namespace) => account.to_string(),
+        (_, Actor::Account(account)) if tenant.namespaces.contains(&account.namespace) => String::new(),
         (_, Actor::Account(account)) => account.namespace.to_string(),
         (_, to) => to.to_string(),
     })
 }
 
-fn finding(rbac: &Rbac, tenant: &Tenant, escape: &EscapeChain<'_>, at: &Span) -> Finding {
+/// The maximum number of further accounts that are listed.
+const MAX_SHOWN: usize = 3;
+
+/// The finding for the chains with one cause, of which the first one has the most rights.
+fn finding(rbac: &Rbac, tenant: &Tenant, chains: &[EscapeChain<'_>], at: &Span) -> Option<Finding> {
+    let (escape, others) = chains.split_first()?;
+    // Of the accounts of other namespaces, one is an example.
+    let is_own = |chain: &&EscapeChain<'_>| cause(chain, tenant).is_some_and(|cause| cause.is_empty());
+    let others: Vec<&EscapeChain<'_>> = others.iter().filter(is_own).collect();
     let reach = reach(rbac, &escape.end);
     let through: Vec<String> = escape.steps.iter().map(|step| step.to.to_string()).collect();
+    let more = match others.len() {
+        0 => String::new(),
+        1 => " (and as another account of its namespaces)".to_owned(),
+        count => format!(" (and as {count} other accounts of its namespaces)"),
+    };
     let message = format!(
-        "{} of {} can act as {}, and then has {reach}",
+        "{} of {} can act as {}{more}, and then has {reach}",
         who(escape),
         tenant.called(),
         through.join(", then as ")
@@ -262,18 +298,29 @@ fn finding(rbac: &Rbac, tenant: &Tenant, escape: &EscapeChain<'_>, at: &Span) ->
             }
         }
     }
-    if let ChainEnd::Bindings(bindings) = &escape.end {
-        for binding in bindings {
-            if let Some(span) = binding.place.written() {
-                let last = escape.steps.last().map(|step| step.to.to_string()).unwrap_or_default();
-                finding = finding.related(span.clone(), format!("{} is bound to {last} here", binding.role_name()));
-            }
+    for (place, label) in ends(escape) {
+        finding = finding.related(place, label);
+    }
+    let written: Vec<(Span, String)> = others.iter().flat_map(|other| ends(other).into_iter().take(1)).collect();
+    let hidden = written.len().saturating_sub(MAX_SHOWN);
+    for (number, (place, mut label)) in written.into_iter().take(MAX_SHOWN).enumerate() {
+        if hidden > 0 && number + 1 == MAX_SHOWN {
+            label.push_str(&format!("; {hidden} more bindings have the same effect"));
         }
+        finding = finding.related(place, label);
     }
     if is_harmless(rbac, &escape.end) {
         finding.severity = Severity::Warning;
     }
-    finding
+    Some(finding)
+}
+
+/// The written bindings at the end of a chain, each with a label.
+fn ends(escape: &EscapeChain<'_>) -> Vec<(Span, String)> {
+    let ChainEnd::Bindings(bindings) = &escape.end else { return Vec::new() };
+    let last = escape.steps.last().map(|step| step.to.to_string()).unwrap_or_default();
+    let written = bindings.iter().filter_map(|binding| Some((binding, binding.place.written()?)));
+    written.map(|(binding, span)| (span.clone(), format!("{} is bound to {last} here", binding.role_name()))).collect()
 }
 
 fn who(escape: &EscapeChain<'_>) -> String {
@@ -324,7 +371,29 @@ fn gives_everything(rbac: &Rbac, binding: &Binding) -> bool {
     rbac.rules(binding).any(|(rule, _)| rule.is_everything())
 }
 
-fn help(escape: &EscapeChain<'_>, tenant: &Tenant) -> &'static str {
+fn help(escape: &EscapeChain<'_>, tenant: &Tenant) -> String {
+    if let Some((namespace, by)) = shipped_end(escape, tenant) {
+        return format!(
+            "give the tenant another namespace: namespace `{namespace}` contains accounts of {by}, and an account that \
+             can create workloads or Flux objects in a namespace can act as all accounts there"
+        );
+    }
+    advice(escape, tenant).to_owned()
+}
+
+/// The tenant's namespace with the account at the end of a chain, if Kubernetes or Flux creates that account.
+fn shipped_end(escape: &EscapeChain<'_>, tenant: &Tenant) -> Option<(Name, Product)> {
+    let (ChainEnd::Bindings(bindings), Some(last)) = (&escape.end, escape.steps.last()) else { return None };
+    let Actor::Account(account) = &last.to else { return None };
+    let is_own = tenant.namespaces.contains(&account.namespace) || account.namespace == escape.from.namespace;
+    let by = bindings.iter().find_map(|binding| match binding.place {
+        DefinedIn::Shipped(by) => Some(by),
+        DefinedIn::Written(_) => None,
+    });
+    by.filter(|_| is_own && !is_unnamed(last)).map(|by| (account.namespace.clone(), by))
+}
+
+fn advice(escape: &EscapeChain<'_>, tenant: &Tenant) -> &'static str {
     let leaves = escape.steps.iter().find(|step| match &step.to {
         Actor::Account(account) => !tenant.namespaces.contains(&account.namespace),
         _ => false,

@@ -7,10 +7,8 @@ use crate::flux::{Applied, Applier, ApplyMode};
 use crate::kube::Object;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use crate::lint::target_rights::account_without_rights;
-use crate::lint::tenants::{Tenant, Tenants};
 use crate::lint::view::View;
-use crate::rbac::{Account, Answer, Guard, Request, acts_as};
+use crate::rbac::{Account, Answer, Guard, Request, Tenant, acts_as};
 use crate::text::Span;
 
 declare! {
@@ -164,7 +162,7 @@ declare! {
 }
 
 fn check(view: &View<'_>, found: &mut Findings) {
-    let tenants = Tenants::of_cluster(view);
+    let tenants = view.tenants();
     if tenants.is_empty() {
         return;
     }
@@ -172,21 +170,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for (brought, _) in &view.lists {
         let Some(account) = account(view, &brought.by) else { continue };
         let Some(tenant) = tenants.of_account(&account) else { continue };
-        // `target-namespace-mismatch` reports the cause.
-        if has_no_rights_in_target(view, &brought.by) {
-            continue;
-        }
         for applied in brought.applied().filter(|applied| applied.apply_mode() != ApplyMode::Ignored) {
             let exists = || is_home(&applied) || shared.get_or_init(|| Shared::of(view)).has(applied.object);
             judge(view, &Actor { account: &account, tenant }, &applied, exists, found);
         }
     }
-}
-
-fn has_no_rights_in_target(view: &View<'_>, applier: &Applier) -> bool {
-    let Some(object) = &applier.object else { return false };
-    let target = object.text_at(&["spec", "targetNamespace"]).filter(|target| !target.is_empty());
-    target.is_some_and(|target| account_without_rights(view, object, object.namespace(), target).is_some())
 }
 
 /// The account that applies, and its tenant.
@@ -318,5 +306,11 @@ fn finding(actor: &Actor<'_>, applied: &Applied<'_>, namespace: &str, why: &str,
         let at = applied.by.parent_applier.as_ref().map_or_else(|| node.span().clone(), |by| by.place(node.span()));
         finding = finding.related(at, format!("{} applies as this account", applied.by.reference));
     }
-    finding.about(object.reference())
+    let scope = match namespace {
+        "" => "cluster-scoped objects".to_owned(),
+        namespace => format!("objects in namespace `{namespace}`"),
+    };
+    let before = format!("ServiceAccount `{}` of {} is not allowed to apply ", actor.account, tenant.called());
+    let key = format!("{} {namespace}{why}", actor.account);
+    finding.about(object.reference()).caused_by(key, before, format!(" {scope}{why}"))
 }

@@ -72,20 +72,22 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     }
     let Some(policy) = object.node.at_keys(&["spec", "policy"]) else { return };
     let reference = object.reference();
-    let (place, message) = if let Some(range) = policy.get("semver").and_then(|semver| semver.get("range")) {
+    let (place, message, summary) = if let Some(range) = policy.get("semver").and_then(|semver| semver.get("range")) {
         if !range.text().and_then(Range::parse).is_some_and(|range| range.is_unrestricted()) {
             return;
         }
         let message = format!("{reference} selects any version: `{}`", range.text().unwrap_or_default());
-        (range.span().clone(), message)
+        (range.span().clone(), message, " ImagePolicies select any version")
     } else {
         let order = |field: &str| policy.entry(field).filter(|entry| entry.node.is_map() || entry.node.is_null());
         let Some(entry) = order("alphabetical").or_else(|| order("numerical")) else { return };
-        (entry.key_span(), format!("{reference} sorts all tags without a filter"))
+        let message = format!("{reference} sorts all tags without a filter");
+        (entry.key_span(), message, " ImagePolicies sort all tags without a filter")
     };
     let help = "select the intended tags with `filterTags`, or set an upper limit for the range: otherwise any pushed \
                 tag may be selected";
-    found.push(Finding::warning(RULE.id, place, message).help(help).about(reference));
+    let finding = Finding::warning(RULE.id, place, message).help(help).about(reference);
+    found.push(finding.caused_by(summary, "", summary));
 }
 
 /// Returns whether a pattern matches every tag: `.*`, or a group of it.

@@ -133,6 +133,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
                         Flux has no permissions";
             let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).help(help);
             let place = applied.by.place(object.span());
+            let summary =
+                format!(" objects of namespace `{namespace}` reference ServiceAccount `{name}`, which is not defined");
+            let finding = finding.caused_by(format!("{namespace}/{name}"), "", summary);
             found.push(finding.related(place, format!("this {kind}")).about(object.reference()));
         }
     }

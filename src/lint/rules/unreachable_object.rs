@@ -167,6 +167,7 @@ fn finding(folder: &str, objects: &[&Object]) -> Option<Finding> {
                 or remove it: Flux does not apply it";
     let finding =
         Finding::warning(RULE.id, Label::new(place(first), "not reached"), message).help(help).about(first.reference());
+    let finding = finding.caused_by(&*what, format!("no cluster reaches {what} in "), " directories");
     let shown = rest.iter().take(MAX_SHOWN);
     Some(shown.fold(finding, |finding, object| finding.related(place(object), object.reference().to_string())))
 }

@@ -151,7 +151,9 @@ fn finding(awaited: &Awaited<'_>) -> Finding {
     let message = format!("{} has dependents, but no {checks}", object.reference());
     let mut at = missing_in_spec(object, "wait");
     at.span = applied.by.place(&at.span);
+    let summary = format!(" {}s have dependents, but no {checks}", object.kind());
     let mut finding = Finding::warning(RULE.id, at, message).about(object.reference());
+    finding = finding.caused_by(object.kind(), "", summary);
     for (place, dependent) in by {
         finding = finding.related(place.clone(), format!("{} waits for it", dependent.object.reference()));
     }

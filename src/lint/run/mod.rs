@@ -1,6 +1,5 @@
 //! A run of the linter: load, run the rules, group and suppress findings.
 
-pub(super) mod group_findings;
 pub(super) mod settings;
 pub(super) mod options;
 pub(super) mod objects;

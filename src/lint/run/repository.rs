@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::group_findings::group_by_cause;
 use super::objects::check_objects;
 use super::options::Options;
 use super::settings::apply_levels;
 use super::suppress::Exceptions;
-use crate::base::finding::{Finding, Severity, sort};
+use crate::base::cause::{group, sort};
+use crate::base::finding::{Finding, Severity};
 use crate::config::Exception;
 use crate::flux::{Applied, AppliedSet, NotBuiltReason, Receiver, Repo, Skipped, State, Tenancy};
 use crate::lint::context::Context;
@@ -77,7 +77,7 @@ pub fn judge(repo: &Repo, options: &Options) -> Outcome {
     let excepted = before - findings.len();
     findings.retain(|finding| options.pedantic || finding.severity > Severity::Pedantic);
     // Exceptions are applied before, since an exception may match only one of the places.
-    let findings = group_by_cause(findings);
+    let findings = group(findings);
     Outcome {
         findings,
         excepted,
@@ -190,6 +190,7 @@ fn tenancy(receiver: &Receiver<'_>, installations: &Installations<'_>, options: 
     let telling: Vec<Applied<'_>> = receiver.applied_sets().flat_map(AppliedSet::tenancy_objects).collect();
     let installation = installations.of_receiver(receiver);
     let mut tenancy = Tenancy::detect(&telling, &installation, options.tenants.as_ref(), options.governance);
+    tenancy.detect_operator(&telling, |release| receiver.cluster.values(release));
     tenancy.apply(&options.lint.tenancy);
     tenancy
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::cluster::Rbac;
 use crate::kube::groups;
+use crate::rbac::identity::unknown_sources::UnknownRights;
 use crate::rbac::model::kinds::is_shipped;
 use crate::rbac::model::request::{Request, Target};
 use crate::rbac::model::role::{Binding, Role};
@@ -74,37 +75,48 @@ impl Rbac {
         }
     }
 
-    /// Returns whether an account certainly cannot create any object in a namespace.
-    pub fn can_create_nothing(&self, account: &Account, namespace: &str) -> bool {
+    /// Returns whether an account may create any object in a namespace. The shipped rights of all users do not count.
+    pub fn can_create_in(&self, account: &Account, namespace: &str) -> Answer<'_> {
         let subjects = account.subjects();
-        let own = subjects.iter().filter(|subject| !subject.is_everybody());
-        let mut bindings =
-            own.flat_map(|subject| ["", namespace].map(|scope| self.bindings_in(subject, scope))).flatten();
-        let may_create = |binding: &Binding| {
-            let Some(at) = self.role_at(binding) else {
-                let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
-                return self.unknown_sources.of_role(namespace, &binding.role.name).is_some();
-            };
-            let role = &self.roles[at];
-            let mut rules = self.rules_at(at);
-            let creates = |rule: &Rule| {
-                let has_verb = rule.verbs.iter().any(|verb| matches!(&**verb, "create" | "*") || verb.contains('$'));
-                has_verb && !rule.resources.is_empty()
-            };
-            role.is_opaque
-                || !role.aggregates.is_empty()
-                || self.exceeds_aggregation_limit(at)
-                || rules.any(|(rule, _)| creates(rule))
-        };
-        !bindings.any(may_create) && self.unknown_bindings(account).is_none()
+        let mut unknown = None;
+        let scopes = ["", namespace];
+        for (scope, subject) in scopes.iter().flat_map(|scope| subjects.iter().map(move |subject| (*scope, subject))) {
+            for binding in self.bindings_in(subject, scope) {
+                if subject.is_everybody() && !binding.is_written() {
+                    continue;
+                }
+                let Some(role) = self.role(binding) else {
+                    unknown = unknown.or_else(|| self.unknown_rights(binding));
+                    continue;
+                };
+                if let Some((rule, from)) = self.rules(binding).find(|(rule, _)| rule.creates()) {
+                    return Answer::Allowed(Grant { binding, role, rule, from });
+                }
+                unknown = unknown.or_else(|| self.unknown_rights(binding));
+            }
+        }
+        match unknown.or_else(|| self.unknown_bindings(account)) {
+            Some(reason) => Answer::Unknown(reason),
+            None => Answer::Denied,
+        }
+    }
+
+    /// The namespaces in which an account may create objects, other than its own; the empty name is the whole cluster.
+    pub fn foreign_scopes(&self, account: &Account) -> BTreeSet<Name> {
+        let subjects = account.subjects();
+        let bindings = subjects.iter().flat_map(|subject| {
+            self.bindings_of(subject).filter(|binding| !subject.is_everybody() || binding.is_written())
+        });
+        let bindings = bindings.filter(|binding| binding.namespace != account.namespace);
+        let creating = bindings.filter(|binding| self.rules(binding).any(|(rule, _)| rule.creates()));
+        creating.map(|binding| binding.namespace.clone()).collect()
     }
 
     /// Returns whether a binding allows a request in its scope.
     fn allows<'a>(&'a self, binding: &'a Binding, request: &Request<'_>) -> Answer<'a> {
         let Some(at) = self.role_at(binding) else {
-            let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
             // A binding to a role that does not exist grants nothing.
-            return match self.unknown_sources.of_role(namespace, &binding.role.name) {
+            return match self.unknown_role(binding) {
                 Some(source) => Answer::Unknown(format!("{}, which {source} may contain", binding.role_name())),
                 None => Answer::Denied,
             };
@@ -129,6 +141,22 @@ impl Rbac {
             Some(source) => Answer::Unknown(format!("{}, for which {source} may contain rules", binding.role_name())),
             None => Answer::Denied,
         }
+    }
+
+    /// A source that may create the role of a binding.
+    pub(crate) fn unknown_role(&self, binding: &Binding) -> Option<&UnknownRights> {
+        let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
+        self.unknown_sources.of_role(namespace, &binding.role.name)
+    }
+
+    /// The reason why a binding may grant unknown rights.
+    pub(crate) fn unknown_rights(&self, binding: &Binding) -> Option<String> {
+        let Some(role) = self.role(binding) else {
+            let source = self.unknown_role(binding)?;
+            return Some(format!("{}, which {source} may contain", binding.role_name()));
+        };
+        let is_open = role.is_opaque || self.role_at(binding).is_some_and(|at| self.exceeds_aggregation_limit(at));
+        is_open.then(|| format!("{} contains unknown values", binding.role_name()))
     }
 
     /// The reason why an account may have unknown rights.

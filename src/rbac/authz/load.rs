@@ -145,9 +145,7 @@ impl<'a> SourceObjects<'a> {
 fn is_relevant(object: &Object) -> bool {
     match object.kind() {
         "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => object.group() == groups::RBAC,
-        // The values of Flux Operator's chart may come from a ConfigMap.
-        "ServiceAccount" | "ConfigMap" => object.group().is_empty(),
-        "Deployment" => object.name() == "flux-operator",
+        "ServiceAccount" => object.group().is_empty(),
         _ => is_flux(object) || object.group() == groups::FLUX_OPERATOR,
     }
 }

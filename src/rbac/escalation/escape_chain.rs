@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::actor::Actor;
 use super::guard::Guard;
-use super::impersonation::{Impersonation, Method};
+use super::impersonation::Impersonation;
 use crate::rbac::admission::policy::Policy;
 use crate::rbac::authz::cluster::Rbac;
 use crate::rbac::identity::flux_identity::DefaultIdentity;
 use crate::rbac::model::role::Binding;
-use crate::rbac::model::subject::Account;
+use crate::rbac::model::subject::{Account, Subject};
 use crate::yaml::Name;
 
 /// A chain of impersonations.
@@ -111,10 +111,17 @@ impl<'a> ChainSearch<'a, '_> {
                             if reached.contains_key(account) {
                                 continue;
                             }
-                            let outside = self.outside(account);
+                            let outside = self.outside(&account.subjects());
                             if outside.is_empty() {
                                 reached.insert(account.clone(), Some(step()));
                                 open.push_back(account.clone());
+                                continue;
+                            }
+                            ChainEnd::Bindings(outside)
+                        }
+                        Actor::Subject(subject) if !subject.is_master() => {
+                            let outside = self.outside(std::slice::from_ref(subject));
+                            if outside.is_empty() {
                                 continue;
                             }
                             ChainEnd::Bindings(outside)
@@ -147,6 +154,7 @@ impl<'a> ChainSearch<'a, '_> {
         let accounts = |namespace: &str| self.rbac.accounts(namespace).into_iter().map(Actor::Account).collect();
         match &by.to {
             Actor::AccountsOf(namespace) => accounts(namespace),
+            Actor::AccountsNamed(name) => self.rbac.accounts_named(name).into_iter().map(Actor::Account).collect(),
             // The most powerful accounts represent all accounts.
             Actor::AllAccounts => self.rbac.most_powerful(|_| true).into_iter().map(Actor::Account).collect(),
             Actor::Raised(namespace) if self.namespaces.contains(namespace) => {
@@ -158,13 +166,14 @@ impl<'a> ChainSearch<'a, '_> {
                 actors.extend(controllers);
                 actors
             }
-            Actor::Account(_) | Actor::AnyUser | Actor::Raised(_) => vec![by.to.clone()],
+            Actor::Account(_) | Actor::Subject(_) | Actor::AnyUser | Actor::AnyGroup | Actor::Raised(_) => {
+                vec![by.to.clone()]
+            }
         }
     }
 
-    /// The bindings that grant an account rights outside the namespaces which no starting account has.
-    fn outside(&self, account: &Account) -> Vec<&'a Binding> {
-        let subjects = account.subjects();
+    /// The bindings that grant subjects rights outside the namespaces which no starting account has.
+    fn outside(&self, subjects: &[Subject]) -> Vec<&'a Binding> {
         let own = subjects.iter().filter(|subject| !subject.is_everybody());
         let bindings = own.flat_map(|subject| self.rbac.bindings_of(subject));
         let outside = bindings.filter(|binding| !self.namespaces.contains(&binding.namespace));
@@ -179,12 +188,5 @@ impl<'a> ChainSearch<'a, '_> {
                 && !holders(binding).any(|start| self.rbac.has(start, &binding.namespace, rules()) == Guard::Passed)
         };
         outside.filter(is_new).collect()
-    }
-}
-
-impl Method {
-    /// Returns whether an admission policy can forbid it by a check of objects.
-    pub fn may_be_forbidden(self) -> bool {
-        matches!(self, Self::ServiceAccountName(_) | Self::Controller(_) | Self::Workload(_))
     }
 }

@@ -8,7 +8,6 @@ use crate::flux::Applied;
 use crate::kube::groups;
 use crate::rbac::authz::authorizer::Answer;
 use crate::rbac::authz::cluster::Rbac;
-use crate::rbac::identity::unknown_sources::UnknownRights;
 use crate::rbac::model::request::Request;
 use crate::rbac::model::role::{Binding, Role};
 use crate::rbac::model::rule::{Rule, covers};
@@ -107,22 +106,6 @@ impl Rbac {
             }
             None => Guard::Unknown("too many rules to compare".to_owned()),
         }
-    }
-
-    /// A source that may create the role of a binding.
-    fn unknown_role(&self, binding: &Binding) -> Option<&UnknownRights> {
-        let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
-        self.unknown_sources.of_role(namespace, &binding.role.name)
-    }
-
-    /// The reason why a binding may grant unknown rights.
-    fn unknown_rights(&self, binding: &Binding) -> Option<String> {
-        let Some(role) = self.role(binding) else {
-            let source = self.unknown_role(binding)?;
-            return Some(format!("{}, which {source} may contain", binding.role_name()));
-        };
-        let is_open = role.is_opaque || self.role_at(binding).is_some_and(|at| self.exceeds_aggregation_limit(at));
-        is_open.then(|| format!("{} contains unknown values", binding.role_name()))
     }
 }
 

@@ -1,7 +1,11 @@
 //! The ways in which an account can assume the identity of another one.
 
+use std::collections::BTreeSet;
+
 use super::actor::Actor;
 use super::guard::{Guard, everything};
+use super::method::Method;
+use super::rule_identities::identities;
 use crate::kube::groups;
 use crate::rbac::admission::policy::Policy;
 use crate::rbac::authz::authorizer::Grant;
@@ -26,27 +30,6 @@ pub struct Impersonation<'a> {
     pub forbidden_by: Option<&'a Policy>,
 }
 
-/// A method to assume another identity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Method {
-    /// An object of this kind that names the account, which Flux impersonates.
-    ServiceAccountName(&'static str),
-    /// An object of this kind without an account: the controller acts as itself.
-    Controller(&'static str),
-    /// A workload of this kind that runs as the account.
-    Workload(&'static str),
-    /// The verb `impersonate`.
-    Impersonate,
-    /// A token of the account.
-    Token,
-    /// A Secret to which Kubernetes writes a token of the account.
-    TokenSecret,
-    /// The verb `bind`: a binding to a role with more rights than its writer has.
-    Bind,
-    /// The verb `escalate`: a role with more rights than its writer has, and a binding to it.
-    Escalate,
-}
-
 impl Rbac {
     /// The identities that an account can assume, in the whole cluster and in each namespace where it has rights.
     pub fn impersonations(&self, account: &Account) -> Vec<Impersonation<'_>> {
@@ -65,7 +48,20 @@ impl Rbac {
             found.truncate(before);
             found.extend(kept);
         }
+        Self::join_groups(&mut found);
+        let itself = Actor::Account(account.clone());
+        found.retain(|one| one.to != itself);
         found
+    }
+
+    /// Adds the right to assume a user or an account to that for a group, which has no effect alone.
+    fn join_groups<'a>(found: &mut Vec<Impersonation<'a>>) {
+        let is_user = |one: &&Impersonation<'a>| one.method == Method::Impersonate && !one.to.is_group();
+        let user = found.iter().find(is_user).and_then(|one| one.grants.first()).copied();
+        match user {
+            Some(grant) => found.iter_mut().filter(|one| one.to.is_group()).for_each(|one| one.grants.push(grant)),
+            None => found.retain(|one| !one.to.is_group()),
+        }
     }
 
     fn add_impersonations_in<'a>(&'a self, account: &Account, scope: &Name, found: &mut Vec<Impersonation<'a>>) {
@@ -78,20 +74,8 @@ impl Rbac {
         let mut push = |to: Actor, method: Method, grants: Vec<Grant<'a>>, forbidden_by: Option<&'a Policy>| {
             found.push(Impersonation { to, method, grants, forbidden_by });
         };
-        let impersonates = |resource: &str| may("impersonate", "", resource);
-        match (scope.is_empty(), impersonates("users")) {
-            (true, Some(grant)) => push(Actor::AnyUser, Method::Impersonate, vec![grant], None),
-            _ => {
-                if let Some(grant) = impersonates("serviceaccounts") {
-                    push(Actor::every_account_of(scope), Method::Impersonate, vec![grant], None);
-                }
-            }
-        }
-        if let Some(grant) = may("create", "", "serviceaccounts/token") {
-            push(Actor::every_account_of(scope), Method::Token, vec![grant], None);
-        }
-        for (named, method, grant) in self.accounts_named_by_rules(account, scope) {
-            push(Actor::Account(named), method, vec![grant], None);
+        for (to, method, grant) in self.identities_by_rules(account, scope) {
+            push(to, method, vec![grant], None);
         }
         // Admission policies also check the pods of a workload. One workload kind is reported, if possible one that no policy
         // forbids.
@@ -131,28 +115,24 @@ impl Rbac {
         }
     }
 
-    /// The accounts whose identity an account can assume by rules with their names, in a namespace or in all if it is empty.
-    fn accounts_named_by_rules(&self, account: &Account, scope: &str) -> Vec<(Account, Method, Grant<'_>)> {
-        let mut found = Vec::new();
+    /// The identities that an account can assume by the rules of its bindings in a scope: those without a name first.
+    fn identities_by_rules(&self, account: &Account, scope: &Name) -> Vec<(Actor, Method, Grant<'_>)> {
+        let mut found: Vec<(Actor, Method, Grant<'_>)> = Vec::new();
+        let mut known: BTreeSet<(Actor, Method)> = BTreeSet::new();
         let subjects = account.subjects();
         for binding in subjects.iter().flat_map(|subject| self.bindings_in(subject, scope)) {
             let Some(role) = self.role(binding) else { continue };
             for (rule, from) in self.rules(binding) {
-                for name in &rule.names {
-                    let allows = |verb, resource| rule.allows(&Request::new(verb, "", resource).named(name));
-                    let token = allows("create", "serviceaccounts/token").then_some(Method::Token);
-                    let method =
-                        token.or_else(|| allows("impersonate", "serviceaccounts").then_some(Method::Impersonate));
-                    let Some(method) = method else { continue };
-                    let grant = Grant { binding, role, rule, from };
-                    if scope.is_empty() {
-                        found.extend(self.accounts_named(name).into_iter().map(|account| (account, method, grant)));
-                    } else {
-                        found.push((Account::new(scope, name.clone()), method, grant));
-                    }
-                }
+                let new = identities(rule, scope).into_iter().filter(|identity| known.insert(identity.clone()));
+                found.extend(new.map(|(to, method)| (to, method, Grant { binding, role, rule, from })));
             }
         }
+        // Any user includes any account and any group.
+        if known.contains(&(Actor::AnyUser, Method::Impersonate)) {
+            found.retain(|(to, method, _)| *method != Method::Impersonate || *to == Actor::AnyUser);
+        }
+        let is_named = |to: &Actor| matches!(to, Actor::Account(_) | Actor::AccountsNamed(_) | Actor::Subject(_));
+        found.sort_by_key(|(to, method, _)| (is_named(to), !is_named(to) && *method == Method::Token));
         found
     }
 
@@ -198,7 +178,8 @@ impl Impersonation<'_> {
             Actor::AllAccounts | Actor::AnyUser => true,
             Actor::Raised(namespace) => namespace.is_empty(),
             Actor::Account(_) => matches!(self.method, Method::Controller(_)),
-            Actor::AccountsOf(_) => false,
+            // It does not include the accounts of a namespace.
+            Actor::AccountsOf(_) | Actor::AccountsNamed(_) | Actor::Subject(_) | Actor::AnyGroup => false,
         }
     }
 }

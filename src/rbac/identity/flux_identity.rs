@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::flux::{Applied, Produced, Receiver, Tenancy, helm};
+use crate::flux::{Applied, OperatorAccount, Receiver, Tenancy};
 use crate::kube::{Object, groups};
 use crate::rbac::model::account_kind::AccountKind;
 use crate::rbac::model::subject::Account;
@@ -65,7 +65,12 @@ impl FluxIdentities {
         for applier in &APPLIERS {
             let account = Account::new(home.clone(), applier.controller);
             let identity = match applier.controller {
-                "flux-operator" => operator_identity(objects, account),
+                "flux-operator" => match tenancy.operator {
+                    OperatorAccount::None => None,
+                    OperatorAccount::Unknown => Some(DefaultIdentity::Unknown),
+                    OperatorAccount::Own => Some(DefaultIdentity::Controller(account)),
+                    OperatorAccount::Default(_) => Some(DefaultIdentity::DefaultAccount),
+                },
                 _ if components.as_ref().is_some_and(|all| !all.iter().any(|name| &**name == applier.controller)) => {
                     continue;
                 }
@@ -119,51 +124,4 @@ fn home(objects: &[Applied<'_>], tenancy: &Tenancy) -> Name {
     let other = homes.iter().find(|home| *home != groups::FLUX_NAMESPACE).or_else(|| homes.first());
     let found = instance.and_then(Applied::namespace).or(other.map(String::as_str));
     found.unwrap_or(groups::FLUX_NAMESPACE).into()
-}
-
-/// The identity of Flux Operator, from the values of its chart or the arguments of its Deployment; `None` if no object
-/// indicates that it runs.
-fn operator_identity(objects: &[Applied<'_>], account: Account) -> Option<DefaultIdentity> {
-    let mut runs = false;
-    for applied in objects {
-        let object = applied.object;
-        runs |= object.group() == groups::FLUX_OPERATOR;
-        if object.is("apps", "Deployment") && object.name() == "flux-operator" {
-            let containers = object.node.at_keys(&["spec", "template", "spec", "containers"]);
-            let locked = containers.map_or(&[][..], Node::items).iter().any(has_default_account);
-            return Some(if locked { DefaultIdentity::DefaultAccount } else { DefaultIdentity::Controller(account) });
-        }
-        if installs_operator(object) {
-            let values = helm::values(object, |kind, name| values_object(objects, applied, kind, name));
-            let enabled = values.node.at_keys(&["multitenancy", "enabled"]).and_then(Node::text);
-            return Some(match enabled {
-                Some("true") => DefaultIdentity::DefaultAccount,
-                _ if values.open || !values.faults.is_empty() => DefaultIdentity::Unknown,
-                _ => DefaultIdentity::Controller(account),
-            });
-        }
-    }
-    runs.then_some(DefaultIdentity::Unknown)
-}
-
-fn has_default_account(container: &Node) -> bool {
-    let items = |key: &str| container.get(key).map_or(&[][..], Node::items).iter();
-    let by_argument = items("args").filter_map(Node::text).any(|text| text.starts_with("--default-service-account="));
-    let name = |variable: &Node| variable.get("name").and_then(Node::text) == Some("DEFAULT_SERVICE_ACCOUNT");
-    by_argument || items("env").any(name)
-}
-
-/// Returns whether a release installs Flux Operator: by the name of its chart, or its own.
-fn installs_operator(object: &Object) -> bool {
-    let names = [&["spec", "chart", "spec", "chart"][..], &["spec", "chartRef", "name"], &["metadata", "name"]];
-    object.is(groups::HELM, "HelmRelease") && names.iter().any(|keys| object.text_at(keys) == Some("flux-operator"))
-}
-
-/// The ConfigMap with values of a release.
-fn values_object(objects: &[Applied<'_>], release: &Applied<'_>, kind: &str, name: &str) -> Option<Produced> {
-    let is_it = |applied: &&Applied<'_>| {
-        applied.object.is("", kind) && applied.object.name() == name && applied.namespace() == release.namespace()
-    };
-    let found = objects.iter().find(is_it)?;
-    Some(Produced { object: found.object.clone(), open: false, by: None })
 }

@@ -67,6 +67,11 @@ impl Rule {
         has(&self.groups, group) && self.resources.iter().any(|own| &**own == ALL || &**own == resource)
     }
 
+    /// Returns whether the rule allows its holder to create objects.
+    pub(crate) fn creates(&self) -> bool {
+        has(&self.verbs, "create") && !self.resources.is_empty()
+    }
+
     /// Returns whether the rule allows every verb on every resource.
     pub fn is_everything(&self) -> bool {
         let all = |list: &[Name]| list.iter().any(|item| &**item == ALL);

@@ -72,6 +72,11 @@ impl Subject {
         name.strip_prefix(ALL_ACCOUNTS)?.strip_prefix(':')
     }
 
+    /// Returns whether it is the group to which the API server allows every request.
+    pub(crate) fn is_master(&self) -> bool {
+        matches!(self, Self::Group(name) if &**name == "system:masters")
+    }
+
     /// Returns whether the group contains all accounts.
     pub fn is_everybody(&self) -> bool {
         matches!(self, Self::Group(name) if [ALL_ACCOUNTS, ALL_AUTHENTICATED].contains(&&**name))

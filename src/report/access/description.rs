@@ -1,6 +1,6 @@
 //! The rights of accounts, and descriptions that the text and JSON output share.
 
-use crate::rbac::{Access, ChainEnd, EscapeChain, Method};
+use crate::rbac::{Access, ChainEnd, Escape, Method};
 use crate::yaml::Name;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct AccessReport<'a> {
     /// The accounts, sorted by name.
     pub accounts: Vec<Access<'a>>,
     /// Chains by which the tenant gains rights outside its namespaces.
-    pub escapes: Vec<EscapeChain<'a>>,
+    pub escapes: Vec<Escape<'a>>,
     /// Unknown objects that may grant these accounts more rights.
     pub unseen: Vec<String>,
 }

@@ -169,9 +169,17 @@ pub(super) enum ActorKind {
     AccountsOfNamespace,
     /// Every account of the cluster.
     AllAccounts,
+    /// Every account of this name, in any namespace.
+    AccountsNamed,
+    /// One user that is not a service account.
+    User,
+    /// One group.
+    Group,
     /// All users and groups.
     #[serde(rename = "anybody")]
     AnyUser,
+    /// All groups.
+    AnyGroup,
     /// The account itself with all rights in the namespace, or in the whole cluster if `namespace` is null.
     Raised,
 }

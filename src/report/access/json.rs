@@ -8,8 +8,7 @@ use super::document::{
     JsonRow, JsonStep, JsonSubject, VERSION, Way,
 };
 use crate::rbac::{
-    self, Actor, Binding, ChainEnd, EscapeChain, Grant, GrantedRole, Impersonation, Method, PermissionRow, Role,
-    Subject,
+    self, Actor, Binding, ChainEnd, Escape, Grant, GrantedRole, Impersonation, Method, PermissionRow, Role, Subject,
 };
 use crate::report::provenance::schema_of;
 use crate::text::Span;
@@ -122,7 +121,11 @@ fn actor(actor: &Actor) -> JsonActor {
         Actor::Account(account) => of(ActorKind::Account, &account.namespace, Some(&account.name)),
         Actor::AccountsOf(namespace) => of(ActorKind::AccountsOfNamespace, namespace, None),
         Actor::AllAccounts => of(ActorKind::AllAccounts, "", None),
+        Actor::AccountsNamed(name) => of(ActorKind::AccountsNamed, "", Some(name)),
+        Actor::Subject(Subject::User(name)) => of(ActorKind::User, "", Some(name)),
+        Actor::Subject(Subject::Group(name)) => of(ActorKind::Group, "", Some(name)),
         Actor::AnyUser => of(ActorKind::AnyUser, "", None),
+        Actor::AnyGroup => of(ActorKind::AnyGroup, "", None),
         Actor::Raised(namespace) => of(ActorKind::Raised, namespace, None),
     }
 }
@@ -135,7 +138,9 @@ fn grant(grant: &Grant<'_>) -> JsonGrant {
     JsonGrant { binding: binding_object(grant.binding), role: role_object(grant.role), rule }
 }
 
-fn chain(escape: &EscapeChain<'_>) -> Chain {
+fn chain(escape: &Escape<'_>) -> Chain {
+    let is_doubtful = escape.doubt.is_some();
+    let escape = &escape.chain;
     let steps = escape
         .steps
         .iter()
@@ -148,7 +153,7 @@ fn chain(escape: &EscapeChain<'_>) -> Chain {
         steps: steps.collect(),
         reach: super::description::describe_reach(&escape.end),
         bindings,
-        may_be_forbidden: escape.forbidden_by().is_some(),
+        may_be_forbidden: is_doubtful,
     }
 }
 

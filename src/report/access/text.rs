@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::description::{AccessReport, describe_means, describe_reach};
-use crate::rbac::{Access, Actor, DefinedIn, EscapeChain, Grant, GrantedRole, Impersonation, PermissionRow};
+use crate::rbac::{Access, Actor, DefinedIn, Escape, Grant, GrantedRole, Impersonation, PermissionRow};
 use crate::report::printable::printable;
 use crate::report::result::display_path;
 use crate::yaml::Name;
@@ -209,10 +209,15 @@ fn grant_lines(grant: &Grant<'_>, root: &str) -> [String; 2] {
     ]
 }
 
-fn chain(escape: &EscapeChain<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
-    let word = if escape.forbidden_by().is_some() { "may lead" } else { "leads" };
+fn chain(escape: &Escape<'_>, root: &str, out: &mut dyn Write) -> io::Result<()> {
+    let word = if escape.doubt.is_some() { "may lead" } else { "leads" };
+    let doubt = escape.doubt.as_ref().filter(|_| escape.chain.forbidden_by().is_none());
+    let escape = &escape.chain;
     let to = line(&describe_reach(&escape.end));
     writeln!(out, "\n{HEADING}{} {word} out of the namespaces, to {to}{HEADING:#}", line(&escape.from.to_string()))?;
+    if let Some(doubt) = doubt {
+        writeln!(out, "  {}", line(&format!("which {doubt}")))?;
+    }
     for step in &escape.steps {
         writeln!(out, "  {} may act as {}", line(&step.who.to_string()), line(&step.to.to_string()))?;
         write_way(&step.by, root, out)?;

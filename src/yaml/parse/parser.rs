@@ -45,7 +45,7 @@ pub fn parse(file: &File) -> Parsed {
         start = next;
     }
     let mut findings = builder.findings;
-    crate::base::finding::sort(&mut findings);
+    crate::base::cause::sort(&mut findings);
     Parsed { file: file.clone(), documents, findings }
 }
 

@@ -172,4 +172,5 @@ pub(super) fn template(span: &Span) -> Finding {
     let first = span.text().lines().next().unwrap_or("");
     Finding::error(INVALID_YAML, span.clone(), format!("`{first}` is a template expression, not YAML"))
         .help("quote it if it is text; Flux does not render such templates")
+        .caused_by(span.file().path(), "", " template expressions in this file are not YAML")
 }

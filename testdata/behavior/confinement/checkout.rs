@@ -11,6 +11,27 @@ const BINARY: &str = env!("CARGO_BIN_EXE_fleetwright");
 /// The text that no output may have, in every file that lies outside the checkout or in `.git`.
 pub(super) const CANARY: &str = "canary";
 
+/// Every command that reads a repository, in every format.
+pub(super) const READERS: &[&[&str]] = &[
+    &["lint", "--verbose", "--pedantic"],
+    &["lint", "--format", "json"],
+    &["lint", "--format", "github"],
+    &["build", "--show-secrets"],
+    &["build", "--show-secrets", "--format", "json"],
+    &["graph"],
+    &["graph", "--format", "json"],
+    &["trace", "ConfigMap/flux-system/carrier"],
+    &["trace", "ConfigMap/flux-system/carrier", "--format", "json"],
+    &["access", "flux-system"],
+    &["access", "flux-system", "--format", "json"],
+];
+
+/// The part of a list that the case with a number uses. The cases of a table run the same code behind different
+/// commands, so each case runs a part of the commands, and the table runs all of them.
+pub(super) fn part<T: Copy>(all: &[T], number: usize, parts: usize) -> Vec<T> {
+    all.iter().enumerate().filter(|(at, _)| (at + number).is_multiple_of(parts)).map(|(_, item)| *item).collect()
+}
+
 /// A temporary directory with `repo`, the checkout, and `outside`, which is not part of it.
 pub(super) struct Checkout {
     folder: tempfile::TempDir,
@@ -63,21 +84,8 @@ impl Checkout {
         Answer::new(arguments, &command.output().unwrap())
     }
 
-    /// What every command that reads a repository says of it, in every format.
-    pub(super) fn run_all(&self) -> Vec<Answer> {
-        let commands: &[&[&str]] = &[
-            &["lint", "--verbose", "--pedantic"],
-            &["lint", "--format", "json"],
-            &["lint", "--format", "github"],
-            &["build", "--show-secrets"],
-            &["build", "--show-secrets", "--format", "json"],
-            &["graph"],
-            &["graph", "--format", "json"],
-            &["trace", "ConfigMap/flux-system/carrier"],
-            &["trace", "ConfigMap/flux-system/carrier", "--format", "json"],
-            &["access", "flux-system"],
-            &["access", "flux-system", "--format", "json"],
-        ];
+    /// The answers to commands.
+    pub(super) fn answers(&self, commands: &[&[&str]]) -> Vec<Answer> {
         commands.iter().map(|arguments| self.run(arguments)).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::checkout::{Answer, CANARY, Checkout, assert_same, write};
+use super::checkout::{Answer, CANARY, Checkout, assert_same, part, write};
 use super::side_by_side;
 
 const URL: &str = "https://example.com/apps.git";
@@ -105,31 +105,31 @@ const TRICKS: &[Trick] = &[
     ("file", |checkout| checkout.link("file", "../outside/secret")),
 ];
 
-fn all(checkout: &Checkout) -> Vec<Answer> {
-    let commands: &[&[&str]] = &[
-        &["lint"],
-        &["lint", "--format", "json"],
-        &["lint", "--format", "github"],
-        &["lint", "clusters"],
-        &["lint", "clusters/one/apps.yaml"],
-        &["lint", "--config", ".fleetwright.yaml"],
-        &["build", "--show-secrets"],
-        &["graph"],
-        &["trace", "ConfigMap/flux-system/made"],
-        &["access", "flux-system"],
-    ];
-    commands.iter().map(|arguments| checkout.run(arguments)).collect()
-}
+/// Every command that reads the copy, by each way to choose a configuration.
+const COMMANDS: &[&[&str]] = &[
+    &["lint"],
+    &["lint", "--format", "json"],
+    &["lint", "--format", "github"],
+    &["lint", "clusters"],
+    &["lint", "clusters/one/apps.yaml"],
+    &["lint", "--config", ".fleetwright.yaml"],
+    &["build", "--show-secrets"],
+    &["graph"],
+    &["trace", "ConfigMap/flux-system/made"],
+    &["access", "flux-system"],
+];
 
 #[test]
 fn no_configuration_of_the_repository_names_a_copy_outside_of_it() {
-    side_by_side(TRICKS, |(path, make)| {
+    let numbered: Vec<_> = TRICKS.iter().enumerate().collect();
+    side_by_side(&numbered, |(number, (path, make))| {
         let checkout = checkout();
         make(&checkout);
         checkout.write(".fleetwright.yaml", &config(path));
-        let missing = all(&checkout);
+        let commands = part(COMMANDS, *number, 4);
+        let missing = checkout.answers(&commands);
         plant(&checkout.outside());
-        let present = all(&checkout);
+        let present = checkout.answers(&commands);
         let name = format!("path: {path}");
         assert_same(&missing, &present, &name);
         for answer in present {
@@ -211,7 +211,7 @@ fn a_configuration_that_is_a_link_is_not_followed_out() {
     for target in ["../outside/secret.yaml", ".git/config", "../outside"] {
         checkout.link(".fleetwright.yaml", target);
         checkout.link("ci.yaml", target);
-        for answer in all(&checkout).into_iter().chain([checkout.run(&["lint", "--config", "ci.yaml"])]) {
+        for answer in checkout.answers(COMMANDS).into_iter().chain([checkout.run(&["lint", "--config", "ci.yaml"])]) {
             answer.assert_clean(target);
         }
         fs::remove_file(checkout.root().join(".fleetwright.yaml")).unwrap();

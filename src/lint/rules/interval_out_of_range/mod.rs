@@ -95,7 +95,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
             "set a minute or more: servers throttle frequent clients; a Receiver delivers pushes immediately"
         };
         let finding = Finding::warning(RULE.id, interval.span().clone(), message);
-        found.push(finding.help(help).about(object.reference()));
+        let finding = finding.help(help).about(object.reference());
+        let summary = " objects have an interval that is shorter than a minute";
+        found.push(finding.caused_by(if is_kustomization { "built" } else { "fetched" }, "", summary));
         return;
     }
     let Some(timeout) = field_of("timeout").filter(|_| is_kustomization) else { return };

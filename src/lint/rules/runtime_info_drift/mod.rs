@@ -221,11 +221,18 @@ fn unread_keys(infos: &[Info<'_>], left_over: &BTreeSet<&Name>, found: &mut Find
 
 fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str]) -> Finding {
     let message = format!("no object reads `{key}` of {}", info.object.reference());
-    let help = match did_you_mean(key, known.iter().copied()) {
+    let meant = did_you_mean(key, known.iter().copied());
+    let help = match meant {
         Some(meant) => format!("did you mean `{meant}`, which is read?"),
         None => "remove it, or correct the name of the variable in its reader".to_owned(),
     };
-    Finding::warning(RULE.id, place.clone(), message).help(help).about(info.object.reference())
+    let reference = info.object.reference();
+    let finding = Finding::warning(RULE.id, place.clone(), message).about(reference.clone());
+    let finding = match meant {
+        Some(_) => finding,
+        None => finding.caused_by(reference.to_string(), "no object reads ", format!(" keys of {reference}")),
+    };
+    finding.help(help)
 }
 
 /// The names of clusters as text. If there are many, only their number.

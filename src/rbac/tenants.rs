@@ -2,47 +2,72 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::view::View;
-use crate::rbac::{Account, Binding, BoundSubject, Subject};
+use crate::flux::Tenancy;
+use crate::rbac::authz::cluster::Rbac;
+use crate::rbac::escalation::escape_chain::EscapeChain;
+use crate::rbac::model::role::{Binding, BoundSubject};
+use crate::rbac::model::subject::{Account, Subject};
 use crate::yaml::Name;
 
 /// The tenants of a cluster.
 #[derive(Debug, Default)]
-pub(crate) struct Tenants {
+pub struct Tenants {
     all: Vec<Tenant>,
     by_namespace: BTreeMap<Name, usize>,
     by_account: BTreeMap<Account, usize>,
 }
 
 /// A tenant.
-#[derive(Debug)]
-pub(crate) struct Tenant {
+#[derive(Debug, Clone)]
+pub struct Tenant {
     /// The name, if it is known.
-    name: Option<Name>,
+    pub name: Option<Name>,
     /// The namespaces of the tenant.
-    pub(crate) namespaces: BTreeSet<Name>,
+    pub namespaces: BTreeSet<Name>,
     /// The service accounts that Flux impersonates for the tenant.
-    pub(crate) users: Vec<Account>,
+    pub users: Vec<Account>,
 }
 
 impl Tenant {
     /// The tenant as messages name it.
-    pub(crate) fn called(&self) -> String {
+    pub fn called(&self) -> String {
         match (&self.name, self.namespaces.first()) {
             (Some(name), _) => format!("tenant `{name}`"),
             (None, Some(namespace)) => format!("the tenant of namespace `{namespace}`"),
             (None, None) => "the tenant".to_owned(),
         }
     }
+
+    /// The chains by which the tenant gains rights outside its namespaces.
+    pub fn escapes<'a>(&self, rbac: &'a Rbac) -> Vec<Escape<'a>> {
+        let chains = rbac.escape_chains(&self.users, &self.namespaces).into_iter();
+        let unknown = rbac.unknown_policy_source();
+        let judged = chains.map(|chain| {
+            let by_policy = chain.forbidden_by().map(|_| "an admission policy may forbid".to_owned());
+            let may_be_forbidden = chain.steps.iter().any(|step| step.by.method.may_be_forbidden());
+            let by_unknown = || {
+                let source = unknown.as_ref().filter(|_| may_be_forbidden)?;
+                Some(format!("a policy of {source} may forbid"))
+            };
+            let doubt = by_policy.or_else(by_unknown);
+            Escape { chain, doubt }
+        });
+        judged.collect()
+    }
+}
+
+/// A chain by which a tenant gains rights outside its namespaces.
+#[derive(Debug, Clone)]
+pub struct Escape<'a> {
+    /// The chain.
+    pub chain: EscapeChain<'a>,
+    /// The reason why a policy may forbid the chain.
+    pub doubt: Option<String>,
 }
 
 impl Tenants {
-    /// The tenants of a cluster, ordered by name; none without multi-tenancy.
-    pub(crate) fn of_cluster(view: &View<'_>) -> Self {
-        let tenancy = view.tenancy();
-        if view.receiver.target.is_some() || !tenancy.multi_tenant {
-            return Self::default();
-        }
+    /// The tenants of a cluster with their accounts, ordered by name.
+    pub fn new(tenancy: &Tenancy, rbac: &Rbac) -> Self {
         let mut namespaces: BTreeMap<(Option<&str>, Option<&str>), BTreeSet<Name>> = BTreeMap::new();
         for (namespace, name) in &tenancy.tenants {
             // A namespace without a tenant name is a tenant of its own.
@@ -61,28 +86,25 @@ impl Tenants {
             let declared = name.and_then(|name| declared.remove(name)).unwrap_or_default();
             tenants.by_namespace.extend(namespaces.iter().map(|namespace| (namespace.clone(), at)));
             tenants.by_account.extend(declared.iter().map(|account| (account.clone(), at)));
-            let users = namespaces
-                .iter()
-                .flat_map(|namespace| view.rbac().impersonated_accounts(namespace))
-                .chain(declared)
-                .collect();
+            let users =
+                namespaces.iter().flat_map(|namespace| rbac.impersonated_accounts(namespace)).chain(declared).collect();
             tenants.all.push(Tenant { name: name.map(Name::from), namespaces, users });
         }
         tenants
     }
 
     /// All tenants.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Tenant> {
+    pub fn iter(&self) -> impl Iterator<Item = &Tenant> {
         self.all.iter()
     }
 
     /// Returns whether the cluster has no tenants.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// The tenant that owns an account.
-    pub(crate) fn of_account(&self, account: &Account) -> Option<&Tenant> {
+    pub fn of_account(&self, account: &Account) -> Option<&Tenant> {
         let at = self.by_account.get(account).or_else(|| self.by_namespace.get(&account.namespace));
         at.and_then(|at| self.all.get(*at))
     }
@@ -100,11 +122,11 @@ impl Tenants {
     }
 
     /// The bindings of a cluster with a tenant among the subjects, each with the first such subject and its tenant.
-    pub(crate) fn bindings<'a>(&'a self, view: &'a View<'_>) -> Vec<(&'a Binding, &'a BoundSubject, &'a Tenant)> {
+    pub fn bindings<'a>(&'a self, rbac: &'a Rbac) -> Vec<(&'a Binding, &'a BoundSubject, &'a Tenant)> {
         if self.is_empty() {
             return Vec::new();
         }
-        let written = view.rbac().bindings().filter(|binding| binding.is_written());
+        let written = rbac.bindings().filter(|binding| binding.is_written());
         let bound = written.filter_map(|binding| {
             let mut subjects = binding.subjects.iter();
             subjects.find_map(|bound| Some((binding, bound, self.of_subject(&bound.subject)?)))

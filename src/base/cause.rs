@@ -1,0 +1,229 @@
+//! Merges findings that say the same, and groups findings that one change removes.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use super::finding::{Finding, Label, Severity};
+use crate::text::{Index, Span};
+
+/// The maximum number of related places of merged findings.
+const MAX_RELATED: usize = 8;
+
+/// The maximum number of further places that a group of findings shows.
+const MAX_SHOWN: usize = 3;
+
+/// Sorts findings by path, position and rule, and merges equal ones.
+///
+/// Findings with the same message and severity at the same position become one, with the clusters of all, if they also
+/// have the same cause or, without one, the same help.
+pub fn sort(findings: &mut Vec<Finding>) {
+    type Key<'a> = (Option<&'a Arc<str>>, (&'a str, u32, u32), &'a str, &'a str);
+    type Variant<'a> = (Reverse<Severity>, Option<&'a str>, bool);
+    fn key(finding: &Finding) -> Key<'_> {
+        let span = &finding.at.span;
+        (span.file().root(), span.order(), finding.rule, &finding.message)
+    }
+    fn variant(finding: &Finding) -> Variant<'_> {
+        (Reverse(finding.severity), manner(finding), finding.clusters.is_empty())
+    }
+    fn manner(finding: &Finding) -> Option<&str> {
+        finding.cause.as_ref().map(|cause| cause.key.as_str()).or(finding.help.as_deref())
+    }
+    // Most repeated findings are identical. Merge them first, since sorting is slower.
+    let mut known: Index<_, usize> = Index::default();
+    let mut same: Vec<(usize, usize)> = Vec::new();
+    for (at, finding) in findings.iter().enumerate() {
+        let first = *known.entry_or((key(finding), variant(finding)), || at);
+        if first != at {
+            same.push((first, at));
+        }
+    }
+    drop(known);
+    for (first, at) in &same {
+        let (clusters, related) = (take(&mut findings[*at].clusters), take(&mut findings[*at].related));
+        findings[*first].clusters.extend(clusters);
+        relate(&mut findings[*first], related);
+    }
+    let mut later = same.iter().map(|(_, at)| *at).peekable();
+    let mut at = 0;
+    findings.retain(|_| {
+        let is_kept = later.next_if_eq(&at).is_none();
+        at += 1;
+        is_kept
+    });
+    findings.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| variant(a).cmp(&variant(b))));
+    findings.dedup_by(|later, kept| {
+        let is_manner_shared = later.severity == kept.severity && manner(later) == manner(kept);
+        // A finding without clusters adds nothing to the variants with clusters.
+        let is_same = key(later) == key(kept) && (is_manner_shared || later.clusters.is_empty());
+        if is_same {
+            kept.clusters.append(&mut later.clusters);
+            relate(kept, take(&mut later.related));
+        }
+        is_same
+    });
+    for finding in findings {
+        finding.clusters.sort();
+        finding.clusters.dedup();
+    }
+}
+
+fn take<T>(list: &mut Vec<T>) -> Vec<T> {
+    std::mem::take(list)
+}
+
+/// Adds the related places of a finding with the same cause.
+fn relate(finding: &mut Finding, related: Vec<Label>) {
+    if !finding.cause.as_ref().is_some_and(|cause| cause.keeps_related) {
+        return;
+    }
+    for label in related {
+        if finding.related.len() < MAX_RELATED && !finding.related.contains(&label) {
+            finding.related.push(label);
+        }
+    }
+}
+
+/// The key of a group of findings.
+#[derive(PartialEq, Eq, Hash)]
+enum GroupKey {
+    /// The rule names the cause.
+    Cause(&'static str, Severity, String),
+    /// One line causes the same fault in several objects. The text is the message without the name of the object.
+    Line(&'static str, Severity, (Option<Arc<str>>, String, u32, u32), String),
+}
+
+fn group_key(finding: &Finding) -> Option<GroupKey> {
+    if let Some(cause) = &finding.cause {
+        return Some(GroupKey::Cause(finding.rule, finding.severity, cause.key.clone()));
+    }
+    let object = finding.object.as_ref()?.to_string();
+    let message = finding.message.contains(&object).then(|| finding.message.replace(&object, ""))?;
+    let span = &finding.at.span;
+    let (path, start, len) = span.order();
+    Some(GroupKey::Line(
+        finding.rule,
+        finding.severity,
+        (span.file().root().cloned(), path.to_owned(), start, len),
+        message,
+    ))
+}
+
+/// Groups sorted findings by their cause: one finding for each, with the places of the others and the clusters of all.
+///
+/// A finding without a cause joins those of its rule that differ in their object only and are at the same position.
+pub fn group(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut first: Index<GroupKey, usize> = Index::default();
+    let mut groups: Vec<(Finding, Vec<Finding>)> = Vec::with_capacity(findings.len());
+    for finding in findings {
+        let at = group_key(&finding).map_or(groups.len(), |key| *first.entry_or(key, || groups.len()));
+        match groups.get_mut(at) {
+            Some((_, others)) => others.push(finding),
+            None => groups.push((finding, Vec::new())),
+        }
+    }
+    groups.into_iter().map(|(first, others)| if others.is_empty() { first } else { joined(first, others) }).collect()
+}
+
+fn joined(mut finding: Finding, others: Vec<Finding>) -> Finding {
+    let count = others.len() + 1;
+    let own = finding.message.clone();
+    finding.message = match &finding.cause {
+        Some(cause) => {
+            let [before, after] = &cause.summary;
+            format!("{before}{count}{after}")
+        }
+        None if count == 2 => format!("{}; the same line has this effect on another object", finding.message),
+        None => format!("{}; the same line has this effect on {} more objects", finding.message, count - 1),
+    };
+    // The findings of one object may differ in what they say.
+    let is_of_one = others.iter().all(|other| other.object == finding.object);
+    let differs = is_of_one && others.iter().any(|other| other.message != own);
+    if differs {
+        finding.at.message = own;
+    }
+    let mut places: Vec<(Span, String)> = Vec::new();
+    let mut nameless: Vec<String> = Vec::new();
+    for other in others {
+        finding.clusters.extend(other.clusters);
+        let name = match other.object {
+            _ if differs => other.message,
+            Some(object) => object.to_string(),
+            None => "also here".to_owned(),
+        };
+        let is_elsewhere = other.at.span != finding.at.span;
+        let place =
+            if is_elsewhere { Some(other.at.span) } else { other.related.into_iter().next().map(|label| label.span) };
+        match place.filter(|place| *place != finding.at.span) {
+            Some(place) => places.push((place, name)),
+            None => nameless.push(name),
+        }
+    }
+    if !nameless.is_empty() {
+        let hidden = nameless.len().saturating_sub(MAX_SHOWN);
+        nameless.truncate(MAX_SHOWN);
+        let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
+        let comma = if finding.at.message.is_empty() { "" } else { ", " };
+        finding.at.message.push_str(&format!("{comma}also for {}{more}", nameless.join(", ")));
+    }
+    finding.clusters.sort();
+    finding.clusters.dedup();
+    places.dedup();
+    let hidden = places.len().saturating_sub(MAX_SHOWN);
+    for (number, (place, mut label)) in places.into_iter().take(MAX_SHOWN).enumerate() {
+        if number + 1 == MAX_SHOWN && hidden > 0 {
+            label.push_str(&format!(", and {hidden} more"));
+        }
+        finding.related.push(Label::new(place, label));
+    }
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::finding::ObjectRef;
+
+    #[test]
+    fn equal_findings_of_clusters_merge_into_one_with_all_clusters() {
+        let file = crate::text::File::new("a.yaml", "a: 1\n");
+        let found = |help: &str, clusters: &[&str]| {
+            let mut finding = Finding::error("rule", file.span(0..1), "wrong").help(help);
+            finding.clusters = clusters.iter().map(|name| Arc::from(*name)).collect();
+            finding
+        };
+        let mut findings = vec![found("x", &["c"]), found("y", &["b"]), found("x", &["a", "c"]), found("x", &[])];
+        sort(&mut findings);
+        let merged: Vec<(&str, String)> = findings
+            .iter()
+            .map(|finding| (finding.help.as_deref().unwrap_or_default(), finding.clusters.join(" ")))
+            .collect();
+        assert_eq!(merged, [("x", "a c".to_owned()), ("y", "b".to_owned())]);
+    }
+
+    fn found(line: usize, name: &str) -> Finding {
+        let file = crate::text::File::new("a.yaml", "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\n");
+        let object = ObjectRef { api_version: "v1".into(), kind: "A".into(), namespace: None, name: name.into() };
+        Finding::error("rule", file.span(line * 5..line * 5 + 1), format!("{object} is wrong")).about(object)
+    }
+
+    #[test]
+    fn findings_with_a_common_cause_become_one_with_their_number() {
+        let named = ["p", "q", "r", "s", "t"].into_iter().enumerate();
+        let findings = named.map(|(line, name)| found(line, name).caused_by("k", "", " objects are wrong"));
+        let grouped = group(findings.collect());
+        let [one] = grouped.as_slice() else { panic!("{grouped:?}") };
+        let related: Vec<&str> = one.related.iter().map(|label| label.message.as_str()).collect();
+        assert_eq!(
+            (one.message.as_str(), related),
+            ("5 objects are wrong", vec!["A `q`", "A `r`", "A `s`, and 1 more"])
+        );
+    }
+
+    #[test]
+    fn findings_of_one_line_that_differ_in_their_object_become_one() {
+        let grouped = group(vec![found(0, "p"), found(0, "q"), found(1, "r")]);
+        let messages: Vec<&str> = grouped.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(messages, ["A `p` is wrong; the same line has this effect on another object", "A `r` is wrong"]);
+    }
+}

@@ -1,0 +1,29 @@
+//! The methods to assume another identity.
+
+/// A method to assume another identity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    /// An object of this kind that names the account, which Flux impersonates.
+    ServiceAccountName(&'static str),
+    /// An object of this kind without an account: the controller acts as itself.
+    Controller(&'static str),
+    /// A workload of this kind that runs as the account.
+    Workload(&'static str),
+    /// The verb `impersonate`.
+    Impersonate,
+    /// A token of the account.
+    Token,
+    /// A Secret to which Kubernetes writes a token of the account.
+    TokenSecret,
+    /// The verb `bind`: a binding to a role with more rights than its writer has.
+    Bind,
+    /// The verb `escalate`: a role with more rights than its writer has, and a binding to it.
+    Escalate,
+}
+
+impl Method {
+    /// Returns whether an admission policy can forbid it by a check of objects.
+    pub fn may_be_forbidden(self) -> bool {
+        matches!(self, Self::ServiceAccountName(_) | Self::Controller(_) | Self::Workload(_))
+    }
+}
