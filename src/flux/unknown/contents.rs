@@ -40,8 +40,6 @@ enum Contents {
     Public,
     /// CRDs and nothing else.
     Definitions,
-    /// A chart without a source. It is not installed before the source exists.
-    Sourceless,
     /// Any object.
     Anything,
 }
@@ -95,8 +93,7 @@ impl UnknownProducer {
         let known = match self.contents {
             Contents::Anything => return Creates::Possibly,
             Contents::Known(known) => Some(known),
-            Contents::Sourceless if !id.is_flux() => return Creates::Possibly,
-            Contents::Public | Contents::Definitions | Contents::Sourceless => None,
+            Contents::Public | Contents::Definitions => None,
         };
         let purpose = known.map(|known| known.purpose);
         let is_definitions = purpose == Some(Purpose::Definitions) || matches!(self.contents, Contents::Definitions);
@@ -137,7 +134,7 @@ impl UnknownProducer {
                 Purpose::Flux | Purpose::Controller => known.groups.contains(&group),
                 Purpose::Manifests => true,
             },
-            Contents::Public | Contents::Sourceless | Contents::Anything => true,
+            Contents::Public | Contents::Anything => true,
         }
     }
 
@@ -190,7 +187,7 @@ fn contents_of_chart(release: &Object, source: Option<&Object>, owner: Option<&s
         return Contents::Known(known);
     }
     // Helm-controller cannot install a chart without its source.
-    let Some(source) = source else { return Contents::Sourceless };
+    let Some(source) = source else { return Contents::Public };
     if !is_public(source) {
         return Contents::Anything;
     }
