@@ -57,6 +57,9 @@ pub mod rbac;
 /// The linter: checks a repository and reports findings.
 pub mod lint;
 
+/// Graphs of the Flux objects of a cluster: creators, sources, dependencies and other references.
+pub mod graph;
+
 // output
 
 /// Output of findings and objects as text, JSON and formats of other tools.

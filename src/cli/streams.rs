@@ -1,7 +1,7 @@
 //! Output streams: results to standard output, messages to standard error.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
@@ -11,6 +11,8 @@ pub(super) struct Streams {
     pub out: Box<dyn Write>,
     /// The stream of messages. Errors of this stream are ignored.
     err: Box<dyn Write>,
+    /// Whether a user reads the results on a terminal.
+    pub is_terminal: bool,
 }
 
 impl Streams {
@@ -20,7 +22,8 @@ impl Streams {
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let (out, err) = (of(AutoStream::choice(&stdout)), of(AutoStream::choice(&stderr)));
         // Standard error stays unlocked, so that a panic in another thread can be reported.
-        Self { out: stream(stdout.lock(), out), err: stream(stderr, err) }
+        let is_terminal = stdout.is_terminal();
+        Self { out: stream(stdout.lock(), out), err: stream(stderr, err), is_terminal }
     }
 
     /// Writes results, and returns `false` if the reader closed the pipe.

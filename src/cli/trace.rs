@@ -2,15 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::build::clusters_of;
 use super::error::Error;
 use super::exit::Exit;
-use super::repository::{Options, join_names};
+use super::repository::Options;
+use super::selection::{received, selector, unknown_object};
 use super::streams::Streams;
 use crate::flux::query::field::{self, NoField};
-use crate::flux::query::select::{Miss, Selector};
 use crate::flux::query::trace::{trace, written_field};
-use crate::flux::{Applied, Cluster, State};
+use crate::flux::{Applied, Cluster};
 use crate::report::{printable, trace as report};
 use crate::yaml::Path;
 
@@ -53,19 +52,11 @@ enum Format {
 }
 
 pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
-    let Some(selector) = Selector::parse(&args.object) else {
-        let help = "pass for example `Deployment/apps/web` or `Namespace/apps`";
-        return Err(Error::with_help(format!("`{}` is not a `Kind/namespace/name`", args.object), help));
-    };
+    let selector = selector(&args.object)?;
     let repository = args.options.open(&args.dir, streams)?;
     let repo = repository.load();
     let receivers = args.options.receivers(&repo.clusters)?;
-    let clusters = clusters_of(&receivers);
-    let mut found = selector.find(&clusters).map_err(|miss| unknown_object(&args.object, miss, &clusters))?;
-    found.retain(|(cluster, applied)| {
-        let is_for = |target: &Option<_>| *target == applied.by.target;
-        receivers.iter().any(|receiver| receiver.cluster.name == cluster.name && is_for(&receiver.target))
-    });
+    let found = received(&selector, &receivers).map_err(|miss| unknown_object(&args.object, miss, &receivers))?;
     let paths = paths(args.field.as_deref().unwrap_or_default(), &found)?;
     let mut traces = Vec::new();
     for path in paths {
@@ -114,32 +105,4 @@ fn unknown_field(typed: &str, no_field: &NoField, found: &[(&Cluster, Applied<'_
         (None, None) => "omit the field to see all fields".to_owned(),
     };
     Error::with_help(printable(&message), help)
-}
-
-fn unknown_object(typed: &str, miss: Miss, clusters: &[&Cluster]) -> Error {
-    match miss {
-        Miss::Several(names) => Error::with_help(
-            format!("`{typed}` is ambiguous: {}", join_names(&names)),
-            "pass one of them as `Kind/namespace/name`",
-        ),
-        Miss::Unknown(meant) => {
-            let message = match clusters {
-                [cluster] if !cluster.name.is_empty() => {
-                    format!("cluster `{}` does not receive `{typed}`", cluster.name)
-                }
-                [_] => format!("there is no `{typed}`"),
-                _ => format!("no cluster receives `{typed}`"),
-            };
-            let unbuilt = clusters.iter().flat_map(|cluster| &cluster.appliers);
-            let unbuilt = unbuilt.filter(|applier| applier.state != State::Built).count();
-            let help = match meant {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None if unbuilt > 0 => {
-                    format!("{unbuilt} appliers were not built and may create it; run `fleetwright graph` to see them")
-                }
-                None => "run `fleetwright build` to see all objects".to_owned(),
-            };
-            Error::with_help(message, help)
-        }
-    }
 }

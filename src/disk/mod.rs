@@ -20,7 +20,7 @@ pub use error::DiskError;
 pub use lazy_tree::{LazyTree, open_copy, open_lazy};
 pub use lock::{DirectoryLock, lock_exclusive, lock_shared};
 pub use nearest::{Nearest, nearest, path_between};
-pub use place::{is_file, relative};
+pub use place::{exists, is_file, relative};
 pub use read::{list, read, read_copy, read_some};
 pub use root::Refusal;
 pub use write::{Changes, LockFile, clean, create, write};

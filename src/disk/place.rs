@@ -12,6 +12,11 @@ pub fn is_file(path: &Path) -> bool {
     path.is_file()
 }
 
+/// Returns whether a file or a directory has the path.
+pub fn exists(path: &Path) -> bool {
+    path.exists()
+}
+
 /// Returns the path of a directory relative to one that contains it, with `/` between segments.
 ///
 /// Returns the empty string if both are the same directory.

@@ -278,6 +278,46 @@ fn names_of_objects_are_escaped_in_every_format() {
     assert_eq!(built.matches("\n---").count() + usize::from(built.starts_with("---")), 1, "{built}");
 }
 
+/// Mermaid refuses larger charts by default, and shows only an error instead.
+#[test]
+fn a_chart_beyond_the_limits_of_mermaid_gets_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |count: usize| {
+        let one = |number| {
+            format!(
+                "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: app-{number}\n  \
+                 namespace: apps\nspec: {{path: ./app, sourceRef: {{kind: GitRepository, name: apps}}}}\n"
+            )
+        };
+        std::fs::write(folder.path().join("all.yaml"), (0..count).map(one).collect::<String>()).unwrap();
+    };
+    let warning = |format: &str| text(&fleetwright(folder.path(), &["graph", "--format", format]).stderr);
+    write(100);
+    assert!(!warning("mermaid").contains("by default"));
+    write(600);
+    let shown = warning("mermaid");
+    assert!(shown.contains("edges") && shown.contains("the limits are 500 edges and 50 KB"), "{shown}");
+    assert!(!warning("dot").contains("Mermaid"));
+}
+
+/// Text is not truncated for a reader that is not a terminal.
+#[test]
+fn a_graph_in_a_pipe_has_lines_of_any_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = "a-name-of-forty-characters-that-is-long";
+    let manifest = format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: {long}\n  namespace: apps\nspec: \
+         {{path: ./apps/{long}/{long}, dependsOn: [{{name: {long}-1}}, {{name: {long}-2}}], sourceRef: {{kind: GitRepository, \
+         name: {long}}}}}\n"
+    );
+    std::fs::write(folder.path().join("a.yaml"), manifest).unwrap();
+    let drawn = text(&fleetwright(folder.path(), &["graph"]).stdout);
+    assert!(
+        drawn.contains(&format!("apps/{long}/{long} of GitRepository {long}; after {long}-1, {long}-2")),
+        "{drawn}"
+    );
+}
+
 /// Creates a repository with a configuration and an application, and a copy of another repository beside it.
 fn configured() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -6,8 +6,9 @@ use super::applier_spec::{ApplierSpec, whole_digest};
 use super::build_key::{BuildKey, FindingKey, FinishKey, FolderKey};
 use super::context::BuildContext;
 use super::kustomization::{build, finish, too_much};
-use super::output::Output;
+use super::output::{BuildFacts, Output};
 use crate::flux::install::deployments::controller_of;
+use crate::flux::install::manifests::patch_targets;
 use crate::flux::install::sync::objects_of;
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::not_built::NotBuiltReason;
@@ -73,8 +74,11 @@ impl Job {
     pub(crate) fn run(&self, context: &BuildContext<'_>) -> Output {
         match self {
             Self::Sync(spec) => {
-                let (objects, findings) = objects_of(&spec.object, &context.sources.repository().builder);
-                Output { controller: controller_of(&spec.object), ..Output::new(objects, findings) }
+                let builder = &context.sources.repository().builder;
+                let (objects, findings) = objects_of(&spec.object, builder);
+                let patch_targets = patch_targets(&spec.object, builder);
+                let facts = Arc::new(BuildFacts { patch_targets, ..BuildFacts::default() });
+                Output { controller: controller_of(&spec.object), ..Output::with(objects, findings, facts) }
             }
             Self::Set(spec, providers) => {
                 let expansion = expand(&spec.object, providers);

@@ -7,6 +7,7 @@ use crate::flux::object::synthetic_node::{list, map, text};
 use crate::kube::Object;
 use crate::kube::groups;
 use crate::kustomize::{Builder, Files, file_in};
+use crate::text::Span;
 use crate::yaml::Node;
 
 /// The controller whose arguments decide how variables are substituted.
@@ -18,14 +19,12 @@ const BRINGING: [&str; 7] =
 
 /// The Deployment of kustomize-controller with the patches of a FluxInstance; `None` without patches.
 pub(crate) fn controller_of(instance: &Object) -> Option<Object> {
-    of_instance(instance, SUBSTITUTING, |_| Vec::new()).into_iter().next()
+    of_instance(instance, SUBSTITUTING).into_iter().next()
 }
 
 /// The Deployments of all controllers with the patches of a FluxInstance; empty without patches.
-///
-/// `arguments` returns the arguments that the operator adds to a controller. Its patches come before those of the user.
-pub(super) fn controllers_of(instance: &Object, arguments: impl Fn(&str) -> Vec<String>) -> Vec<Object> {
-    of_instance(instance, &CONTROLLERS, arguments)
+pub(super) fn controllers_of(instance: &Object) -> Vec<Object> {
+    of_instance(instance, &CONTROLLERS)
 }
 
 /// The Deployment of kustomize-controller with the patches of a directory's kustomization, whose file of manifests is
@@ -49,20 +48,21 @@ pub(super) fn patched_by(builder: &Builder, folder: &str, objects: Vec<Object>) 
     if built.len() == objects.len() { built } else { objects }
 }
 
-fn of_instance(instance: &Object, names: &[&str], arguments: impl Fn(&str) -> Vec<String>) -> Vec<Object> {
+fn of_instance(instance: &Object, names: &[&str]) -> Vec<Object> {
     let patches = patches(instance);
     let Some(first) = patches.first() else { return Vec::new() };
     let place = first.span().clone();
-    let patches = map(vec![("patches", list(patches, &place))], &place);
-    let namespace = namespace(instance);
-    let controllers = names.iter().map(|name| controller(name, &namespace, &arguments(name))).collect();
+    // The operator sets the namespace after the patches.
+    let patches = map(vec![("namespace", namespace(instance)), ("patches", list(patches, &place))], &place);
+    let controllers = names.iter().map(|name| controller(name, None, &place)).collect();
     Builder::new(Files::default()).build_over(controllers, "", &patches).objects
 }
 
 fn in_folder(builder: &Builder, folder: &str, names: &[&str]) -> Vec<Object> {
     let Some(node) = transformations(builder, folder) else { return Vec::new() };
     let namespace = text(groups::FLUX_NAMESPACE, &node.span().file().first_line());
-    let controllers = names.iter().map(|name| controller(name, &namespace, &[])).collect();
+    let place = namespace.span();
+    let controllers = names.iter().map(|name| controller(name, Some(&namespace), place)).collect();
     builder.build_over(controllers, folder, &node).objects
 }
 
@@ -74,21 +74,29 @@ fn transformations(builder: &Builder, folder: &str) -> Option<Node> {
     Some(BRINGING.iter().fold(node, |node, field| node.without(field)))
 }
 
-/// The parts of a controller's Deployment that patches usually refer to, with further arguments.
-fn controller(name: &str, namespace: &Node, further: &[String]) -> Object {
-    let place = namespace.span();
+/// The labels of a component's objects.
+pub(super) fn labels(component: &str, place: &Span) -> Node {
+    let labels = [
+        ("app.kubernetes.io/component", component),
+        ("app.kubernetes.io/part-of", "flux"),
+        ("control-plane", "controller"),
+    ];
+    map(labels.map(|(key, value)| (key, text(value, place))).to_vec(), place)
+}
+
+/// The parts of a controller's Deployment that patches usually refer to.
+pub(super) fn controller(name: &str, namespace: Option<&Node>, place: &Span) -> Object {
     let at = |value: &str| text(value, place);
     let volumes = || list(["data", "temp"].map(|name| map(vec![("name", at(name))], place)).to_vec(), place);
     let amounts = |cpu: &str, memory: &str| map(vec![("cpu", at(cpu)), ("memory", at(memory))], place);
     let resources = map(vec![("limits", amounts("1000m", "1Gi")), ("requests", amounts("100m", "64Mi"))], place);
     // Patches of the operator replace the first arguments by position, so the user's patches rely on them.
     let arguments = ["--events-addr=", "--watch-all-namespaces=true", "--log-level=info", "--log-encoding=json"];
-    let arguments = arguments.into_iter().chain(further.iter().map(String::as_str));
     let container = map(
         vec![
             ("name", at("manager")),
             ("image", at(&format!("ghcr.io/fluxcd/{name}"))),
-            ("args", list(arguments.map(at).collect(), place)),
+            ("args", list(arguments.map(at).to_vec(), place)),
             ("env", list(vec![map(vec![("name", at("RUNTIME_NAMESPACE"))], place)], place)),
             ("resources", resources),
             ("securityContext", map(Vec::new(), place)),
@@ -106,12 +114,9 @@ fn controller(name: &str, namespace: &Node, further: &[String]) -> Object {
         ],
         place,
     );
-    let labels = || {
-        let labels = [("app.kubernetes.io/component", at(name)), ("app.kubernetes.io/part-of", at("flux"))];
-        map(labels.to_vec(), place)
-    };
-    let template = map(vec![("metadata", map(vec![("labels", labels())], place)), ("spec", pod)], place);
-    let metadata = vec![("name", at(name)), ("namespace", namespace.clone()), ("labels", labels())];
+    let template = map(vec![("metadata", map(vec![("labels", labels(name, place))], place)), ("spec", pod)], place);
+    let mut metadata = vec![("name", at(name)), ("labels", labels(name, place))];
+    metadata.extend(namespace.map(|namespace| ("namespace", namespace.clone())));
     let entries = vec![
         ("apiVersion", at("apps/v1")),
         ("kind", at("Deployment")),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::deployments::{controllers_in, controllers_of};
-use super::installation::{COMPONENTS_FILE, CONTROLLERS, SYNC_FILE};
+use super::installation::{COMPONENTS_FILE, SYNC_FILE};
 use super::kustomizations::KustomizationFile;
 use crate::kube::Object;
 use crate::kustomize::{Builder, file_in, references_of};
@@ -14,7 +14,6 @@ use crate::yaml::Node;
 const CROSS_NAMESPACE: &str = "--no-cross-namespace-refs";
 const REMOTE_BASES: &str = "--no-remote-bases";
 const DEFAULT_ACCOUNT: &str = "--default-service-account";
-const FLAGS: [&str; 3] = [CROSS_NAMESPACE, REMOTE_BASES, DEFAULT_ACCOUNT];
 
 /// The lockdown of one controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,32 +42,25 @@ pub struct Installation {
 impl Locks {
     /// Reads the lockdown from the arguments of a controller's Deployment.
     pub fn read(deployment: &Object) -> Self {
-        let mut locks = Self::default();
-        locks.take(deployment);
-        locks
+        Self::default().with_arguments(deployment)
     }
 
-    /// Applies the arguments of a controller's Deployment after those that are already known.
-    fn take(&mut self, deployment: &Object) {
-        for Argument { flag, value, .. } in arguments(deployment) {
+    /// The lockdown after the arguments of a Deployment, which follow those that set this one.
+    fn with_arguments(mut self, deployment: &Object) -> Self {
+        let mut before = "";
+        for argument in arguments(deployment).filter_map(Node::text) {
+            // The last argument counts. The value of a flag with a value may be a separate argument.
+            let (flag, value) = argument.split_once('=').map_or((argument, None), |(flag, value)| (flag, Some(value)));
             match flag {
                 CROSS_NAMESPACE => self.cross_namespace = value.is_none_or(is_true),
                 REMOTE_BASES => self.remote_bases = value.is_none_or(is_true),
-                _ => self.default_account = value.filter(|name| !name.is_empty()).map(str::to_owned),
+                DEFAULT_ACCOUNT => self.default_account = value.filter(|name| !name.is_empty()).map(str::to_owned),
+                name if before == DEFAULT_ACCOUNT => self.default_account = Some(name.to_owned()),
+                _ => {}
             }
+            before = argument;
         }
-    }
-
-    /// The arguments of a Deployment that disable a flag, each with the flag and its place. The last argument of a flag
-    /// counts.
-    pub fn disabling(deployment: &Object) -> Vec<(&'static str, &Span)> {
-        let mut last: BTreeMap<&'static str, Argument<'_>> = BTreeMap::new();
-        last.extend(arguments(deployment).map(|argument| (argument.flag, argument)));
-        let disables = |argument: &Argument<'_>| match argument.flag {
-            DEFAULT_ACCOUNT => argument.value.is_none_or(str::is_empty),
-            _ => argument.value.is_some_and(|value| !is_true(value)),
-        };
-        last.into_values().filter(disables).map(|argument| (argument.flag, argument.place)).collect()
+        self
     }
 
     /// The flags for multi-tenancy that a controller lacks.
@@ -84,14 +76,7 @@ impl Locks {
         needed.into_iter().filter(|(lacks, _)| *lacks).map(|(_, flag)| flag).collect()
     }
 
-    /// The arguments that set the lockdown.
-    fn arguments(&self) -> Vec<String> {
-        let cross_namespace = self.cross_namespace.then(|| format!("{CROSS_NAMESPACE}=true"));
-        let remote_bases = self.remote_bases.then(|| format!("{REMOTE_BASES}=true"));
-        let account = self.default_account.as_ref().map(|account| format!("{DEFAULT_ACCOUNT}={account}"));
-        [cross_namespace, remote_bases, account].into_iter().flatten().collect()
-    }
-
+    /// Adds the lockdown of another Deployment of the same controller.
     pub(crate) fn add(&mut self, other: Self) {
         self.cross_namespace |= other.cross_namespace;
         self.remote_bases |= other.remote_bases;
@@ -99,73 +84,46 @@ impl Locks {
     }
 }
 
-/// An argument of a controller that belongs to the lockdown.
-struct Argument<'a> {
-    flag: &'static str,
-    value: Option<&'a str>,
-    place: &'a Span,
+/// The arguments of a controller.
+fn arguments(deployment: &Object) -> impl Iterator<Item = &Node> {
+    let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map_or(&[][..], Node::items);
+    containers.iter().flat_map(|container| container.get("args").map_or(&[][..], Node::items))
 }
 
-/// The arguments of a Deployment that belong to the lockdown, in their order.
-fn arguments(deployment: &Object) -> impl Iterator<Item = Argument<'_>> {
-    let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]);
-    let lists = containers.map_or(&[][..], Node::items).iter().map(|container| container.get("args"));
-    lists.flat_map(|list| {
-        let items = list.map_or(&[][..], Node::items);
-        items.iter().enumerate().filter_map(|(at, item)| {
-            let text = item.text()?;
-            let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-            let flag = FLAGS.into_iter().find(|flag| *flag == name)?;
-            // The value of a flag with a value may be a separate argument.
-            let next = || items.get(at + 1).filter(|_| flag == DEFAULT_ACCOUNT).and_then(Node::text);
-            Some(Argument { flag, value: value.or_else(next), place: item.span() })
-        })
-    })
-}
-
-/// The lockdown of controllers that a FluxInstance sets by `multitenant` or by patches.
-///
-/// The patches of the user come after those of the operator for `multitenant`, so they may revert the lockdown.
+/// The lockdown of controllers that a FluxInstance sets by `multitenant` and by patches, which come after it.
 pub fn locks_of_instance(instance: &Object) -> BTreeMap<String, Locks> {
-    let mut found: BTreeMap<String, Locks> = BTreeMap::new();
-    for name in CONTROLLERS {
-        let locks = locks_of_multitenant(instance, name);
-        if locks != Locks::default() {
-            found.insert(name.to_string(), locks);
-        }
-    }
-    for deployment in patched_controllers(instance) {
-        found.insert(deployment.name().to_string(), Locks::read(&deployment));
-    }
-    found
+    let deployments =
+        if is_multitenant(instance) || patches_flags(instance) { controllers_of(instance) } else { Vec::new() };
+    deployments.iter().map(|deployment| (deployment.name().to_string(), Locks::read(deployment))).collect()
 }
 
-/// The Deployments of the controllers of a FluxInstance, if its patches may change the lockdown.
-pub fn patched_controllers(instance: &Object) -> Vec<Object> {
-    let patches = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
-    let concerns = |text: &str| {
-        // A patch may also replace all arguments.
-        mentions_flags(text) || text.lines().any(|line| line.trim_end().ends_with("/args") || line.contains("args:"))
-    };
-    if !patches.iter().any(|patch| patch.get("patch").and_then(Node::text).is_some_and(concerns)) {
+/// The places that take back the lockdown of a FluxInstance with `multitenant: true`: for each flag that a controller
+/// lacks, the argument that disables it, or the patch that replaces the arguments.
+pub fn reverting_places(instance: &Object, controller: &str) -> Vec<(&'static str, Span)> {
+    if !is_multitenant(instance) {
         return Vec::new();
     }
-    controllers_of(instance, |name| locks_of_multitenant(instance, name).arguments())
+    let deployments = controllers_of(instance);
+    let Some(deployment) = deployments.iter().find(|deployment| deployment.name() == controller) else {
+        return Vec::new();
+    };
+    let lacking = Locks::read(deployment).lacking(controller);
+    let place_of = |flag: &str| {
+        let is_it = |argument: &&Node| argument.text().is_some_and(|text| text.split('=').next() == Some(flag));
+        let containers = || deployment.node.at_keys(&["spec", "template", "spec", "containers"])?.items().first();
+        let last = arguments(deployment).filter(is_it).last().or_else(|| containers()?.get("args"));
+        last.unwrap_or(&deployment.node).span().clone()
+    };
+    lacking.into_iter().map(|flag| (flag, place_of(flag))).collect()
 }
 
-/// The lockdown that `multitenant: true` of a FluxInstance sets for a controller.
-fn locks_of_multitenant(instance: &Object, controller: &str) -> Locks {
-    if instance.text_at(&["spec", "cluster", "multitenant"]) != Some("true") || controller == "source-controller" {
-        return Locks::default();
-    }
-    let account = instance.text_at(&["spec", "cluster", "tenantDefaultServiceAccount"]);
-    let account = account.filter(|account| !account.is_empty()).unwrap_or("default");
-    let applies = matches!(controller, "kustomize-controller" | "helm-controller");
-    Locks {
-        cross_namespace: true,
-        remote_bases: controller == "kustomize-controller",
-        default_account: applies.then(|| account.to_string()),
-    }
+fn is_multitenant(instance: &Object) -> bool {
+    instance.text_at(&["spec", "cluster", "multitenant"]) == Some("true")
+}
+
+fn patches_flags(instance: &Object) -> bool {
+    let patches = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
+    patches.iter().any(|patch| patch.get("patch").and_then(Node::text).is_some_and(mentions_flags))
 }
 
 impl Installation {
@@ -222,7 +180,9 @@ impl Installation {
             return;
         }
         for deployment in controllers_in(builder, &self.folder) {
-            self.locks.entry(deployment.name().to_string()).or_default().take(&deployment);
+            // The patches of an overlay follow those of its base.
+            let locks = self.locks.entry(deployment.name().to_string()).or_default();
+            *locks = std::mem::take(locks).with_arguments(&deployment);
         }
     }
 }
@@ -246,7 +206,7 @@ fn patches(builder: &Builder, folder: &str) -> Vec<String> {
 }
 
 fn mentions_flags(text: &str) -> bool {
-    FLAGS.iter().any(|flag| text.contains(flag))
+    [CROSS_NAMESPACE, REMOTE_BASES, DEFAULT_ACCOUNT].iter().any(|flag| text.contains(flag))
 }
 
 /// Returns whether a text is a true boolean in Go.

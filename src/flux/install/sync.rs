@@ -2,7 +2,7 @@
 
 use crate::base::finding::Finding;
 use crate::flux::object::common_metadata::set_common_metadata;
-use crate::flux::object::synthetic_node::{list, map, text};
+use crate::flux::object::synthetic_node::{list, map, quoted, text};
 use crate::kube::{Object, groups};
 use crate::kustomize::Builder;
 use crate::text::Span;
@@ -12,11 +12,8 @@ use crate::yaml::Node;
 ///
 /// Without `sync` there are none.
 pub(crate) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, Vec<Finding>) {
-    let Some(sync) = instance.node.at_keys(&["spec", "sync"]).filter(|sync| sync.is_map()) else {
-        return (Vec::new(), Vec::new());
-    };
-    let made = vec![source(instance, sync), kustomization(instance, sync)];
-    let objects: Vec<Object> = made.into_iter().map(|node| Object { node }).collect();
+    let Some(sync) = sync_of(instance) else { return (Vec::new(), Vec::new()) };
+    let objects = synced(instance);
     let place = sync.span();
     let at = |value: &str| text(value, place);
     let labels = [
@@ -40,6 +37,16 @@ pub(crate) fn objects_of(instance: &Object, builder: &Builder) -> (Vec<Object>, 
         set_common_metadata(object, instance);
     }
     (build.objects, build.findings)
+}
+
+/// The source and the Kustomization before all patches.
+pub(super) fn synced(instance: &Object) -> Vec<Object> {
+    let made = sync_of(instance).map(|sync| [source(instance, sync), kustomization(instance, sync)]);
+    made.into_iter().flatten().map(|node| Object { node }).collect()
+}
+
+fn sync_of(instance: &Object) -> Option<&Node> {
+    instance.node.at_keys(&["spec", "sync"]).filter(|sync| sync.is_map())
 }
 
 /// The name of the objects: `sync.name`, or the namespace.
@@ -100,17 +107,33 @@ pub(crate) fn patches(instance: &Object) -> Vec<Node> {
     let mut patches = Vec::new();
     let multitenant = instance.node.at_keys(&["spec", "cluster", "multitenant"]);
     if let Some(field) = multitenant.filter(|field| field.text() == Some("true")) {
-        patches.push(lockdown(field.span()));
+        let account = instance.text_at(&["spec", "cluster", "tenantDefaultServiceAccount"]);
+        patches.extend(lockdown(account.filter(|account| !account.is_empty()).unwrap_or("default"), field.span()));
     }
     let own = instance.node.at_keys(&["spec", "kustomize", "patches"]).map_or(&[][..], Node::items);
     patches.extend(own.iter().cloned());
     patches
 }
 
-/// The operator's patch for `multitenant: true`: the sync uses the controller's own service account, which tenants must
-/// not use.
-fn lockdown(place: &Span) -> Node {
-    let target = map(vec![("kind", text("Kustomization", place))], place);
-    let patch = r#"[{"op": "add", "path": "/spec/serviceAccountName", "value": "kustomize-controller"}]"#;
-    map(vec![("target", target), ("patch", crate::flux::object::synthetic_node::quoted(patch, place))], place)
+/// The operator's patches for `multitenant: true`. The sync uses the controller's own service account, which tenants
+/// must not use.
+///
+/// Source: `internal/builder/profiles.go` of Flux Operator, which renders them before the user's patches.
+fn lockdown(account: &str, place: &Span) -> Vec<Node> {
+    let patch = |kind: &str, name: &str, path: &str, value: &str| {
+        let mut target = vec![("kind", text(kind, place))];
+        target.extend((!name.is_empty()).then(|| ("name", text(name, place))));
+        let operations = serde_json::json!([{"op": "add", "path": path, "value": value}]).to_string();
+        map(vec![("target", map(target, place)), ("patch", quoted(&operations, place))], place)
+    };
+    let argument =
+        |name: &str, value: &str| patch("Deployment", name, "/spec/template/spec/containers/0/args/-", value);
+    let all_but_source = "(kustomize-controller|helm-controller|notification-controller|image-reflector-controller|\
+                          image-automation-controller|source-watcher)";
+    vec![
+        argument(all_but_source, "--no-cross-namespace-refs=true"),
+        argument("kustomize-controller", "--no-remote-bases=true"),
+        argument("(kustomize-controller|helm-controller)", &format!("--default-service-account={account}")),
+        patch("Kustomization", "", "/spec/serviceAccountName", "kustomize-controller"),
+    ]
 }

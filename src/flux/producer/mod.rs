@@ -22,9 +22,9 @@ use produced::{ObjectLookup, Produced, unknown};
 const MAX_COPIES: usize = 8;
 
 /// The annotation with which a ResourceSet copies the data of another object.
-const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
+pub const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
 /// The annotation with which a ResourceSet reads the address of a cluster from a kubeconfig.
-const CONVERT_FROM: &str = "fluxcd.controlplane.io/convertKubeConfigFrom";
+pub const CONVERT_FROM: &str = "fluxcd.controlplane.io/convertKubeConfigFrom";
 
 /// Returns whether an object produces others, so that [`Producers::take`] must process it.
 pub(super) fn is_producer(object: &Object) -> bool {

@@ -55,7 +55,7 @@ impl Selector {
     }
 
     /// Returns whether the selector matches an object. An object without a namespace is in `default`.
-    fn matches(&self, reference: &ObjectRef) -> bool {
+    pub fn matches(&self, reference: &ObjectRef) -> bool {
         let namespace = self.namespace.as_deref().is_none_or(|namespace| {
             reference.namespace.as_deref().map_or(namespace == "default", |own| own == namespace)
         });

@@ -8,6 +8,7 @@ use super::walk::{Cache, Walk};
 use crate::kube::Object;
 use crate::kustomize::file::definition::{Definition, file_in, read};
 use crate::kustomize::file::files::Files;
+use crate::kustomize::objects::patch_targets::PatchTarget;
 use crate::kustomize::objects::resources::Resource;
 use crate::kustomize::omission::Omissions;
 use crate::kustomize::state::accumulator::{Accumulator, is_local};
@@ -82,9 +83,20 @@ impl Builder {
     ///
     /// A patch without a matching object is not an error, because the caller may not know all objects.
     pub fn build_over(&self, objects: Vec<Object>, folder: &str, node: &Node) -> Build {
+        self.over(objects, folder, node, Accumulator::default())
+    }
+
+    /// The patches of a kustomization `node` with a target, and whether each target selects one of the objects.
+    ///
+    /// These are all objects, in outline: a patch may change a field that an object lacks here.
+    pub fn patch_targets_over(&self, objects: Vec<Object>, node: &Node) -> Vec<PatchTarget> {
+        self.over(objects, "", node, Accumulator { is_outlined: true, ..Accumulator::default() }).patch_targets
+    }
+
+    fn over(&self, objects: Vec<Object>, folder: &str, node: &Node, mut accumulator: Accumulator) -> Build {
         let parsed = Parsed { file: node.span().file().clone(), documents: Vec::new(), findings: Vec::new() };
         let definition = Definition::new(node, Arc::new(parsed), folder);
-        let mut accumulator = Accumulator { is_incomplete: true, ..Accumulator::default() };
+        accumulator.is_incomplete = true;
         for object in objects {
             let location = object.node.clone();
             accumulator.add(Resource::new(object.node), &location);

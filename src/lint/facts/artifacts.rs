@@ -1,6 +1,7 @@
 //! The artifacts that source-watcher generates.
 
 use crate::flux::Applied;
+use crate::kube::Object;
 use crate::lint::fields::text_of;
 use crate::yaml::Node;
 
@@ -9,16 +10,16 @@ use crate::yaml::Node;
 /// Programs other than Flux can also create an `ExternalArtifact`. Without any generator, one of these may do so.
 pub(crate) fn may_be_generated<'a>(generators: impl Iterator<Item = Applied<'a>>, namespace: &str, name: &str) -> bool {
     let mut generators = generators.peekable();
-    generators.peek().is_none() || generators.any(|generator| generates(&generator, namespace, name))
+    generators.peek().is_none() || generators.any(|generator| generates(generator.object, namespace, name))
 }
 
 /// Returns whether a generator creates an artifact with a name. Variables in its names match any text.
-fn generates(generator: &Applied<'_>, namespace: &str, wanted: &str) -> bool {
-    let artifacts = generator.object.node.at_keys(&["spec", "artifacts"]).map(Node::items).unwrap_or_default();
+pub fn generates(generator: &Object, namespace: &str, wanted: &str) -> bool {
+    let artifacts = generator.node.at_keys(&["spec", "artifacts"]).map(Node::items).unwrap_or_default();
     let matches = |name: &str| match (name.split_once('{'), name.rsplit_once('}')) {
         (Some((start, _)), Some((_, end))) => wanted.starts_with(start) && wanted.ends_with(end),
         _ => name == wanted || name.contains('$'),
     };
     let mut names = artifacts.iter().filter_map(|artifact| text_of(artifact, "name"));
-    generator.object.namespace() == Some(namespace) && names.any(matches)
+    generator.namespace() == Some(namespace) && names.any(matches)
 }

@@ -10,6 +10,7 @@ use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::findings::Findings;
 use crate::lint::view::View;
+use crate::yaml::Origin;
 
 /// The maximum number of missing objects of a cluster for which a suggestion is searched.
 const MAX_SUGGESTIONS: usize = 50;
@@ -49,6 +50,8 @@ enum Mistake {
     Name,
     /// A generator adds a hash to the name.
     Hash,
+    /// kustomize renames the object, but does not update the reference.
+    Renamed,
 }
 
 impl<'v, 'a> MissingSearch<'v, 'a> {
@@ -58,11 +61,12 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 
     /// Returns an object that the cluster does not receive, if it is certainly missing for the object that needs it.
     ///
+    /// `needed_by` is the object if Flux does not apply it, or what it contains, before the other one exists.
     /// An object that an unknown producer may create is counted as unchecked.
     pub(crate) fn missing(
         &mut self,
         wanted: ObjectId<'a>,
-        needed_by: &Object,
+        needed_by: Option<&Object>,
         found: &mut Findings,
     ) -> Option<Missing<'a>> {
         let view = self.view;
@@ -134,6 +138,9 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         if let Some(found) = near.iter().find(is_generated).filter(|_| matches!(kind, "ConfigMap" | "Secret")) {
             return Some((Mistake::Hash, *found));
         }
+        if let Some(found) = near.iter().find(|found| written_name(found.object) == Some(name)) {
+            return Some((Mistake::Renamed, *found));
+        }
         let meant = did_you_mean(name, near.iter().map(|found| found.object.name()))?;
         // The names of programs are short and similar.
         let is_near = strsim::damerau_levenshtein(name, meant) * 3 < name.len().max(MIN_WORD);
@@ -143,8 +150,13 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
 }
 
 impl Missing<'_> {
-    /// Returns whether the reference is certainly a mistake, since the intended object exists under another identity.
+    /// Returns whether an existing object is probably meant.
     pub(crate) fn is_mistake(&self) -> bool {
+        self.suggestion.is_some()
+    }
+
+    /// Returns whether the intended object certainly exists under another identity.
+    pub(crate) fn is_certain_mistake(&self) -> bool {
         matches!(self.suggestion, Some((mistake, _)) if mistake != Mistake::Name)
     }
 
@@ -163,10 +175,39 @@ impl Missing<'_> {
                  this reference with a `nameReference` in `configurations`"
                     .to_owned()
             }
+            Mistake::Renamed => {
+                let field = match written_name(near.object) {
+                    Some(written) if name.ends_with(written) => "`namePrefix` of kustomize",
+                    Some(written) if name.starts_with(written) => "`nameSuffix` of kustomize",
+                    _ => "a patch",
+                };
+                format!(
+                    "{field} changes its name to `{name}`, but not this reference, since kustomize does not know the \
+                     fields of Flux; set `name: {name}`, or let kustomize update the reference with a `nameReference` in \
+                     `configurations`"
+                )
+            }
             Mistake::Name => format!("did you mean `{name}`? Otherwise {otherwise}"),
         };
         finding.help(help).related(near.by.place(near.object.span()), "this object exists")
     }
+}
+
+/// Returns whether only manifests create objects of a kind. Operators and users may create objects of other kinds.
+pub(crate) fn comes_from_manifests(wanted: ObjectId<'_>) -> bool {
+    match (wanted.group, wanted.kind) {
+        // A user may create the FluxInstance by hand, and controllers create the other kinds.
+        (_, "FluxInstance" | "FluxReport" | "ExternalArtifact" | "HelmChart") => false,
+        ("", "ConfigMap" | "Namespace") => true,
+        _ => wanted.is_flux(),
+    }
+}
+
+/// The name in the manifest of an object, if the build changed it.
+fn written_name(object: &Object) -> Option<&str> {
+    let node = object.node.at_keys(&["metadata", "name"])?;
+    let written = node.origin.written().text().trim_matches(['"', '\'']);
+    (matches!(node.origin, Origin::Via(_)) && Some(written) != node.text()).then_some(written)
 }
 
 /// Returns whether the end of a name is a hash that kustomize adds to generated objects.

@@ -5,3 +5,4 @@ pub(super) mod namespace_sources;
 pub(super) mod on_cluster;
 pub(super) mod own_inputs;
 pub(super) mod missing;
+pub(super) mod dangling;

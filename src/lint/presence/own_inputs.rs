@@ -17,27 +17,33 @@ const MAX_PRODUCERS: usize = 200;
 /// The maximum number of dependencies that are followed.
 const MAX_DEPENDENCIES: usize = 500;
 
-/// An unknown producer that may create an object before the object that needs it.
+/// An unknown producer that may create an object; before the object that needs it, if that waits for it.
 pub(crate) fn unknown_producer(
     view: &View<'_>,
     wanted: ObjectId<'_>,
-    needed_by: &Object,
+    needed_by: Option<&Object>,
     may_create: impl Fn(&Producer<'_>) -> bool,
 ) -> Option<UnknownSource> {
     let mut producers = view.unknown_sources().of(wanted).filter(|producer| may_create(producer)).enumerate();
     let comes_first = |at: usize, producer: &Producer<'_>| {
-        at >= MAX_PRODUCERS || !comes_after(view, producer, wanted, ObjectId::of(needed_by))
+        at >= MAX_PRODUCERS || !comes_after(view, producer, wanted, needed_by.map(ObjectId::of))
     };
     producers.find(|(at, producer)| comes_first(*at, producer)).map(|(_, producer)| producer.source.clone())
 }
 
 /// Returns whether a producer comes after an object: the object applies it, or it waits for the object or its input.
-fn comes_after(view: &View<'_>, producer: &Producer<'_>, wanted: ObjectId<'_>, needed_by: ObjectId<'_>) -> bool {
+fn comes_after(
+    view: &View<'_>,
+    producer: &Producer<'_>,
+    wanted: ObjectId<'_>,
+    needed_by: Option<ObjectId<'_>>,
+) -> bool {
     let above = std::iter::successors(producer.by, |applier| applier.parent_applier.as_ref());
     let above = above.filter_map(|applier| applier.object.as_ref());
     let chain: Vec<&Object> = producer.object.into_iter().chain(above).collect();
-    let is_or_needs = |object: &&Object| is_same(ObjectId::of(object), needed_by) || needs(object, wanted);
-    chain.iter().any(is_or_needs) || depend_on(view, &chain, needed_by)
+    let is_it = |object: &Object| needed_by.is_some_and(|needed_by| is_same(ObjectId::of(object), needed_by));
+    let is_or_needs = |object: &&Object| is_it(object) || needs(object, wanted);
+    chain.iter().any(is_or_needs) || needed_by.is_some_and(|needed_by| depend_on(view, &chain, needed_by))
 }
 
 /// Returns whether Flux needs an object before it applies another one.

@@ -1,5 +1,6 @@
 //! The sources of Flux objects, from `sourceRef` and `chartRef`.
 
+use super::reference::Reference;
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::text_of;
 use crate::yaml::Node;
@@ -12,16 +13,8 @@ pub(crate) const BUILT_FROM_SOURCES: [(&str, &str); 4] = [
     (groups::IMAGE, "ImageUpdateAutomation"),
 ];
 
-/// A reference to a source.
-pub(crate) struct SourceReference<'a> {
-    /// The node to show: the name, or the whole reference.
-    pub(crate) node: &'a Node,
-    /// The source.
-    pub(crate) target: ObjectId<'a>,
-}
-
 /// The source of an object; `None` if the object has no namespace, as the source is not known then.
-pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
+pub(crate) fn source_of(object: &Object) -> Option<Reference<'_>> {
     let node = |keys: &[&str]| object.node.at_keys(keys).filter(|node| node.is_map());
     let kinds: &[&str];
     // The source of a HelmChart is in its own namespace.
@@ -55,5 +48,21 @@ pub(crate) fn source_of(object: &Object) -> Option<SourceReference<'_>> {
     let kind = text_of(reference, "kind").or(default_kind).filter(|kind| kinds.contains(kind))?;
     let namespace = text_of(reference, "namespace").filter(|_| !is_local).or(object.namespace())?;
     let target = ObjectId { group: groups::SOURCE, kind, namespace, name: text_of(reference, "name")? };
-    Some(SourceReference { node: reference.get("name").unwrap_or(reference), target })
+    Some(Reference { node: reference.get("name").unwrap_or(reference), target })
+}
+
+/// The sources that another source reads: those that a GitRepository includes, or from which an ArtifactGenerator copies.
+pub(crate) fn input_sources(object: &Object) -> impl Iterator<Item = Reference<'_>> {
+    let (is_generator, list) = match (object.group(), object.kind()) {
+        (groups::SOURCE_EXTENSIONS, "ArtifactGenerator") => (true, object.node.at_keys(&["spec", "sources"])),
+        (groups::SOURCE, "GitRepository") => (false, object.node.at_keys(&["spec", "include"])),
+        _ => (false, None),
+    };
+    list.map_or(&[][..], Node::items).iter().filter_map(move |item| {
+        if is_generator {
+            Reference::read(item, groups::SOURCE, text_of(item, "kind")?, object.namespace())
+        } else {
+            Reference::local(item.get("repository")?, groups::SOURCE, "GitRepository", object.namespace())
+        }
+    })
 }

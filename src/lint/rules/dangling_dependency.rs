@@ -1,7 +1,6 @@
 use crate::base::finding::Finding;
-use crate::kube::ObjectId;
 use crate::lint::findings::Findings;
-use crate::lint::presence::missing::MissingSearch;
+use crate::lint::presence::missing::{MissingSearch, comes_from_manifests};
 use crate::lint::refs::dependency::{DEPENDENTS, Dependency, dependencies};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -79,6 +78,10 @@ declare! {
     ///   wait: true
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies)
@@ -91,25 +94,15 @@ fn check(view: &View<'_>, found: &mut Findings) {
         for applied in view.of_kind(group, kind) {
             for Dependency { node, target: wanted, .. } in dependencies(applied.object) {
                 let exists = view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some();
-                if exists || !is_judged(wanted) {
+                if exists || !comes_from_manifests(wanted) {
                     continue;
                 }
-                let Some(missing) = search.missing(wanted, applied.object, found) else { continue };
+                let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
                 let by = applied.object.reference();
                 let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);
                 found.push(missing.explain(finding, "add it, or remove the entry: Flux waits for it without end"));
             }
         }
-    }
-}
-
-/// Returns whether only manifests create objects of a kind. Operators and users may create objects of other kinds.
-fn is_judged(wanted: ObjectId<'_>) -> bool {
-    match (wanted.group, wanted.kind) {
-        // A user may create the FluxInstance by hand, and controllers create the other kinds.
-        (_, "FluxInstance" | "FluxReport" | "ExternalArtifact" | "HelmChart") => false,
-        ("", "ConfigMap" | "Namespace") => true,
-        _ => wanted.is_flux(),
     }
 }

@@ -3,7 +3,8 @@ use crate::flux::Applied;
 use crate::kube::{ObjectId, groups};
 use crate::lint::findings::Findings;
 use crate::lint::presence::missing::MissingSearch;
-use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, SourceReference, source_of};
+use crate::lint::refs::reference::Reference;
+use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -62,6 +63,11 @@ declare! {
     ///     namespace: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. OCIRepositories are charts from Flux 2.3 on, and ExternalArtifacts are sources from
+    /// Flux 2.7 on.
+    ///
     /// ## Source
     ///
     /// [Flux: source reference](https://fluxcd.io/flux/components/kustomize/kustomizations/#source-reference)
@@ -72,14 +78,14 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let mut search = MissingSearch::on(view);
     for (group, kind) in BUILT_FROM_SOURCES {
         for applied in view.of_kind(group, kind) {
-            let Some(SourceReference { node, target: wanted }) = source_of(applied.object) else { continue };
+            let Some(Reference { node, target: wanted }) = source_of(applied.object) else { continue };
             if view.find(wanted.group, wanted.kind, wanted.namespace, wanted.name).is_some() {
                 continue;
             }
             if is_generated(view, wanted) {
                 continue;
             }
-            let Some(missing) = search.missing(wanted, applied.object, found) else { continue };
+            let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
             found.push(missing.explain(finding(&applied, node, wanted), "add it, or correct the name"));
         }
     }

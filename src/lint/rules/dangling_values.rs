@@ -82,6 +82,10 @@ declare! {
     ///       name: cache-values
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: values references](https://fluxcd.io/flux/components/helm/helmreleases/#values-references)
@@ -149,7 +153,7 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
             if view.get(wanted).is_some() {
                 continue;
             }
-            let Some(missing) = search.missing(wanted, applied.object, found) else { continue };
+            let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
             let by = applied.object.reference();
             let message = format!("{by} reads values from {wanted}, which the cluster does not receive");
             let finding = Finding::error(RULE.id, applied.by.place(reference.node.span()), message).about(by);
@@ -162,7 +166,7 @@ fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
             };
             let finding = on_cluster(view, missing.explain(finding, help));
             // Programs that create clusters often create variables, whatever exists in other namespaces.
-            let is_mistake = applied.object.kind() == "HelmRelease" && missing.is_mistake();
+            let is_mistake = applied.object.kind() == "HelmRelease" && missing.is_certain_mistake();
             dangling.push(Dangling { wanted, finding, is_mistake });
         }
     }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, locks_of_instance, patched_controllers};
+use crate::flux::{Applied, CONTROLLERS, DEFAULT_CONTROLLERS, Locks, components, locks_of_instance, reverting_places};
 use crate::kube::{Object, groups};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec};
@@ -21,6 +21,9 @@ declare! {
     /// A FluxInstance enables the lockdown with `multitenant: true`. Without the operator, the lockdown consists of
     /// three flags: `--no-cross-namespace-refs` on all controllers except source-controller, `--no-remote-bases` on
     /// kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller.
+    ///
+    /// Flux Operator applies the patches of a FluxInstance after those for `multitenant: true`, and the last of two flags
+    /// counts. So a patch can take the lockdown back, and the rule reports the argument.
     ///
     /// The rule reports nothing if no tenants are known, or if the configuration contains a reason for the missing
     /// lockdown: `lint.tenancy.lockdown: {mode: none, reason: …}`. If the repository does not define how Flux is
@@ -115,6 +118,10 @@ declare! {
     ///     url: https://git.example.com/acme/fleet.git
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: multi-tenancy lockdown](https://fluxcd.io/flux/installation/configuration/multitenancy/),
@@ -144,10 +151,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let brought = view.installations.iter().find(|installation| installation.brings_controllers);
     let lacking = if let Some(first) = deployments.first() {
         let lacking = deployments.iter().map(|applied| (applied.object.name(), Locks::read(applied.object)));
-        let disabling = deployments
-            .iter()
-            .find_map(|applied| Locks::disabling(applied.object).first().map(|(_, place)| applied.by.place(place)));
-        let place = disabling.or_else(|| brought.map(|installation| installation.place.clone()));
+        let place = brought.map(|installation| installation.place.clone());
         Some((lacking_of(lacking), place.unwrap_or_else(|| arguments(first))))
     } else {
         // The image controllers are optional, and no Deployment shows whether they are installed.
@@ -169,16 +173,14 @@ fn judge_instance(tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
         return None;
     }
     let locks = locks_of_instance(instance);
-    let listed = instance.node.at_keys(&["spec", "components"]).map_or(&[][..], Node::items);
-    let listed: Vec<&str> = listed.iter().filter_map(Node::text).collect();
-    let names: &[&str] = if listed.is_empty() { &DEFAULT_CONTROLLERS } else { &listed };
+    let names = components(instance);
     let all = names.iter().map(|name| (*name, locks.get(*name).cloned().unwrap_or_default()));
     let lacking = lacking_of(all);
     if lacking.is_empty() {
         return None;
     }
     if multitenant.and_then(Node::text) == Some("true") {
-        return Some(reverted(tenants, applied, &lacking));
+        return Some(reverted(tenants, applied, &names, &lacking));
     }
     let cluster = instance.node.at_keys(&["spec"]).and_then(|spec| spec.entry("cluster"));
     let label = match (multitenant, cluster) {
@@ -193,37 +195,32 @@ fn judge_instance(tenants: &[&str], applied: &Applied<'_>) -> Option<Finding> {
     Some(Finding::error(RULE.id, label, message).help(help).about(instance.reference()))
 }
 
-/// The finding for a FluxInstance with `multitenant: true` whose patches revert the lockdown.
-fn reverted(tenants: &[&str], applied: &Applied<'_>, lacking: &Lacking) -> Finding {
+/// The finding for patches of a FluxInstance that take its lockdown back.
+fn reverted(tenants: &[&str], applied: &Applied<'_>, names: &[&str], lacking: &Lacking) -> Finding {
     let instance = applied.object;
-    let controllers = patched_controllers(instance);
-    let disabling = controllers.iter().find_map(|deployment| {
-        let all = Locks::disabling(deployment);
-        all.into_iter().find(|(flag, _)| lacking.contains_key(flag)).map(|(_, place)| place.clone())
-    });
-    let patches = || instance.node.at_keys(&["spec", "kustomize"]).and_then(|kustomize| kustomize.entry("patches"));
-    let place = disabling.or_else(|| patches().map(Entry::key_span));
-    let place = place.map_or_else(|| instance.span().clone(), |place| applied.by.place(&place));
-    let message = format!(
-        "a patch of {} reverts the lockdown of `multitenant: true`: the Flux controllers lack {}, and {}",
-        instance.reference(),
-        flags(lacking),
-        in_words(tenants)
-    );
-    let help = "remove the arguments from the patch: Flux Operator applies `spec.kustomize.patches` after its own patches, \
-                and the last argument of a flag counts; if that is intended, set a reason in `lint.tenancy.lockdown` of \
+    let mut places: Vec<Span> =
+        names.iter().flat_map(|name| reverting_places(instance, name)).map(|(_, place)| place).collect();
+    places.sort_by_key(|place| (place.file().path().to_owned(), place.range().start));
+    places.dedup();
+    let mut places = places.into_iter().map(|place| applied.by.place(&place));
+    let first = places.next().unwrap_or_else(|| applied.by.place(instance.span()));
+    let reference = instance.reference();
+    let message = format!("a patch of {reference} takes {} away again, and {}", in_flags(lacking), in_words(tenants));
+    let help = "remove the argument: patches come after the arguments of `multitenant: true`, and the last one counts; \
+                otherwise tenants are not restricted; if that is intended, set a reason in `lint.tenancy.lockdown` of \
                 .fleetwright.yaml";
-    Finding::error(RULE.id, place, message).help(help).about(instance.reference())
+    let finding = Finding::error(RULE.id, first, message).help(help).about(reference);
+    places.fold(finding, |finding, place| finding.related(place, "here too"))
 }
 
-/// The missing flags with their controllers, as text for a message.
-fn flags(lacking: &Lacking) -> String {
+/// The missing flags as text for a message, each with its controllers.
+fn in_flags(lacking: &Lacking) -> String {
     let flags = lacking.iter().map(|(flag, names)| format!("`{flag}` ({})", names.join(", ")));
-    flags.collect::<Vec<String>>().join(", ")
+    flags.collect::<Vec<_>>().join(", ")
 }
 
 fn finding(tenants: &[&str], place: Span, lacking: &Lacking) -> Finding {
-    let message = format!("the Flux controllers lack {}, and {}", flags(lacking), in_words(tenants));
+    let message = format!("the Flux controllers lack {}, and {}", in_flags(lacking), in_words(tenants));
     let help = "add the arguments with a patch of the Deployments: otherwise an object of a tenant without a service \
                 account runs with the permissions of Flux; if that is intended, set a reason in \
                 `lint.tenancy.lockdown` of .fleetwright.yaml";

@@ -15,8 +15,12 @@ rules! {
     mod automation_pushes_to_synced_branch;
     mod bootstrap_order;
     mod cross_namespace_reference;
+    mod dangling_copy;
     mod dangling_dependency;
+    mod dangling_health_check;
     mod dangling_image_policy;
+    mod dangling_image_repository;
+    mod dangling_notification;
     mod dangling_role_reference;
     mod dangling_source;
     mod dangling_values;
@@ -55,6 +59,7 @@ rules! {
     mod receiver_target;
     mod registry_without_provider;
     mod remote_base;
+    mod replaced_patches;
     mod runtime_info_drift;
     mod shell_variable_substituted;
     mod sops_misconfigured;
@@ -75,6 +80,9 @@ rules! {
     mod unverified_artifact;
     mod watch_label_missing;
 }
+
+/// The id of the rule whose findings point at private values. Output masks them.
+pub const PLAINTEXT_SECRET: &str = plaintext_secret::RULE.id;
 
 /// The rule with an id.
 pub fn rule(id: &str) -> Option<&'static Rule> {

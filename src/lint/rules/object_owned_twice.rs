@@ -130,6 +130,10 @@ declare! {
     ///   name: api
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. The apply policies `IfNotPresent` and `Ignore` exist from Flux 2.1 on.
+    ///
     /// ## Source
     ///
     /// [kustomize-controller#1724](https://github.com/fluxcd/kustomize-controller/issues/1724),

@@ -74,6 +74,10 @@ declare! {
     ///     name: apps
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: role-based access control](https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control),
@@ -121,7 +125,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 }
                 Presence::Unknown(_) => {
                     let may_create = |producer: &Producer<'_>| !is_of_other_tenant(view, producer, namespace);
-                    unknown_producer(view, id, object, may_create)
+                    unknown_producer(view, id, Some(object), may_create)
                 }
             };
             if let Some(source) = source {

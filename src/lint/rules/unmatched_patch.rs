@@ -8,6 +8,10 @@ declare! {
     /// kustomize and Flux silently skip a patch if its `target` selects no object. The intended setting is then
     /// missing. The usual cause is a changed name, namespace or API version.
     ///
+    /// The patches of a FluxInstance select the objects that Flux Operator generates: those of the listed components, the
+    /// roles and network policies of Flux, and the objects of `sync`. The operator sets the namespace after the patches,
+    /// so a `namespace` in the target matches only the objects of `sync`.
+    ///
     /// The rule reports nothing if the same patch matches on another cluster, or for another Kustomization. It also
     /// reports nothing if objects may be missing because an input was not built: a remote base, an inflated chart, or a
     /// `gotk-components.yaml` that does not exist yet.
@@ -80,6 +84,10 @@ declare! {
     ///         path: /metadata/labels
     ///         value: {team: apps}
     /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
     ///
     /// ## Source
     ///

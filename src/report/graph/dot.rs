@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::labels::{cluster, name};
-use crate::flux::query::graph::{EdgeKind, Graph, Role};
+use crate::graph::{EdgeKind, Graph, Role};
 
 pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "digraph fleet {{")?;
@@ -18,14 +18,17 @@ pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
                 Role::Source => ", shape=cylinder",
                 Role::Applier => "",
                 Role::Release => ", style=rounded",
+                Role::Object => ", shape=note",
                 Role::Missing => ", style=dashed",
             };
-            writeln!(out, "    c{number}n{at} [label=\"{}\"{style}];", escaped(&name(&node.reference)))?;
+            let width = if graph.center == Some(at) { ", penwidth=3" } else { "" };
+            writeln!(out, "    c{number}n{at} [label=\"{}\"{style}{width}];", escaped(&name(&node.reference)))?;
         }
         for edge in &graph.edges {
             let style = match edge.kind {
                 EdgeKind::Creates => "",
                 EdgeKind::BuildsFrom => " [style=dotted, label=\"from\"]",
+                EdgeKind::Reads => " [style=dotted, label=\"reads\"]",
                 EdgeKind::DependsOn => " [style=dashed, label=\"after\"]",
             };
             writeln!(out, "    c{number}n{} -> c{number}n{}{style};", edge.from, edge.to)?;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::flux::State;
-use crate::flux::query::graph::{Edge, EdgeKind, Graph, GraphNode, Role};
+use crate::graph::{Edge, Graph, GraphNode, Role};
 use crate::report::provenance::{JsonReference, schema_of};
 
 /// The version of the document format; an incompatible change increments it.
@@ -32,7 +32,10 @@ struct JsonGraph {
     /// The nodes.
     nodes: Vec<JsonNode>,
     /// The edges.
-    edges: Vec<JsonEdge>,
+    edges: Vec<Edge>,
+    /// The number of the node whose surroundings the graph shows; absent for the graph of a whole cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    center: Option<usize>,
 }
 
 /// A Flux object, a directory, or a bootstrap installation.
@@ -42,7 +45,7 @@ struct JsonNode {
     /// The number of the node in this graph, from 0.
     id: usize,
     /// The role of the node.
-    role: JsonRole,
+    role: Role,
     /// The identity of the object.
     object: JsonReference,
     /// The directory of an applier, the URL of a source, or the chart of a release; null if there is none.
@@ -53,50 +56,6 @@ struct JsonNode {
     state: Option<&'static str>,
     /// The reason why the node was not built; null otherwise.
     reason: Option<String>,
-}
-
-/// The role of a node.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "Role")]
-enum JsonRole {
-    /// The bootstrap installation of the cluster.
-    Bootstrap,
-    /// A directory of a repository without a root.
-    Folder,
-    /// A source.
-    Source,
-    /// A Kustomization, a ResourceSet or a FluxInstance.
-    Applier,
-    /// A HelmRelease.
-    Release,
-    /// An object that is referenced but not received.
-    Missing,
-}
-
-/// A directed edge between two nodes.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Edge", deny_unknown_fields)]
-struct JsonEdge {
-    /// The number of the node at the start.
-    from: usize,
-    /// The number of the node at the end.
-    to: usize,
-    /// The kind of the edge.
-    kind: JsonEdgeKind,
-}
-
-/// The kind of an edge.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "EdgeKind")]
-enum JsonEdgeKind {
-    /// `from` creates `to`.
-    Creates,
-    /// `from` builds from source `to`.
-    BuildsFrom,
-    /// `from` depends on `to`.
-    DependsOn,
 }
 
 pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
@@ -115,7 +74,8 @@ impl From<&Graph> for JsonGraph {
         Self {
             name: graph.cluster.to_string(),
             nodes: graph.nodes.iter().enumerate().map(JsonNode::from).collect(),
-            edges: graph.edges.iter().map(JsonEdge::from).collect(),
+            edges: graph.edges.clone(),
+            center: graph.center,
         }
     }
 }
@@ -128,33 +88,14 @@ impl From<(usize, &GraphNode)> for JsonNode {
             Some(State::Failed) => (Some("failed"), None),
             Some(State::NotBuilt(why)) => (Some("notBuilt"), Some(why.to_string())),
         };
-        let role = match node.role {
-            Role::Bootstrap => JsonRole::Bootstrap,
-            Role::Folder => JsonRole::Folder,
-            Role::Source => JsonRole::Source,
-            Role::Applier => JsonRole::Applier,
-            Role::Release => JsonRole::Release,
-            Role::Missing => JsonRole::Missing,
-        };
         Self {
             id,
-            role,
+            role: node.role,
             object: (&node.reference).into(),
             detail: node.detail.clone(),
             target: node.target.as_ref().map(ToString::to_string),
             state,
             reason,
         }
-    }
-}
-
-impl From<&Edge> for JsonEdge {
-    fn from(edge: &Edge) -> Self {
-        let kind = match edge.kind {
-            EdgeKind::Creates => JsonEdgeKind::Creates,
-            EdgeKind::BuildsFrom => JsonEdgeKind::BuildsFrom,
-            EdgeKind::DependsOn => JsonEdgeKind::DependsOn,
-        };
-        Self { from: edge.from, to: edge.to, kind }
     }
 }

@@ -5,27 +5,29 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::labels::{cluster, name, one_line};
+use super::labels::{cluster, name, one_line, state_note, target_note};
+use super::object;
+use super::tree::{Branch, Labels, draw};
 use crate::base::finding::ObjectRef;
-use crate::flux::query::graph::{EdgeKind, Graph, GraphNode, Role};
 use crate::flux::{NotBuiltReason, State};
-
-/// The maximal width of a line, unless its names are longer.
-const WIDTH: usize = 100;
+use crate::graph::{EdgeKind, Graph, GraphNode, Role};
 
 /// The minimal width of a shortened path.
 const SHORTEST: usize = 12;
 
 const HEADING: Style = Style::new().bold();
-const QUIET: Style = Style::new().dimmed();
 
-pub(super) fn write(graphs: &[Graph], out: &mut dyn Write) -> io::Result<()> {
+/// Writes the graphs with lines of at most `width` characters, unless their names are longer.
+pub(super) fn write(graphs: &[Graph], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     for (number, graph) in graphs.iter().enumerate() {
         if number > 0 {
             writeln!(out)?;
         }
         writeln!(out, "{HEADING}{}{HEADING:#}", heading(graph))?;
-        tree(graph, out)?;
+        match graph.center {
+            Some(center) => object::write(graph, center, out)?,
+            None => tree(graph, width, out)?,
+        }
     }
     Ok(())
 }
@@ -34,14 +36,7 @@ fn heading(graph: &Graph) -> String {
     if graph.cluster.is_empty() { cluster(graph) } else { format!("cluster {}", cluster(graph)) }
 }
 
-/// A pending line with its prefix.
-struct Line {
-    node: usize,
-    before: String,
-    last: bool,
-}
-
-fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
+fn tree(graph: &Graph, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let tops = graph.tops();
     let is_missing = |at: &usize| graph.nodes.get(*at).is_some_and(|node| node.role == Role::Missing);
     let (missing, tops): (Vec<usize>, Vec<usize>) = tops.into_iter().partition(is_missing);
@@ -50,31 +45,8 @@ fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     let first = |at: usize| -> Vec<usize> {
         if is_bootstrap(&at) { graph.targets(at, EdgeKind::Creates).collect() } else { vec![at] }
     };
-    let tops: Vec<usize> = tops.into_iter().flat_map(first).collect();
-    let mut written = vec![false; graph.nodes.len()];
-    // A stack instead of recursion: the depth of a repository is unbounded.
-    let mut waiting = Vec::new();
-    push(&mut waiting, &tops, "");
-    while let Some(line) = waiting.pop() {
-        let (branch, below) = if line.last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        let Some(node) = graph.nodes.get(line.node) else { continue };
-        let lead = format!("{}{branch}", line.before);
-        let again = written.get(line.node).copied().unwrap_or_default();
-        let title = name(&node.reference);
-        let room = WIDTH.saturating_sub(lead.chars().count() + title.chars().count() + 2);
-        let notes = if again { "(see above)".to_owned() } else { notes(graph, line.node, node, room) };
-        let gap = if notes.is_empty() { "" } else { "  " };
-        writeln!(out, "{lead}{title}{gap}{QUIET}{notes}{QUIET:#}")?;
-        if again {
-            continue;
-        }
-        if let Some(flag) = written.get_mut(line.node) {
-            *flag = true;
-        }
-        let mut children: Vec<usize> = graph.targets(line.node, EdgeKind::Creates).collect();
-        children.sort_by_key(|at| graph.nodes.get(*at).map(order));
-        push(&mut waiting, &children, &format!("{}{below}", line.before));
-    }
+    let tops = tops.into_iter().flat_map(first).map(created);
+    draw(&tops.collect::<Vec<_>>(), graph.nodes.len(), &Tree { graph, width }, out)?;
     reasons(graph, out)?;
     if missing.is_empty() {
         return Ok(());
@@ -86,6 +58,35 @@ fn tree(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
         missing.iter().filter_map(|at| graph.nodes.get(*at)).map(|node| name(&node.reference)).collect();
     names.sort();
     names.iter().try_for_each(|name| writeln!(out, "   {name}"))
+}
+
+/// A node below the one that creates it, which needs no word.
+fn created(node: usize) -> Branch {
+    Branch { node, relation: "" }
+}
+
+/// The tree of a cluster: each node is below the one that creates it.
+struct Tree<'a> {
+    graph: &'a Graph,
+    /// The maximum width of a line.
+    width: Option<usize>,
+}
+
+impl Labels for Tree<'_> {
+    fn title(&self, node: usize) -> Option<String> {
+        self.graph.nodes.get(node).map(|node| name(&node.reference))
+    }
+
+    fn notes(&self, node: usize, used: usize) -> String {
+        let room = self.width.map_or(usize::MAX, |width| width.saturating_sub(used));
+        self.graph.nodes.get(node).map(|found| notes(self.graph, node, found, room)).unwrap_or_default()
+    }
+
+    fn below(&self, node: usize) -> Vec<Branch> {
+        let mut children: Vec<usize> = self.graph.targets(node, EdgeKind::Creates).collect();
+        children.sort_by_cached_key(|at| self.graph.nodes.get(*at).map(order));
+        children.into_iter().map(created).collect()
+    }
 }
 
 /// Writes each reason why objects were not built once, with a count.
@@ -101,12 +102,6 @@ fn reasons(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
         .try_for_each(|(why, count)| writeln!(out, "not built ({count}): {}", one_line(&why.to_string())))
 }
 
-fn push(waiting: &mut Vec<Line>, nodes: &[usize], before: &str) {
-    for (number, node) in nodes.iter().enumerate().rev() {
-        waiting.push(Line { node: *node, before: before.to_owned(), last: number + 1 == nodes.len() });
-    }
-}
-
 /// Returns the sort key of a node: sources first, then by name.
 fn order(node: &GraphNode) -> (Role, String) {
     (node.role, name(&node.reference))
@@ -115,12 +110,7 @@ fn order(node: &GraphNode) -> (Role, String) {
 /// Returns the notes beside a name, as far as they fit in `room`. The state has priority over dependencies, and these
 /// over the source.
 fn notes(graph: &Graph, at: usize, node: &GraphNode, room: usize) -> String {
-    let state = match &node.state {
-        Some(State::Failed) => Some("does not build".to_owned()),
-        Some(State::NotBuilt(_)) => Some("not built".to_owned()),
-        Some(State::Built) | None => None,
-    };
-    let target = node.target.as_ref().map(|target| format!("to {}", one_line(target)));
+    let (target, state) = (target_note(node), state_note(node));
     let needs = list(graph, at, node, EdgeKind::DependsOn);
     let mut used: usize = state.iter().chain(&target).map(|note| width(note) + 2).sum();
     let needs = (!needs.is_empty()).then(|| fitting(&needs, room.saturating_sub(used)));
@@ -175,7 +165,7 @@ fn list(graph: &Graph, at: usize, node: &GraphNode, kind: EdgeKind) -> Vec<Strin
     let mut names: Vec<String> = others
         .map(|other| match kind {
             EdgeKind::DependsOn => short(&other.reference, node, other.reference.kind == node.reference.kind),
-            EdgeKind::BuildsFrom | EdgeKind::Creates => short(&other.reference, node, false),
+            EdgeKind::BuildsFrom | EdgeKind::Creates | EdgeKind::Reads => short(&other.reference, node, false),
         })
         .collect();
     names.sort();

@@ -66,6 +66,10 @@ declare! {
     ///     name: webhook-token
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: receivers](https://fluxcd.io/flux/components/notification/receivers/)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{AppliedSet, State, Variable, Variables, reads};
+use crate::flux::{AppliedSet, COPY_FROM, State, Variable, Variables, reads};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
 use crate::lint::fields::mentions;
@@ -12,9 +12,6 @@ use crate::lint::fleet::Fleet;
 use crate::lint::view::View;
 use crate::text::{Index, Span};
 use crate::yaml::{Entry, Name, Node};
-
-/// The annotation with which Flux Operator fills a ConfigMap from another one.
-const COPY_FROM: &str = "fluxcd.controlplane.io/copyFrom";
 
 /// The kinds that may read a ConfigMap by its name, in addition to Kustomizations.
 const READERS: [(&str, &str); 12] = [

@@ -1,0 +1,308 @@
+//! `render`: renders fleet.yaml into the repository that Flux reads.
+
+mod explain;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+use super::exit::Exit;
+use super::linter;
+use super::repository::{Options, Trust};
+use super::source::{self, FLEET, Source, or_current};
+use super::streams::Streams;
+use crate::disk;
+use crate::render::{self, Change, LOCK, Lock, Plan, Rendered};
+use crate::report::{diff, printable};
+use crate::text::{Entry, File, LoadError, Tree};
+
+/// Renders fleet.yaml into the repository that Flux reads.
+///
+/// Changes and removes only files of earlier renders. Lints the result first, and writes nothing if there is an error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  fleetwright render                      fleet.yaml in the current directory\n",
+    "  fleetwright render --check              show the changes; exit 1 if there are any\n",
+    "  fleetwright render -o out               into another directory\n",
+    "  fleetwright render --explain-values     the file and line of each setting\n\n",
+    "Exit codes:\n",
+    "  0  written, or current\n",
+    "  1  with --check: files would change\n",
+    "     without: a generated file was edited, another file is at its path, or the linter found an error\n",
+    "  2  fleetwright failed: an invalid fleet.yaml, or a directory that is not writable",
+))]
+pub(super) struct Args {
+    /// The fleet.yaml to render.
+    #[arg(short, long, value_name = "FILE", default_value = FLEET)]
+    file: PathBuf,
+    /// The directory to write to [default: the directory of FILE].
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Writes nothing; shows the changes, and exits 1 if there are any.
+    #[arg(long)]
+    check: bool,
+    /// Overwrites files that were edited, or that another program created.
+    #[arg(long, conflicts_with = "check")]
+    force: bool,
+    /// Writes nothing; prints the file and line of each setting of each cluster and tenant.
+    #[arg(long, conflicts_with_all = ["check", "force"])]
+    explain_values: bool,
+    #[command(flatten)]
+    trust: Trust,
+}
+
+pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
+    let source = source::load(&args.file)?;
+    if args.explain_values {
+        explain::write(&source, streams)?;
+    }
+    let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.folder));
+    let Some(rendered) = compile(&source, &folder, streams)? else {
+        return Err(Error::Printed(format!("nothing was rendered: `{}` is invalid", args.file.display())));
+    };
+    if args.explain_values {
+        return Ok(Exit::Clean);
+    }
+    let waiting = || streams.message("waiting for another render of this directory");
+    let _lock = if args.check { disk::lock_shared(&folder, waiting) } else { disk::lock_exclusive(&folder, waiting) };
+    let target = Target::read(&folder, &rendered, args.force, streams)?;
+    let prefix = source::display_prefix(&folder);
+    let settings = Options::with_trust(args.trust).settings(&target.existing, &folder, &prefix, streams)?;
+    let options = linter::options(settings, Some(&source), streams)?;
+    if linter::lint_rendered(&rendered.tree, &options, &prefix, streams)? {
+        streams.message("nothing was written: change fleet.yaml, or add an exception with a reason there");
+        return Ok(Exit::Found);
+    }
+    let plan = render::plan(&rendered, &target.existing, &target.lock);
+    if args.check {
+        return check(&plan, &target, streams);
+    }
+    let plan = if args.force { plan.forced() } else { plan };
+    if plan.is_blocked() {
+        return print_conflicts(&plan, streams);
+    }
+    write(&plan, &target, streams)
+}
+
+/// Renders a valid fleet, and prints the findings of an invalid one.
+fn compile(source: &Source, output: &Path, streams: &mut Streams) -> Result<Option<Rendered>, Error> {
+    let loaded = &source.loaded;
+    let rendered =
+        loaded.fleet.as_ref().zip(loaded.layout.as_ref()).map(|(fleet, layout)| render::render(fleet, layout));
+    let mut findings = loaded.findings.clone();
+    findings.extend(rendered.iter().flat_map(|rendered| rendered.findings.iter().cloned()));
+    // Inputs outside of the output directory can be neither synced nor overwritten.
+    if let Some(folder) = disk::relative(or_current(Path::new(&source.folder)), or_current(output)) {
+        findings.extend(loaded.synced_inputs(&folder));
+        let is_rendered = |path: &str| rendered.as_ref().is_some_and(|rendered| rendered.tree.has_file(path));
+        findings.extend(loaded.overwritten_inputs(&folder, is_rendered));
+    }
+    if let Some((draft, layout)) = loaded.draft.as_ref().zip(loaded.layout.as_ref()) {
+        findings.extend(render::conflicts(draft, layout, &findings));
+    }
+    let failed = linter::has_errors(&findings);
+    linter::print_findings(findings, &source.folder, streams)?;
+    Ok(rendered.filter(|_| !failed))
+}
+
+/// The relevant files of the output directory.
+struct Target {
+    /// The directory as the user would type it.
+    folder: PathBuf,
+    /// The files at the paths of this render and of earlier ones.
+    existing: Tree,
+    /// The generated files that earlier renders recorded.
+    lock: Lock,
+    /// The lock file, if it exists.
+    lock_file: Option<File>,
+}
+
+impl Target {
+    fn read(folder: &Path, rendered: &Rendered, force: bool, streams: &mut Streams) -> Result<Self, Error> {
+        let here = or_current(folder);
+        let lock_file = match disk::read_some(here, [LOCK])?.file(LOCK) {
+            Ok(file) => Some(file),
+            Err(LoadError::Missing) => None,
+            Err(_) if force => None,
+            Err(error) => {
+                let help = "repair the lock file, or overwrite all files with `--force`";
+                return Err(Error::with_help(format!("cannot read `{}`: {error}", folder.join(LOCK).display()), help));
+            }
+        };
+        let (lock, findings) = lock_file.as_ref().map(Lock::parse).unwrap_or_default();
+        if !findings.is_empty() {
+            linter::print_findings(findings, &source::display_prefix(folder), streams)?;
+            if !force {
+                let help = "repair the lock file, or overwrite all files with `--force`";
+                return Err(Error::with_help("nothing was rendered: the lock file is invalid", help));
+            }
+        }
+        let rendered_paths = rendered.tree.entries().map(|(path, _)| path);
+        let paths = rendered_paths.chain(lock.paths()).chain([crate::config::PATH]);
+        let mut existing = disk::read_some(here, paths)?;
+        let is_lost = lock_file.is_none() && rendered.tree.files().any(|file| existing.has_file(file.path()));
+        if is_lost {
+            // Without a lock, every file may be one of an earlier render.
+            let all = disk::read(here)?;
+            let others: Vec<File> = all.files().filter(|file| !existing.has_file(file.path())).cloned().collect();
+            for file in others {
+                existing.insert(file);
+            }
+        }
+        refuse_unreadable(&existing, force)?;
+        Ok(Self { folder: folder.to_owned(), existing, lock, lock_file })
+    }
+
+    /// Returns the name of the directory for messages.
+    fn display_name(&self) -> String {
+        if or_current(&self.folder) == Path::new(".") {
+            "this directory".to_owned()
+        } else {
+            format!("`{}`", self.folder.display())
+        }
+    }
+}
+
+/// Returns an error if a file cannot be read, since its state is then unknown.
+fn refuse_unreadable(existing: &Tree, force: bool) -> Result<(), Error> {
+    let mut entries = existing.entries().filter(|_| !force);
+    let unreadable = entries.find_map(|(path, entry)| match entry {
+        Entry::Opaque(LoadError::Unreadable(why)) => Some(format!("cannot read `{}`: {why}", printable(path))),
+        Entry::Opaque(_) | Entry::Text(_) | Entry::Deferred => None,
+    });
+    let help = "make it readable, or overwrite it with `--force`";
+    unreadable.map_or(Ok(()), |message| Err(Error::with_help(message, help)))
+}
+
+/// Prints the changes without writing them.
+fn check(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Error> {
+    let changes: BTreeMap<&str, &Change> = plan.changes().map(|change| (change.path.as_str(), change)).collect();
+    let is_lock_stale = !plan.is_lock_current();
+    streams.write(|out| {
+        for change in changes.values() {
+            diff::write(out, change.old.as_ref(), change.new.as_ref())?;
+        }
+        if changes.is_empty() && is_lock_stale {
+            let lock = File::new(LOCK, plan.lock_after.to_string());
+            diff::write(out, target.lock_file.as_ref(), Some(&lock))?;
+        }
+        Ok(())
+    })?;
+    print_notes(plan, streams);
+    if changes.is_empty() && !is_lock_stale {
+        streams.message(format_args!("{} is current: {}", target.display_name(), counted(plan.unchanged.len())));
+        return Ok(Exit::Clean);
+    }
+    let count = |wanted: fn(&Change) -> bool| changes.values().filter(|change| wanted(change)).count();
+    let new = count(|change| change.old.is_none() && change.new.is_some());
+    let other = count(|change| change.old.is_some() && change.new.is_some());
+    let gone = count(|change| change.new.is_none());
+    streams.message(format_args!("{} to add, {other} to change, {gone} to remove", counted(new)));
+    if changes.is_empty() {
+        streams.message(format_args!("the lock file `{LOCK}` would be rewritten"));
+    }
+    print_removals(plan, streams);
+    Ok(Exit::Found)
+}
+
+/// Prints the files that need a decision of the user.
+fn print_conflicts(plan: &Plan, streams: &mut Streams) -> Result<Exit, Error> {
+    let mut changes = plan.edited.iter().chain(&plan.in_the_way);
+    streams.write(|out| changes.try_for_each(|change| diff::write(out, change.old.as_ref(), change.new.as_ref())))?;
+    print_notes(plan, streams);
+    streams.message("nothing was written: the diff above shows what a render would change in these files");
+    streams.message("move your change into fleet.yaml, or overwrite the files with `--force`");
+    Ok(Exit::Found)
+}
+
+fn write(plan: &Plan, target: &Target, streams: &mut Streams) -> Result<Exit, Error> {
+    let folder = or_current(&target.folder);
+    print_notes(plan, streams);
+    if plan.is_current() && plan.is_lock_current() {
+        disk::clean(folder)?;
+        streams.message(format_args!("no changes: {} in {}", counted(plan.unchanged.len()), target.display_name()));
+        return Ok(Exit::Clean);
+    }
+    let written = plan.add.iter().chain(&plan.change).filter_map(|change| {
+        let text = change.new.as_ref()?.text().to_owned();
+        Some((change.path.clone(), text))
+    });
+    // An interrupted run may have removed files of the lock but not their empty directories.
+    let after: Vec<&str> = plan.lock_after.paths().collect();
+    let gone = target.lock.paths().filter(|path| after.binary_search(path).is_err() && !target.existing.has_file(path));
+    let changes = disk::Changes {
+        write: written.collect(),
+        remove: plan.remove.iter().map(|change| change.path.clone()).chain(gone.map(str::to_owned)).collect(),
+        lock: disk::LockFile {
+            path: LOCK.to_owned(),
+            during: plan.lock_before.to_string(),
+            after: plan.lock_after.to_string(),
+        },
+    };
+    disk::write(folder, &changes)?;
+    print_removals(plan, streams);
+    if !plan.adopted.is_empty() {
+        streams.message(format_args!("{} added to the lock file, already as rendered", counted(plan.adopted.len())));
+    }
+    let (new, other, gone) = (plan.add.len(), plan.change.len(), plan.remove.len());
+    if plan.is_current() {
+        let current = counted(plan.unchanged.len() + plan.adopted.len());
+        streams.message(format_args!("wrote the lock file; no other changes: {current} in {}", target.display_name()));
+        return Ok(Exit::Clean);
+    }
+    streams.message(format_args!(
+        "{} added, {other} changed, {gone} removed in {}",
+        counted(new),
+        target.display_name()
+    ));
+    Ok(Exit::Clean)
+}
+
+fn counted(files: usize) -> String {
+    crate::report::counted(files, "file")
+}
+
+/// Prints notes on files that a diff does not show.
+fn print_notes(plan: &Plan, streams: &mut Streams) {
+    for change in &plan.edited {
+        let what = match &change.new {
+            Some(_) => "was edited after it was rendered",
+            None => "is no longer rendered, and was edited",
+        };
+        streams.message(format_args!("`{}` {what}{}", printable(&change.path), note(change)));
+    }
+    for change in &plan.in_the_way {
+        let path = printable(&change.path);
+        streams.message(format_args!(
+            "`{path}` is in the place of a rendered file, but is not in the lock file{}",
+            note(change)
+        ));
+    }
+    for path in &plan.orphans {
+        let path = printable(path);
+        streams.message(format_args!("`{path}` was rendered earlier but is not any more; delete it if it is unused"));
+    }
+}
+
+fn note(change: &Change) -> String {
+    change.note.map_or(String::new(), |note| format!(": {note}"))
+}
+
+/// The maximal number of listed objects of one directory; the rest is counted.
+const OBJECTS_SHOWN: usize = 10;
+
+/// Prints the objects that clusters no longer receive.
+fn print_removals(plan: &Plan, streams: &mut Streams) {
+    if plan.removed_objects.is_empty() {
+        return;
+    }
+    streams.message("removed from clusters; Flux deletes these objects where it prunes:");
+    for removed in &plan.removed_objects {
+        let shown: Vec<String> = removed.objects.iter().take(OBJECTS_SHOWN).map(ToString::to_string).collect();
+        let more = removed.objects.len().saturating_sub(OBJECTS_SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let folder = if removed.folder.is_empty() { "." } else { &removed.folder };
+        streams.message(format_args!("  {}: {}{more}", printable(folder), printable(&shown.join(", "))));
+    }
+}

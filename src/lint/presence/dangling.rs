@@ -1,0 +1,70 @@
+//! References to missing objects, grouped by the missing object: its users have one cause.
+
+use std::collections::BTreeMap;
+
+use super::missing::{Missing, MissingSearch};
+use crate::base::finding::Finding;
+use crate::flux::Applied;
+use crate::kube::ObjectId;
+use crate::lint::findings::Findings;
+use crate::lint::refs::reference::Reference;
+use crate::yaml::Node;
+
+/// The maximum number of further users that a finding lists.
+const MAX_LISTED: usize = 5;
+
+/// The references of objects to other objects.
+#[derive(Default)]
+pub(crate) struct References<'a> {
+    by_target: BTreeMap<ObjectId<'a>, Vec<(Applied<'a>, &'a Node)>>,
+}
+
+/// A missing object with its users.
+pub(crate) struct Dangling<'a> {
+    /// The missing object.
+    pub(crate) target: ObjectId<'a>,
+    /// The result of the search.
+    pub(crate) missing: Missing<'a>,
+    /// The users, each with its reference; there is at least one.
+    users: Vec<(Applied<'a>, &'a Node)>,
+}
+
+impl<'a> References<'a> {
+    /// Adds references of an object.
+    pub(crate) fn add(&mut self, user: Applied<'a>, references: impl IntoIterator<Item = Reference<'a>>) {
+        for Reference { node, target } in references {
+            self.by_target.entry(target).or_default().push((user, node));
+        }
+    }
+
+    /// The referenced objects that are certainly missing. The users of an object do not wait for it before they exist.
+    pub(crate) fn dangling(self, search: &mut MissingSearch<'_, 'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
+        let all = self.by_target.into_iter();
+        all.filter_map(|(target, users)| {
+            let missing = search.missing(target, None, found)?;
+            Some(Dangling { target, missing, users })
+        })
+        .collect()
+    }
+}
+
+impl Dangling<'_> {
+    /// The finding at the first reference, with the others as related places. `verb` says what the users do with the
+    /// object, and `otherwise` is the help if no similar object exists.
+    pub(crate) fn finding(&self, rule: &'static str, verb: &str, otherwise: &str) -> Finding {
+        let Self { target, missing, users } = self;
+        let (first, node) = users[0];
+        let by = first.object.reference();
+        let others = match users.len() - 1 {
+            0 => String::new(),
+            1 => " (and one other)".to_owned(),
+            others => format!(" (and {others} others)"),
+        };
+        let message = format!("{by}{others} {verb} {target}, which the cluster does not receive");
+        let finding = Finding::error(rule, first.by.place(node.span()), message).about(by);
+        let finding = missing.explain(finding, otherwise);
+        users.iter().skip(1).take(MAX_LISTED).fold(finding, |finding, (user, node)| {
+            finding.related(user.by.place(node.span()), format!("referenced by {} too", user.object.reference()))
+        })
+    }
+}

@@ -1,0 +1,151 @@
+use std::collections::BTreeMap;
+
+use crate::base::finding::{Finding, Severity};
+use crate::flux::{Applied, ApplierKind};
+use crate::kube::ObjectId;
+use crate::lint::findings::Findings;
+use crate::lint::presence::missing::MissingSearch;
+use crate::lint::refs::copied_data::{CopiedData, copied_data};
+use crate::lint::refs::reference::Reference;
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+use crate::text::Span;
+
+declare! {
+    /// A ResourceSet copies the data of an object that the cluster does not receive.
+    ///
+    /// ## Why
+    ///
+    /// For the annotations `fluxcd.controlplane.io/copyFrom` and `convertKubeConfigFrom`, Flux Operator reads the other
+    /// object before it applies the ResourceSet. If that object is missing, the ResourceSet fails, and the operator
+    /// applies none of its objects. An object of the same ResourceSet does not exist yet at that time.
+    ///
+    /// The severity is warning for Secrets, because users often create them by hand. The rule reports nothing if an
+    /// unknown input may create the object: a source without a local copy, a ResourceSet with live inputs, or a chart in
+    /// that namespace. It ignores objects that a known controller creates, such as the Secret of an ExternalSecret, and
+    /// objects that the configuration declares as `external`.
+    ///
+    /// ## How to fix it
+    ///
+    /// Correct the annotation: its value is `namespace/name`, and the kind is that of the annotated object. Or add the
+    /// object to a manifest outside of the ResourceSet.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: fluxcd.controlplane.io/v1
+    /// kind: ResourceSet
+    /// metadata:
+    ///   name: team
+    ///   namespace: flux-system
+    /// spec:
+    ///   resources:
+    ///     - apiVersion: v1
+    ///       kind: ConfigMap
+    ///       metadata:
+    ///         name: info
+    ///         namespace: flux-system
+    ///         annotations:
+    ///           fluxcd.controlplane.io/copyFrom: flux-system/cluster-info
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: cluster-info
+    ///   namespace: flux-system
+    /// data:
+    ///   region: eu-west-1
+    /// ---
+    /// apiVersion: fluxcd.controlplane.io/v1
+    /// kind: ResourceSet
+    /// metadata:
+    ///   name: team
+    ///   namespace: flux-system
+    /// spec:
+    ///   resources:
+    ///     - apiVersion: v1
+    ///       kind: ConfigMap
+    ///       metadata:
+    ///         name: info
+    ///         namespace: flux-system
+    ///         annotations:
+    ///           fluxcd.controlplane.io/copyFrom: flux-system/cluster-info
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux Operator: copying data](https://fluxoperator.dev/docs/crd/resourceset/#copying-data-from-existing-configmaps-and-secrets)
+    "dangling-copy", Error, "a ResourceSet copies the data of an object that the cluster does not receive",
+    Check::Cluster(check),
+}
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    let mut search = MissingSearch::on(view);
+    // A template creates one object for each input, and the annotation may differ between them.
+    let mut by_place: BTreeMap<(String, usize, bool), (Finding, usize)> = BTreeMap::new();
+    for set in view.applied_sets().filter(|set| set.by.kind == ApplierKind::ResourceSet) {
+        for copy in set.makers() {
+            for data in copied_data(copy.object) {
+                let Some(finding) = judge(view, &mut search, &copy, &data, found) else { continue };
+                let (file, at) = (finding.at.span.file().path().to_owned(), finding.at.span.range().start);
+                let is_error = finding.severity == Severity::Error;
+                by_place.entry((file, at, is_error)).or_insert((finding, 0)).1 += 1;
+            }
+        }
+    }
+    for (mut finding, count) in by_place.into_values() {
+        match count {
+            1 => {}
+            2 => finding.message.push_str("; so does one similar object"),
+            _ => finding.message = format!("{}; so do {} similar objects", finding.message, count - 1),
+        }
+        found.push(finding);
+    }
+}
+
+fn judge<'a>(
+    view: &View<'a>,
+    search: &mut MissingSearch<'_, 'a>,
+    copy: &Applied<'a>,
+    data: &CopiedData<'a>,
+    found: &mut Findings,
+) -> Option<Finding> {
+    let (by, set) = (copy.object.reference(), &copy.by.reference);
+    let error =
+        |place: &Span, message: String| Finding::error(RULE.id, copy.by.place(place), message).about(set.clone());
+    let Reference { node, target } = match data {
+        CopiedData::From(reference) => reference,
+        CopiedData::Invalid(node) => {
+            let text = node.text().filter(|text| !text.contains('$'))?;
+            let message = format!("{by} copies its data from `{text}`, which is not `namespace/name`");
+            return Some(error(node.span(), message).help(format!("correct it: {set} fails, and applies no object")));
+        }
+    };
+    // An object that copies itself adopts one that a user created.
+    if *target == ObjectId::of(copy.object) {
+        return None;
+    }
+    let received = view.get(*target);
+    if let Some(received) = received.filter(|received| received.by.at == copy.by.at) {
+        let message = format!("{by} copies its data from {target} of the same ResourceSet");
+        let help =
+            format!("move one of them to another manifest: {set} reads it before it applies any object, and fails");
+        return Some(error(node.span(), message).help(help).related(received.object.span().clone(), "this object"));
+    }
+    if received.is_some() {
+        return None;
+    }
+    let missing = search.missing(*target, copy.by.object.as_ref(), found)?;
+    let message = format!("{by} copies its data from {target}, which the cluster does not receive");
+    let mut finding = error(node.span(), message);
+    let mut help = format!("add it outside of {set}, or correct the name: {set} fails, and applies no object");
+    if target.kind == "Secret" {
+        finding.severity = Severity::Warning;
+        help.push_str("; if another tool creates it, declare it below `external` in `.fleetwright.yaml`");
+    }
+    Some(missing.explain(finding, &help))
+}

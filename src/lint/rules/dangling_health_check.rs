@@ -1,0 +1,157 @@
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use crate::base::finding::{Finding, Severity};
+use crate::kube::{ObjectId, Scope, groups, scope_of};
+use crate::lint::facts::suspension::is_suspended;
+use crate::lint::findings::Findings;
+use crate::lint::presence::dangling::{Dangling, References};
+use crate::lint::presence::missing::{MissingSearch, comes_from_manifests};
+use crate::lint::refs::health_check::health_checks;
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+
+declare! {
+    /// `healthChecks` of a Kustomization lists an object that the cluster does not receive.
+    ///
+    /// ## Why
+    ///
+    /// After Flux has applied the Kustomization, it waits until each listed object exists and is ready. If an object
+    /// never exists, each reconciliation fails after `timeout`, and the Kustomizations that depend on it never start.
+    ///
+    /// The severity is error for the kinds of Flux, which only manifests create. It is warning for workloads, because a
+    /// user may have created them by hand. The rule reports nothing if an unknown input may create the object: a chart
+    /// in that namespace, a source without a local copy, a ResourceSet with live inputs, or a custom resource from which
+    /// an operator may create a workload. Of other kinds it reports only probable typing errors. It ignores suspended
+    /// Kustomizations, and those that apply to another cluster. With `wait: true` Flux does not read the list, as
+    /// `ignored-health-checks` reports.
+    ///
+    /// ## How to fix it
+    ///
+    /// Correct the kind, the name or the namespace, or remove the entry. With `wait: true` instead of `healthChecks`
+    /// Flux waits for all objects that the Kustomization applies.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// # cache.yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: cache
+    ///   namespace: flux-system
+    /// spec:
+    ///   healthChecks:
+    ///     - apiVersion: helm.toolkit.fluxcd.io/v2
+    ///       kind: HelmRelease
+    ///       name: redis
+    ///       namespace: flux-system
+    ///   interval: 1h
+    ///   path: ./clusters/example/cache
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    /// # cache/namespace.yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: cache
+    /// # kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources:
+    ///   - cache.yaml
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: cache
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./clusters/example/cache
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   wait: true
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: health checks](https://fluxcd.io/flux/components/kustomize/kustomizations/#health-checks)
+    "dangling-health-check", Error, "`healthChecks` lists an object that the cluster does not receive",
+    Check::Cluster(check),
+}
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    let mut references = References::default();
+    for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization") {
+        let is_remote = applied.object.node.at_keys(&["spec", "kubeConfig"]).is_some();
+        if is_remote || is_suspended(&applied) || applied.completion.mentions("healthChecks") {
+            continue;
+        }
+        let has_namespace =
+            |id: ObjectId<'_>| !id.namespace.is_empty() || scope_of(id.group, id.kind) == Scope::Cluster;
+        references.add(applied, health_checks(applied.object).filter(|check| has_namespace(check.target)));
+    }
+    let operated = OnceCell::new();
+    for dangling in references.dangling(&mut MissingSearch::on(view), found) {
+        found.extend(finding(&dangling, || operated.get_or_init(|| Operated::on(view))));
+    }
+}
+
+fn finding<'a>(dangling: &Dangling<'_>, operated: impl FnOnce() -> &'a Operated) -> Option<Finding> {
+    let wanted = dangling.target;
+    let is_created_by_flux = wanted.is_flux() && comes_from_manifests(wanted);
+    let is_judged = is_created_by_flux
+        || dangling.missing.is_mistake()
+        || (is_workload(wanted) && !operated().may_have_workloads(wanted.namespace));
+    let help = "correct the entry, or remove it: each reconciliation waits for it and fails after `timeout`";
+    let finding = dangling.finding(RULE.id, "waits for", help);
+    let severity = if is_created_by_flux { Severity::Error } else { Severity::Warning };
+    is_judged.then_some(Finding { severity, ..finding })
+}
+
+/// Returns whether manifests usually create objects of a kind.
+fn is_workload(wanted: ObjectId<'_>) -> bool {
+    matches!(
+        (wanted.group, wanted.kind),
+        ("apps" | "batch", _) | ("", "ConfigMap" | "PersistentVolumeClaim" | "Service")
+    )
+}
+
+/// The namespaces in which operators may create workloads.
+struct Operated {
+    namespaces: BTreeSet<String>,
+    /// Whether a cluster-scoped custom resource exists, for which an operator may create workloads anywhere.
+    anywhere: bool,
+}
+
+impl Operated {
+    fn on(view: &View<'_>) -> Self {
+        let mut operated = Self { namespaces: BTreeSet::new(), anywhere: false };
+        for applied in view.objects() {
+            let id = ObjectId::of(applied.object);
+            if id.is_flux() || scope_of(id.group, id.kind) != Scope::Unknown {
+                continue;
+            }
+            match id.namespace {
+                "" => operated.anywhere = true,
+                namespace => {
+                    operated.namespaces.insert(namespace.to_owned());
+                }
+            }
+        }
+        operated
+    }
+
+    fn may_have_workloads(&self, namespace: &str) -> bool {
+        self.anywhere || self.namespaces.contains(namespace)
+    }
+}

@@ -1,0 +1,83 @@
+use crate::kube::groups;
+use crate::lint::facts::suspension::is_suspended;
+use crate::lint::findings::Findings;
+use crate::lint::presence::dangling::References;
+use crate::lint::presence::missing::MissingSearch;
+use crate::lint::refs::image_repository::image_repository_of;
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+
+declare! {
+    /// An ImagePolicy references an ImageRepository that the cluster does not receive.
+    ///
+    /// ## Why
+    ///
+    /// An ImagePolicy selects one of the tags that its ImageRepository has found. Without the ImageRepository, it is
+    /// never ready and selects no tag. Image automation then changes no file, and the images stay at their version. The
+    /// ImageRepository is in the namespace of the ImagePolicy, unless the reference sets `namespace`.
+    ///
+    /// The rule reports nothing if an unknown input may create the ImageRepository: a source without a local copy, a
+    /// ResourceSet with live inputs, or a chart in that namespace. It ignores suspended ImagePolicies.
+    ///
+    /// ## How to fix it
+    ///
+    /// Correct the name or the namespace, or add the ImageRepository.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: image.toolkit.fluxcd.io/v1
+    /// kind: ImagePolicy
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   imageRepositoryRef:
+    ///     name: web
+    ///   policy:
+    ///     semver:
+    ///       range: 1.x
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: image.toolkit.fluxcd.io/v1
+    /// kind: ImagePolicy
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   imageRepositoryRef:
+    ///     name: web
+    ///   policy:
+    ///     semver:
+    ///       range: 1.x
+    /// ---
+    /// apiVersion: image.toolkit.fluxcd.io/v1
+    /// kind: ImageRepository
+    /// metadata:
+    ///   name: web
+    ///   namespace: flux-system
+    /// spec:
+    ///   image: registry.example.com/web
+    ///   interval: 10m
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: image repository reference](https://fluxcd.io/flux/components/image/imagepolicies/#image-repository-reference)
+    "dangling-image-repository", Error, "an ImagePolicy references an ImageRepository that the cluster does not receive",
+    Check::Cluster(check),
+}
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    let mut repositories = References::default();
+    for policy in view.of_kind(groups::IMAGE, "ImagePolicy").filter(|policy| !is_suspended(policy)) {
+        repositories.add(policy, image_repository_of(policy.object));
+    }
+    for dangling in repositories.dangling(&mut MissingSearch::on(view), found) {
+        let help = "add it, or correct the name: without it, no tag is selected and the images stay at their version";
+        found.push(dangling.finding(RULE.id, "selects from the tags of", help));
+    }
+}

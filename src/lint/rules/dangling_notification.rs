@@ -1,0 +1,124 @@
+use std::collections::BTreeSet;
+
+use crate::base::finding::{Finding, Severity};
+use crate::flux::Applied;
+use crate::kube::{ObjectId, groups};
+use crate::lint::facts::suspension::is_suspended;
+use crate::lint::findings::Findings;
+use crate::lint::presence::dangling::References;
+use crate::lint::presence::missing::{MissingSearch, comes_from_manifests};
+use crate::lint::refs::notification::{event_sources, provider_of, secrets_of};
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+
+declare! {
+    /// An Alert references a Provider or an object that the cluster does not receive, or a Provider such a Secret.
+    ///
+    /// ## Why
+    ///
+    /// The notification-controller reads the Provider and its Secret when an event arrives. If one of them is missing,
+    /// it drops the event and logs an error. An Alert has no status, so nothing else shows that all notifications are
+    /// lost. An event source is compared with the name and the namespace of each event: a name that no object has
+    /// matches no event. Without `namespace`, it is the namespace of the Alert.
+    ///
+    /// The severity is error for a Provider. It is warning for an event source, because the other sources of the Alert
+    /// still work, and for a Secret, because users often create them by hand. The rule reports nothing if an unknown
+    /// input may create the object: a source without a local copy, a ResourceSet with live inputs, or a chart in that
+    /// namespace. It ignores suspended Alerts and Providers, and Secrets that a source reads too.
+    ///
+    /// ## How to fix it
+    ///
+    /// Correct the name or the namespace, or add the object. If another tool creates the Secret, declare it below
+    /// `external` in `.fleetwright.yaml`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: notification.toolkit.fluxcd.io/v1beta3
+    /// kind: Alert
+    /// metadata:
+    ///   name: failures
+    ///   namespace: flux-system
+    /// spec:
+    ///   eventSeverity: error
+    ///   eventSources:
+    ///     - kind: Kustomization
+    ///       name: '*'
+    ///   providerRef:
+    ///     name: pager
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: notification.toolkit.fluxcd.io/v1beta3
+    /// kind: Alert
+    /// metadata:
+    ///   name: failures
+    ///   namespace: flux-system
+    /// spec:
+    ///   eventSeverity: error
+    ///   eventSources:
+    ///     - kind: Kustomization
+    ///       name: '*'
+    ///   providerRef:
+    ///     name: pager
+    /// ---
+    /// apiVersion: notification.toolkit.fluxcd.io/v1beta3
+    /// kind: Provider
+    /// metadata:
+    ///   name: pager
+    ///   namespace: flux-system
+    /// spec:
+    ///   address: https://alerts.example.com
+    ///   type: generic
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [Flux: alerts](https://fluxcd.io/flux/components/notification/alerts/),
+    /// [Flux: providers](https://fluxcd.io/flux/components/notification/providers/#secret-reference)
+    "dangling-notification", Error, "an Alert or a Provider references an object that the cluster does not receive",
+    Check::Cluster(check),
+}
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    let mut search = MissingSearch::on(view);
+    let (mut providers, mut sources, mut secrets) =
+        (References::default(), References::default(), References::default());
+    for alert in view.of_kind(groups::NOTIFICATION, "Alert").filter(|alert| !is_suspended(alert)) {
+        providers.add(alert, provider_of(alert.object));
+        sources.add(alert, event_sources(alert.object).filter(|source| comes_from_manifests(source.target)));
+    }
+    let used_by_sources = secrets_of_sources(view);
+    for provider in view.of_kind(groups::NOTIFICATION, "Provider").filter(|provider| !is_suspended(provider)) {
+        let others = secrets_of(provider.object);
+        secrets.add(provider, others.filter(|secret| !used_by_sources.contains(&secret.target)));
+    }
+    for dangling in providers.dangling(&mut search, found) {
+        let help = "add it in that namespace, or correct the name: without it, Flux drops each event of the Alert";
+        found.push(dangling.finding(RULE.id, "sends events to", help));
+    }
+    for dangling in sources.dangling(&mut search, found) {
+        let help = "correct the name or the namespace, or remove the entry: it matches no event";
+        let finding = dangling.finding(RULE.id, "forwards events of", help);
+        found.push(Finding { severity: Severity::Warning, ..finding });
+    }
+    for dangling in secrets.dangling(&mut search, found) {
+        let help = "add it; if another tool creates it, declare it below `external` in `.fleetwright.yaml`: without it, \
+                    Flux drops each event for the Provider";
+        let finding = dangling.finding(RULE.id, "reads", help);
+        found.push(Finding { severity: Severity::Warning, ..finding });
+    }
+}
+
+/// The Secrets that sources read. Users create these by hand before Flux runs, and `flux bootstrap` does so too.
+fn secrets_of_sources<'a>(view: &View<'a>) -> BTreeSet<ObjectId<'a>> {
+    let kinds = ["GitRepository", "OCIRepository", "HelmRepository", "Bucket"];
+    let sources = kinds.into_iter().flat_map(|kind| view.of_kind(groups::SOURCE, kind));
+    let secret = |source: Applied<'a>| {
+        let name = source.object.text_at(&["spec", "secretRef", "name"])?;
+        Some(ObjectId { group: "", kind: "Secret", namespace: source.object.namespace()?, name })
+    };
+    sources.filter_map(secret).collect()
+}

@@ -1,0 +1,87 @@
+//! Text about one object: a tree of what it needs, and a tree of what needs it.
+
+use std::io::{self, Write};
+
+use super::labels::{name, one_line, state_notes};
+use super::tree::{Branch, Labels, draw};
+use crate::graph::{Edge, EdgeKind, Graph, Role};
+
+pub(super) fn write(graph: &Graph, center: usize, out: &mut dyn Write) -> io::Result<()> {
+    let Some(node) = graph.nodes.get(center) else { return Ok(()) };
+    let notes = Direction::Needs.notes(graph, center);
+    let gap = if notes.is_empty() { "" } else { "  " };
+    writeln!(out, "{}{gap}{notes}", name(&node.reference))?;
+    for direction in [Direction::Needs, Direction::Users] {
+        let tree = Tree { graph, direction };
+        let mut tops = tree.below(center);
+        tops.retain(|branch| branch.node != center);
+        match (direction, tops.is_empty()) {
+            (Direction::Needs, true) => writeln!(out, "needs nothing")?,
+            (Direction::Needs, false) => writeln!(out, "needs:")?,
+            (Direction::Users, true) => writeln!(out, "nothing needs it")?,
+            (Direction::Users, false) => writeln!(out, "needed by:")?,
+        }
+        draw(&tops, graph.nodes.len(), &tree, out)?;
+    }
+    Ok(())
+}
+
+/// The direction of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    /// From an object to what it needs.
+    Needs,
+    /// From an object to what needs it.
+    Users,
+}
+
+impl Direction {
+    fn notes(self, graph: &Graph, at: usize) -> String {
+        let Some(node) = graph.nodes.get(at) else { return String::new() };
+        let missing = (node.role == Role::Missing).then(|| "not received".to_owned());
+        let detail = node.detail.as_deref().map(one_line).filter(|_| self == Self::Needs);
+        detail.into_iter().chain(missing).chain(state_notes(node)).collect::<Vec<_>>().join("; ")
+    }
+
+    /// The word for an edge to the node below.
+    fn relation(self, kind: EdgeKind) -> &'static str {
+        match (self, kind) {
+            (Self::Needs, EdgeKind::Creates) => "creates it",
+            (Self::Needs, EdgeKind::BuildsFrom) => "source",
+            (Self::Needs, EdgeKind::DependsOn) => "dependency",
+            (Self::Needs, EdgeKind::Reads) => "reference",
+            (Self::Users, EdgeKind::Creates) => "created by it",
+            (Self::Users, EdgeKind::BuildsFrom) => "built from it",
+            (Self::Users, EdgeKind::DependsOn) => "depends on it",
+            (Self::Users, EdgeKind::Reads) => "references it",
+        }
+    }
+}
+
+struct Tree<'a> {
+    graph: &'a Graph,
+    direction: Direction,
+}
+
+impl Labels for Tree<'_> {
+    fn title(&self, node: usize) -> Option<String> {
+        self.graph.nodes.get(node).map(|node| name(&node.reference))
+    }
+
+    fn notes(&self, node: usize, _used: usize) -> String {
+        self.direction.notes(self.graph, node)
+    }
+
+    fn below(&self, node: usize) -> Vec<Branch> {
+        let ends = |edge: &Edge| match (self.direction, edge.need()) {
+            (Direction::Needs, (user, needed)) => (user, needed),
+            (Direction::Users, (user, needed)) => (needed, user),
+        };
+        let edges = self.graph.edges.iter().filter(|edge| ends(edge).0 == node);
+        let mut below: Vec<Branch> =
+            edges.map(|edge| Branch { node: ends(edge).1, relation: self.direction.relation(edge.kind) }).collect();
+        let order = |branch: &Branch| self.graph.nodes.get(branch.node).map(|node| (node.role, name(&node.reference)));
+        below.sort_by_cached_key(order);
+        below
+    }
+}
