@@ -8,7 +8,7 @@ use crate::base::finding::ObjectRef;
 use crate::config;
 use crate::flux::{
     Applied, AppliedSet, Applier, ApplierKind, CONTROLLERS, FluxVersion, Installation, Producers, Receiver, Settings,
-    Tenancy,
+    Tenancy, repository_owner,
 };
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::artifacts::may_be_generated;
@@ -16,7 +16,7 @@ use crate::lint::facts::identity_hash::{identity_hash, kind_hash};
 use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
 use crate::lint::facts::unknown_sources::UnknownSources;
-use crate::lint::refs::source_reference::BUILT_FROM_SOURCES;
+use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::rbac::{Kinds, Rbac, Tenants};
 use crate::text::Index;
 use crate::yaml::Name;
@@ -278,8 +278,20 @@ impl<'a> View<'a> {
     pub(super) fn unknown_sources(&self) -> &UnknownSources<'a> {
         self.unknown_sources.get_or_init(|| {
             let lacks = |source: &ObjectRef| self.lacks(source);
-            UnknownSources::collect(self.of_kind(groups::HELM, "HelmRelease"), self.appliers(), lacks)
+            let source_of = |object: &Object| {
+                let ObjectId { group, kind, namespace, name } = source_of(object)?.target;
+                self.find(group, kind, namespace, name).map(|found| found.object)
+            };
+            let releases = self.of_kind(groups::HELM, "HelmRelease");
+            UnknownSources::collect(releases, self.appliers(), source_of, self.owner().as_deref(), lacks)
         })
+    }
+
+    /// The owner of the repository that the cluster's Flux reconciles.
+    fn owner(&self) -> Option<String> {
+        let source = self.appliers().find_map(|applier| applier.source.as_ref())?;
+        let found = self.find(source.group(), &source.kind, source.namespace.as_deref()?, &source.name)?;
+        repository_owner(found.object.text_at(&["spec", "url"])?)
     }
 
     /// Returns whether the cluster has no such source object.

@@ -13,7 +13,6 @@ pub(super) mod pods;
 pub(super) mod needs;
 pub(super) mod private_values;
 pub(super) mod listing;
-pub(super) mod publisher;
 pub(super) mod reached;
 pub(super) mod suspension;
 pub(super) mod unknown_sources;

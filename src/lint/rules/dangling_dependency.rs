@@ -97,7 +97,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 if exists || !comes_from_manifests(wanted) {
                     continue;
                 }
-                let Some(missing) = search.missing(wanted) else { continue };
+                let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
                 let by = applied.object.reference();
                 let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);

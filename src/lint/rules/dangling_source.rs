@@ -85,7 +85,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             if is_generated(view, wanted) {
                 continue;
             }
-            let Some(missing) = search.missing(wanted) else { continue };
+            let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
             found.push(missing.explain(finding(&applied, node, wanted), "add it, or correct the name"));
         }
     }

@@ -77,7 +77,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         match view.namespace(namespace) {
             Presence::Missing => found.push(finding(namespace, &applied)),
-            Presence::Unknown(_) => found.unchecked("namespaces that charts or unbuilt inputs may create"),
+            Presence::Unknown(source) => {
+                found.unchecked(format!("Namespace `{namespace}`, which {source} may create"));
+            }
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
         }
     }

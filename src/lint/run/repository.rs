@@ -128,7 +128,8 @@ fn views<'a>(
         let context = Context { tenancy, lint: &options.lint, is_production };
         let installations = installations.of_receiver(receiver);
         let helmfile_names = &repo.helmfile_names;
-        let view = View::new((*receiver).clone(), context, lists.collect(), installations, &options.settings, helmfile_names);
+        let view =
+            View::new((*receiver).clone(), context, lists.collect(), installations, &options.settings, helmfile_names);
         views.push(view);
     }
     views

@@ -1,6 +1,7 @@
 //! Policies and operators that create objects in other namespaces.
 
-use crate::flux::Applied;
+use crate::flux::{Applied, has_word};
+use crate::kube::{ObjectId, groups};
 use crate::lint::view::View;
 use crate::yaml::Node;
 
@@ -21,7 +22,32 @@ const OPERATORS: [(&str, &str); 5] = [
     ("redhatcop.redhat.io", "NamespaceConfig"),
 ];
 
+/// The kinds that contain manifests, which another controller applies.
+const TEMPLATES: [(&str, &str); 4] = [
+    ("apiextensions.crossplane.io", "Composition"),
+    ("kro.run", "ResourceGraphDefinition"),
+    ("kubernetes.crossplane.io", "Object"),
+    ("kubernetes.m.crossplane.io", "Object"),
+];
+
 impl<'a> View<'a> {
+    /// Returns a policy, or an object of an operator, that may create an object.
+    ///
+    /// The producers of `ConfigMap` and Secret objects evaluate the policies that generate these.
+    pub(crate) fn creator(&self, wanted: ObjectId<'_>) -> Option<Applied<'a>> {
+        let is_of_rights = wanted.group == groups::RBAC || wanted.kind == "ServiceAccount";
+        if is_of_rights && let Some(found) = self.generator(wanted.kind) {
+            return Some(found);
+        }
+        let policies = POLICIES.iter().filter(|_| !matches!(wanted.kind, "ConfigMap" | "Secret"));
+        let mut templates = TEMPLATES.iter().chain(policies).flat_map(|(group, kind)| self.of_kind(group, kind));
+        templates.find(|found| {
+            let spec = found.object.node.get("spec");
+            let policy = POLICIES.contains(&(found.object.group(), found.object.kind()));
+            spec.is_some_and(|spec| if policy { generates(spec, wanted.kind) } else { mentions(spec, wanted.kind) })
+        })
+    }
+
     /// Returns a policy or operator that may create objects of a kind in namespaces, or set a label of namespaces. `word`
     /// is the kind or the name of the label.
     pub(crate) fn generator(&self, word: &str) -> Option<Applied<'a>> {
@@ -45,14 +71,4 @@ fn mentions(node: &Node, word: &str) -> bool {
     node.text().is_some_and(|text| has_word(text, word))
         || node.items().iter().any(|item| mentions(item, word))
         || node.entries().iter().any(|entry| has_word(&entry.key, word) || mentions(&entry.node, word))
-}
-
-/// Returns whether a text contains a whole word: `RoleBinding` does not contain `Role`.
-pub(super) fn has_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let is_boundary = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
-        let (before, after) = (text.get(..at), text.get(at + word.len()..));
-        is_boundary(before.and_then(|text| text.chars().next_back()))
-            && is_boundary(after.and_then(|text| text.chars().next()))
-    })
 }

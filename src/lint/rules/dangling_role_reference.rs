@@ -1,13 +1,10 @@
-mod policy_generators;
-
 use crate::base::finding::{Finding, Label, did_you_mean};
-use crate::kube::{Object, groups};
+use crate::kube::groups;
 use crate::lint::findings::Findings;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::rbac::Binding;
-use policy_generators::has_word;
 
 declare! {
     /// A RoleBinding or ClusterRoleBinding references a role that does not exist.
@@ -139,41 +136,13 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let (namespace, kind) =
             if binding.role.is_cluster_role { ("", "ClusterRole") } else { (&*binding.namespace, "Role") };
         match view.presence(groups::RBAC, kind, namespace, name) {
-            Presence::Unknown(_) if may_be_created(view, name) => {
-                found.unchecked("roles that charts or unbuilt inputs may create");
+            Presence::Unknown(source) => {
+                found.unchecked(format!("{}, which {source} may create", binding.role_name()));
             }
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
-            Presence::Missing | Presence::Unknown(_) if view.generator(kind).is_some() => {
-                found.unchecked("roles that a policy may generate");
-            }
-            Presence::Missing | Presence::Unknown(_) => found.extend(finding(view, binding, namespace, kind)),
+            Presence::Missing => found.extend(finding(view, binding, namespace, kind)),
         }
     }
-}
-
-/// Returns whether an unknown input may create a role: one that is not built, or a chart with the same name.
-fn may_be_created(view: &View<'_>, role: &str) -> bool {
-    let is_built = view.appliers().all(|applier| applier.state == crate::flux::State::Built);
-    let mut releases = view.of_kind(groups::HELM, "HelmRelease");
-    !is_built || releases.any(|release| names(release.object).iter().any(|name| has_word(role, last_segment(name))))
-}
-
-/// The names of a release that its chart uses for its objects.
-fn names(release: &Object) -> Vec<&str> {
-    let fields: [&[&str]; 6] = [
-        &["metadata", "name"],
-        &["spec", "releaseName"],
-        &["spec", "chart", "spec", "chart"],
-        &["spec", "chartRef", "name"],
-        &["spec", "values", "fullnameOverride"],
-        &["spec", "values", "nameOverride"],
-    ];
-    fields.iter().filter_map(|keys| release.text_at(keys)).filter(|name| !name.is_empty()).collect()
-}
-
-/// The last segment of a chart name, which may be a path.
-fn last_segment(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
 }
 
 fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> Option<Finding> {

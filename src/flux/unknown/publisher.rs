@@ -15,19 +15,35 @@ const REGISTRIES: [&str; 8] = [
 ];
 
 /// Chart hosts of single projects.
-const PROJECTS: [&str; 8] = [
+const PROJECTS: [&str; 24] = [
     "charts.bitnami.com",
+    "charts.containeroo.ch",
     "charts.crossplane.io",
+    "charts.dexidp.io",
     "charts.external-secrets.io",
+    "charts.fairwinds.com",
+    "charts.gitlab.io",
+    "charts.goauthentik.io",
     "charts.jetstack.io",
+    "charts.konghq.com",
+    "charts.longhorn.io",
+    "charts.min.io",
     "charts.rook.io",
     "helm.cilium.io",
+    "helm.datadoghq.com",
+    "helm.elastic.co",
+    "helm.goharbor.io",
+    "helm.linkerd.io",
+    "helm.ngc.nvidia.com",
     "helm.releases.hashicorp.com",
     "helm.traefik.io",
+    "operator.min.io",
+    "projectcalico.docs.tigera.io",
+    "releases.rancher.com",
 ];
 
 /// The owner of the content at a public URL; `None` for other URLs.
-pub(crate) fn public_owner(url: &str) -> Option<String> {
+pub fn public_owner(url: &str) -> Option<String> {
     let address = Address::new(url);
     owner_at(address.key()).or_else(|| {
         // A mirror contains the names of the mirrored hosts in its paths.
@@ -45,7 +61,7 @@ fn owner_at(address: &str) -> Option<String> {
 }
 
 /// The owner of a repository, read from its URL.
-pub(crate) fn repository_owner(url: &str) -> Option<String> {
+pub fn repository_owner(url: &str) -> Option<String> {
     let address = Address::new(url);
     let (_, path) = address.key().split_once('/')?;
     path.split('/').next().map(ToOwned::to_owned)
