@@ -73,6 +73,24 @@ impl<'a> Coverage<'a> {
         prefixes(folder).any(|target| is_applied(target) && self.includers.reaches(target, folder))
     }
 
+    /// Returns whether a sync of a directory leads to a file, through Kustomizations that apply each other.
+    pub(super) fn leads(&self, folder: &str, file: &str) -> bool {
+        let mut open: Vec<&str> = vec![file];
+        let mut seen: BTreeSet<&str> = BTreeSet::from([file]);
+        while let Some(path) = open.pop() {
+            if self.includers.reaches(folder, path) {
+                return true;
+            }
+            let tops = self.includers.tops(path);
+            let homes = tops.iter().map(String::as_str).chain([folder_of(path)]);
+            let targets: BTreeSet<&str> = homes.flat_map(prefixes).collect();
+            let targets = targets.into_iter().filter_map(|target| Some((target, self.by_target.get(target)?)));
+            let appliers = targets.filter(|(target, _)| self.includers.reaches(target, path)).flat_map(|(_, by)| by);
+            open.extend(appliers.map(|at| self.syncs[*at].file.as_str()).filter(|file| seen.insert(file)));
+        }
+        false
+    }
+
     /// Returns whether a directory contains the directory of a root, or is inside of one.
     pub(super) fn overlaps(&self, folder: &str) -> bool {
         let below = self.synced.range(folder.to_string()..).next().is_some_and(|synced| is_inside(synced, folder));

@@ -16,7 +16,7 @@ use crate::flux::install::includers::Includers;
 use crate::flux::install::kustomizations::KustomizationFile;
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::kustomize::Builder;
-use crate::text::{Tree, folder_of};
+use crate::text::{Tree, folder_of, is_inside};
 
 /// The roots of a repository.
 #[derive(Default)]
@@ -35,6 +35,7 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     let mut coverage = Coverage::new(files, &includers);
     remove_unused(tree, &mut candidates);
     declare(tree, declared, &mut candidates);
+    remove_parked(builder, &includers, &mut coverage, &mut candidates);
     coverage.add(tree, &candidates);
     let mut by_hand = self_applied(builder, &includers, &coverage);
     by_hand.retain(|one| one.synced(tree).is_none_or(|folder| !coverage.overlaps(&folder)));
@@ -47,6 +48,35 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     folders.retain(|folder| !overlaps.iter().any(|overlap| overlap.folder == folder.home));
     candidates.extend(folders);
     Roots { roots: settle(tree, candidates), overlaps }
+}
+
+/// Removes the FluxInstances that nothing applies yet, if a Kustomization that applies itself contains what they sync.
+///
+/// The user prepares a migration to Flux Operator. Until then, the cluster has the root with which it was bootstrapped.
+fn remove_parked(
+    builder: &Builder,
+    includers: &Includers,
+    coverage: &mut Coverage<'_>,
+    candidates: &mut Vec<RootCandidate>,
+) {
+    let tree = builder.files().tree();
+    let is_parked = |one: &RootCandidate, coverage: &Coverage<'_>| {
+        one.is_of_operator() && one.synced(tree).is_some_and(|folder| !coverage.leads(&folder, one.file.path()))
+    };
+    let (parked, others): (Vec<_>, Vec<_>) =
+        std::mem::take(candidates).into_iter().partition(|one| is_parked(one, coverage));
+    *candidates = others;
+    if parked.is_empty() {
+        return;
+    }
+    coverage.add(tree, candidates);
+    let by_hand = self_applied(builder, includers, coverage);
+    let bootstrapped: Vec<String> =
+        by_hand.iter().filter_map(|one| one.synced(tree)).filter(|folder| !coverage.overlaps(folder)).collect();
+    let is_replaced = |one: &RootCandidate| {
+        one.synced(tree).is_some_and(|synced| bootstrapped.iter().any(|folder| is_inside(&synced, folder)))
+    };
+    candidates.extend(parked.into_iter().filter(|one| !is_replaced(one)));
 }
 
 /// Resolves the synced directories of candidates, keeps one candidate for each, and names the roots.
