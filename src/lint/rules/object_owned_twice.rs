@@ -230,9 +230,9 @@ fn overlap(pairs: &[[Applied<'_>; 2]]) -> Option<Finding> {
             outer.by.reference
         ),
         more => format!(
-            "the path of {} is `{contains}`, which contains the path of {whose}, and those of {more} others, so {count} \
-            are applied twice",
-            outer.by.reference
+            "the path of {} is `{contains}`, which contains the path of {whose}, and {}, so {count} are applied twice",
+            outer.by.reference,
+            if more == 1 { "that of another one".to_string() } else { format!("those of {more} others") }
         ),
     };
     let help = "apply each directory with one Kustomization: list the directories of the outer one in a \

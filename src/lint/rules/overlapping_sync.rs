@@ -20,6 +20,10 @@ declare! {
     /// ## Bad
     ///
     /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: shop
     /// # /clusters/demo/flux-system/flux-instance.yaml
     /// apiVersion: fluxcd.controlplane.io/v1
     /// kind: FluxInstance
@@ -40,6 +44,10 @@ declare! {
     /// ## Good
     ///
     /// ```yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: shop
     /// # /clusters/demo/flux-system/flux-instance.yaml
     /// apiVersion: fluxcd.controlplane.io/v1
     /// kind: FluxInstance
