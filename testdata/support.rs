@@ -94,6 +94,7 @@ pub(crate) fn kustomize(tree: &Tree, folder: &str, reading: Reading) -> Build {
     let mut build = Builder::new(Files::read(tree, |_| true).read_as(reading)).build(folder);
     build.findings.extend(build.empty.take());
     build.findings.append(&mut build.left_out);
+    build.findings.append(&mut build.charts);
     build
 }
 

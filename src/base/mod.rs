@@ -2,5 +2,6 @@
 
 pub mod finding;
 pub mod cause;
+pub mod go_regexp;
 pub mod graph;
 pub mod set_aside;

@@ -70,6 +70,7 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     let mut findings = build.findings;
     findings.extend(build.empty);
     findings.extend(build.left_out);
+    findings.extend(build.charts);
     if !findings.is_empty() {
         linter::print_findings(findings, "", streams)?;
         return Ok(Exit::Found);

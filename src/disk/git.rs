@@ -4,9 +4,14 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// Returns whether a directory belongs to a Git repository.
+pub(super) fn is_repository(root: &Path) -> bool {
+    root.ancestors().any(|folder| folder.join(".git").exists())
+}
+
 /// Returns the files that Git tracks although a .gitignore matches them, or nothing if `git` fails.
 pub(super) fn tracked_but_ignored(root: &Path) -> Vec<String> {
-    if !root.ancestors().any(|folder| folder.join(".git").exists()) {
+    if !is_repository(root) {
         return Vec::new();
     }
     let mut git = Command::new("git");

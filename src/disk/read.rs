@@ -283,6 +283,12 @@ mod tests {
     }
 
     #[test]
+    fn without_a_repository_ignored_files_are_included() {
+        let folder = folder(&[(".gitignore", "*.yaml\n"), ("a.yaml", "")]);
+        assert_eq!(paths(&read(folder.path()).unwrap()), [".gitignore", "a.yaml"]);
+    }
+
+    #[test]
     fn tracked_files_are_included_although_ignored() {
         let folder = folder(&[(".gitignore", "*.yaml\n"), ("tracked.yaml", "a: 1"), ("other.yaml", "")]);
         let git = |args: &[&str]| {

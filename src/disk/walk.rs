@@ -29,8 +29,8 @@ pub(super) enum FoundFile {
 
 /// Returns the files below a root, in any order.
 ///
-/// Includes hidden files except `.git`. Excludes files that a .gitignore below the root matches, unless Git tracks
-/// them. Ignores all other ignore files, so that the result is the same on each machine.
+/// Includes hidden files except `.git`. In a Git repository, excludes files that a .gitignore below the root matches,
+/// unless Git tracks them. Without a repository, as in an unpacked archive, only the files themselves tell what Git has. Ignores all other ignore files, so that the result is the same on each machine.
 pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> {
     let (opened, root) = (root, root.path());
     // The walker opens any .gitignore, also a symbolic link, which a pull request may point anywhere.
@@ -43,7 +43,7 @@ pub(super) fn files(root: &Root) -> Result<Vec<(String, FoundFile)>, DiskError> 
         .ignore(false)
         .git_global(false)
         .git_exclude(false)
-        .git_ignore(true)
+        .git_ignore(git::is_repository(root))
         .require_git(false)
         .follow_links(false)
         .filter_entry(move |entry| {

@@ -6,14 +6,17 @@ use std::sync::{Arc, OnceLock};
 use super::context::Context;
 use crate::base::finding::ObjectRef;
 use crate::config;
-use crate::flux::{Applied, AppliedSet, Applier, ApplierKind, Installation, Producers, Receiver, Tenancy};
+use crate::flux::{
+    Applied, AppliedSet, Applier, ApplierKind, CONTROLLERS, FluxVersion, Installation, Producers, Receiver, Settings,
+    Tenancy, repository_owner,
+};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::artifacts::may_be_generated;
 use crate::lint::facts::identity_hash::{identity_hash, kind_hash};
 use crate::lint::facts::inputs::{Input, Reader, inputs};
 use crate::lint::facts::listing::Listing;
 use crate::lint::facts::unknown_sources::UnknownSources;
-use crate::lint::refs::source_reference::BUILT_FROM_SOURCES;
+use crate::lint::refs::source_reference::{BUILT_FROM_SOURCES, source_of};
 use crate::rbac::{Kinds, Rbac, Tenants};
 use crate::text::Index;
 use crate::yaml::Name;
@@ -30,7 +33,8 @@ pub struct View<'a> {
     pub(super) lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
     /// The kustomizations that install its Flux.
     pub(super) installations: Vec<&'a Installation>,
-    pub(super) external: &'a [config::Declared],
+    pub(super) before_flux: BeforeFlux<'a>,
+    settings: &'a Settings,
     by_id: OnceLock<ById>,
     producers: OnceLock<Producers>,
     unknown_sources: OnceLock<UnknownSources<'a>>,
@@ -38,6 +42,16 @@ pub struct View<'a> {
     tenants: OnceLock<Tenants>,
     kinds: OnceLock<Kinds>,
     inputs: OnceLock<Vec<Input<'a>>>,
+    flux_version: OnceLock<Option<FluxVersion>>,
+}
+
+/// What other programs create on a cluster.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BeforeFlux<'a> {
+    /// The objects that the configuration declares.
+    pub(super) external: &'a [config::Declared],
+    /// The names of releases and charts in helmfiles.
+    pub(super) helmfile_names: &'a BTreeSet<String>,
 }
 
 /// The position of an object: the list, and the position in the list.
@@ -57,14 +71,16 @@ impl<'a> View<'a> {
         context: Context<'a>,
         lists: Vec<(&'a AppliedSet, Arc<Listing>)>,
         installations: Vec<&'a Installation>,
-        external: &'a [config::Declared],
+        settings: &'a Settings,
+        helmfile_names: &'a BTreeSet<String>,
     ) -> Self {
         Self {
             receiver,
             context,
             lists,
             installations,
-            external,
+            before_flux: BeforeFlux { external: &settings.config.external, helmfile_names },
+            settings,
             by_id: OnceLock::new(),
             producers: OnceLock::new(),
             unknown_sources: OnceLock::new(),
@@ -72,6 +88,7 @@ impl<'a> View<'a> {
             tenants: OnceLock::new(),
             kinds: OnceLock::new(),
             inputs: OnceLock::new(),
+            flux_version: OnceLock::new(),
         }
     }
 
@@ -183,7 +200,7 @@ impl<'a> View<'a> {
     pub fn producers(&self) -> &Producers {
         self.producers.get_or_init(|| {
             let name = if self.receiver.target.is_none() { &self.receiver.cluster.name } else { "" };
-            let mut producers = Producers::declared(name, self.external);
+            let mut producers = Producers::declared(name, self.before_flux.external);
             for (brought, _) in &self.lists {
                 brought.makers().for_each(|applied| producers.take(applied.object, brought.by.kind));
             }
@@ -207,6 +224,31 @@ impl<'a> View<'a> {
             let others = others.map(|applied| Reader { object: applied.object, by: applied.by, is_itself: false });
             inputs(kustomizations.chain(others), |id| self.get(id))
         })
+    }
+
+    /// Returns whether the Flux of the cluster has this or a later minor release, such as `(2, 7)`; `None` if the
+    /// repository does not state its version.
+    pub fn has_flux(&self, since: (u64, u64)) -> Option<bool> {
+        self.flux_version.get_or_init(|| self.detect_flux_version()).as_ref()?.is_at_least(since)
+    }
+
+    fn detect_flux_version(&self) -> Option<FluxVersion> {
+        let controllers = self.of_kind("apps", "Deployment").map(|applied| applied.object);
+        let controllers: Vec<&Object> = controllers.filter(|object| CONTROLLERS.contains(&object.name())).collect();
+        let instances: Vec<Applied<'a>> = self.of_kind(groups::FLUX_OPERATOR, "FluxInstance").collect();
+        let instances: Vec<&Object> = instances.iter().map(|applied| applied.object).collect();
+        let known = FluxVersion::detect(&self.receiver.to_string(), &controllers, &instances, self.settings);
+        // Flux may also be installed from its manifests in a registry, or from a URL.
+        let artifacts = self.of_kind(groups::SOURCE, "OCIRepository");
+        let of_artifact = artifacts.filter_map(|applied| {
+            let text = |field: &[&str]| applied.object.text_at(field);
+            let url = text(&["spec", "url"])?;
+            if !url.ends_with("/flux-manifests") {
+                return None;
+            }
+            FluxVersion::parse(text(&["spec", "ref", "semver"]).or_else(|| text(&["spec", "ref", "tag"]))?)
+        });
+        known.or_else(|| of_artifact.into_iter().next())
     }
 
     /// The access rights on the cluster.
@@ -236,8 +278,20 @@ impl<'a> View<'a> {
     pub(super) fn unknown_sources(&self) -> &UnknownSources<'a> {
         self.unknown_sources.get_or_init(|| {
             let lacks = |source: &ObjectRef| self.lacks(source);
-            UnknownSources::collect(self.of_kind(groups::HELM, "HelmRelease"), self.appliers(), lacks)
+            let source_of = |object: &Object| {
+                let ObjectId { group, kind, namespace, name } = source_of(object)?.target;
+                self.find(group, kind, namespace, name).map(|found| found.object)
+            };
+            let releases = self.of_kind(groups::HELM, "HelmRelease");
+            UnknownSources::collect(releases, self.appliers(), source_of, self.owner().as_deref(), lacks)
         })
+    }
+
+    /// The owner of the repository that the cluster's Flux reconciles.
+    fn owner(&self) -> Option<String> {
+        let source = self.appliers().find_map(|applier| applier.source.as_ref())?;
+        let found = self.find(source.group(), &source.kind, source.namespace.as_deref()?, &source.name)?;
+        repository_owner(found.object.text_at(&["spec", "url"])?)
     }
 
     /// Returns whether the cluster has no such source object.

@@ -10,6 +10,7 @@ use super::mask::Masks;
 use super::printable::printable;
 use super::result::Report;
 use crate::base::finding::{Finding, Label, Severity};
+use crate::lint::PLAINTEXT_SECRET;
 use crate::text::{File, Position};
 
 /// The maximal number of listed clusters; the rest is counted.
@@ -20,6 +21,11 @@ const NEAR: u32 = 12;
 /// Writes one block per finding, followed by an empty line.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut masks = Masks::default();
+    // The rule may know that a value is private although its line does not show it, as in a file of a generator.
+    for finding in report.findings.iter().filter(|finding| finding.rule == PLAINTEXT_SECRET) {
+        masks.hide(&finding.at.span);
+        finding.related.iter().for_each(|label| masks.hide(&label.span));
+    }
     for finding in &report.findings {
         writeln!(out, "{}\n", block(report, finding, &mut masks))?;
     }

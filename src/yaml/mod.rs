@@ -18,6 +18,7 @@ pub use print::field_order::conventional_order;
 pub use print::printer::print;
 pub use scalar::base64::decode_base64;
 pub use scalar::resolve::{Reader, Scalar};
+pub(crate) use scalar::timestamp::plain_time;
 pub use tree::node::{Entry, Node, Style, Value};
 pub use tree::origin::{ChangedBy, Name, Origin, Piece, ValueChange};
 pub use tree::path::{Key, Path};

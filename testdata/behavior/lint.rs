@@ -19,12 +19,26 @@ fn every_rule_has_a_page_and_cases_and_every_folder_a_rule() {
     assert_eq!(rules, sources, "every file of `rules/` has a line in `rules!`");
     for rule in RULES {
         let page = rule.page();
-        for heading in ["## Why", "## How to fix it", "## Bad", "## Good", "## Source"] {
+        for heading in ["## Why", "## How to fix it", "## Bad", "## Good", "## Versions", "## Source"] {
             assert!(page.contains(heading), "{}: the page has no `{heading}`", rule.id);
         }
+        assert!(states_versions(&page), "{}: the section `Versions` starts with `Since Flux X.Y, until …`", rule.id);
         assert!(!rule.summary.ends_with('.'), "{}", rule.id);
         assert!(entries(&testdata("lint").join(rule.id)).len() > 1, "{}: too few cases", rule.id);
     }
+}
+
+/// Whether the section `Versions` of a page starts with `Since Flux X.Y, until Flux X.Y.` or `…, until now.`
+fn states_versions(page: &str) -> bool {
+    let is_minor = |text: &str| {
+        let parts = text.split_once('.');
+        parts.is_some_and(|parts| parts.0.parse::<u64>().is_ok() && parts.1.parse::<u64>().is_ok())
+    };
+    let section = page.split("## Versions\n\n").nth(1).and_then(|rest| rest.strip_prefix("Since Flux "));
+    section.and_then(|rest| rest.split_once(", until ")).is_some_and(|(since, rest)| {
+        let until_minor = || rest.strip_prefix("Flux ").and_then(|rest| rest.get(..3)).is_some_and(is_minor);
+        is_minor(since) && (rest.starts_with("now.") || until_minor())
+    })
 }
 
 /// Judges a folder outside of the repository: `TREE=path cargo test --test behavior lint::judges_a_tree -- --ignored`.

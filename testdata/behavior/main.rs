@@ -14,6 +14,7 @@ mod handling;
 mod helm;
 mod kustomize;
 mod lint;
+mod live;
 mod producers;
 mod readme;
 mod render;

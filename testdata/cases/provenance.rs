@@ -66,10 +66,14 @@ fn reads_as(node: &Node) -> bool {
         Style::Unknown => true,
         Style::Plain | Style::Single | Style::Double if !written.contains('\n') && !written.starts_with(['|', '>']) => {
             let parsed = parse(&File::new("", written));
-            let read = parsed.documents.first().map(|document| to_json(&document.node, Reader::Kubernetes));
+            // kustomize makes a time of a date when it applies a JSON patch.
+            let read = |reader| parsed.documents.first().map(|document| to_json(&document.node, reader));
+            let value = Some(to_json(node, Reader::Kustomize));
             // What a doubled sign leaves is no variable's.
             let single = written.replace("$$", "$");
-            read == Some(to_json(node, Reader::Kustomize)) || single.trim_matches(['"', '\'']) == &**text
+            read(Reader::Kubernetes) == value
+                || read(Reader::Kustomize) == value
+                || single.trim_matches(['"', '\'']) == &**text
         }
         _ => text.split_whitespace().next().is_none_or(|word| written.contains(word)),
     }

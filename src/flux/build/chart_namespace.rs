@@ -1,9 +1,7 @@
 //! The namespaces that Helm charts apply objects to.
 
+use crate::flux::unknown::known_contents::installs_flux;
 use crate::kube::{Object, groups};
-
-/// The charts of Flux itself, which contain nothing but its installation.
-const OF_FLUX: [&str; 3] = ["flux-operator", "flux-instance", "flux2"];
 
 /// The namespace that the chart of a HelmRelease creates objects in, if it is on the cluster of the release.
 pub(crate) fn chart_namespace(object: &Object) -> Option<&str> {
@@ -12,7 +10,7 @@ pub(crate) fn chart_namespace(object: &Object) -> Option<&str> {
     }
     let text_at = |keys: &[&str]| object.text_at(keys).filter(|text| !text.is_empty());
     let chart = text_at(&["spec", "chart", "spec", "chart"]).or_else(|| text_at(&["spec", "chartRef", "name"]));
-    if chart.is_some_and(|chart| OF_FLUX.contains(&chart)) {
+    if chart.is_some_and(installs_flux) {
         return None;
     }
     text_at(&["spec", "targetNamespace"]).or(object.namespace())

@@ -8,13 +8,15 @@ use super::output::{BuildFacts, Output};
 use super::overlay::overlay;
 use super::sops;
 use crate::base::cause::sort;
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Label};
 use crate::flux::model::applier_kind::State;
 use crate::flux::model::objects::Objects;
+use crate::flux::model::variables::Variables;
 use crate::flux::object::common_metadata::set_common_metadata;
 use crate::flux::source::artifact::Artifact;
-use crate::flux::variables::shared_substitution::SubstitutionCache;
+use crate::flux::variables::shared_substitution::{Substituted, SubstitutionCache};
 use crate::flux::variables::substitute::rule_ids::UNDEFINED_VARIABLE;
+use crate::flux::variables::substitute::substitute_known;
 use crate::flux::variables::substitute::undefined::UndefinedVariable;
 use crate::flux::variables::substitution::Substitution;
 use crate::kube::{Object, ObjectId};
@@ -48,6 +50,7 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
     let mut build = builder.build_as(&spec.folder, &overlay.node);
     let mut findings = std::mem::take(&mut build.findings);
     findings.extend(overlay.findings);
+    findings.extend(chart_findings(std::mem::take(&mut build.charts)));
     for finding in &mut findings {
         finding.object.get_or_insert_with(|| spec.reference.clone());
     }
@@ -60,6 +63,24 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
     let mut output = Output::with(objects, findings, Arc::new(facts));
     output.built_for.push(kustomization.clone());
     output
+}
+
+/// The findings of Helm charts, one for each file. kustomize-controller runs kustomize without `--enable-helm`, and
+/// kustomize then builds nothing.
+fn chart_findings(charts: Vec<Finding>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for chart in charts {
+        match findings.last_mut().filter(|last| last.at.span.file() == chart.at.span.file()) {
+            Some(last) => last.related.push(Label::new(chart.at.span, "another chart")),
+            None => {
+                let message = "Flux does not build a kustomization with Helm charts, so it applies none of its objects";
+                let help =
+                    "use a HelmRelease, or render the chart to a file: Flux runs kustomize without `--enable-helm`";
+                findings.push(Finding::error(FAILED_BUILD, chart.at.span, message).help(help));
+            }
+        }
+    }
+    findings
 }
 
 /// The finding of a path that does not exist.
@@ -114,7 +135,7 @@ fn substituted(
     substitution: &Substitution<'_>,
     shared: &SubstitutionCache,
 ) -> Output {
-    let Substituted { changed, findings: mut found, undefined, fails, grown } =
+    let AllSubstituted { changed, findings: mut found, undefined, fails, grown } =
         substitute(spec, built, substitution, shared);
     let mut output = Output { grown, undefined: undefined.into(), ..built.replaced(changed) };
     if fails {
@@ -129,9 +150,9 @@ fn substituted(
     output.found(found)
 }
 
-/// The result of a substitution.
+/// The result of the substitution in all objects.
 #[derive(Default)]
-struct Substituted {
+struct AllSubstituted {
     /// The changed objects, by position.
     changed: Vec<(usize, Object)>,
     findings: Vec<Finding>,
@@ -142,39 +163,46 @@ struct Substituted {
     grown: usize,
 }
 
+impl AllSubstituted {
+    fn add(&mut self, at: usize, old: &Object, new: Object) {
+        self.grown += weight(&new.node).saturating_sub(weight(&old.node));
+        self.changed.push((at, new));
+    }
+}
+
 fn substitute(
     spec: &ApplierSpec,
     built: &Output,
     substitution: &Substitution<'_>,
     shared: &SubstitutionCache,
-) -> Substituted {
-    let mut values = Substituted::default();
+) -> AllSubstituted {
+    let mut values = AllSubstituted::default();
     // Flux loads the variables when it substitutes the first object: without one, it finds no fault in them.
     if !built.facts.is_substituted {
         return values;
     }
     values.findings.extend_from_slice(substitution.findings);
     if !values.findings.is_empty() {
+        // Flux fails before it substitutes. The variables that are certain without the fault still have values.
+        let variables = Variables { open: true, ..substitution.variables.clone() };
+        for (at, _) in &built.facts.reads {
+            let object = substitute_known(&built.objects[*at], &variables, substitution.strict);
+            values.add(*at, &built.objects[*at], object);
+            if values.grown > substitution.limit {
+                break;
+            }
+        }
         return values;
     }
     for (at, names) in &built.facts.reads {
         let object = &built.objects[*at];
-        let (result, undefined) = shared.substitute(object, names, substitution);
-        match result {
-            Ok(substituted) => {
-                values.grown += weight(&substituted.node).saturating_sub(weight(&object.node));
-                values.changed.push((*at, substituted));
-            }
-            Err(mut found) => {
-                // The engine reports undefined variables for each cluster, with their owner and with definitions
-                // elsewhere.
-                if undefined.iter().any(|undefined| undefined.fails) {
-                    found.retain(|finding| finding.rule != UNDEFINED_VARIABLE);
-                    values.fails = true;
-                }
-                values.findings.extend(found);
-            }
-        }
+        let result = shared.substitute(object, names, substitution);
+        let Substituted { object: new, findings, undefined, .. } = &*result;
+        values.add(*at, object, new.clone());
+        // The engine reports undefined variables for each cluster, with their owner and with definitions elsewhere.
+        let fails = !findings.is_empty() && undefined.iter().any(|undefined| undefined.fails);
+        values.fails |= fails;
+        values.findings.extend(findings.iter().filter(|one| !(fails && one.rule == UNDEFINED_VARIABLE)).cloned());
         values.undefined.extend(undefined.iter().cloned());
         if values.grown > substitution.limit {
             values.findings.push(too_much(spec));

@@ -1,8 +1,8 @@
 //! Positions in shared builds.
 //!
 //! Clusters whose Kustomizations have the same content share a build, and its nodes have the places of one of these
-//! Kustomizations. To find the places of another one, both objects are compared node by node: they have the same
-//! structure.
+//! Kustomizations. To find the places of another one, both objects are compared node by node: the fields that affect the
+//! build have the same structure.
 
 use std::ops::Range;
 
@@ -49,8 +49,10 @@ fn counterpart(other: &Node, own: &Node, shown: &Span) -> Option<Span> {
             let found = theirs.iter().zip(ours.iter()).find_map(|(other, own)| counterpart(other, own, shown));
             found.or_else(|| whole(other, own, shown))
         }
-        (Value::Map(theirs), Value::Map(ours)) => {
-            let found = theirs.iter().zip(ours.iter()).find_map(|(other, own)| {
+        (Value::Map(theirs), Value::Map(_)) => {
+            // Fields that do not affect the build, such as `healthChecks`, may differ.
+            let mut pairs = theirs.iter().filter_map(|other| Some((other, own.entry(&other.key)?)));
+            let found = pairs.find_map(|(other, own)| {
                 let key = || (other.key_span() == *shown).then(|| own.key_span());
                 counterpart(&other.node, &own.node, shown).or_else(key)
             });

@@ -68,7 +68,7 @@ impl<'a> Definitions<'a> {
         };
         let mut finding =
             Finding::error(UNDEFINED_VARIABLE, place.clone(), format!("variable `{name}` is not defined"))
-                .help(format!("{fix}{why}"))
+                .help(format!("{fix}{why}{}", unknown_paths(name, cluster, slot)))
                 .about(undefined.object.clone())
                 .caused_by(name.to_string(), format!("variable `{name}` is not defined in "), " places")
                 .keeping_related();
@@ -141,6 +141,23 @@ fn by_name(clusters: &[ClusterBuild]) -> BTreeMap<&Name, Vec<Definition<'_>>> {
         }
     }
     found
+}
+
+/// The number of Kustomizations whose directory is unknown without a variable, as text for a message.
+fn unknown_paths(name: &Name, cluster: &ClusterBuild, slot: &Slot) -> String {
+    let is_child = |child: &&Slot| {
+        let parent = child.parent.and_then(|parent| cluster.slots.get(parent));
+        parent.is_some_and(|parent| std::ptr::eq(parent, slot)) && !child.spec.is_folder_known()
+    };
+    let reads = |child: &&Slot| {
+        let path = child.spec.object.text_at(&["spec", "path"]).unwrap_or_default();
+        path.contains(&format!("${{{name}}}"))
+    };
+    match cluster.slots.iter().filter(is_child).filter(reads).count() {
+        0 => String::new(),
+        1 => "; the path of a Kustomization contains it, so that directory is not checked".to_owned(),
+        count => format!("; the paths of {count} Kustomizations contain it, so those directories are not checked"),
+    }
 }
 
 /// The places that an applier takes variables from; none of them defines this one.

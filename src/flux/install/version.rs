@@ -9,9 +9,81 @@ use crate::yaml::Node;
 /// The newest known release of Flux.
 const NEWEST: (u64, u64, u64) = (2, 9, 4);
 /// The first release that refuses undefined variables by default.
-const STRICT_SINCE: (u64, u64, u64) = (2, 9, 0);
+const STRICT_SINCE: (u64, u64) = (2, 9);
 /// The feature gate of kustomize-controller for undefined variables.
 const GATE: &str = "StrictPostBuildSubstitutions";
+
+/// The version of Flux on a cluster, as far as the repository states it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FluxVersion {
+    /// The version or the range of versions.
+    text: String,
+    /// The newest release in the range.
+    newest: Version,
+    /// Whether a pinned artifact contains the manifests. It contains the release of its date, not the newest one.
+    is_pinned: bool,
+}
+
+impl FluxVersion {
+    /// Detects the version from the settings, the FluxInstances, and the Deployments of Flux's controllers.
+    pub fn detect(cluster: &str, controllers: &[&Object], instances: &[&Object], settings: &Settings) -> Option<Self> {
+        let forced = settings.flux_version.as_deref();
+        let configured = settings.config.clusters.get(cluster).and_then(|cluster| cluster.flux_version.as_ref());
+        let configured = configured.map(|version| version.0.as_str());
+        if let Some(version) = forced.or(configured) {
+            return Self::parse(version);
+        }
+        let instance = instances.iter().find_map(|instance| instance.text_at(&["spec", "distribution", "version"]));
+        if let Some(version) = instance {
+            let is_pinned = instances.iter().any(|instance| is_pinned(instance));
+            return Some(Self { is_pinned, ..Self::parse(version)? });
+        }
+        let label = controllers.iter().find_map(|object| object.label("app.kubernetes.io/version"));
+        let of_label = label.and_then(Self::parse);
+        let of_image = || controllers.iter().find_map(|object| Self::of_image(object));
+        of_label.or_else(of_image).or_else(|| Self::parse(settings.config.flux_version(cluster)?))
+    }
+
+    /// Parses a version or a range of versions: `2.9.4`, `v2.9`, `2.x`, `>=2.7 <2.9`.
+    pub fn parse(text: &str) -> Option<Self> {
+        Some(Self { text: text.to_string(), newest: newest(text)?, is_pinned: false })
+    }
+
+    /// The version of the release that contains the image of a controller.
+    fn of_image(deployment: &Object) -> Option<Self> {
+        let containers = deployment.node.at_keys(&["spec", "template", "spec", "containers"]).map(Node::items)?;
+        containers.iter().find_map(|container| {
+            let image = container.get("image")?.text()?;
+            let (name, tag) = image.split('@').next()?.rsplit_once(':')?;
+            let newest = release_of(name.rsplit('/').next()?, &Version::parse(tag.trim_start_matches('v'))?)?;
+            Some(Self { text: format!("{}.{}", newest.major, newest.minor), newest, is_pinned: false })
+        })
+    }
+
+    /// Returns whether Flux has this or a later minor release, such as `(2, 7)`; `None` if it may have either.
+    pub fn is_at_least(&self, (major, minor): (u64, u64)) -> Option<bool> {
+        let since = Version::release(major, minor, 0);
+        if (self.newest.major, self.newest.minor) < (major, minor) {
+            return Some(false);
+        }
+        (!self.is_pinned || !includes_release_before(&self.text, &since)).then_some(true)
+    }
+}
+
+/// The release of Flux that contains a version of a controller: the controllers advance by a minor version with each
+/// minor release of Flux.
+///
+/// Source: `manifests/bases` of `github.com/fluxcd/flux2` at the tags `v2.0.0` to `v2.9.0`.
+fn release_of(controller: &str, version: &Version) -> Option<Version> {
+    let minor = match (controller, version.major, version.minor) {
+        ("source-controller" | "kustomize-controller" | "notification-controller", 1, minor) => minor,
+        ("helm-controller", 1, minor) => minor + 3,
+        ("helm-controller", 0, minor @ 35..=37) => minor - 35,
+        ("image-reflector-controller" | "image-automation-controller", 1, minor) => minor + 7,
+        _ => return None,
+    };
+    Some(Version::release(2, minor, 0))
+}
 
 /// The newest release in a version or a range of versions: `2.9.4`, `v2.9`, `2.x`, `>=2.7 <2.9`.
 fn newest(text: &str) -> Option<Version> {
@@ -21,10 +93,9 @@ fn newest(text: &str) -> Option<Version> {
     known.or_else(|| range.bounds().filter(|version| range.contains(version)).max().cloned())
 }
 
-/// Returns whether a range contains releases that accept undefined variables.
-fn includes_lenient_release(text: &str) -> bool {
-    let strict = Version::release(STRICT_SINCE.0, STRICT_SINCE.1, STRICT_SINCE.2);
-    Range::parse(text).is_some_and(|range| releases().any(|version| version < strict && range.contains(&version)))
+/// Returns whether a range contains releases before another one.
+fn includes_release_before(text: &str, since: &Version) -> bool {
+    Range::parse(text).is_some_and(|range| releases().any(|version| version < *since && range.contains(&version)))
 }
 
 /// Returns whether a FluxInstance installs manifests from a pinned artifact.
@@ -66,25 +137,10 @@ impl Strictness {
         if let Some(on) = gate {
             return if on { Self::Strict } else { Self::Lenient };
         }
-        let forced = settings.flux_version.as_deref();
-        let configured = settings.config.clusters.get(cluster).and_then(|cluster| cluster.flux_version.as_ref());
-        let configured = configured.map(|version| version.0.as_str());
-        let instance = || instances.iter().find_map(|instance| instance.text_at(&["spec", "distribution", "version"]));
-        let label = || controllers.iter().find_map(|object| object.label("app.kubernetes.io/version"));
-        let version = forced.or(configured).or_else(instance).or_else(label);
-        let version = version.or_else(|| settings.config.flux_version(cluster));
-        let is_of_instance = version.is_some() && version == instance() && forced.or(configured).is_none();
-        match version.and_then(newest) {
-            Some(version) if (version.major, version.minor, version.patch) < STRICT_SINCE => Self::Lenient,
-            // A pinned artifact contains the release of its date.
-            Some(_)
-                if is_of_instance
-                    && instances.iter().any(|one| is_pinned(one))
-                    && version.is_some_and(includes_lenient_release) =>
-            {
-                Self::Assumed
-            }
-            Some(_) => Self::Strict,
+        let version = FluxVersion::detect(cluster, controllers, instances, settings);
+        match version.and_then(|version| version.is_at_least(STRICT_SINCE)) {
+            Some(true) => Self::Strict,
+            Some(false) => Self::Lenient,
             None => Self::Assumed,
         }
     }
@@ -133,11 +189,25 @@ mod tests {
         assert_eq!(newest("2.7.x || 2.9.x"), Some(NEWEST));
         assert_eq!(newest("newest"), None);
         assert_eq!(newest("2.8.x || newest"), None);
-        assert!(
-            includes_lenient_release("2.x")
-                && includes_lenient_release(">=2.5")
-                && includes_lenient_release("*")
-                && !includes_lenient_release("2.9.x")
-        );
+        let strict = Version::release(STRICT_SINCE.0, STRICT_SINCE.1, 0);
+        for range in ["2.x", ">=2.5", "*"] {
+            assert!(includes_release_before(range, &strict), "{range}");
+        }
+        assert!(!includes_release_before("2.9.x", &strict));
+    }
+
+    #[test]
+    fn the_version_of_a_controller_determines_the_release() {
+        let release = |controller: &str, version: &str| {
+            let version = release_of(controller, &Version::parse(version)?)?;
+            Some((version.major, version.minor))
+        };
+        assert_eq!(release("kustomize-controller", "1.9.4"), Some((2, 9)));
+        assert_eq!(release("helm-controller", "0.37.4"), Some((2, 2)));
+        assert_eq!(release("helm-controller", "1.0.1"), Some((2, 3)));
+        assert_eq!(release("helm-controller", "1.6.3"), Some((2, 9)));
+        assert_eq!(release("image-reflector-controller", "1.2.1"), Some((2, 9)));
+        assert_eq!(release("source-controller", "0.36.1"), None);
+        assert_eq!(release("flux-operator", "1.9.0"), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Queries on built clusters: graphs, provenance, traces and tenancy.
 
 pub mod field;
+pub(super) mod helmfile;
 pub(super) mod image_marker;
 pub(super) mod lockdown;
 pub(super) mod operator;

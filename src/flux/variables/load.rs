@@ -9,8 +9,6 @@ use crate::flux::producer::produced::Produced;
 use crate::kube::Object;
 use crate::yaml::{Entry, Node, Style, Value};
 
-/// The rule of missing `ConfigMap`s with variables.
-const DANGLING_VALUES: &str = "dangling-values";
 /// The rule of keys that are not valid names of variables.
 const INVALID_VARIABLE_NAME: &str = "invalid-variable-name";
 
@@ -64,13 +62,11 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
                 variables.open = true;
                 loaded.missing = true;
             }
+            // Without a required ConfigMap, Flux applies nothing. The objects are checked nevertheless: a program that
+            // creates clusters often creates it. The linter reports it.
             ("ConfigMap", None) => {
                 loaded.missing = true;
-                if cluster.may_bring(namespace) {
-                    variables.open = true;
-                } else if !optional {
-                    loaded.findings.push(missing(kustomization, source, namespace, name));
-                }
+                variables.open |= !optional || cluster.may_bring(namespace);
             }
             _ => {}
         }
@@ -84,19 +80,6 @@ pub(crate) fn load(kustomization: &Object, cluster: &dyn ValuesLookup) -> Loaded
     loaded.findings.extend(invalid);
     loaded.variables = Arc::new(variables);
     loaded
-}
-
-fn missing(kustomization: &Object, source: &Node, namespace: &str, name: &str) -> Finding {
-    let message = format!("the cluster does not receive ConfigMap `{namespace}/{name}`");
-    let help = "add it to that namespace, or set `optional: true`; if it is created elsewhere, declare it below `external` in \
-                `.fleetwright.yaml`";
-    let place = source.get("name").unwrap_or(source).span().clone();
-    let finding = Finding::error(DANGLING_VALUES, place, message).help(help);
-    let finding = finding
-        .related(kustomization.span().clone(), "referenced by this Kustomization")
-        .about(kustomization.reference());
-    let before = format!("{}; ", finding.message);
-    finding.caused_by(format!("{namespace}/{name}"), before, " places reference it")
 }
 
 /// Adds the variables of a field of an object, and returns findings of invalid names.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::substitute::substitute;
+use super::substitute::{substitute, substitute_known};
 use super::substitution::{ReadValues, Substitution};
 use crate::base::finding::Finding;
 use crate::flux::variables::substitute::undefined::{UndefinedVariable, undefined_variables};
@@ -18,17 +18,16 @@ const SWITCH: &str = "kustomize.toolkit.fluxcd.io/substitute";
 #[derive(Debug, Default)]
 pub(crate) struct SubstitutionCache(Mutex<Index<(usize, ReadValues), Arc<Substituted>>>);
 
+/// The result of the substitution in one object.
 #[derive(Debug)]
-struct Substituted {
+pub(crate) struct Substituted {
     _original: Object,
-    result: Result<Object, Vec<Finding>>,
-    undefined: Arc<[UndefinedVariable]>,
-}
-
-impl Substituted {
-    fn both(&self) -> (Result<Object, Vec<Finding>>, Arc<[UndefinedVariable]>) {
-        (self.result.clone(), self.undefined.clone())
-    }
+    /// The object after substitution. If Flux fails, it has the values of the known variables.
+    pub(crate) object: Object,
+    /// The findings, if Flux fails.
+    pub(crate) findings: Vec<Finding>,
+    /// The undefined variables that the object reads.
+    pub(crate) undefined: Vec<UndefinedVariable>,
 }
 
 impl SubstitutionCache {
@@ -39,18 +38,22 @@ impl SubstitutionCache {
         object: &Object,
         names: &[Name],
         substitution: &Substitution<'_>,
-    ) -> (Result<Object, Vec<Finding>>, Arc<[UndefinedVariable]>) {
+    ) -> Arc<Substituted> {
         let key = (address(object), ReadValues::new(names, substitution));
         // A panic in another thread leaves complete entries, since each is inserted in one step.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key) {
-            return known.both();
+            return known.clone();
         }
-        let result = substitute(object, substitution.variables, substitution.strict);
-        let undefined = undefined_variables(object, names, substitution.variables).into();
-        let made = Arc::new(Substituted { _original: object.clone(), result, undefined });
+        let Substitution { variables, strict, .. } = *substitution;
+        let undefined = undefined_variables(object, names, variables);
+        let (new, findings) = match substitute(object, variables, strict) {
+            Ok(new) => (new, Vec::new()),
+            Err(findings) => (substitute_known(object, variables, strict), findings),
+        };
+        let made = Arc::new(Substituted { _original: object.clone(), object: new, findings, undefined });
         // Another thread may have inserted the entry: the first one counts.
-        lock().entry_or(key, || made).both()
+        lock().entry_or(key, || made).clone()
     }
 }
 

@@ -37,6 +37,8 @@ pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>)
     crate::base::cause::sort(&mut findings);
     let mut left_out = accumulator.left_out.clone();
     crate::base::cause::sort(&mut left_out);
+    let mut charts = accumulator.charts.clone();
+    crate::base::cause::sort(&mut charts);
     let mut patch_targets = accumulator.patch_targets.clone();
     patch_targets::deduplicate(&mut patch_targets);
     let mut remote = accumulator.remote.clone();
@@ -46,6 +48,7 @@ pub(super) fn finish(accumulator: &Accumulator, definition: Option<&Definition>)
         findings,
         not_done: accumulator.not_done.clone(),
         left_out,
+        charts,
         patch_targets,
         remote,
         folders: accumulator.folders.clone(),

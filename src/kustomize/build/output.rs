@@ -17,9 +17,11 @@ pub struct Build {
     pub findings: Vec<Finding>,
     /// The features that were not built, with their counts: fields of kustomization files, and `resources: <url>`.
     pub not_done: Omissions,
-    /// Notices about omitted inputs, because they are remote or need another program. `not_done` counts them too.
+    /// Notices about omitted inputs, because they are remote. `not_done` counts them too.
     pub left_out: Vec<Finding>,
-    /// The patches with a `target`, each once. A patch is missing if an incomplete build may lack its objects.
+    /// Notices about Helm charts, which need another program. `not_done` counts them too.
+    pub charts: Vec<Finding>,
+    /// The patches with a `target`, each once.
     pub patch_targets: Vec<PatchTarget>,
     /// The bases that kustomizations load from a URL, with or without a copy.
     pub remote: Vec<RemoteBase>,

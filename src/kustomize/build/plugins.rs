@@ -168,6 +168,7 @@ impl Walk<'_> {
         accumulator.is_incomplete |= plugin_accumulator.is_incomplete;
         accumulator.findings.append(&mut plugin_accumulator.findings);
         accumulator.left_out.append(&mut plugin_accumulator.left_out);
+        accumulator.charts.append(&mut plugin_accumulator.charts);
         accumulator.folders.append(&mut plugin_accumulator.folders);
         for (omission, count) in plugin_accumulator.not_done {
             *accumulator.not_done.entry(omission).or_default() += count;

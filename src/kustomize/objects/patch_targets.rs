@@ -15,7 +15,7 @@ const MAX_NEAR_MATCHES: usize = 100;
 pub struct PatchTarget {
     /// The position of `target`.
     pub place: Span,
-    /// Whether it selected an object.
+    /// Whether it selected an object, or may select one that the build lacks.
     pub is_matched: bool,
     /// The fields of `target` as written; empty if it matched.
     pub selector: String,
@@ -24,7 +24,7 @@ pub struct PatchTarget {
 }
 
 impl PatchTarget {
-    /// A target that selected an object.
+    /// A target that selected an object, or may select one that the build lacks.
     pub(crate) fn matched(target: &Node) -> Self {
         Self { place: target.span().clone(), is_matched: true, selector: String::new(), near_match: None }
     }

@@ -1,9 +1,8 @@
 //! Selectors of patches and replacements.
 
-use regex_lite::{Regex, RegexBuilder};
-
 use super::resources::{Resource, ResourceId, ResourceIndex, Resources};
 use crate::base::finding::did_you_mean;
+use crate::base::go_regexp::Regexp;
 use crate::kube::selector::Selector as LabelSelector;
 use crate::yaml::Node;
 
@@ -28,7 +27,7 @@ enum Pattern {
     Any,
     /// A text without special characters of regular expressions; it is looked up in the index.
     Literal(String),
-    Regex(Regex),
+    Regexp(Regexp),
 }
 
 impl Pattern {
@@ -40,17 +39,17 @@ impl Pattern {
         if text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':')) {
             return Ok(Self::Literal(text.into()));
         }
-        let regex = RegexBuilder::new(&format!("^(?:{text})$")).size_limit(1 << 20).build();
-        regex.map(Self::Regex).map_err(|_| SelectorError {
+        let regexp = Regexp::compile(&format!("^(?:{text})$"));
+        regexp.map(Self::Regexp).map_err(|refused| SelectorError {
             node: node.clone(),
-            message: format!("`{text}` is not a valid regular expression"),
+            message: format!("`{text}` is not a valid regular expression: {refused}"),
         })
     }
 
     fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
-            Self::Any | Self::Regex(_) => None,
+            Self::Any | Self::Regexp(_) => None,
         }
     }
 
@@ -58,7 +57,7 @@ impl Pattern {
         match self {
             Self::Any => true,
             Self::Literal(literal) => literal == text,
-            Self::Regex(regex) => regex.is_match(text),
+            Self::Regexp(regexp) => regexp.is_match(text),
         }
     }
 }
@@ -91,7 +90,7 @@ impl Selector {
             Pattern::Literal(name) => {
                 positions.with_name(name).iter().copied().filter(|position| matches(position)).collect()
             }
-            Pattern::Any | Pattern::Regex(_) => {
+            Pattern::Any | Pattern::Regexp(_) => {
                 (0..resources.list.len()).filter(|position| matches(position)).collect()
             }
         }

@@ -88,6 +88,7 @@ impl Patch {
     pub(crate) fn target_outcome(
         &self,
         selected: usize,
+        is_known: bool,
         resources: &Resources,
         unmatched_before: usize,
     ) -> Option<PatchTarget> {
@@ -95,6 +96,8 @@ impl Patch {
         Some(match selected {
             // A patch that only deletes objects needs no match.
             0 if self.documents.iter().all(deletes) => return None,
+            // A component is built for each of its users. In one of them, the object may be missing from the build.
+            0 if !is_known => PatchTarget::matched(selector_node),
             0 => PatchTarget::unmatched(selector_node, target, resources, unmatched_before),
             _ => PatchTarget::matched(selector_node),
         })
@@ -180,10 +183,8 @@ impl Patch {
             [position] => self.merge_into(document, resources, positions, (position, schema), findings),
             [] if complete => {
                 let place = if &*id.namespace == "default" { String::new() } else { format!(" in `{}`", id.namespace) };
-                let message = format!("this patch matches no object; {} `{}`{place} does not exist", id.kind, id.name);
-                let finding = Finding::error(FAILED_BUILD, name.span().clone(), message)
-                    .help("correct group, version, kind, name or namespace, or remove the patch: kustomize rejects it");
-                findings.push(finding);
+                let patched = format!("{} `{}`{place}", id.kind, id.name);
+                findings.push(unmatched(document, name, &id, &patched, resources, positions));
             }
             [] => {}
             _ => {
@@ -255,4 +256,36 @@ impl Patch {
 /// Returns whether a strategic merge patch only deletes objects.
 fn deletes(document: &Node) -> bool {
     document.get("$patch").and_then(Node::text) == Some("delete")
+}
+
+/// The finding of a patch that identifies no object, with the object that differs only in its version or namespace.
+fn unmatched(
+    document: &Node,
+    name: &Node,
+    id: &ResourceId,
+    patched: &str,
+    resources: &Resources,
+    positions: &ResourceIndex,
+) -> Finding {
+    let error = |place: &Node, message| Finding::error(FAILED_BUILD, place.span().clone(), message);
+    let same_name = || {
+        let found = positions.with_name(&id.name).iter().filter_map(|position| resources.list.get(*position));
+        found.filter(|one| !one.node.is_null() && one.id.kind == id.kind && one.id.name == id.name)
+    };
+    let api_version = |node: &Node| node.get("apiVersion").and_then(Node::text).unwrap_or_default().to_owned();
+    if let Some(other) = same_name().find(|one| one.id.namespace == id.namespace) {
+        let (theirs, ours) = (api_version(&other.node), api_version(document));
+        let message = format!("this patch matches no object; {patched} has `apiVersion: {theirs}`, not `{ours}`");
+        return error(document.get("apiVersion").unwrap_or(name), message)
+            .related(other.node.span().clone(), "the object")
+            .help(format!("set `apiVersion: {theirs}` in the patch: kustomize rejects it"));
+    }
+    if let Some(other) = same_name().find(|one| one.id.version == id.version && one.id.group == id.group) {
+        let message = format!("this patch matches no object; {patched} is in namespace `{}`", other.id.namespace);
+        return error(name, message)
+            .related(other.node.span().clone(), "the object")
+            .help("correct `metadata.namespace` of the patch: kustomize rejects it");
+    }
+    error(name, format!("this patch matches no object; {patched} does not exist"))
+        .help("correct group, version, kind, name or namespace, or remove the patch: kustomize rejects it")
 }

@@ -1,8 +1,9 @@
 //! JSON patches (RFC 6902), with the behavior of evanphx/json-patch, which kustomize uses.
 
+use crate::kustomize::text::reprint::with_times;
 use crate::kustomize::text::size_limits;
 use crate::text::Span;
-use crate::yaml::{ChangedBy, Entry, Node, Reader, Scalar, Style, Value, to_json};
+use crate::yaml::{ChangedBy, Entry, Node, Reader, Scalar, Style, Value, plain_time, to_json};
 
 /// An operation of a patch.
 pub(crate) struct Operation {
@@ -73,7 +74,8 @@ fn pointer(node: &Node) -> Result<Vec<String>, PatchError> {
 
 /// Applies all operations, or returns the first error.
 pub(crate) fn apply(object: &Node, operations: &[Operation]) -> Result<Node, PatchError> {
-    let patched = operations.iter().try_fold(object.clone(), |node, operation| operation.apply(&node))?;
+    // kustomize converts the object to JSON before it applies the operations.
+    let patched = operations.iter().try_fold(with_times(object), |node, operation| operation.apply(&node))?;
     if let Some(missing_field) = missing_field(&patched) {
         let span = operations.last().map_or_else(|| patched.span().clone(), |operation| operation.span.clone());
         return Err((span, format!("the patched object has no {missing_field}")));
@@ -245,11 +247,14 @@ fn same_value(object: &Node, patch: &Node) -> bool {
     to_json(object, Reader::Kustomize) == to_json(patch, Reader::Kubernetes)
 }
 
-/// A value of a patch after kustomize's conversion to JSON: `yes` and `off` become booleans.
+/// A value of a patch after kustomize's conversion to JSON: `yes` and `off` become booleans, and a date is a string.
 fn to_json_value(node: &Node) -> Node {
     let value = match &node.value {
         Value::Scalar(_, Style::Plain) => match node.resolve(Reader::Kubernetes) {
             Some(Scalar::Bool(value)) => Value::Scalar(value.to_string().into(), Style::Plain),
+            Some(Scalar::String(text)) if plain_time(text, false).is_some() => {
+                Value::Scalar(text.into(), Style::Double)
+            }
             _ => return node.clone(),
         },
         Value::Scalar(..) => return node.clone(),

@@ -32,6 +32,8 @@ pub(crate) struct Accumulator {
     pub(crate) not_done: Omissions,
     /// Notices about omitted inputs, because they are remote or need another program.
     pub(crate) left_out: Vec<Finding>,
+    /// The Helm charts that were not inflated.
+    pub(crate) charts: Vec<Finding>,
     /// The patches with a `target`, and whether they matched objects.
     pub(crate) patch_targets: Vec<PatchTarget>,
     /// The bases that are loaded from a URL.
@@ -86,7 +88,10 @@ impl Accumulator {
     /// Reports and counts an omitted input, because it is remote or needs another program.
     pub(crate) fn leave_out(&mut self, omission: Omission, finding: Finding) {
         self.skip(omission);
-        self.left_out.push(finding);
+        match omission {
+            Omission::HelmCharts | Omission::HelmChartInflationGenerator => self.charts.push(finding),
+            _ => self.left_out.push(finding),
+        }
     }
 
     /// Counts an omission.
@@ -111,13 +116,14 @@ impl Accumulator {
         base.empty.iter().for_each(|finding| self.fail(finding.clone().related(item.span().clone(), "included here")));
         self.findings.extend(base.findings.iter().cloned());
         self.left_out.extend(base.left_out.iter().cloned());
+        self.charts.extend(base.charts.iter().cloned());
         self.folders.extend(base.folders.iter().cloned());
         for (omission, count) in &base.not_done {
             let all = self.not_done.entry(*omission).or_default();
             *all = all.saturating_add(*count);
         }
         // A base that is included many times repeats its findings.
-        for findings in [&mut self.findings, &mut self.left_out] {
+        for findings in [&mut self.findings, &mut self.left_out, &mut self.charts] {
             if findings.len() > MANY_FINDINGS {
                 crate::base::cause::sort(findings);
             }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use regex::Regex;
-
 use super::field_path::{Segment, field, list, read};
+use crate::base::go_regexp::Regexp;
 use crate::text::{File, Span};
 use crate::yaml::{ChangedBy, Entry, Node, Origin, Style, Value, ValueChange, parse};
 
@@ -121,11 +120,11 @@ impl Change<'_> {
         (name, pattern): (&str, &str),
         rest: &[String],
     ) -> Result<Option<Node>, String> {
-        let regex = regex::RegexBuilder::new(pattern).size_limit(1 << 20).build();
-        let regex = regex.map_err(|_| format!("`{pattern}` is not a valid regular expression"))?;
+        let regexp = Regexp::compile(pattern)
+            .map_err(|refused| format!("`{pattern}` is not a valid regular expression: {refused}"))?;
         let items = list(node, segment)?;
         let changed =
-            items.iter().map(|item| self.visit_item(item, name, &regex, rest)).collect::<Result<Vec<_>, _>>()?;
+            items.iter().map(|item| self.visit_item(item, name, &regexp, rest)).collect::<Result<Vec<_>, _>>()?;
         let found = with_items(node, items, changed);
         if found.is_some() || self.create.is_none() || !node.is_seq() {
             return Ok(found);
@@ -136,20 +135,20 @@ impl Change<'_> {
             _ => Node::at(Value::Map([Entry::new(name, self.span, text)].into()), self.span.clone()),
         };
         let item = self
-            .visit_item(&item, name, &regex, rest)?
+            .visit_item(&item, name, &regexp, rest)?
             .ok_or_else(|| format!("a new item for `{segment}` would not match it"))?;
         let mut items = items.to_vec();
         items.push(item);
         Ok(Some(Node { value: Value::Seq(items.into()), origin: node.origin.clone() }))
     }
 
-    fn visit_item(&self, item: &Node, name: &str, regex: &Regex, rest: &[String]) -> Result<Option<Node>, String> {
+    fn visit_item(&self, item: &Node, name: &str, regexp: &Regexp, rest: &[String]) -> Result<Option<Node>, String> {
         if name.is_empty() {
             // kustomize ignores the rest of the path after an item of scalars.
-            return if regex.is_match(&printed(item)) { (self.set)(item, false).map(Some) } else { Ok(None) };
+            return if regexp.is_match(&printed(item)) { (self.set)(item, false).map(Some) } else { Ok(None) };
         }
         match item.get(name) {
-            Some(field) if regex.is_match(&printed(field)) => self.visit(item, rest, false),
+            Some(field) if regexp.is_match(&printed(field)) => self.visit(item, rest, false),
             _ => Ok(None),
         }
     }

@@ -1,12 +1,40 @@
 //! The effect of kustomize's printing and parsing of its output on strings.
 
-use crate::yaml::{Entry, Node, Style, Value, go};
+use std::sync::Arc;
+
+use crate::yaml::{Entry, Node, Style, Value, go, plain_time};
 
 /// The object after kustomize's output is parsed: the line breaks of folded blocks differ.
 ///
 /// Subtrees without such a string are shared.
 pub(crate) fn reprint_node(node: &Node) -> Node {
     changed(node).unwrap_or_else(|| node.clone())
+}
+
+/// The object after its conversion to JSON: plain dates and times are strings.
+pub(crate) fn with_times(node: &Node) -> Node {
+    timed(node, false).unwrap_or_else(|| node.clone())
+}
+
+/// The node with its times as strings; `None` if it has no times.
+fn timed(node: &Node, in_brackets: bool) -> Option<Node> {
+    let in_brackets = in_brackets || node.has_brackets();
+    let value = match &node.value {
+        Value::Scalar(text, Style::Plain) => Value::Scalar(plain_time(text, in_brackets)?.into(), Style::Double),
+        Value::Scalar(..) => return None,
+        Value::Seq(items) => Value::Seq(with_changes(items, |item| timed(item, in_brackets))?),
+        Value::Map(entries) => Value::Map(with_changes(entries, |entry| {
+            timed(&entry.node, in_brackets).map(|node| entry.with_node(node))
+        })?),
+    };
+    Some(Node { value, origin: node.origin.clone() })
+}
+
+/// The items with their changes; `None` if none changes.
+fn with_changes<T: Clone>(items: &[T], change: impl Fn(&T) -> Option<T>) -> Option<Arc<[T]>> {
+    let (first, item) = first_change(items, &change)?;
+    let rest = items.iter().skip(first + 1).map(|item| change(item).unwrap_or_else(|| item.clone()));
+    Some(items.iter().take(first).cloned().chain([item]).chain(rest).collect())
 }
 
 /// The node with its printed strings; `None` if all strings are unchanged.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::text::Span;
-use crate::yaml::{ChangedBy, Entry, Node, Origin, Reader, Scalar, Style, Value, ValueChange};
+use crate::yaml::{ChangedBy, Entry, Node, Origin, Reader, Scalar, Style, Value, ValueChange, plain_time};
 
 /// Sets a key of a mapping to a text. An equal value keeps its origin.
 pub(crate) fn set_text_entry(map: &Node, key: &str, key_span: &Span, value: &Node) -> Node {
@@ -43,9 +43,13 @@ pub(crate) fn with_text(node: &Node, text: &str, by: ChangedBy) -> Node {
     node.changed(Value::Scalar(text.into(), style), by)
 }
 
-/// Returns whether a scalar is a string.
+/// Returns whether a scalar is a string, and stays one when kustomize reads its output: a plain date becomes a time.
 pub(crate) fn is_string(node: &Node) -> bool {
-    matches!(node.resolve(Reader::Kubernetes), Some(Scalar::String(_)))
+    match (node.resolve(Reader::Kubernetes), &node.value) {
+        (Some(Scalar::String(text)), Value::Scalar(_, Style::Plain)) => plain_time(text, false).is_none(),
+        (Some(Scalar::String(_)), _) => true,
+        _ => false,
+    }
 }
 
 /// Converts a value of labels or annotations to a string, as kustomize does.

@@ -1,8 +1,7 @@
 //! `images`: new names, tags and digests of container images.
 
-use regex::Regex;
-
 use crate::base::finding::Finding;
+use crate::base::go_regexp::Regexp;
 use crate::kustomize::fieldspec::field_spec::{CreateKind, FieldError, FieldSpec, each_item};
 use crate::kustomize::rule_ids::FAILED_BUILD;
 use crate::kustomize::state::accumulator::Accumulator;
@@ -53,7 +52,7 @@ pub(crate) fn apply(entries: &[Node], specs: &[FieldSpec], accumulator: &mut Acc
 
 /// An entry of `images`.
 struct Image {
-    pattern: Regex,
+    pattern: Regexp,
     name: Option<Node>,
     tag: Option<Node>,
     digest: Option<Node>,
@@ -77,7 +76,7 @@ impl Image {
         let text = name.as_ref().and_then(Node::text).unwrap_or_default();
         // kustomize uses the name as a regular expression, and only supports SHA-256 digests.
         let pattern = format!("^{text}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
-        let pattern = regex::RegexBuilder::new(&pattern).size_limit(1 << 20).build().map_err(|_| {
+        let pattern = Regexp::compile(&pattern).map_err(|_| {
             let span = name.as_ref().unwrap_or(entry).span().clone();
             let message =
                 format!("`{text}` is not a valid regular expression, but kustomize uses the name of an image as one");

@@ -109,10 +109,8 @@ pub(crate) fn apply_patches(
         let Some(selected) = patch.apply(resources, &mut positions, complete, schema.as_deref(), &mut findings) else {
             continue;
         };
-        // In an incomplete build, the target of the patch may be missing.
-        if selected > 0 || ((complete || accumulator.is_outlined) && !accumulator.awaits_bootstrap) {
-            targets.extend(patch.target_outcome(selected, resources, targets.len()));
-        }
+        let is_known = (complete || accumulator.is_outlined) && !accumulator.awaits_bootstrap;
+        targets.extend(patch.target_outcome(selected, is_known, resources, targets.len()));
     }
     accumulator.patch_targets.extend(targets);
     accumulator.resources.remove_deleted();

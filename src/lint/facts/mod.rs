@@ -1,6 +1,7 @@
 //! Facts about objects, lists of objects and the repository that several rules use.
 
 pub(super) mod artifacts;
+pub(super) mod chart_groups;
 pub(super) mod distinct;
 pub(super) mod identity_hash;
 pub(super) mod inputs;
@@ -12,7 +13,6 @@ pub(super) mod pods;
 pub(super) mod needs;
 pub(super) mod private_values;
 pub(super) mod listing;
-pub(super) mod publisher;
 pub(super) mod reached;
 pub(super) mod suspension;
 pub(super) mod unknown_sources;

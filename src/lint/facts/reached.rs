@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use super::distinct::{WrittenPosition, distinct, written_position};
 use super::paths::segment_runs;
-use super::publisher::{public_owner, repository_owner};
 use crate::base::finding::ObjectRef;
 use crate::base::set_aside::is_set_aside;
-use crate::flux::{Objects, Repo, State};
+use crate::flux::{Objects, Repo, State, public_owner, repository_owner};
 use crate::kube::{Object, groups};
 use crate::text::{Index, folder_of};
 

@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, Applier, NotBuiltReason, State};
-use crate::kube::Object;
+use crate::flux::{Applied, Applier, Creates, NotBuiltReason, State, UnknownProducer};
+use crate::kube::{Object, ObjectId};
+use crate::yaml::Name;
 
 /// The reason why it is unknown whether a cluster has an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,31 +22,46 @@ pub enum UnknownSource {
     FailedBuild(ObjectRef),
     /// The chart of a release may contain the object.
     Chart(ObjectRef),
+    /// A controller may create the object for this policy or template.
+    Controller(ObjectRef),
 }
 
 impl fmt::Display for UnknownSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::VariableInName => f.write_str("its name is not known"),
-            Self::NoRoot => f.write_str("the repository has no root"),
-            Self::NotBuilt(applier, reason) => write!(f, "{applier} is not built: {reason}"),
-            Self::FailedBuild(applier) => write!(f, "{applier} does not build"),
+            Self::VariableInName => f.write_str("an object with a variable in its name"),
+            Self::NoRoot => f.write_str("another applier of this repository without a root"),
+            Self::NotBuilt(applier, reason) => write!(f, "{applier}, which is not built ({reason}),"),
+            Self::FailedBuild(applier) => write!(f, "{applier}, which does not build,"),
             Self::Chart(release) => write!(f, "the chart of {release}"),
+            Self::Controller(object) => write!(f, "the controller of {object}"),
         }
     }
+}
+
+/// A chart or applier of a cluster with unknown contents.
+#[derive(Debug)]
+pub(crate) struct Producer<'a> {
+    /// The HelmRelease or the applier.
+    pub(crate) object: Option<&'a Object>,
+    /// Its namespace.
+    pub(crate) home: &'a str,
+    /// The applier that applies it.
+    pub(crate) by: Option<&'a Arc<Applier>>,
+    /// The producer as messages name it.
+    pub(crate) source: UnknownSource,
+    contents: UnknownProducer,
 }
 
 /// The charts and appliers of a cluster with unknown contents.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownSources<'a> {
-    /// An applier that may contain any object.
-    anything: Option<&'a Arc<Applier>>,
-    /// The appliers that may contain objects of a namespace.
-    namespaces: BTreeMap<&'a str, &'a Arc<Applier>>,
-    /// An applier that may contain cluster-scoped objects.
-    cluster_scoped: Option<&'a Arc<Applier>>,
-    /// The releases whose charts are installed to a namespace.
-    releases: BTreeMap<&'a str, Vec<&'a Object>>,
+    /// The appliers, then the charts.
+    producers: Vec<Producer<'a>>,
+    /// The charts of the releases that are installed to a namespace, by position.
+    charts: BTreeMap<Name, Vec<usize>>,
+    /// The producers whose objects may be in any namespace, by position.
+    anywhere: Vec<usize>,
     /// The namespaces that releases create themselves.
     created: BTreeSet<&'a str>,
 }
@@ -53,33 +69,43 @@ pub(crate) struct UnknownSources<'a> {
 impl<'a> UnknownSources<'a> {
     /// The unknown sources among the releases and appliers of a cluster.
     ///
+    /// `source_of` returns the source of a release or an applier, and `owner` is the owner of the fleet's repository.
     /// `lacks` tells whether the cluster has no such source: an applier with a missing source applies nothing.
     pub(crate) fn collect(
         releases: impl Iterator<Item = Applied<'a>>,
         appliers: impl Iterator<Item = &'a Arc<Applier>>,
+        source_of: impl Fn(&Object) -> Option<&'a Object>,
+        owner: Option<&str>,
         lacks: impl Fn(&ObjectRef) -> bool,
     ) -> Self {
         let mut sources = Self::default();
-        releases.for_each(|release| sources.add_release(&release));
         let mut sourceless = Vec::new();
         for applier in appliers {
             let lacks_source = || applier.source.as_ref().is_some_and(&lacks);
             match &applier.state {
                 _ if applier.is_known => {}
                 State::NotBuilt(_) if lacks_source() => sourceless.push(applier),
-                State::Built | State::Failed | State::NotBuilt(_) => sources.add_applier(applier),
+                State::Built | State::Failed | State::NotBuilt(_) => sources.add_applier(applier, &source_of),
             }
         }
+        releases.for_each(|release| sources.add_release(&release, &source_of, owner));
         for applier in sourceless {
-            let namespace = applier.source.as_ref().and_then(|source| source.namespace.as_deref()).unwrap_or_default();
-            if sources.of_namespace(namespace).is_some() {
-                sources.add_applier(applier);
+            let Some(source) = applier.source.as_ref() else { continue };
+            let namespace = source.namespace.as_deref().unwrap_or_default();
+            let id = ObjectId { group: source.group(), kind: &source.kind, namespace, name: &source.name };
+            if sources.of(id).next().is_some() {
+                sources.add_applier(applier, &source_of);
             }
         }
         sources
     }
 
-    fn add_release(&mut self, applied: &Applied<'a>) {
+    fn add_release(
+        &mut self,
+        applied: &Applied<'a>,
+        source_of: impl Fn(&Object) -> Option<&'a Object>,
+        owner: Option<&str>,
+    ) {
         let release = applied.object;
         if release.node.at_keys(&["spec", "kubeConfig"]).is_some() {
             return;
@@ -90,28 +116,47 @@ impl<'a> UnknownSources<'a> {
         if creates && Some(namespace) != applied.namespace() {
             self.created.insert(namespace);
         }
-        self.releases.entry(namespace).or_default().push(release);
+        let contents = UnknownProducer::of_release(release, namespace, source_of(release), owner);
+        self.charts.entry(namespace.into()).or_default().push(self.producers.len());
+        if contents.namespace().is_none() {
+            self.anywhere.push(self.producers.len());
+        }
+        self.producers.push(Producer {
+            object: Some(release),
+            home: applied.namespace().unwrap_or_default(),
+            by: Some(applied.by),
+            source: UnknownSource::Chart(release.reference()),
+            contents,
+        });
     }
 
-    fn add_applier(&mut self, applier: &'a Arc<Applier>) {
-        match applier.object.as_ref().and_then(|object| spec_text(object, "targetNamespace")) {
-            // The target namespace replaces that of namespaced objects only.
-            Some(namespace) => {
-                self.cluster_scoped.get_or_insert(applier);
-                self.namespaces.entry(namespace).or_insert(applier);
-            }
-            None => {
-                self.anything.get_or_insert(applier);
-            }
-        }
+    fn add_applier(&mut self, applier: &'a Arc<Applier>, source_of: impl Fn(&Object) -> Option<&'a Object>) {
+        let object = applier.object.as_ref();
+        // The objects of a failed build are mostly those of the fleet.
+        let artifact = object.filter(|_| matches!(applier.state, State::NotBuilt(_))).and_then(source_of);
+        self.anywhere.push(self.producers.len());
+        self.producers.push(Producer {
+            object,
+            home: applier.reference.namespace.as_deref().unwrap_or_default(),
+            by: applier.parent_applier.as_ref(),
+            source: unbuilt(applier),
+            contents: UnknownProducer::of_applier(object, artifact),
+        });
     }
 
-    /// The releases of a namespace, if nothing but their charts may contain an object of it.
-    pub(crate) fn only_releases(&self, namespace: &str) -> Option<&[&'a Object]> {
-        if self.anything.is_some() || self.namespaces.contains_key(namespace) {
-            return None;
-        }
-        Some(self.releases.get(namespace).map_or(&[], Vec::as_slice))
+    /// The producers that may create an object; a cluster-scoped object has the empty namespace.
+    pub(crate) fn of(&self, id: ObjectId<'_>) -> impl Iterator<Item = &Producer<'a>> {
+        let in_namespace = self.charts.get(id.namespace).into_iter().flatten().copied();
+        let elsewhere = self.anywhere.iter().copied();
+        let others = 0..if id.namespace.is_empty() { self.producers.len() } else { 0 };
+        let mut seen = BTreeSet::new();
+        let all = elsewhere.chain(in_namespace).chain(others).filter(move |at| seen.insert(*at));
+        all.filter_map(|at| self.producers.get(at)).filter(move |one| one.contents.creates(id) != Creates::Never)
+    }
+
+    /// Returns whether a producer certainly creates an object.
+    pub(crate) fn certainly_creates(&self, id: ObjectId<'_>) -> bool {
+        self.of(id).any(|one| one.contents.creates(id) == Creates::Certainly)
     }
 
     /// Returns whether a release creates a namespace.
@@ -121,23 +166,13 @@ impl<'a> UnknownSources<'a> {
 
     /// Returns whether an applier that is not built may contain a Namespace.
     pub(crate) fn may_contain_namespaces(&self) -> bool {
-        self.anything.or(self.cluster_scoped).is_some()
-    }
-
-    /// A source that may contain an object of a namespace; the empty namespace means cluster-scoped objects.
-    pub(crate) fn of_namespace(&self, namespace: &str) -> Option<UnknownSource> {
-        let (applier, release) = match namespace {
-            "" => (self.cluster_scoped, self.releases.values().next()),
-            _ => (self.namespaces.get(namespace).copied(), self.releases.get(namespace)),
-        };
-        let release = release.and_then(|releases| releases.first());
-        self.anything.or(applier).map(unbuilt).or_else(|| release.map(|release| chart_of(release)))
+        self.producers.iter().any(|producer| !producer.is_chart())
     }
 
     /// A source that may contain a Namespace object with a name.
     pub(crate) fn of_namespace_object(&self, name: &str) -> Option<UnknownSource> {
         let is_similar = |chart: &str| !chart.is_empty() && (name.starts_with(chart) || chart.starts_with(name));
-        let is_named_so = |release: &&&Object| {
+        let is_named_so = |release: &Object| {
             // Flux cannot apply a release to a namespace that does not exist.
             if release.namespace() == Some(name) {
                 return false;
@@ -146,8 +181,16 @@ impl<'a> UnknownSources<'a> {
             let names = [Some(release.name()), chart, release.text_at(&["spec", "chartRef", "name"])];
             names.into_iter().flatten().any(is_similar)
         };
-        let release = || self.releases.values().flatten().find(is_named_so);
-        self.anything.or(self.cluster_scoped).map(unbuilt).or_else(|| release().map(|release| chart_of(release)))
+        let id = ObjectId { group: "", kind: "Namespace", namespace: "", name };
+        let may_create = |producer: &&Producer<'_>| !producer.is_chart() || producer.object.is_some_and(is_named_so);
+        self.of(id).find(may_create).map(|producer| producer.source.clone())
+    }
+}
+
+impl Producer<'_> {
+    /// Returns whether the producer is the chart of a release.
+    pub(crate) fn is_chart(&self) -> bool {
+        matches!(self.source, UnknownSource::Chart(_))
     }
 }
 
@@ -156,10 +199,6 @@ fn unbuilt(applier: &Arc<Applier>) -> UnknownSource {
         State::NotBuilt(reason) => UnknownSource::NotBuilt(applier.reference.clone(), reason.clone()),
         State::Built | State::Failed => UnknownSource::FailedBuild(applier.reference.clone()),
     }
-}
-
-fn chart_of(release: &Object) -> UnknownSource {
-    UnknownSource::Chart(release.reference())
 }
 
 fn spec_text<'a>(object: &'a Object, field: &str) -> Option<&'a str> {

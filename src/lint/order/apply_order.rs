@@ -32,8 +32,8 @@ pub(crate) enum Reason {
     Applied,
     /// An applier applies the object of another one.
     AppliedByParent,
-    /// `dependsOn`, at this position.
-    DependsOn(Span),
+    /// `dependsOn`, at this position, until the condition is true.
+    DependsOn(Span, Condition),
     /// `wait` or a health check, at this position.
     HealthCheck(Span),
     /// An object, at this position, needs one that the other applier applies, with a description.
@@ -46,6 +46,13 @@ pub(crate) struct EventCycle {
     pub(crate) events: Index<usize, ()>,
     /// The shortest cycle, starting with the step to show first.
     pub(crate) steps: Vec<CycleStep>,
+}
+
+impl EventCycle {
+    /// Returns whether the events certainly never happen. An expression may be true before its object is ready.
+    pub(crate) fn is_certain(&self) -> bool {
+        !self.steps.iter().any(|step| matches!(step.reason, Reason::DependsOn(_, Condition::Expression)))
+    }
 }
 
 /// A step of a cycle: an event that waits for the next one.
@@ -139,7 +146,11 @@ impl<'a> ApplyOrder<'a> {
             let ready_event = ready_events.get(&dependency.target.settled()).copied().filter(|_| is_ready_needed);
             let before = ready_event.or_else(|| view.get(dependency.target).map(|found| applied(found.by.at)));
             if let Some(before) = before {
-                self.graph.add_edge(event, before, Reason::DependsOn(dependency.item.span().clone()));
+                self.graph.add_edge(
+                    event,
+                    before,
+                    Reason::DependsOn(dependency.item.span().clone(), dependency.condition),
+                );
             }
         }
     }
@@ -165,6 +176,12 @@ impl<'a> ApplyOrder<'a> {
         self.before(other).get(one) == Some(&true)
     }
 
+    /// A child of an applier that is ready only after the applier is, so that the applier must not wait for its objects.
+    pub(crate) fn child_that_waits_for(&self, at: usize, tree: &ApplierTree) -> Option<usize> {
+        let waits = |child: &usize| self.graph.reachable(ready(*child), |_| true).get(ready(at)) == Some(&true);
+        (0..self.appliers.len()).filter(|child| tree.parent(*child) == Some(at)).find(waits)
+    }
+
     /// The cycles, except those of `dependsOn` alone.
     pub(crate) fn cycles(&self) -> Vec<EventCycle> {
         // Parents alone form a tree.
@@ -173,7 +190,7 @@ impl<'a> ApplyOrder<'a> {
         }
         let mut is_reported = vec![false; 2 * self.appliers.len() + self.releases.len()];
         let dependencies =
-            self.graph.cyclic_components(|edge| matches!(edge.label, Reason::Applied | Reason::DependsOn(_)));
+            self.graph.cyclic_components(|edge| matches!(edge.label, Reason::Applied | Reason::DependsOn(..)));
         dependencies.iter().flatten().for_each(|event| is_reported[*event] = true);
         // A cycle without needs is a fault by itself. Needs that lead through it are not reported again.
         let without_needs =
@@ -191,7 +208,7 @@ impl<'a> ApplyOrder<'a> {
         let rank = |reason: &Reason| match reason {
             Reason::Needs(..) => 0,
             Reason::HealthCheck(_) => 1,
-            Reason::DependsOn(_) => 2,
+            Reason::DependsOn(..) => 2,
             Reason::AppliedByParent | Reason::Applied => 3,
         };
         let (from, (at, first)) = inner.min_by_key(|(from, (_, edge))| (rank(&edge.label), *from, edge.to))?;
@@ -253,7 +270,7 @@ fn health_checks(applier: &Applier) -> impl Iterator<Item = &Node> {
 }
 
 /// The object that a health check names. Its group and namespace default to those of the Kustomization.
-fn checked_object<'a>(check: &'a Node, kustomization: &'a Object) -> ObjectId<'a> {
+pub(crate) fn checked_object<'a>(check: &'a Node, kustomization: &'a Object) -> ObjectId<'a> {
     let text = |key: &str| text_of(check, key);
     let group = match text("apiVersion") {
         Some(version) => version.split_once('/').map_or("", |(group, _)| group),

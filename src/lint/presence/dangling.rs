@@ -6,6 +6,7 @@ use super::missing::{Missing, MissingSearch};
 use crate::base::finding::Finding;
 use crate::flux::Applied;
 use crate::kube::ObjectId;
+use crate::lint::findings::Findings;
 use crate::lint::refs::reference::Reference;
 use crate::yaml::Node;
 
@@ -36,10 +37,14 @@ impl<'a> References<'a> {
         }
     }
 
-    /// The referenced objects that are certainly missing.
-    pub(crate) fn dangling(self, search: &mut MissingSearch<'_, 'a>) -> Vec<Dangling<'a>> {
+    /// The referenced objects that are certainly missing. The users of an object do not wait for it before they exist.
+    pub(crate) fn dangling(self, search: &mut MissingSearch<'_, 'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
         let all = self.by_target.into_iter();
-        all.filter_map(|(target, users)| Some(Dangling { target, missing: search.missing(target)?, users })).collect()
+        all.filter_map(|(target, users)| {
+            let missing = search.missing(target, None, found)?;
+            Some(Dangling { target, missing, users })
+        })
+        .collect()
     }
 }
 

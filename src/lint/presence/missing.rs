@@ -2,28 +2,37 @@
 
 use std::collections::BTreeMap;
 
-use super::charts::may_contain_flux;
 use super::on_cluster::Presence;
+use super::own_inputs::unknown_producer;
 use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
 use crate::kube::{Object, ObjectId, groups};
-use crate::lint::refs::dependency::dependencies;
-use crate::lint::refs::source_reference::source_of;
-use crate::lint::refs::values_reference::values_of;
+use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
+use crate::lint::findings::Findings;
 use crate::lint::view::View;
+use crate::yaml::Origin;
 
 /// The maximum number of missing objects of a cluster for which a suggestion is searched.
 const MAX_SUGGESTIONS: usize = 50;
 /// The length from which a word of a name may be a typing error; a shorter one is more likely a number or a stage.
 const MIN_WORD: usize = 4;
-/// The maximum number of charts that are checked; if there are more, one of them may contain the object.
-const MAX_CHARTS: usize = 200;
 
 /// A search for missing objects on a cluster, which remembers its answers.
 pub(crate) struct MissingSearch<'v, 'a> {
     view: &'v View<'a>,
-    known: BTreeMap<ObjectId<'a>, Option<Missing<'a>>>,
+    known: BTreeMap<ObjectId<'a>, Answer<'a>>,
     suggestions: usize,
+}
+
+/// The answer of a search, without regard to the object that needs the other one.
+#[derive(Clone, Copy)]
+enum Answer<'a> {
+    Exists,
+    Missing(Missing<'a>),
+    /// An unknown producer may create it.
+    Possible(Missing<'a>),
+    /// The identity or the cluster is not known.
+    Unknown,
 }
 
 /// A missing object.
@@ -41,6 +50,8 @@ enum Mistake {
     Name,
     /// A generator adds a hash to the name.
     Hash,
+    /// kustomize renames the object, but does not update the reference.
+    Renamed,
 }
 
 impl<'v, 'a> MissingSearch<'v, 'a> {
@@ -48,39 +59,56 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         Self { view, known: BTreeMap::new(), suggestions: 0 }
     }
 
-    /// Returns an object that the cluster does not receive, if it is certainly missing.
-    pub(crate) fn missing(&mut self, wanted: ObjectId<'a>) -> Option<Missing<'a>> {
-        if let Some(known) = self.known.get(&wanted) {
-            return *known;
+    /// Returns an object that the cluster does not receive, if it is certainly missing for the object that needs it.
+    ///
+    /// `needed_by` is the object if Flux does not apply it, or what it contains, before the other one exists.
+    /// An object that an unknown producer may create is counted as unchecked.
+    pub(crate) fn missing(
+        &mut self,
+        wanted: ObjectId<'a>,
+        needed_by: Option<&Object>,
+        found: &mut Findings,
+    ) -> Option<Missing<'a>> {
+        let view = self.view;
+        if !self.known.contains_key(&wanted) {
+            let answer = self.search(wanted, found);
+            self.known.insert(wanted, answer);
         }
-        let found = self.search(wanted);
-        self.known.insert(wanted, found);
-        found
+        match *self.known.get(&wanted)? {
+            Answer::Exists | Answer::Unknown => None,
+            Answer::Missing(missing) => Some(missing),
+            Answer::Possible(missing) => match unknown_producer(view, wanted, needed_by, |_| true) {
+                None => Some(missing),
+                Some(source) => {
+                    found.unchecked(format!("{wanted}, which {source} may create"));
+                    None
+                }
+            },
+        }
     }
 
-    fn search(&mut self, wanted: ObjectId<'a>) -> Option<Missing<'a>> {
+    fn search(&mut self, wanted: ObjectId<'a>, found: &mut Findings) -> Answer<'a> {
         let view = self.view;
         // The other objects of a remote cluster are not known.
         if view.receiver.target.is_some() || !view.is_whole() || !wanted.is_known() {
-            return None;
+            return Answer::Unknown;
         }
         match view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name) {
-            Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => None,
-            Presence::Missing => Some(Missing { wanted, suggestion: self.suggestion(wanted) }),
-            Presence::Unknown(_) if wanted.namespace.is_empty() => None,
+            Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => Answer::Exists,
+            Presence::Missing => Answer::Missing(Missing { wanted, suggestion: self.suggestion(wanted) }),
+            Presence::Unknown(UnknownSource::NoRoot | UnknownSource::VariableInName) => Answer::Unknown,
+            Presence::Unknown(source @ UnknownSource::Controller(_)) => {
+                found.unchecked(format!("{wanted}, which {source} may create"));
+                Answer::Unknown
+            }
             Presence::Unknown(_) => {
-                let releases = view.unknown_sources().only_releases(wanted.namespace)?;
-                let mut brought = releases.iter().take(MAX_CHARTS).filter(|release| !waits_for(release, wanted));
-                let is_checked = releases.len() <= MAX_CHARTS;
-                if wanted.is_flux() {
-                    let suggestion = self.suggestion(wanted);
-                    let is_mistake = suggestion
+                let suggestion = self.suggestion(wanted);
+                let is_mistake = wanted.is_flux()
+                    && view.unknown_sources().of(wanted).all(Producer::is_chart)
+                    && suggestion
                         .is_some_and(|(mistake, near)| mistake != Mistake::Name || is_typing_error(wanted, &near));
-                    let mut may_come = || brought.any(|release| may_contain_flux(view, release, wanted.name));
-                    return (is_mistake || (is_checked && !may_come())).then_some(Missing { wanted, suggestion });
-                }
-                (is_checked && brought.next().is_none())
-                    .then(|| Missing { wanted, suggestion: self.suggestion(wanted) })
+                let missing = Missing { wanted, suggestion };
+                if is_mistake { Answer::Missing(missing) } else { Answer::Possible(missing) }
             }
         }
     }
@@ -110,6 +138,9 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         if let Some(found) = near.iter().find(is_generated).filter(|_| matches!(kind, "ConfigMap" | "Secret")) {
             return Some((Mistake::Hash, *found));
         }
+        if let Some(found) = near.iter().find(|found| written_name(found.object) == Some(name)) {
+            return Some((Mistake::Renamed, *found));
+        }
         let meant = did_you_mean(name, near.iter().map(|found| found.object.name()))?;
         // The names of programs are short and similar.
         let is_near = strsim::damerau_levenshtein(name, meant) * 3 < name.len().max(MIN_WORD);
@@ -122,6 +153,11 @@ impl Missing<'_> {
     /// Returns whether an existing object is probably meant.
     pub(crate) fn is_mistake(&self) -> bool {
         self.suggestion.is_some()
+    }
+
+    /// Returns whether the intended object certainly exists under another identity.
+    pub(crate) fn is_certain_mistake(&self) -> bool {
+        matches!(self.suggestion, Some((mistake, _)) if mistake != Mistake::Name)
     }
 
     /// Adds the fix to a finding; `otherwise` is the help if no similar object exists.
@@ -139,6 +175,18 @@ impl Missing<'_> {
                  this reference with a `nameReference` in `configurations`"
                     .to_owned()
             }
+            Mistake::Renamed => {
+                let field = match written_name(near.object) {
+                    Some(written) if name.ends_with(written) => "`namePrefix` of kustomize",
+                    Some(written) if name.starts_with(written) => "`nameSuffix` of kustomize",
+                    _ => "a patch",
+                };
+                format!(
+                    "{field} changes its name to `{name}`, but not this reference, since kustomize does not know the \
+                     fields of Flux; set `name: {name}`, or let kustomize update the reference with a `nameReference` in \
+                     `configurations`"
+                )
+            }
             Mistake::Name => format!("did you mean `{name}`? Otherwise {otherwise}"),
         };
         finding.help(help).related(near.by.place(near.object.span()), "this object exists")
@@ -155,19 +203,19 @@ pub(crate) fn comes_from_manifests(wanted: ObjectId<'_>) -> bool {
     }
 }
 
+/// The name in the manifest of an object, if the build changed it.
+fn written_name(object: &Object) -> Option<&str> {
+    let node = object.node.at_keys(&["metadata", "name"])?;
+    let written = node.origin.written().text().trim_matches(['"', '\'']);
+    (matches!(node.origin, Origin::Via(_)) && Some(written) != node.text()).then_some(written)
+}
+
 /// Returns whether the end of a name is a hash that kustomize adds to generated objects.
 ///
 /// Source: `encode` of kustomize's hasher, which writes ten characters of an alphabet without vowels.
 fn is_hash(end: &str) -> bool {
     let Some(hash) = end.strip_prefix('-') else { return false };
     hash.len() == 10 && hash.bytes().all(|byte| b"bcdfghkmt2456789".contains(&byte))
-}
-
-/// Returns whether a release waits for an object: its own chart cannot contain that object.
-fn waits_for(release: &Object, wanted: ObjectId<'_>) -> bool {
-    source_of(release).is_some_and(|source| source.target == wanted)
-        || dependencies(release).any(|dependency| dependency.target == wanted)
-        || values_of(release).any(|values| values.target == wanted && !values.optional)
 }
 
 /// Whether a name is a typing error for a similar one, and not the next of a series, such as `team-b` beside `team-a`.

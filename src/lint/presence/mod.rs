@@ -1,7 +1,8 @@
 //! Whether a cluster has an object that is referenced.
 
-pub(super) mod charts;
+pub(super) mod generators;
 pub(super) mod namespace_sources;
 pub(super) mod on_cluster;
+pub(super) mod own_inputs;
 pub(super) mod missing;
 pub(super) mod dangling;

@@ -2,6 +2,7 @@
 
 use super::namespace_sources::creates_namespace;
 use crate::flux::{Applied, Produced, installs};
+use crate::kube::ObjectId;
 use crate::lint::facts::unknown_sources::UnknownSource;
 use crate::lint::view::View;
 
@@ -12,7 +13,7 @@ pub enum Presence<'a> {
     Received(Applied<'a>),
     /// A controller on the cluster creates this ConfigMap or Secret, as far as it is known.
     Produced(Box<Produced>),
-    /// Kubernetes or Flux creates it, or a release creates it for itself.
+    /// Kubernetes, Flux or a known chart creates it, or a release creates it for itself.
     BuiltIn,
     /// A source with unknown contents may contain it.
     Unknown(UnknownSource),
@@ -42,13 +43,24 @@ impl<'a> View<'a> {
                 return Presence::Produced(Box::new(produced));
             }
         }
+        let id = ObjectId { group, kind, namespace, name };
+        if self.of_kind(group, kind).any(|applied| may_be_named(ObjectId::of(applied.object), id)) {
+            return Presence::Unknown(UnknownSource::VariableInName);
+        }
         if is_built_in(group, kind, namespace, name) || self.is_installed_with_flux(group, kind, namespace, name) {
             return Presence::BuiltIn;
         }
         if !self.is_whole() {
             return Presence::Unknown(UnknownSource::NoRoot);
         }
-        self.unknown_sources().of_namespace(namespace).map_or(Presence::Missing, Presence::Unknown)
+        let sources = self.unknown_sources();
+        if sources.certainly_creates(id) {
+            return Presence::BuiltIn;
+        }
+        if let Some(creator) = self.creator(id) {
+            return Presence::Unknown(UnknownSource::Controller(creator.object.reference()));
+        }
+        sources.of(id).next().map_or(Presence::Missing, |producer| Presence::Unknown(producer.source.clone()))
     }
 
     /// Returns whether a namespace exists on the cluster.
@@ -76,6 +88,17 @@ impl<'a> View<'a> {
         let homes = &self.context.tenancy.flux_namespaces;
         homes.iter().any(|home| installs(home, group, kind, namespace, name))
     }
+}
+
+/// Returns whether an object with variables in its identity may have another identity.
+fn may_be_named(own: ObjectId<'_>, wanted: ObjectId<'_>) -> bool {
+    let has_variable = own.name.contains("${") || own.namespace.contains("${");
+    let fits = |own: &str, wanted: &str| {
+        let Some((start, rest)) = own.split_once("${") else { return own == wanted };
+        let end = rest.rsplit_once('}').map_or("", |(_, end)| end);
+        wanted.len() >= start.len() + end.len() && wanted.starts_with(start) && wanted.ends_with(end)
+    };
+    has_variable && fits(own.name, wanted.name) && fits(own.namespace, wanted.namespace)
 }
 
 /// Returns whether Kubernetes creates an object.

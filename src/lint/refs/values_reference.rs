@@ -4,12 +4,18 @@ use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::{flag, text_of};
 use crate::yaml::Node;
 
+/// The key that a HelmRelease reads by default.
+const DEFAULT_KEY: &str = "values.yaml";
+
 /// A reference to an object with values.
 pub(crate) struct ValuesReference<'a> {
     /// The node to show: the name, or the whole reference.
     pub(crate) node: &'a Node,
     /// The ConfigMap or Secret.
     pub(crate) target: ObjectId<'a>,
+    /// The key that a HelmRelease reads, and its node if it is set.
+    pub(crate) key: Option<&'a str>,
+    pub(crate) key_node: Option<&'a Node>,
     /// Whether the object may be missing.
     pub(crate) optional: bool,
 }
@@ -21,12 +27,15 @@ pub(crate) fn values_of(object: &Object) -> impl Iterator<Item = ValuesReference
         (groups::KUSTOMIZE, "Kustomization") => object.node.at_keys(&["spec", "postBuild", "substituteFrom"]),
         _ => None,
     };
-    let namespace = object.namespace();
+    let (namespace, is_release) = (object.namespace(), object.group() == groups::HELM);
     list.map(Node::items).unwrap_or_default().iter().filter_map(move |item| {
         let kind = text_of(item, "kind").filter(|kind| matches!(*kind, "ConfigMap" | "Secret"))?;
         let target = ObjectId { group: "", kind, namespace: namespace?, name: text_of(item, "name")? };
         // An unknown value may be true.
         let optional = item.get("optional").is_some_and(|node| !node.is_null() && flag(node) != Some(false));
-        Some(ValuesReference { node: item.get("name").unwrap_or(item), target, optional })
+        let key_node = item.get("valuesKey").filter(|_| is_release);
+        let key = key_node.and_then(Node::text).filter(|key| !key.is_empty());
+        let key = key.or(is_release.then_some(DEFAULT_KEY));
+        Some(ValuesReference { node: item.get("name").unwrap_or(item), target, key, key_node, optional })
     })
 }

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::base::finding::{Finding, Label};
+use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, AppliedSet, Applier, ApplierKind, ApplyMode, CONTROLLERS, DEFAULT_CONTROLLERS};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::memory_address;
@@ -9,6 +10,8 @@ use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
 use crate::lint::order::applier_tree::ApplierTree;
 use crate::lint::order::apply_order::{ApplyOrder, CycleStep, EventCycle, Reason, applied, ready, waits_for};
+use crate::lint::order::chart_uses::{ChartUse, uses_of_charts};
+use crate::lint::order::late_uses::LateUses;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
@@ -21,18 +24,23 @@ declare! {
     /// ## Why
     ///
     /// On a long-running cluster all objects already exist, so a wrong order stays hidden. A new cluster, or a cluster
-    /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace and the CRD of each
-    /// of its objects exist. With `wait`, a pod runs into the timeout if its Secret is applied later. Some waits never
-    /// end:
+    /// that is restored after a disaster, starts empty. A Kustomization fails until the Namespace of each of its objects
+    /// exists, and tries again after its interval. Some waits never end:
     ///
     /// - A parent waits for a child that depends on the parent.
     /// - A Kustomization contains custom resources, and one of its own children applies their CRD. Flux applies nothing
-    ///   of a Kustomization as long as the API server rejects one of its objects.
+    ///   but CRDs, Namespaces and ClusterRoles of a Kustomization as long as the API server rejects one of its objects.
+    /// - A Kustomization contains custom resources and the release of the chart that installs their CRDs.
     /// - A Kustomization applies its own variables or its own source.
     ///
+    /// The severity is error if the wait certainly never ends, and warning if it ends by itself, or if an unknown object
+    /// may end it: a chart, an expression in `readyExpr`, or an applier without a copy. If a Kustomization waits for pods
+    /// whose Secret is applied later, the severity is pedantic, because the pods start as soon as the Secret exists.
+    ///
     /// A Kustomization comes after the object that applies it, after its dependencies, and after the objects that those
-    /// wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule ignores
-    /// objects from charts. It also ignores cycles of `dependsOn` alone, which `dependency-cycle` reports.
+    /// wait for. Within one Kustomization, Flux applies CRDs, Namespaces and ClusterRoles first. The rule ignores cycles
+    /// of `dependsOn` alone, which [dependency-cycle](dependency-cycle.md) reports, and pairs of Kustomizations that
+    /// [missing-dependency](missing-dependency.md) reports.
     ///
     /// ## How to fix it
     ///
@@ -133,6 +141,10 @@ declare! {
     ///   namespace: apps
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies);
@@ -140,6 +152,9 @@ declare! {
     "bootstrap-order", Warning, "an object is applied before its dependencies, or never becomes ready",
     Check::Cluster(check),
 }
+
+/// The text for a CRD in a message.
+const ITS_DEFINITION: &str = "its CRD";
 
 /// A dependency of an object: a CRD, a Namespace or a Secret that must exist before it.
 struct Need<'a> {
@@ -161,8 +176,11 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
     found.extend(absent_definitions(view));
     let tree = ApplierTree::at_cold_start(view);
+    found.extend(beside_their_chart(view, &tree));
     let mut order = ApplyOrder::new(view, &tree);
     let appliers = &view.receiver.cluster.appliers;
+    // An applier with unknown contents may apply anything that a cycle waits for.
+    let severity = if view.unknown_sources().may_contain_namespaces() { Severity::Warning } else { Severity::Error };
     let mut open: BTreeMap<(usize, usize), Vec<Need<'_>>> = BTreeMap::new();
     for need in needs(view, &tree) {
         let at = need.object.by.at;
@@ -174,7 +192,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for ((at, provider), needs) in &open {
         // If several appliers apply a dependency, it exists as soon as one of them is applied.
         for need in needs.iter().filter(|need| need.providers.len() == 1) {
-            let is_gated = appliers.get(*at).is_some_and(|applier| waits_for(applier, need.object.object));
+            let is_gated = is_gated(appliers, *at, need);
             let event = if need.refused { applied(*at) } else { ready(*at) };
             if need.refused || is_gated {
                 let what = format!("{} needs {}", need.object.object.reference(), need.what);
@@ -182,19 +200,82 @@ fn check(view: &View<'_>, found: &mut Findings) {
             }
         }
     }
-    found.extend(add_inputs(view, &tree, &mut order));
+    found.extend(add_inputs(view, &tree, &mut order).into_iter().map(|finding| Finding { severity, ..finding }));
     let cycles = order.cycles();
-    found.extend(cycles.iter().filter_map(|cycle| deadlock(&order, cycle)));
+    for cycle in &cycles {
+        let severity = if cycle.is_certain() { severity } else { Severity::Warning };
+        found.extend(deadlock(&order, cycle, severity));
+    }
+    let elsewhere = if open.is_empty() { LateUses::default() } else { LateUses::of(view) };
     for ((at, provider), needs) in &open {
         let contains_both = |cycle: &EventCycle| {
             let contains = |at: usize| cycle.events.contains(&applied(at)) || cycle.events.contains(&ready(at));
             contains(*at) && contains(*provider)
         };
-        if !cycles.iter().any(contains_both) {
-            let is_after = order.is_before(*at, *provider);
-            found.extend(too_early(view, *provider, needs, is_after));
+        if cycles.iter().any(contains_both) || elsewhere.contains(*at, *provider) {
+            continue;
         }
+        let is_after = order.is_before(*at, *provider);
+        let (refused, others): (Vec<&Need<'_>>, Vec<&Need<'_>>) = needs.iter().partition(|need| need.refused);
+        if !refused.is_empty() {
+            found.extend(too_early(view, *provider, &refused, is_after));
+            continue;
+        }
+        // The kubelet retries: without a wait, nothing fails.
+        let gated: Vec<&Need<'_>> = others.into_iter().filter(|need| is_gated(appliers, *at, need)).collect();
+        found.extend(too_early(view, *provider, &gated, is_after));
     }
+}
+
+/// Returns whether the applier of an object is ready only after the object is.
+fn is_gated(appliers: &[Arc<Applier>], at: usize, need: &Need<'_>) -> bool {
+    let object = need.object.object;
+    // A CronJob is always ready, and so is a workload without pods.
+    let has_pods = object.kind() != "CronJob" && object.text_at(&["spec", "replicas"]) != Some("0");
+    has_pods && appliers.get(at).is_some_and(|applier| waits_for(applier, object))
+}
+
+/// The findings for custom resources that one Kustomization applies together with the chart that installs their CRDs.
+///
+/// They are warnings: whatever bootstraps the cluster may have installed the CRDs.
+fn beside_their_chart(view: &View<'_>, tree: &ApplierTree) -> Vec<Finding> {
+    let mut findings: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
+    for ChartUse { user, charts } in uses_of_charts(view) {
+        // A child is not applied before all kinds of its parent are known.
+        let is_below = |chart: &&Applied<'_>| tree.lineage(chart.by.at).any(|at| at == user.by.at);
+        let Some(chart) = charts.iter().find(is_below) else { continue };
+        if !charts.iter().all(|chart| is_below(&chart)) || makes_roots(user.by) {
+            continue;
+        }
+        let key = (user.by.at, memory_address(chart.object));
+        if let Some((_, count)) = findings.get_mut(&key) {
+            *count += 1;
+            continue;
+        }
+        let (object, release, by) = (user.object.reference(), chart.object.reference(), &user.by.reference);
+        let both = if chart.by.at == user.by.at { "both".to_owned() } else { chart.by.reference.to_string() };
+        let message = format!(
+            "in a cold start, {by} may never become ready: {object} needs its CRD, which the chart of {release} installs, and \
+             {by} applies {both}"
+        );
+        let place = user.object.node.get("kind").unwrap_or(&user.object.node);
+        let finding = Finding::warning(RULE.id, Label::new(user.by.place(place.span()), "needs its CRD"), message)
+            .related(chart.by.place(chart.object.span()), "this release installs the CRD")
+            .about(object);
+        findings.insert(key, (finding, 1));
+    }
+    let help = |count: usize| {
+        let others = match count - 1 {
+            0 => String::new(),
+            1 => "; the same applies to objects of another kind".to_owned(),
+            more => format!("; the same applies to objects of {more} other kinds"),
+        };
+        format!(
+            "move the custom resources to a Kustomization that depends on the one of the release: Flux does not apply a \
+             Kustomization with an unknown kind, so the release never comes{others}"
+        )
+    };
+    findings.into_values().map(|(finding, count)| finding.help(help(count))).collect()
 }
 
 /// Adds the inputs that Kustomizations and releases read from other appliers to the order. Returns the findings for
@@ -276,7 +357,7 @@ fn needs<'a>(view: &View<'a>, tree: &ApplierTree) -> Vec<Need<'a>> {
         let needs = listing.needs(&brought.objects);
         for (print, at) in &needs.custom_kinds {
             let providers = defined.get(print).map_or(&[][..], Vec::as_slice);
-            add(*at, providers, true, &|object| object.node.get("kind"), &|| "its CRD".to_owned());
+            add(*at, providers, true, &|object| object.node.get("kind"), &|| ITS_DEFINITION.to_owned());
         }
         for (namespace, at) in &listing.namespaces {
             let providers = namespaces.get(namespace).filter(|_| !view.has_namespace_without_applier(namespace));
@@ -309,25 +390,31 @@ fn provider_of_secret(view: &View<'_>, namespace: &str, name: &str) -> Option<us
     }
 }
 
-fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: bool) -> Option<Finding> {
+fn too_early(view: &View<'_>, provider: usize, needs: &[&Need<'_>], is_after: bool) -> Option<Finding> {
     let (first, rest) = needs.split_first()?;
     let provider = view.receiver.cluster.appliers.get(provider)?;
     let (object, user) = (first.object.object.reference(), &first.object.by);
-    let more = match rest.len() {
+    // A list has one need for each kind, namespace and Secret.
+    let key = |need: &Need<'_>| {
+        let kind = (need.what == ITS_DEFINITION).then(|| need.object.object.kind().to_owned());
+        (need.what.clone(), kind)
+    };
+    let others: BTreeSet<_> = rest.iter().map(|need| key(need)).filter(|other| *other != key(first)).collect();
+    let more = match others.len() {
         0 => String::new(),
-        1 => "; the same applies to another object".to_owned(),
-        more => format!("; the same applies to {more} other objects"),
+        1 => format!("; {} needs one more object of it", user.reference),
+        more => format!("; {} needs {more} more objects of it", user.reference),
     };
     let message = format!(
         "in a cold start, {} may apply {object} before {} exists, which {} applies{more}",
         user.reference, first.what, provider.reference
     );
-    let consequence = if first.refused {
-        "until it exists, Flux applies nothing of this Kustomization"
-    } else {
-        "until it exists, the pods of the object do not start"
-    };
     let (provider_name, user_name) = (&provider.reference, &user.reference);
+    let consequence = if first.refused {
+        format!("until it exists, Flux applies nothing else of {user_name}, and tries again after its interval")
+    } else {
+        format!("until it exists, the pods of the object do not start, and {user_name} is not ready")
+    };
     let help = if is_after {
         format!(
             "move it to {user_name} or to one of its dependencies, because {provider_name} is applied after \
@@ -340,6 +427,9 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
         Finding::warning(RULE.id, Label::new(first.place.clone(), format!("needs {}", first.what)), message)
             .help(help)
             .about(object);
+    if !first.refused {
+        finding.severity = Severity::Pedantic;
+    }
     let before = "in a cold start, ";
     let summary = format!(" appliers may apply objects before {} exists, which {provider_name} applies", first.what);
     finding = finding.caused_by(format!("{} {provider_name} {is_after}", first.what), before, summary);
@@ -352,22 +442,23 @@ fn too_early(view: &View<'_>, provider: usize, needs: &[Need<'_>], is_after: boo
     Some(finding)
 }
 
-fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
+fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> Option<Finding> {
+    let never = if severity == Severity::Error { "never becomes ready" } else { "may never become ready" };
     let (first, rest) = cycle.steps.split_first()?;
     let (waiting, wanted) = (order.name(first.from), order.name(first.to));
     let (place, message) = match &first.reason {
         Reason::Needs(place, what) => (
             place.clone(),
             format!(
-                "in a cold start, {waiting} never becomes ready: {what}, which {wanted} applies, and {wanted} waits for \
+                "in a cold start, {waiting} {never}: {what}, which {wanted} applies, and {wanted} waits for \
                  {waiting}"
             ),
         ),
-        Reason::HealthCheck(place) | Reason::DependsOn(place) => {
+        Reason::HealthCheck(place) | Reason::DependsOn(place, _) => {
             let message = if waiting == wanted {
-                format!("{waiting} never becomes ready: it waits for itself")
+                format!("{waiting} {never}: it waits for itself")
             } else {
-                format!("{waiting} never becomes ready: it waits for {wanted}, which waits for {waiting}")
+                format!("{waiting} {never}: it waits for {wanted}, which waits for {waiting}")
             };
             (place.clone(), message)
         }
@@ -375,6 +466,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
     };
     let help = "break one step of the cycle: remove a wait, or move the dependency to another Kustomization";
     let mut finding = Finding::warning(RULE.id, Label::new(place, "waits here"), message).help(help);
+    finding.severity = severity;
     for CycleStep { from, to, reason } in rest {
         let (one, other) = (order.name(*from), order.name(*to));
         match reason {
@@ -382,7 +474,9 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle) -> Option<Finding> {
                 finding = finding.related(place.clone(), format!("{what}, which {other} applies"));
             }
             Reason::HealthCheck(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
-            Reason::DependsOn(place) => finding = finding.related(place.clone(), format!("{one} depends on {other}")),
+            Reason::DependsOn(place, _) => {
+                finding = finding.related(place.clone(), format!("{one} depends on {other}"))
+            }
             Reason::AppliedByParent => {
                 if let Some(place) = order.position(*from) {
                     finding = finding.related(place, format!("{other} applies {one}"));

@@ -90,7 +90,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for set in view.applied_sets().filter(|set| set.by.kind == ApplierKind::ResourceSet) {
         for copy in set.makers() {
             for data in copied_data(copy.object) {
-                let Some(finding) = judge(view, &mut search, &copy, &data) else { continue };
+                let Some(finding) = judge(view, &mut search, &copy, &data, found) else { continue };
                 let (file, at) = (finding.at.span.file().path().to_owned(), finding.at.span.range().start);
                 let is_error = finding.severity == Severity::Error;
                 by_place.entry((file, at, is_error)).or_insert((finding, 0)).1 += 1;
@@ -112,6 +112,7 @@ fn judge<'a>(
     search: &mut MissingSearch<'_, 'a>,
     copy: &Applied<'a>,
     data: &CopiedData<'a>,
+    found: &mut Findings,
 ) -> Option<Finding> {
     let (by, set) = (copy.object.reference(), &copy.by.reference);
     let error =
@@ -135,7 +136,10 @@ fn judge<'a>(
             format!("move one of them to another manifest: {set} reads it before it applies any object, and fails");
         return Some(error(node.span(), message).help(help).related(received.object.span().clone(), "this object"));
     }
-    let missing = search.missing(*target).filter(|_| received.is_none())?;
+    if received.is_some() {
+        return None;
+    }
+    let missing = search.missing(*target, copy.by.object.as_ref(), found)?;
     let message = format!("{by} copies its data from {target}, which the cluster does not receive");
     let mut finding = error(node.span(), message);
     let mut help = format!("add it outside of {set}, or correct the name: {set} fails, and applies no object");

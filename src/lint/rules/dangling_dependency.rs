@@ -78,6 +78,10 @@ declare! {
     ///   wait: true
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies)
@@ -93,7 +97,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 if exists || !comes_from_manifests(wanted) {
                     continue;
                 }
-                let Some(missing) = search.missing(wanted) else { continue };
+                let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
                 let by = applied.object.reference();
                 let message = format!("{by} depends on {wanted}, which the cluster does not receive");
                 let finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);

@@ -101,7 +101,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         references.add(applied, health_checks(applied.object).filter(|check| has_namespace(check.target)));
     }
     let operated = OnceCell::new();
-    for dangling in references.dangling(&mut MissingSearch::on(view)) {
+    for dangling in references.dangling(&mut MissingSearch::on(view), found) {
         found.extend(finding(&dangling, || operated.get_or_init(|| Operated::on(view))));
     }
 }

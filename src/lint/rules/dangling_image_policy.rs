@@ -74,6 +74,10 @@ declare! {
     ///       range: 1.x
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: image update automations](https://fluxcd.io/flux/components/image/imageupdateautomations/)

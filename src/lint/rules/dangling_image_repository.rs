@@ -76,7 +76,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for policy in view.of_kind(groups::IMAGE, "ImagePolicy").filter(|policy| !is_suspended(policy)) {
         repositories.add(policy, image_repository_of(policy.object));
     }
-    for dangling in repositories.dangling(&mut MissingSearch::on(view)) {
+    for dangling in repositories.dangling(&mut MissingSearch::on(view), found) {
         let help = "add it, or correct the name: without it, no tag is selected and the images stay at their version";
         found.push(dangling.finding(RULE.id, "selects from the tags of", help));
     }

@@ -95,16 +95,16 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let others = secrets_of(provider.object);
         secrets.add(provider, others.filter(|secret| !used_by_sources.contains(&secret.target)));
     }
-    for dangling in providers.dangling(&mut search) {
+    for dangling in providers.dangling(&mut search, found) {
         let help = "add it in that namespace, or correct the name: without it, Flux drops each event of the Alert";
         found.push(dangling.finding(RULE.id, "sends events to", help));
     }
-    for dangling in sources.dangling(&mut search) {
+    for dangling in sources.dangling(&mut search, found) {
         let help = "correct the name or the namespace, or remove the entry: it matches no event";
         let finding = dangling.finding(RULE.id, "forwards events of", help);
         found.push(Finding { severity: Severity::Warning, ..finding });
     }
-    for dangling in secrets.dangling(&mut search) {
+    for dangling in secrets.dangling(&mut search, found) {
         let help = "add it; if another tool creates it, declare it below `external` in `.fleetwright.yaml`: without it, \
                     Flux drops each event for the Provider";
         let finding = dangling.finding(RULE.id, "reads", help);

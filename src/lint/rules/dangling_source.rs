@@ -63,6 +63,11 @@ declare! {
     ///     namespace: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. OCIRepositories are charts from Flux 2.3 on, and ExternalArtifacts are sources from
+    /// Flux 2.7 on.
+    ///
     /// ## Source
     ///
     /// [Flux: source reference](https://fluxcd.io/flux/components/kustomize/kustomizations/#source-reference)
@@ -80,7 +85,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
             if is_generated(view, wanted) {
                 continue;
             }
-            let Some(missing) = search.missing(wanted) else { continue };
+            let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
             found.push(missing.explain(finding(&applied, node, wanted), "add it, or correct the name"));
         }
     }

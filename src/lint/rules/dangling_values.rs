@@ -1,10 +1,18 @@
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
 use crate::base::finding::{Finding, Severity};
-use crate::kube::groups;
+use crate::flux::{Applied, ApplyMode};
+use crate::kube::{ObjectId, groups};
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
 use crate::lint::presence::missing::MissingSearch;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::refs::values_reference::{ValuesReference, values_of};
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
+use crate::yaml::Node;
 
 declare! {
     /// `valuesFrom` or `substituteFrom` references an object that the cluster does not receive in that namespace.
@@ -15,10 +23,14 @@ declare! {
     /// before its first object. The object must be in the namespace of the HelmRelease or Kustomization. A HelmRelease
     /// in `apps` cannot read a ConfigMap in `flux-system`.
     ///
-    /// The severity is warning for Secrets, because users often create them by hand. The rule reports nothing if one of
-    /// these may create the object: an ExternalSecret, a SealedSecret, a certificate, Kyverno, reflector annotations,
-    /// the `copyFrom` of a ResourceSet, a chart in that namespace, or a source without a local copy. It also ignores
-    /// objects that the configuration declares as `external`.
+    /// A HelmRelease also fails if the object has no key `valuesKey`, which is `values.yaml` by default.
+    ///
+    /// The severity is warning for Secrets, because users often create them by hand, and for a ConfigMap that no cluster
+    /// of the repository receives: a program that creates clusters often creates it, such as Terraform. The rule reports
+    /// nothing if one of these may create the object: an ExternalSecret, a SealedSecret, a certificate, Kyverno,
+    /// reflector annotations, the `copyFrom` of a ResourceSet, a chart in that namespace, or a source without a local
+    /// copy. The chart and the source must come first: Flux applies nothing of a Kustomization before it has read its
+    /// variables. The rule also ignores objects that the configuration declares as `external`.
     ///
     /// ## How to fix it
     ///
@@ -70,37 +82,136 @@ declare! {
     ///       name: cache-values
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: values references](https://fluxcd.io/flux/components/helm/helmreleases/#values-references)
-    "dangling-values", Error, "`valuesFrom` or `substituteFrom` references an object that the cluster does not receive", Check::Cluster(check),
+    "dangling-values", Error, "`valuesFrom` or `substituteFrom` references an object or a key that the cluster does not receive", Check::Fleet(check),
 }
 
-fn check(view: &View<'_>, found: &mut Findings) {
+/// A reference to an object that a cluster does not receive.
+struct Dangling<'a> {
+    wanted: ObjectId<'a>,
+    finding: Finding,
+    is_mistake: bool,
+}
+
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
+    let of_view = |view| {
+        let mut found = Findings::default();
+        let dangling = judge(view, &mut found);
+        (dangling, found)
+    };
+    let all: Vec<(Vec<Dangling<'_>>, Findings)> = fleet.views.par_iter().map(of_view).collect();
+    let mut certain: BTreeMap<ObjectId<'_>, bool> = BTreeMap::new();
+    for dangling in all.iter().flat_map(|(dangling, _)| dangling) {
+        let is_certain =
+            certain.entry(dangling.wanted).or_insert_with(|| is_received_somewhere(fleet, dangling.wanted));
+        *is_certain |= dangling.is_mistake;
+    }
+    for (dangling, of_view) in all {
+        found.merge(of_view);
+        for Dangling { wanted, mut finding, .. } in dangling {
+            // Users often create Secrets by hand, and programs that create clusters create what every cluster needs.
+            if wanted.kind == "Secret" || certain.get(&wanted) != Some(&true) {
+                finding.severity = Severity::Warning;
+            }
+            found.push(finding);
+        }
+    }
+}
+
+/// Returns whether a cluster of the repository has an object, so that it was forgotten on another cluster.
+fn is_received_somewhere(fleet: &Fleet<'_>, wanted: ObjectId<'_>) -> bool {
+    let has = |view: &View<'_>| match view.presence(wanted.group, wanted.kind, wanted.namespace, wanted.name) {
+        Presence::Received(_) => true,
+        Presence::Produced(produced) => produced.by.is_some(),
+        Presence::BuiltIn | Presence::Unknown(_) | Presence::Missing => false,
+    };
+    let is_checked = |name: &str| fleet.views.iter().any(|view| *view.receiver.cluster.name == *name);
+    let others = fleet.repo.clusters.iter().filter(|cluster| !is_checked(&cluster.name));
+    fleet.views.iter().any(has)
+        || others
+            .flat_map(|cluster| &cluster.applied_sets)
+            .any(|set| set.objects.iter().any(|object| ObjectId::of(object) == wanted))
+}
+
+fn judge<'a>(view: &View<'a>, found: &mut Findings) -> Vec<Dangling<'a>> {
     let mut search = MissingSearch::on(view);
+    let mut dangling = Vec::new();
     let releases = view.of_kind(groups::HELM, "HelmRelease");
     for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization").chain(releases) {
-        let is_release = applied.object.kind() == "HelmRelease";
-        for ValuesReference { node, target: wanted, optional } in values_of(applied.object) {
-            // The build of a Kustomization reports its missing ConfigMaps.
-            let is_judged = is_release || wanted.kind == "Secret";
-            let exists = || view.find("", wanted.kind, wanted.namespace, wanted.name).is_some();
-            if optional || !is_judged || exists() {
+        for reference in values_of(applied.object).filter(|reference| !reference.optional) {
+            let wanted = reference.target;
+            if let Some(finding) = missing_key(view, &applied, &reference) {
+                found.push(on_cluster(view, finding));
                 continue;
             }
-            let Some(missing) = search.missing(wanted) else { continue };
+            if view.get(wanted).is_some() {
+                continue;
+            }
+            let Some(missing) = search.missing(wanted, Some(applied.object), found) else { continue };
             let by = applied.object.reference();
             let message = format!("{by} reads values from {wanted}, which the cluster does not receive");
-            let mut finding = Finding::error(RULE.id, applied.by.place(node.span()), message).about(by);
+            let finding = Finding::error(RULE.id, applied.by.place(reference.node.span()), message).about(by);
             let help = if wanted.kind == "Secret" {
-                finding.severity = Severity::Warning;
                 "add it, or set `optional: true`; if another tool creates it, declare it below `external` in \
                  `.fleetwright.yaml`"
             } else {
                 "add it in that namespace, or set `optional: true`; if another tool creates it, declare it below \
                  `external` in `.fleetwright.yaml`"
             };
-            found.push(missing.explain(finding, help));
+            let finding = on_cluster(view, missing.explain(finding, help));
+            // Programs that create clusters often create variables, whatever exists in other namespaces.
+            let is_mistake = applied.object.kind() == "HelmRelease" && missing.is_certain_mistake();
+            dangling.push(Dangling { wanted, finding, is_mistake });
         }
     }
+    dangling
+}
+
+/// The finding of a key that a HelmRelease reads and that an object certainly lacks.
+fn missing_key(view: &View<'_>, applied: &Applied<'_>, reference: &ValuesReference<'_>) -> Option<Finding> {
+    let key = reference.key?;
+    let ObjectId { kind, namespace, name, .. } = reference.target;
+    let received = view.get(reference.target)?;
+    // Another program may add keys.
+    if received.apply_mode() != ApplyMode::Applied {
+        return None;
+    }
+    let known = |kind: &str, namespace: &str, name: &str| view.config_object(kind, namespace, name);
+    let object = view.producers().find(kind, namespace, name, &known).filter(|found| !found.open)?.object;
+    // Kubernetes merges `stringData` into the `data` of a Secret.
+    let fields = if kind == "Secret" { &["data", "stringData"][..] } else { &["data"] };
+    let entries = fields.iter().flat_map(|field| object.node.get(field).map_or(&[][..], Node::entries));
+    let keys: Vec<&str> = entries.map(|entry| &*entry.key).collect();
+    if keys.contains(&key) || keys.iter().chain([&key]).any(|key| key.contains('$')) {
+        return None;
+    }
+    let place = applied.by.place(reference.key_node.unwrap_or(reference.node).span());
+    let message = format!("{} has no key `{key}`", reference.target);
+    let help = match keys.as_slice() {
+        [] => "add the key, or set `optional: true`: without it, Flux does not install the release".to_owned(),
+        [only] => format!(
+            "set `valuesKey: {only}`, add the key, or set `optional: true`: without it, Flux does not install the release"
+        ),
+        many => format!(
+            "add the key, set `valuesKey` to one of `{}`, or set `optional: true`: without it, Flux does not install \
+             the release",
+            many.join("`, `")
+        ),
+    };
+    let by = applied.object.reference();
+    let finding = Finding::error(RULE.id, place, message).help(help).about(by);
+    Some(finding.related(received.by.place(received.object.span()), "this object"))
+}
+
+fn on_cluster(view: &View<'_>, mut finding: Finding) -> Finding {
+    if view.is_whole() {
+        finding.clusters.push(view.receiver.to_string().into());
+    }
+    finding
 }

@@ -46,6 +46,10 @@ declare! {
     ///   namespace: default
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: target namespace](https://fluxcd.io/flux/components/kustomize/kustomizations/#target-namespace);

@@ -85,6 +85,11 @@ declare! {
     ///     name: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. `deletionPolicy` exists from Flux 2.5 on. For older versions, the help names another
+    /// remedy.
+    ///
     /// ## Source
     ///
     /// [Flux: deletion policy](https://fluxcd.io/flux/components/kustomize/kustomizations/#deletion-policy)
@@ -115,7 +120,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
         let Some(maker) = maker_of(view, &connections, config, namespace) else { continue };
         if goes_together(view, &tree, applier, &maker) {
-            found.push(finding(applier, config, &maker));
+            found.push(finding(applier, config, &maker, remedy(view)));
         }
     }
 }
@@ -196,15 +201,33 @@ fn goes_together(view: &View<'_>, tree: &ApplierTree, applier: &Applier, maker: 
     false
 }
 
-fn finding(applier: &Applier, (kind, name): (&str, &Node), maker: &Applied<'_>) -> Finding {
+/// The first release of Flux whose Kustomizations have the field `deletionPolicy`.
+const DELETION_POLICY_SINCE: (u64, u64) = (2, 5);
+
+/// The remedy that the Flux of the cluster knows.
+fn remedy(view: &View<'_>) -> &'static str {
+    match view.has_flux(DELETION_POLICY_SINCE) {
+        Some(false) => {
+            "suspend it before you remove it, so that its deletion leaves its objects: without the kubeconfig its deletion \
+             fails, and Flux retries it without end"
+        }
+        Some(true) => {
+            "set `spec.deletionPolicy: Orphan`: without the kubeconfig its deletion fails, and Flux retries it without end"
+        }
+        None => {
+            "set `spec.deletionPolicy: Orphan` (since Flux 2.5): without the kubeconfig its deletion fails, and Flux retries \
+             it without end"
+        }
+    }
+}
+
+fn finding(applier: &Applier, (kind, name): (&str, &Node), maker: &Applied<'_>, help: &str) -> Finding {
     let place = own_position(applier, name.span());
     let message = format!(
         "{} is pruned together with the {kind} `{}` that it needs to delete its objects",
         applier.reference,
         name.text().unwrap_or_default()
     );
-    let help =
-        "set `spec.deletionPolicy: Orphan`: without the kubeconfig its deletion fails, and Flux retries it without end";
     Finding::warning(RULE.id, Label::new(place, "needed for the deletion"), message)
         .related(
             maker.by.place(maker.object.span()),

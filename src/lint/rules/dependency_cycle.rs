@@ -93,6 +93,10 @@ declare! {
     ///     name: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [kustomize-controller#1712](https://github.com/fluxcd/kustomize-controller/issues/1712)

@@ -53,6 +53,10 @@ declare! {
     ///     name: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [YAML 1.2, 3.2.1.3](https://yaml.org/spec/1.2.2/#3213-node-comparison)

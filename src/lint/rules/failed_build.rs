@@ -40,6 +40,11 @@ declare! {
     /// resources: []
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. The build is that of kustomize 5.8, which Flux 2.8 and 2.9 contain. Older versions
+    /// differ in details.
+    ///
     /// ## Source
     ///
     /// [kustomize: patches](https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/patches/)

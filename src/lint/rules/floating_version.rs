@@ -63,6 +63,10 @@ declare! {
     ///   interval: 1h
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: chart version](https://fluxcd.io/flux/components/helm/helmreleases/#chart-template),

@@ -106,6 +106,10 @@ declare! {
     ///       name: spoke
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [flux2#3499](https://github.com/fluxcd/flux2/issues/3499)

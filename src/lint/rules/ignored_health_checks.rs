@@ -1,9 +1,11 @@
-use crate::base::finding::Finding;
-use crate::flux::{Applied, is_kustomization};
-use crate::lint::context::Context;
+use crate::base::finding::{Finding, Severity};
+use crate::flux::State;
+use crate::kube::{Object, ObjectId, groups};
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
+use crate::lint::order::apply_order::checked_object;
 use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
 use crate::yaml::Node;
 
 declare! {
@@ -14,6 +16,9 @@ declare! {
     /// With `wait: true` Flux checks the objects that the Kustomization itself applies, and does not read
     /// `healthChecks`. It does not wait for other objects that `healthChecks` references, such as the Deployment of a
     /// chart or an object on another path.
+    ///
+    /// The severity is pedantic if the Kustomization applies all objects in `healthChecks` itself, because Flux checks
+    /// them in any case, and if its objects are unknown.
     ///
     /// ## How to fix it
     ///
@@ -34,12 +39,18 @@ declare! {
     ///       name: shop
     ///       namespace: shop
     ///   interval: 1h
-    ///   path: ./shop
+    ///   path: ./clusters/example/shop
     ///   prune: true
     ///   sourceRef:
     ///     kind: GitRepository
     ///     name: flux-system
     ///   wait: true
+    /// # shop/cart.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: cart
+    ///   namespace: flux-system
     /// ```
     ///
     /// ## Good
@@ -52,40 +63,76 @@ declare! {
     ///   namespace: flux-system
     /// spec:
     ///   interval: 1h
-    ///   path: ./shop
+    ///   path: ./clusters/example/shop
     ///   prune: true
     ///   sourceRef:
     ///     kind: GitRepository
     ///     name: flux-system
     ///   wait: true
+    /// # shop/cart.yaml
+    /// apiVersion: v1
+    /// kind: ConfigMap
+    /// metadata:
+    ///   name: cart
+    ///   namespace: flux-system
     /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
     ///
     /// ## Source
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
-    "ignored-health-checks", Warning, "`wait: true` disables `healthChecks`", Check::Object(check),
+    "ignored-health-checks", Warning, "`wait: true` disables `healthChecks`", Check::Cluster(check),
 }
 
-fn check(applied: &Applied<'_>, _context: Context<'_>, found: &mut Findings) {
-    let object = applied.object;
-    if !is_kustomization(object) || ["wait", "healthChecks"].iter().any(|field| applied.completion.mentions(field)) {
-        return;
+fn check(view: &View<'_>, found: &mut Findings) {
+    for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization") {
+        let (object, completion) = (applied.object, applied.completion);
+        if ["wait", "healthChecks"].iter().any(|field| completion.mentions(field)) {
+            continue;
+        }
+        let spec = object.node.get("spec");
+        let (Some(wait), Some(checks)) =
+            (spec.and_then(|spec| spec.get("wait")), spec.and_then(|spec| spec.entry("healthChecks")))
+        else {
+            continue;
+        };
+        if flag(wait) != Some(true) || !is_list(&checks.node) {
+            continue;
+        }
+        let other = object_of_another(view, object, &checks.node);
+        let message = match other {
+            Some(_) => format!("Flux does not read the `healthChecks` of {}", object.reference()),
+            None => format!("the `healthChecks` of {} have no effect", object.reference()),
+        };
+        let mut finding = Finding::warning(RULE.id, applied.by.place(&checks.key_span()), message)
+            .related(applied.by.place(wait.span()), "it waits for its own objects")
+            .about(object.reference());
+        if let Some(other) = other {
+            finding = finding
+                .related(applied.by.place(other.span()), "it does not apply this object")
+                .help("remove one of them: with `wait: true` Flux checks only the objects that it applies");
+        } else {
+            finding.severity = Severity::Pedantic;
+            finding = finding.help("remove them: with `wait: true` Flux checks all objects that it applies");
+        }
+        let key = if other.is_some() { "other" } else { "own" };
+        found.push(finding.caused_by(key, "", " Kustomizations have `healthChecks` that Flux does not read"));
     }
-    let (Some(wait), Some(checks)) = (
-        object.node.at_keys(&["spec", "wait"]),
-        object.node.at_keys(&["spec"]).and_then(|spec| spec.entry("healthChecks")),
-    ) else {
-        return;
+}
+
+/// The first health check of an object that the Kustomization does not apply, if its objects are known.
+fn object_of_another<'a>(view: &View<'a>, kustomization: &Object, checks: &'a Node) -> Option<&'a Node> {
+    let reference = kustomization.reference();
+    let sets = &view.receiver.cluster.applied_sets;
+    let own = sets.iter().find(|set| set.by.reference == reference).filter(|set| set.by.state == State::Built)?;
+    let applies = |check: &&Node| {
+        let target = checked_object(check, kustomization).settled();
+        own.objects.iter().any(|object| ObjectId::of(object).settled() == target)
     };
-    if flag(wait) != Some(true) || !is_list(&checks.node) {
-        return;
-    }
-    let message = format!("Flux does not read the `healthChecks` of {}", object.reference());
-    let finding = Finding::warning(RULE.id, checks.key_span(), message)
-        .related(wait.span().clone(), "it waits for its own objects")
-        .help("remove one of them: with `wait: true` Flux checks only the objects that it applies")
-        .about(object.reference());
-    found.push(finding.caused_by("", "", " Kustomizations have `healthChecks` that Flux does not read"));
+    checks.items().iter().find(|check| !applies(check))
 }
 
 fn is_list(checks: &Node) -> bool {

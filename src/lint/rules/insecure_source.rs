@@ -47,6 +47,10 @@ declare! {
     ///   url: https://git.example.com/acme/shop.git
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: GitRepository URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),

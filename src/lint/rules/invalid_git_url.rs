@@ -51,6 +51,10 @@ declare! {
     ///   url: ssh://git@git.example.com/acme/apps.git
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: Git repositories, URL](https://fluxcd.io/flux/components/source/gitrepositories/#url),

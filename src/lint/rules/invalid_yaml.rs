@@ -40,6 +40,10 @@ declare! {
     ///   greeting: "hello"
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [YAML 1.2](https://yaml.org/spec/1.2.2/)

@@ -1,8 +1,7 @@
-use crate::flux::Applied;
 use crate::kube::groups;
-use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, pedantic};
+use crate::lint::view::View;
 
 declare! {
     /// A HelmRepository has `type: oci`.
@@ -50,19 +49,26 @@ declare! {
     ///   url: oci://registry.example.com/charts/cache
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.3, until now. HelmReleases have `chartRef` from this version on.
+    ///
     /// ## Source
     ///
     /// [Flux: Helm OCI repository](https://fluxcd.io/flux/components/source/helmrepositories/#helm-oci-repository)
-    "legacy-oci-helm-repository", Pedantic, "a HelmRepository has `type: oci`", Check::Object(check),
+    "legacy-oci-helm-repository", Pedantic, "a HelmRepository has `type: oci`", Check::Cluster(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
-    let object = applied.object;
-    if !object.is(groups::SOURCE, "HelmRepository") {
-        return;
+/// The first release of Flux whose HelmReleases can read a chart from an OCIRepository.
+const CHART_REF_SINCE: (u64, u64) = (2, 3);
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    for applied in view.of_kind(groups::SOURCE, "HelmRepository") {
+        let object = applied.object;
+        let kind = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("oci"));
+        let Some(kind) = kind.filter(|_| view.has_flux(CHART_REF_SINCE) != Some(false)) else { continue };
+        let message = format!("{} has `type: oci`", object.reference());
+        let help = "use an OCIRepository and `spec.chartRef` (since Flux 2.3): this type is in maintenance mode";
+        found.push(pedantic(RULE.id, kind.span().clone(), message).help(help).about(object.reference()));
     }
-    let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("oci")) else { return };
-    let message = format!("{} has `type: oci`", object.reference());
-    let help = "use an OCIRepository and `spec.chartRef`: this type is in maintenance mode";
-    found.push(pedantic(RULE.id, kind.span().clone(), message).help(help).about(object.reference()));
 }

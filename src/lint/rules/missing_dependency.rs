@@ -1,20 +1,16 @@
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{Applied, Applier, ApplierKind};
+use crate::flux::{Applier, ApplierKind};
 use crate::kube::Object;
 use crate::lint::facts::distinct::memory_address;
-use crate::lint::facts::inputs::Input;
 use crate::lint::facts::own_position::own_position;
 use crate::lint::findings::Findings;
-use crate::lint::order::applier_tree::ApplierTree;
-use crate::lint::order::apply_order::ApplyOrder;
+use crate::lint::order::late_uses::{LateUse, LateUses};
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
-use crate::text::Span;
-use crate::yaml::{Entry, Node};
+use crate::yaml::Entry;
 
 declare! {
     /// A Kustomization uses an object that only another Kustomization applies, and does not depend on it.
@@ -26,11 +22,14 @@ declare! {
     /// fails at first if its source or values are applied later, and then waits for its next interval. With `wait:
     /// true` the Kustomization runs into its timeout.
     ///
-    /// The rule checks sources, CRDs, and the ConfigMaps and Secrets that contain values. Direct and transitive
+    /// The rule checks sources, CRDs, and the ConfigMaps and Secrets that contain values. It knows the API groups of the
+    /// CRDs that well-known charts install. Direct and transitive
     /// dependencies count, and so do the dependencies of the Kustomizations that apply this one, and the objects that
     /// those apply themselves. The rule reports nothing if one Kustomization applies both objects, or if the consumer
-    /// applies the provider: a dependency cannot help there. It reports one finding for each pair of Kustomizations. If
-    /// one Kustomization applies many consumers and could wait for all of them, it reports one finding.
+    /// applies the provider: a dependency cannot help there. If the two wait for each other,
+    /// [bootstrap-order](bootstrap-order.md) reports them. It reports one finding for each pair of Kustomizations, and one
+    /// finding for more than three consumers of one provider. It ignores the CRDs of charts that a helmfile in the
+    /// repository names, because it usually installs them before Flux starts.
     ///
     /// ## How to fix it
     ///
@@ -157,40 +156,15 @@ declare! {
     ///   interval: 1h
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: dependencies](https://fluxcd.io/flux/components/kustomize/kustomizations/#dependencies)
     "missing-dependency", Warning, "a Kustomization uses an object of another Kustomization and does not depend on it",
     Check::Cluster(check),
-}
-
-/// The uses of objects between appliers, by the positions of consumer and provider.
-struct Uses<'v, 'a> {
-    view: &'v View<'a>,
-    order: OnceCell<Order<'a>>,
-    pairs: BTreeMap<(usize, usize), Use<'a>>,
-}
-
-/// The tree of appliers, and the order that results from it.
-struct Order<'a> {
-    tree: ApplierTree,
-    order: ApplyOrder<'a>,
-}
-
-/// The uses of a provider's objects by one consumer.
-struct Use<'a> {
-    /// The consumer.
-    by: &'a Arc<Applier>,
-    /// The first used object.
-    thing: Applied<'a>,
-    /// The place of its first use.
-    at: Span,
-    /// The number of uses.
-    count: usize,
-    /// The topmost ancestor of the consumer that could depend on the provider instead.
-    above: Option<&'a Arc<Applier>>,
-    /// Whether the provider comes after the consumer.
-    is_late: bool,
 }
 
 /// The largest number of consumers of one Kustomization with separate findings. More of them get one finding at their
@@ -201,101 +175,36 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() {
         return;
     }
-    let mut uses = Uses { view, order: OnceCell::new(), pairs: BTreeMap::new() };
-    for Input { by, thing, node, .. } in view.inputs() {
-        uses.add(by, *thing, node);
-    }
-    uses.add_custom_resources();
-    let Uses { pairs, .. } = uses;
-    if pairs.is_empty() {
-        return;
-    }
-    // An object that a second applier applies too does not require the first one.
-    let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
-    let single = pairs.into_values().filter(|one| !twice.contains(&memory_address(one.thing.object)));
-    let mut groups: BTreeMap<(Option<usize>, usize), Vec<Use<'_>>> = BTreeMap::new();
-    for one in single {
+    let mut groups: BTreeMap<(Option<usize>, usize), Vec<LateUse<'_>>> = BTreeMap::new();
+    for one in LateUses::of(view).into_uses() {
         groups.entry((one.above.map(|above| above.at), one.thing.by.at)).or_default().push(one);
     }
     for uses in groups.values() {
         match uses.first().and_then(|first| first.above).filter(|_| uses.len() > MAX_SEPARATE) {
             Some(above) => found.extend(finding_at_parent(above, uses)),
+            None if uses.len() > MAX_SEPARATE => found.extend(finding_of_all(uses)),
             None => found.extend(uses.iter().filter_map(finding)),
         }
     }
 }
 
-impl<'a> Uses<'_, 'a> {
-    /// Adds the custom resources as consumers of their CRDs.
-    fn add_custom_resources(&mut self) {
-        for definition in self.view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
-            let text = |keys: &[&str]| definition.object.text_at(keys);
-            let (Some(group), Some(kind)) = (text(&["spec", "group"]), text(&["spec", "names", "kind"])) else {
-                continue;
-            };
-            for applied in self.view.of_kind(group, kind) {
-                self.add(applied.by, definition, applied.object.node.get("kind").unwrap_or(&applied.object.node));
-            }
-        }
-    }
-
-    /// Adds the use of an object by an applier, unless the order already guarantees that the object comes first.
-    fn add(&mut self, by: &'a Arc<Applier>, thing: Applied<'a>, node: &Node) {
-        let (consumer, provider) = (by.at, thing.by.at);
-        if let Some(known) = self.pairs.get_mut(&(consumer, provider)) {
-            known.count += 1;
-            return;
-        }
-        // The provider is usually an ancestor of the consumer, which is cheap to check without the complete order.
-        if consumer == provider || !can_wait(by, thing.by) || is_ancestor(thing.by, by) {
-            return;
-        }
-        let Order { tree, order } = self.order.get_or_init(|| {
-            let tree = ApplierTree::when_running(self.view);
-            Order { order: ApplyOrder::new(self.view, &tree), tree }
-        });
-        if !order.is_before(provider, consumer) && !tree.is_ancestor(consumer, provider) {
-            let is_late = order.is_before(consumer, provider);
-            let could_wait = |above: &&Arc<Applier>| {
-                let at = above.at;
-                at != provider
-                    && can_wait(above, thing.by)
-                    && !tree.is_ancestor(at, provider)
-                    && !order.is_before(at, provider)
-            };
-            let lineage = std::iter::successors(by.parent_applier.as_ref(), |above| above.parent_applier.as_ref());
-            let above = lineage.take_while(could_wait).last();
-            let at = by.place(node.span());
-            self.pairs.insert((consumer, provider), Use { by, thing, at, count: 1, above, is_late });
-        }
-    }
-}
-
-/// Returns whether one applier applies another one, directly or not.
-fn is_ancestor(one: &Applier, other: &Applier) -> bool {
-    std::iter::successors(other.parent_applier.as_ref(), |above| above.parent_applier.as_ref())
-        .any(|above| above.at == one.at)
-}
-
-/// Returns whether one applier can depend on another one. A Kustomization can depend only on Kustomizations.
-fn can_wait(consumer: &Applier, provider: &Applier) -> bool {
-    match consumer.kind {
-        ApplierKind::Kustomization => provider.kind == ApplierKind::Kustomization,
-        ApplierKind::ResourceSet => matches!(provider.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet),
-        ApplierKind::Bootstrap | ApplierKind::FluxInstance | ApplierKind::Folder => false,
-    }
-}
-
-fn finding(one: &Use<'_>) -> Option<Finding> {
-    let Use { by, thing, at, count, is_late, .. } = one;
+fn finding(one: &LateUse<'_>) -> Option<Finding> {
+    let LateUse { by, thing, custom_resource, at, is_late, .. } = one;
     let consumer = by.object.as_ref()?;
     let (used, provider) = (thing.object.reference(), &thing.by.reference);
-    let others = match count - 1 {
+    let others = match one.count() - 1 {
         0 => String::new(),
         1 => " and one more object".into(),
         others => format!(" and {others} more objects"),
     };
-    let message = format!("{} uses {used}{others} of {provider} and does not depend on it", by.reference);
+    let message = match custom_resource {
+        Some(user) => format!(
+            "{} applies {}, whose CRD the chart of {used} installs, and does not depend on {provider}",
+            by.reference,
+            user.object.reference()
+        ),
+        None => format!("{} uses {used}{others} of {provider} and does not depend on it", by.reference),
+    };
     let help = if *is_late {
         let own = &by.reference;
         format!("move it to {own} or to one of its dependencies: {provider} waits for {own}, which fails until then")
@@ -310,30 +219,63 @@ fn finding(one: &Use<'_>) -> Option<Finding> {
 }
 
 /// Creates one finding for many consumers, at the parent that applies them.
-fn finding_at_parent(above: &Arc<Applier>, uses: &[Use<'_>]) -> Option<Finding> {
+fn finding_at_parent(above: &Arc<Applier>, uses: &[LateUse<'_>]) -> Option<Finding> {
     let (first, parent) = (uses.first()?, above.object.as_ref()?);
-    let (object, provider) = (first.thing.object.reference(), &first.thing.by.reference);
-    let is_one =
-        uses.iter().all(|one| one.count == 1 && memory_address(one.thing.object) == memory_address(first.thing.object));
-    let is_plain = uses.iter().all(|one| one.by.kind == ApplierKind::Kustomization);
-    let kinds = if is_plain { "Kustomizations" } else { "objects" };
-    let others = if is_one { "" } else { " and more" };
     let message = format!(
-        "{} {kinds} that {} applies use {object}{others} of {provider} and do not depend on it",
+        "{} {} that {} applies use {} and do not depend on it",
         uses.len(),
-        above.reference
+        kinds_of(uses),
+        above.reference,
+        used_by_all(first, uses)
     );
     let help = format!(
         "add {} to `dependsOn` here, or in each of them: on a new cluster it may be applied later, and they fail until \
          then",
         in_words(first.thing.by, parent)
     );
-    let mut finding =
-        Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
+    let finding = Finding::warning(RULE.id, place_in(above, parent), message).help(help).about(above.reference.clone());
+    Some(with_places(finding, first, uses))
+}
+
+/// Creates one finding for many consumers without a common parent that could wait.
+fn finding_of_all(uses: &[LateUse<'_>]) -> Option<Finding> {
+    let first = uses.first()?;
+    let (provider, consumer) = (&first.thing.by.reference, first.by.object.as_ref()?);
+    let message = format!("{} {} use {} and do not depend on it", uses.len(), kinds_of(uses), used_by_all(first, uses));
+    let late = uses.iter().filter(|one| one.is_late).count();
+    let help = if late > 0 {
+        format!("move it to a Kustomization that all of them can depend on: {provider} waits for {late} of them")
+    } else {
+        format!(
+            "add {provider} to `dependsOn` of each of them: on a new cluster it may be applied later, and they fail \
+             until then"
+        )
+    };
+    let finding = Finding::warning(RULE.id, place_in(first.by, consumer), message);
+    Some(with_places(finding.help(help).about(first.by.reference.clone()), first, uses))
+}
+
+fn kinds_of(uses: &[LateUse<'_>]) -> &'static str {
+    let is_plain = uses.iter().all(|one| one.by.kind == ApplierKind::Kustomization);
+    if is_plain { "Kustomizations" } else { "objects" }
+}
+
+/// The used objects as text for a message.
+fn used_by_all(first: &LateUse<'_>, uses: &[LateUse<'_>]) -> String {
+    let (object, provider) = (first.thing.object.reference(), &first.thing.by.reference);
+    let is_same = |one: &LateUse<'_>| memory_address(one.thing.object) == memory_address(first.thing.object);
+    let is_one = uses.iter().all(|one| one.count() == 1 && is_same(one));
+    let others = if is_one { "" } else { " and more" };
+    let chart = if first.custom_resource.is_some() { "the CRDs of the chart of " } else { "" };
+    format!("{chart}{object}{others} of {provider}")
+}
+
+fn with_places(mut finding: Finding, first: &LateUse<'_>, uses: &[LateUse<'_>]) -> Finding {
     for one in uses.iter().take(MAX_SEPARATE) {
         finding = finding.related(one.at.clone(), format!("used by {}", one.by.reference));
     }
-    Some(finding.related(first.thing.by.place(first.thing.object.span()), format!("applied by {provider}")))
+    let provider = &first.thing.by.reference;
+    finding.related(first.thing.by.place(first.thing.object.span()), format!("applied by {provider}"))
 }
 
 /// The place of `dependsOn` of an applier.

@@ -1,8 +1,7 @@
-use crate::flux::Applied;
 use crate::kube::groups;
-use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare, missing_in_spec, pedantic};
+use crate::lint::view::View;
 
 declare! {
     /// A HelmRelease does not enable drift detection.
@@ -49,26 +48,35 @@ declare! {
     ///     mode: enabled
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.2, until now. HelmReleases have `driftDetection` from this version on, in `v2beta2` and `v2`.
+    ///
     /// ## Source
     ///
     /// [Flux: drift detection](https://fluxcd.io/flux/components/helm/helmreleases/#drift-detection)
-    "missing-drift-detection", Pedantic, "a HelmRelease does not enable drift detection", Check::Object(check),
+    "missing-drift-detection", Pedantic, "a HelmRelease does not enable drift detection", Check::Cluster(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
-    let release = applied.object;
-    let is_release = release.is(groups::HELM, "HelmRelease");
-    if !is_release || applied.completion.mentions("driftDetection") {
-        return;
+/// The first release of Flux whose HelmReleases have the field `driftDetection`, from `v2beta2` on.
+const SINCE: (u64, u64) = (2, 2);
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    for applied in view.of_kind(groups::HELM, "HelmRelease") {
+        let release = applied.object;
+        let is_unknown_field = release.api_version().ends_with("/v2beta1") || view.has_flux(SINCE) == Some(false);
+        if is_unknown_field || applied.completion.mentions("driftDetection") {
+            continue;
+        }
+        let place = match release.node.at_keys(&["spec", "driftDetection", "mode"]) {
+            None => missing_in_spec(release, "driftDetection"),
+            // An empty mode is the default, `disabled`.
+            Some(mode) if mode.is_null() || matches!(mode.text(), Some("disabled" | "")) => mode.span().clone().into(),
+            Some(_) => continue,
+        };
+        let message = format!("{} does not detect drift", release.reference());
+        let help = "set `spec.driftDetection.mode` to `enabled` or `warn`: otherwise Flux does not notice changes on the \
+                    cluster";
+        found.push(pedantic(RULE.id, place, message).help(help).about(release.reference()));
     }
-    let place = match release.node.at_keys(&["spec", "driftDetection", "mode"]) {
-        None => missing_in_spec(release, "driftDetection"),
-        // An empty mode is the default, `disabled`.
-        Some(mode) if mode.is_null() || matches!(mode.text(), Some("disabled" | "")) => mode.span().clone().into(),
-        Some(_) => return,
-    };
-    let message = format!("{} does not detect drift", release.reference());
-    let help =
-        "set `spec.driftDetection.mode` to `enabled` or `warn`: otherwise Flux does not notice changes on the cluster";
-    found.push(pedantic(RULE.id, place, message).help(help).about(release.reference()));
 }

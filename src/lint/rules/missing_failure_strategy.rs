@@ -16,12 +16,13 @@ declare! {
     /// objects that depend on the release wait too.
     ///
     /// `remediation.retries` retries after an uninstall or a rollback. The strategy `RetryOnFailure` retries in place,
-    /// without a limit. The rule reports nothing if helm-controller retries by default (`DefaultToRetryOnFailure`).
+    /// without a limit. Flux 2.7 introduced it, for `helm.toolkit.fluxcd.io/v2` only. The rule reports nothing if
+    /// helm-controller retries by default (`DefaultToRetryOnFailure`, an option since Flux 2.8).
     ///
     /// ## How to fix it
     ///
-    /// Set `install.strategy.name` and `upgrade.strategy.name` to `RetryOnFailure`, or set `remediation.retries` for
-    /// both.
+    /// From Flux 2.7, set `install.strategy.name` and `upgrade.strategy.name` to `RetryOnFailure`. Before, set
+    /// `remediation.retries` for both.
     ///
     /// ## Bad
     ///
@@ -59,6 +60,11 @@ declare! {
     ///       name: RetryOnFailure
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. The help proposes `RetryOnFailure` for `v2` from Flux 2.7 on, and
+    /// `remediation.retries` otherwise.
+    ///
     /// ## Source
     ///
     /// [Flux: configuring failure handling](https://fluxcd.io/flux/components/helm/helmreleases/#configuring-failure-handling)
@@ -83,13 +89,36 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         let actions = stuck.join(" or ");
         let message = format!("{} does not retry a failed {actions}", release.reference());
-        let fields: Vec<String> = stuck.iter().map(|action| format!("`{action}.strategy.name`")).collect();
-        let help = format!("set {} to `RetryOnFailure`, or set `remediation.retries`", fields.join(" and "));
+        let has_strategy = match release.api_version().rsplit('/').next() {
+            Some("v2") => view.has_flux(STRATEGY_SINCE),
+            _ => Some(false),
+        };
         let field = stuck.iter().find_map(|action| field_of(release, action)).map(|node| node.span().clone().into());
-        let place = field.unwrap_or_else(|| missing_in_spec(release, &format!("{}.strategy", stuck[0])));
+        let absent = if has_strategy == Some(true) { "strategy" } else { "remediation" };
+        let place = field.unwrap_or_else(|| missing_in_spec(release, &format!("{}.{absent}", stuck[0])));
+        let help = remedy(&stuck, has_strategy);
         let finding = Finding::warning(RULE.id, place, message).help(help).about(release.reference());
-        let finding = finding.caused_by(&*actions, "", format!(" HelmReleases do not retry a failed {actions}"));
+        // Releases of another version have another remedy.
+        let cause = format!("{actions} {has_strategy:?}");
+        let finding = finding.caused_by(cause, "", format!(" HelmReleases do not retry a failed {actions}"));
         found.push(finding.related(release.span().clone(), "this HelmRelease"));
+    }
+}
+
+/// The first release of Flux whose HelmReleases have the field `strategy`.
+const STRATEGY_SINCE: (u64, u64) = (2, 7);
+
+/// The remedy that the Flux of the cluster knows.
+fn remedy(stuck: &[&str], has_strategy: Option<bool>) -> String {
+    let fields = |field: &str| {
+        let fields: Vec<String> = stuck.iter().map(|action| format!("`{action}.{field}`")).collect();
+        fields.join(" and ")
+    };
+    let (strategy, retries) = (fields("strategy.name"), fields("remediation.retries"));
+    match has_strategy {
+        Some(true) => format!("set {strategy} to `RetryOnFailure`, or set `remediation.retries`"),
+        Some(false) => format!("set {retries} to the number of retries"),
+        None => format!("set {retries} to the number of retries, or, from Flux 2.7, {strategy} to `RetryOnFailure`"),
     }
 }
 
@@ -116,4 +145,21 @@ fn retries_by_default(view: &View<'_>) -> bool {
     let controllers = view.of_kind("apps", "Deployment").filter(|applied| applied.object.name() == "helm-controller");
     let instances = view.of_kind(groups::FLUX_OPERATOR, "FluxInstance");
     controllers.chain(instances).any(|applied| mentions(&applied.object.node, "DefaultToRetryOnFailure=true"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remedy_is_one_that_the_version_knows() {
+        let both = ["install", "upgrade"];
+        assert!(
+            remedy(&both, Some(true))
+                .contains("`install.strategy.name` and `upgrade.strategy.name` to `RetryOnFailure`")
+        );
+        assert!(!remedy(&both, Some(false)).contains("RetryOnFailure"));
+        assert!(remedy(&["upgrade"], None).contains("`upgrade.remediation.retries`"));
+        assert!(remedy(&["upgrade"], None).contains("from Flux 2.7"));
+    }
 }

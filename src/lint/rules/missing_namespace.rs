@@ -55,6 +55,10 @@ declare! {
     ///   namespace: apps
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Kubernetes: namespaces](https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/)
@@ -73,7 +77,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         match view.namespace(namespace) {
             Presence::Missing => found.push(finding(namespace, &applied)),
-            Presence::Unknown(_) => found.unchecked("namespaces that charts or unbuilt inputs may create"),
+            Presence::Unknown(source) => {
+                found.unchecked(format!("Namespace `{namespace}`, which {source} may create"));
+            }
             Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
         }
     }

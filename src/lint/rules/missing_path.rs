@@ -60,6 +60,10 @@ declare! {
     ///   namespace: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. From Flux 2.7 on, `ignoreMissingComponents` permits missing components.
+    ///
     /// ## Source
     ///
     /// [Flux: path](https://fluxcd.io/flux/components/kustomize/kustomizations/#path)

@@ -1,9 +1,8 @@
-use crate::base::finding::Finding;
 use crate::flux::{Applied, is_kustomization};
 use crate::lint::context::Context;
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
-use crate::lint::rule::{Check, declare};
+use crate::lint::rule::{Check, declare, pedantic};
 
 declare! {
     /// A Kustomization sets `prune: false`.
@@ -13,6 +12,9 @@ declare! {
     /// Objects that are removed from the repository stay on the cluster: a renamed Deployment runs twice, a removed
     /// RoleBinding still grants permissions, and no tool lists the leftovers. Clusters that were set up at different
     /// times drift apart.
+    ///
+    /// `prune` is a required field, so `false` is a decision. For CRDs, namespaces and volumes it is a careful one.
+    /// Therefore, the severity is pedantic.
     ///
     /// To keep a single object, annotate it with `kustomize.toolkit.fluxcd.io/prune: disabled`.
     ///
@@ -54,10 +56,14 @@ declare! {
     ///     name: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: prune](https://fluxcd.io/flux/components/kustomize/kustomizations/#prune)
-    "missing-prune", Warning, "a Kustomization does not delete objects that are removed from its source", Check::Object(check),
+    "missing-prune", Pedantic, "a Kustomization does not delete objects that are removed from its source", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
@@ -71,6 +77,6 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let message = format!("{} does not prune", object.reference());
     let help =
         "set it to `true`, and annotate objects that must stay with `kustomize.toolkit.fluxcd.io/prune: disabled`";
-    let finding = Finding::warning(RULE.id, prune.span().clone(), message).help(help).about(object.reference());
+    let finding = pedantic(RULE.id, prune.span().clone(), message).help(help).about(object.reference());
     found.push(finding.caused_by("", "", " Kustomizations do not prune"));
 }

@@ -16,7 +16,9 @@ declare! {
     ///
     /// ## How to fix it
     ///
-    /// Set `spec.storageNamespace` to the target namespace, or move the HelmRelease to that namespace.
+    /// For a new release, set `spec.storageNamespace` to the target namespace. Do not change a live release: if its
+    /// storage namespace, its target namespace or its name changes, helm-controller uninstalls it and installs it again.
+    /// This deletes its volumes unless the chart keeps them. Use `helm history -n <namespace of the HelmRelease>` there.
     ///
     /// ## Bad
     ///
@@ -51,9 +53,14 @@ declare! {
     ///   targetNamespace: shop
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
-    /// [Flux: storage namespace](https://fluxcd.io/flux/components/helm/helmreleases/#storage-namespace)
+    /// [Flux: storage namespace](https://fluxcd.io/flux/components/helm/helmreleases/#storage-namespace),
+    /// [helm-controller: changes of the release target](https://github.com/fluxcd/helm-controller/blob/main/internal/action/verify.go)
     "missing-storage-namespace", Pedantic, "a HelmRelease stores its history outside of its target namespace", Check::Object(check),
 }
 
@@ -72,6 +79,9 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
         return;
     }
     let message = format!("{} installs into `{name}` and stores its history in another namespace", release.reference());
-    let help = format!("set `spec.storageNamespace` to `{name}`, so that `helm history -n {name}` finds it");
+    let help = format!(
+        "set `spec.storageNamespace` to `{name}` before the first installation; on a live release, helm-controller \
+         uninstalls the release and installs it again after this change, so leave it as it is"
+    );
     found.push(pedantic(RULE.id, target.span().clone(), message).help(help).about(release.reference()));
 }

@@ -57,6 +57,10 @@ declare! {
     ///     name: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: timeout](https://fluxcd.io/flux/components/kustomize/kustomizations/#timeout)

@@ -60,6 +60,7 @@ rules! {
     mod receiver_target;
     mod registry_without_provider;
     mod remote_base;
+    mod replaced_patches;
     mod runtime_info_drift;
     mod shell_variable_substituted;
     mod sops_misconfigured;
@@ -80,6 +81,9 @@ rules! {
     mod unverified_artifact;
     mod watch_label_missing;
 }
+
+/// The id of the rule whose findings point at private values. Output masks them.
+pub const PLAINTEXT_SECRET: &str = plaintext_secret::RULE.id;
 
 /// The rule with an id.
 pub fn rule(id: &str) -> Option<&'static Rule> {

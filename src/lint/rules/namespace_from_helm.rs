@@ -60,6 +60,10 @@ declare! {
     ///   targetNamespace: shop
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: install configuration](https://fluxcd.io/flux/components/helm/helmreleases/#install-configuration)

@@ -136,6 +136,10 @@ declare! {
     ///   name: api
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. The apply policies `IfNotPresent` and `Ignore` exist from Flux 2.1 on.
+    ///
     /// ## Source
     ///
     /// [kustomize-controller#1724](https://github.com/fluxcd/kustomize-controller/issues/1724),
@@ -199,7 +203,7 @@ fn nested<'a>(owners: &[Applied<'a>]) -> Option<[Applied<'a>; 2]> {
     let is_one_source = a.by.source.is_some() && a.by.source == b.by.source;
     let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
     let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
-    (is_equal && is_one_source && is_nested).then(|| [outer.clone(), inner.clone()])
+    (is_equal && is_one_source && is_nested).then(|| [*outer, *inner])
 }
 
 /// The finding of a Kustomization whose directory contains those of others.

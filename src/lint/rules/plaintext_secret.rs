@@ -1,26 +1,41 @@
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
-use crate::kube::{Object, groups};
+use crate::kube::groups;
 use crate::lint::context::Context;
-use crate::lint::facts::private_values::{decoded, is_encrypted_file, is_placeholder, is_public, private_values};
+use crate::lint::facts::pods::containers;
+use crate::lint::facts::private_values::address::{in_address, in_webhook};
+use crate::lint::facts::private_values::private::{Evidence, Private};
+use crate::lint::facts::private_values::search::private_values;
+use crate::lint::facts::private_values::secret::in_secret;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
-use crate::yaml::{Entry, Node, Style, Value};
 
 declare! {
-    /// A Secret, a secretGenerator or the values of a chart contain a private value in plain text.
+    /// The repository contains a private value in plain text.
     ///
     /// ## Why
     ///
     /// A committed value stays in the history, in every clone, in CI logs and in the artifact that Flux pushes: treat
     /// it as disclosed. The rule never shows the value.
     ///
-    /// Public keys, certificates, certificate authorities, empty values and `${VARIABLES}` are not private. In the
-    /// values of a chart, only the name of a key shows that its value is private, so the severity is warning.
+    /// The rule checks Secrets and ConfigMaps with their generators, the values of charts, environment variables of
+    /// pods, the addresses of Providers, and the URLs of sources. It also checks YAML, JSON
+    /// and other files in these values. If a variable sets a value, the finding points at the value of the variable.
+    ///
+    /// The severity is error for a value that is private because of its form: a private key, a token with a known
+    /// prefix, an address with a password, or the address of a webhook. It is also error for a value of a Secret with a
+    /// key such as `password`. It is warning where only the name indicates that a value is private: a password in a
+    /// ConfigMap, in chart values or in an environment variable, and a random value in a Secret. It is pedantic for a
+    /// well-known password such as `changeme`: nothing is disclosed, but if nothing replaces it, it is the password.
+    ///
+    /// These values are not private: public keys, certificates, addresses, user names, identifiers, empty values,
+    /// variables, templates, references to a vault, SOPS-encrypted values, and placeholders such as `<token>` and
+    /// `REPLACE_ME`.
     ///
     /// ## How to fix it
     ///
-    /// Change the password first. Then encrypt the file with SOPS, seal it, or fetch the value with External Secrets.
+    /// Change the value first. Then encrypt the file with SOPS, seal it, or fetch the value with External Secrets. Let
+    /// charts, pods, variables and Providers read it from the Secret.
     ///
     /// ## Bad
     ///
@@ -46,122 +61,109 @@ declare! {
     ///   password: ${DATABASE_PASSWORD}
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: secrets management](https://fluxcd.io/flux/security/secrets-management/),
-    /// [SOPS](https://fluxcd.io/flux/guides/mozilla-sops/)
+    /// [SOPS](https://fluxcd.io/flux/guides/mozilla-sops/),
+    /// [Flux: addresses of Providers](https://fluxcd.io/flux/components/notification/providers/#address)
     "plaintext-secret", Error, "the repository contains a private value in plain text", Check::Object(check),
 }
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    if object.is("", "Secret") {
-        check_secret(object, found);
-    } else if object.is(groups::HELM, "HelmRelease") {
-        let values = object.node.at_keys(&["spec", "values"]);
-        for entry in values.map(private_values).unwrap_or_default() {
-            let message = format!("{} has `{}` in plain text in its values", object.reference(), entry.key);
+    let at = |keys: &[&str]| object.node.at_keys(keys).map(private_values).unwrap_or_default();
+    match (object.group(), object.kind()) {
+        ("", "Secret") => check_secret(applied, found),
+        ("", "ConfigMap") if object.node.get("sops").is_none() => {
+            report(applied, "", &at(&["data"]), "move it to a Secret, and encrypt the file with SOPS", found);
+        }
+        (groups::HELM, "HelmRelease") => {
             let help = "let the chart read it from a Secret, or move it to a Secret that `valuesFrom` references";
-            found.push(
-                Finding::warning(RULE.id, entry.node.span().clone(), message).help(help).about(object.reference()),
-            );
+            report(applied, " in its values", &at(&["spec", "values"]), help, found);
+        }
+        (groups::NOTIFICATION, "Provider") => {
+            let address = object.node.at_keys(&["spec", "address"]).and_then(|address| in_webhook(address, "address"));
+            let help = "move the address to the key `address` of the Secret in `secretRef`, and replace the webhook: \
+                        everyone who knows the address can use it";
+            report(applied, "", address.as_slice(), help, found);
+        }
+        (groups::SOURCE, _) => {
+            let address = object.node.at_keys(&["spec", "url"]).and_then(|address| in_address(address, "url"));
+            report(applied, "", address.as_slice(), "move the credentials to the Secret in `secretRef`", found);
+        }
+        _ => {
+            for container in containers(object) {
+                let private = container.get("env").map(private_values).unwrap_or_default();
+                let help = "move it to a Secret, and reference it with `valueFrom.secretKeyRef`";
+                report(applied, " in its environment", &private, help, found);
+            }
         }
     }
 }
 
+/// Creates one finding for each private value.
+fn report(applied: &Applied<'_>, place: &str, private: &[Private], help: &str, found: &mut Findings) {
+    let object = applied.object;
+    for one in private {
+        let name = &one.name;
+        let message = match one.evidence {
+            Evidence::Shape(what) => format!("{} contains {what} in plain text: `{name}`", object.reference()),
+            Evidence::Guessable => {
+                format!("{} has a well-known value in `{name}`{place}", object.reference())
+            }
+            Evidence::Name | Evidence::Secret => format!("{} has `{name}` in plain text{place}", object.reference()),
+        };
+        found.push(finding(applied, one, severity(one.evidence), message, help));
+    }
+}
+
 /// Creates one finding for each Secret, at its first private value.
-fn check_secret(object: &Object, found: &mut Findings) {
-    // SOPS adds a field `sops` to the objects that it encrypts.
-    if object.node.get("sops").is_some() {
-        return;
+fn check_secret(applied: &Applied<'_>, found: &mut Findings) {
+    let object = applied.object;
+    let all = in_secret(object);
+    let severity_of_all = all.iter().map(|one| severity(one.evidence)).max();
+    let Some(severity_of_all) = severity_of_all else { return };
+    // A well-known password beside a private value needs no remark.
+    let counts = |one: &&Private| severity(one.evidence) >= severity_of_all.min(Severity::Warning);
+    let Some(first) = all.iter().find(|one| severity(one.evidence) == severity_of_all) else { return };
+    let keys: Vec<String> = all.iter().filter(counts).map(|one| format!("`{}`", one.name)).collect();
+    let (message, help) = match first.evidence {
+        Evidence::Guessable => (
+            format!("{} has a well-known value in {}", object.reference(), keys.join(", ")),
+            "let something else create the Secret: if nothing replaces the value, it is the password",
+        ),
+        _ => (
+            format!("{} contains {} in plain text", object.reference(), keys.join(", ")),
+            "change the value, then encrypt the file with SOPS, seal it, or fetch it with External Secrets: a committed \
+             value stays in the history",
+        ),
+    };
+    let mut finding = finding(applied, first, severity_of_all, message, help);
+    for other in all.iter().filter(counts).filter(|one| one.span != first.span) {
+        finding = finding.related(other.span.clone(), format!("`{}`", other.name));
     }
-    let entries = |field: &str| object.node.get(field).map(Node::entries).unwrap_or_default();
-    let plain = entries("stringData").iter().filter(|entry| is_private(&entry.key, &entry.node, entry.node.text()));
-    let encoded = entries("data").iter().filter(|entry| {
-        let decoded = entry.node.text().and_then(decoded);
-        // A placeholder for a value that is set later is not encoded.
-        !entry.node.text().is_some_and(is_placeholder) && is_private(&entry.key, &entry.node, decoded.as_deref())
-    });
-    let private: Vec<&Entry> = plain.chain(encoded).collect();
-    let Some(first) = private.first() else { return };
-    let keys: Vec<String> = private.iter().map(|entry| format!("`{}`", entry.key)).collect();
-    let message = format!("{} contains {} in plain text", object.reference(), keys.join(", "));
-    let help = "change the value, then encrypt the file with SOPS, seal it, or fetch it with External Secrets: a \
-                committed value stays in the history";
-    found.push(Finding::error(RULE.id, first.node.span().clone(), message).help(help).about(object.reference()));
+    found.push(finding);
 }
 
-/// The keys of Secrets whose values are not private.
-const PUBLIC_KEYS: [&str; 24] = [
-    "ca.crt",
-    "tls.crt",
-    "ca.pem",
-    "cert.pem",
-    "known_hosts",
-    "identity.pub",
-    "username",
-    "user",
-    "url",
-    "uri",
-    "endpoint",
-    "address",
-    "host",
-    "hostname",
-    "port",
-    "region",
-    "type",
-    "name",
-    "email",
-    "database",
-    "bucket",
-    "issuer",
-    "domain",
-    "project",
-];
-
-/// The words that mark the value of a key as private, even if the value is only a number.
-const PRIVATE_WORDS: [&str; 7] = ["pass", "token", "secret", "key", "pin", "auth", "cred"];
-
-/// Returns whether a value of a Secret is private, as far as it is readable. `text` is the decoded value.
-fn is_private(key: &str, node: &Node, text: Option<&str>) -> bool {
-    if matches!(node.value, Value::Scalar(_, Style::Unknown)) {
-        return false;
+fn severity(evidence: Evidence) -> Severity {
+    match evidence {
+        Evidence::Shape(_) | Evidence::Secret => Severity::Error,
+        Evidence::Name => Severity::Warning,
+        Evidence::Guessable => Severity::Pedantic,
     }
-    let is_identifier = is_identifier(key);
-    let key = key.to_ascii_lowercase();
-    // A value that is not text is binary. Without the extension of a certificate, it may be a key store.
-    let is_certificate = [".crt", ".pub"].iter().any(|end| key.ends_with(end));
-    let Some(text) = text.map(str::trim) else { return !is_certificate };
-    let is_setting = is_setting(text) && !PRIVATE_WORDS.iter().any(|word| key.contains(word));
-    let is_public_key = is_certificate || is_identifier || is_setting || PUBLIC_KEYS.contains(&key.as_str());
-    let is_switch = text == "true" || text == "false";
-    let is_of_sops = key.starts_with("sops_");
-    if is_placeholder(text) || is_public(text) || is_encrypted_file(text) || is_of_sops {
-        return false;
+}
+
+/// A finding at the place of a value: if a variable sets it, at the value of the variable.
+fn finding(applied: &Applied<'_>, one: &Private, severity: Severity, message: String, help: &str) -> Finding {
+    let variable = one.variable.as_ref().and_then(|name| applied.by.variables.values.get(name));
+    let place = variable.map_or(&one.span, |variable| &variable.place);
+    let mut finding = Finding::error(RULE.id, place.clone(), message).help(help).about(applied.object.reference());
+    if variable.is_some() {
+        finding = finding.related(one.span.clone(), "the variable is used here");
     }
-    signs_in(text) || !(is_public_key || is_switch)
-}
-
-/// Whether a key contains the identifier of a client, a tenant or a subscription. The identifiers of secrets and
-/// sessions are private.
-fn is_identifier(key: &str) -> bool {
-    let ends = ["_ID", "_id", "-id", ".id", "Id"].iter().any(|end| key.ends_with(end));
-    let ends =
-        ends || key.strip_suffix("ID").is_some_and(|rest| rest.ends_with(|last: char| last.is_ascii_lowercase()));
-    let key = key.to_ascii_lowercase();
-    ends && !["secret", "session"].iter().any(|word| key.contains(word))
-}
-
-/// Returns whether a value is a number or a duration, such as a limit or a period.
-fn is_setting(text: &str) -> bool {
-    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    unit.len() < text.len() && matches!(unit, "" | "ms" | "s" | "m" | "h")
-}
-
-/// Returns whether a value is an address that contains a password.
-fn signs_in(text: &str) -> bool {
-    let Some((_, rest)) = text.split_once("://") else { return false };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let user = authority.rsplit_once('@').and_then(|(user, _)| user.split_once(':'));
-    user.is_some_and(|(_, password)| !password.is_empty() && !is_placeholder(password))
+    Finding { severity, ..finding }
 }

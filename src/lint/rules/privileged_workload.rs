@@ -10,17 +10,20 @@ use crate::lint::rule::{Check, declare, pedantic};
 use crate::yaml::Node;
 
 declare! {
-    /// A workload is privileged, shares a namespace of its node, runs as root, or can write to its root filesystem.
+    /// A workload is privileged, shares a namespace or a directory of its node, adds capabilities, or runs as root.
     ///
     /// ## Why
     ///
-    /// A privileged container, or a container in the namespaces of its node, gives an attacker control over the node
-    /// and over the Secrets of all its pods. Root and a writable root filesystem make each further step easier.
+    /// A privileged container, or a container in the namespaces or directories of its node, gives an attacker control
+    /// over the node and over the Secrets of all its pods. Root and a writable root filesystem make each further step
+    /// easier.
     ///
-    /// The severity is warning for a value that the manifest sets: `privileged: true`, `hostNetwork`, `hostPID`,
-    /// `hostIPC`, `runAsUser: 0`, `runAsNonRoot: false`, `readOnlyRootFilesystem: false`, and `SYS_ADMIN` or `ALL` in
-    /// the capabilities. It is pedantic for a value that the manifest does not set, because the image may run as
-    /// another user.
+    /// The severity is warning for a permission that the manifest adds: `privileged: true`, `hostNetwork`, `hostPID`,
+    /// `hostIPC`, a volume of type `hostPath`, `runAsUser: 0`, and each capability that the baseline of the Pod Security
+    /// Standards forbids to add, such as `NET_ADMIN`, `NET_RAW` and `SYS_ADMIN`. It is pedantic for a restriction that
+    /// the manifest does not set, because the image may run as another user. `runAsNonRoot: false` and
+    /// `readOnlyRootFilesystem: false` are the defaults of Kubernetes, so they count as not set. The time zone of the
+    /// node does not count.
     ///
     /// ## How to fix it
     ///
@@ -77,6 +80,10 @@ declare! {
     ///             runAsNonRoot: true
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Kubernetes: Pod Security Standards](https://kubernetes.io/docs/concepts/security/pod-security-standards/)
@@ -102,24 +109,25 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
             faults.push((node, words));
         }
         if let Some(context) = own {
-            for (field, bad) in [("privileged", true), ("readOnlyRootFilesystem", false)] {
-                let node = context.get(field).filter(|node| flag(node) == Some(bad));
-                faults.extend(node.map(|node| (node, format!("`{field}: {bad}`"))));
-            }
+            let privileged = context.get("privileged").filter(|node| flag(node) == Some(true));
+            faults.extend(privileged.map(|node| (node, "`privileged: true`".to_string())));
             let added = context.at_keys(&["capabilities", "add"]).map(Node::items).unwrap_or_default();
-            let strong = added.iter().filter(|item| matches!(item.text(), Some("ALL" | "SYS_ADMIN" | "CAP_SYS_ADMIN")));
+            let strong = added.iter().filter(|item| item.text().is_some_and(is_beyond_baseline));
             faults.extend(strong.map(|item| (item, format!("capability `{}`", item.text().unwrap_or_default()))));
         }
-        let sets = |field: &str| own.and_then(|own| own.get(field)).is_some();
-        let sets_user = ["runAsNonRoot", "runAsUser"]
-            .iter()
-            .any(|field| sets(field) || of_pod.and_then(|of_pod| of_pod.get(field)).is_some());
+        let sets_user = field_of(own, of_pod, "runAsUser").is_some()
+            || field_of(own, of_pod, "runAsNonRoot").is_some_and(|node| flag(node) != Some(false));
         if !sets_user {
             open.push("may run as root");
         }
-        if !sets("readOnlyRootFilesystem") {
+        let is_read_only = own.and_then(|own| own.get("readOnlyRootFilesystem"));
+        if is_read_only.is_none_or(|node| flag(node) == Some(false)) {
             open.push("can write to its root filesystem");
         }
+    }
+    for volume in pod.get("volumes").map(Node::items).unwrap_or_default() {
+        let path = volume.at_keys(&["hostPath", "path"]).filter(|path| path.text().is_some_and(is_of_node));
+        faults.extend(path.map(|node| (node, format!("host path `{}`", node.text().unwrap_or_default()))));
     }
     if let Some((first, _)) = faults.first() {
         let words: Vec<&str> = faults.iter().map(|(_, words)| words.as_str()).collect();
@@ -141,12 +149,43 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
 const HELP: &str = "remove the permissions that the program does not need, and set `runAsNonRoot` and \
                     `readOnlyRootFilesystem`; if it needs them, add an exception with its reason";
 
+/// The capabilities that the baseline of the Pod Security Standards allows to add.
+///
+/// Source: `check_capabilities_baseline.go` of `k8s.io/pod-security-admission`.
+const BASELINE: [&str; 13] = [
+    "AUDIT_WRITE",
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "FSETID",
+    "KILL",
+    "MKNOD",
+    "NET_BIND_SERVICE",
+    "SETFCAP",
+    "SETGID",
+    "SETPCAP",
+    "SETUID",
+    "SYS_CHROOT",
+];
+
+/// Returns whether the baseline forbids to add a capability. Container runtimes also accept the prefix `CAP_`.
+fn is_beyond_baseline(capability: &str) -> bool {
+    let name = capability.strip_prefix("CAP_").unwrap_or(capability);
+    !name.is_empty() && !name.contains('$') && !BASELINE.contains(&name)
+}
+
+/// Returns whether a host path gives access to the node. Files of its time zone do not.
+fn is_of_node(path: &str) -> bool {
+    !matches!(path, "/etc/localtime" | "/etc/timezone") && !path.starts_with("/usr/share/zoneinfo")
+}
+
+/// A field of the security context of a container, or else of its pod.
+fn field_of<'a>(own: Option<&'a Node>, of_pod: Option<&'a Node>, field: &str) -> Option<&'a Node> {
+    [own, of_pod].into_iter().flatten().find_map(|context| context.get(field))
+}
+
 /// The field that makes a container run as root. Fields of the container override those of its pod.
 fn root<'a>(own: Option<&'a Node>, of_pod: Option<&'a Node>) -> Option<(&'a Node, String)> {
-    let value = |field: &str| [own, of_pod].into_iter().flatten().find_map(|context| context.get(field));
-    if let Some(user) = value("runAsUser") {
-        return (user.text() == Some("0")).then(|| (user, "`runAsUser: 0`".to_string()));
-    }
-    let may_be_root = value("runAsNonRoot").filter(|node| flag(node) == Some(false))?;
-    Some((may_be_root, "`runAsNonRoot: false`".to_string()))
+    let user = field_of(own, of_pod, "runAsUser").filter(|user| user.text() == Some("0"))?;
+    Some((user, "`runAsUser: 0`".to_string()))
 }

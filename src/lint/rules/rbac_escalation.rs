@@ -124,6 +124,10 @@ declare! {
     ///     name: apps
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Kubernetes: good practices for RBAC](https://kubernetes.io/docs/concepts/security/rbac-good-practices/)

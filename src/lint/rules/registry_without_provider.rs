@@ -54,6 +54,10 @@ declare! {
     ///   url: oci://123456789012.dkr.ecr.eu-west-1.amazonaws.com/apps
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: OCI repositories, provider](https://fluxcd.io/flux/components/source/ocirepositories/#provider),

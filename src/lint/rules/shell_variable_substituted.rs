@@ -91,6 +91,11 @@ declare! {
     ///     done
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. It is an error from Flux 2.9 on. Older versions substitute an empty text, so it is a
+    /// warning.
+    ///
     /// ## Source
     ///
     /// [Flux: post build variable substitution](https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution),

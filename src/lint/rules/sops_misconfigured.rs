@@ -103,6 +103,10 @@ declare! {
     ///   - apps.yaml
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: decryption](https://fluxcd.io/flux/components/kustomize/kustomizations/#decryption)

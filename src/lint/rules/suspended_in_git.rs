@@ -1,13 +1,14 @@
 use crate::base::finding::Finding;
-use crate::flux::Applied;
+use crate::flux::{Applied, ApplyMode};
 use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
+use crate::yaml::Node;
 
 declare! {
-    /// A Flux object sets `suspend: true` in the repository.
+    /// The repository suspends a Flux object, or excludes an object from reconciliation.
     ///
     /// ## Why
     ///
@@ -15,9 +16,15 @@ declare! {
     /// committed during an incident. `flux resume` does not help, because the next reconciliation of the parent
     /// suspends the object again.
     ///
+    /// kustomize-controller does not apply an object with the label or annotation
+    /// `kustomize.toolkit.fluxcd.io/reconcile: disabled`. It does not update the object, and on a new cluster it does not
+    /// create it. For objects of Flux Operator, `fluxcd.controlplane.io/reconcile: disabled` has the effect of `suspend`,
+    /// and for an ArtifactGenerator, `source.extensions.fluxcd.io/reconcile: disabled`.
+    ///
     /// ## How to fix it
     ///
-    /// Remove `suspend`. To work on the cluster, use `flux suspend` instead of a commit.
+    /// Remove the field, label or annotation. To work on the cluster, use `flux suspend`, or annotate the object on the
+    /// cluster, instead of a commit.
     ///
     /// ## Bad
     ///
@@ -54,22 +61,63 @@ declare! {
     ///     name: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
-    /// [Flux: suspend](https://fluxcd.io/flux/components/kustomize/kustomizations/#suspend)
-    "suspended-in-git", Warning, "a Flux object is suspended in the repository", Check::Object(check),
+    /// [Flux: suspend](https://fluxcd.io/flux/components/kustomize/kustomizations/#suspend),
+    /// [Flux: the apply behavior of resources](https://fluxcd.io/flux/components/kustomize/kustomizations/#controlling-the-apply-behavior-of-resources)
+    "suspended-in-git", Warning, "the repository suspends an object or excludes it from reconciliation",
+    Check::Object(check),
 }
+
+/// The label or annotation that excludes an object from the apply of kustomize-controller.
+const EXCLUDED: &str = "kustomize.toolkit.fluxcd.io/reconcile";
 
 fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     let object = applied.object;
-    if !groups::is_toolkit(object.group()) || applied.completion.mentions("suspend") {
-        return;
+    let reference = object.reference();
+    if let Some(place) = suspension(applied) {
+        let message = format!("{reference} is suspended");
+        let help = "remove this setting: changes do not reach the cluster, and `flux resume` is reverted by the next \
+                    reconciliation";
+        found.push(Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference));
+    } else if let Some(place) = exclusion(applied) {
+        let message = format!("{reference} is excluded from reconciliation by `{EXCLUDED}: disabled`");
+        let help = "remove it: kustomize-controller does not apply the changes of this object, and does not create it on \
+                    a new cluster";
+        found.push(Finding::warning(RULE.id, place.span().clone(), message).help(help).about(reference));
     }
-    let suspend = object.node.at_keys(&["spec", "suspend"]).filter(|node| flag(node) == Some(true));
-    let Some(suspend) = suspend else { return };
-    let message = format!("{} is suspended", object.reference());
-    let finding = Finding::warning(RULE.id, suspend.span().clone(), message)
-        .help("remove `suspend`: changes do not reach the cluster, and `flux resume` is reverted by the next reconciliation")
-        .about(object.reference());
-    found.push(finding);
+}
+
+/// The field or annotation that suspends a Flux object.
+fn suspension<'a>(applied: &Applied<'a>) -> Option<&'a Node> {
+    let object = applied.object;
+    let field = match object.group() {
+        group if groups::is_toolkit(group) => {
+            let suspend = object.node.at_keys(&["spec", "suspend"]).filter(|node| flag(node) == Some(true));
+            return suspend.filter(|_| !applied.completion.mentions("suspend"));
+        }
+        groups::FLUX_OPERATOR => "fluxcd.controlplane.io/reconcile",
+        groups::SOURCE_EXTENSIONS => "source.extensions.fluxcd.io/reconcile",
+        _ => return None,
+    };
+    disabled(object.node.at_keys(&["metadata", "annotations", field]))
+}
+
+/// The label or annotation by which kustomize-controller excludes an object.
+fn exclusion<'a>(applied: &Applied<'a>) -> Option<&'a Node> {
+    if applied.apply_mode() != ApplyMode::Ignored || applied.completion.mentions(EXCLUDED) {
+        return None;
+    }
+    ["annotations", "labels"]
+        .into_iter()
+        .find_map(|field| disabled(applied.object.node.at_keys(&["metadata", field, EXCLUDED])))
+}
+
+/// The value, if it is `disabled`. The controllers ignore the case.
+fn disabled(value: Option<&Node>) -> Option<&Node> {
+    value.filter(|node| node.text().is_some_and(|text| text.eq_ignore_ascii_case("disabled")))
 }

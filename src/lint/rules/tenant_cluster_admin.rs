@@ -111,6 +111,10 @@ declare! {
     ///     name: apps
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Kubernetes: default roles](https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles),

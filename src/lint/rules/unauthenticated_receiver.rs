@@ -1,9 +1,8 @@
 use crate::base::finding::Finding;
-use crate::flux::Applied;
 use crate::kube::groups;
-use crate::lint::context::Context;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
 
 declare! {
     /// A Receiver accepts requests without authentication.
@@ -53,23 +52,34 @@ declare! {
     ///     name: webhook-token
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. `generic-oidc` exists from Flux 2.9 on.
+    ///
     /// ## Source
     ///
     /// [Flux: generic receivers](https://fluxcd.io/flux/components/notification/receivers/#generic-receiver)
     "unauthenticated-receiver", Warning, "a Receiver accepts requests without authentication",
-    Check::Object(check),
+    Check::Cluster(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
-    let object = applied.object;
-    if !object.is(groups::NOTIFICATION, "Receiver") || applied.completion.mentions("type") {
-        return;
+/// The first release of Flux with Receivers of type `generic-oidc`.
+const OIDC_SINCE: (u64, u64) = (2, 9);
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    for applied in view.of_kind(groups::NOTIFICATION, "Receiver") {
+        let object = applied.object;
+        let kind = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("generic"));
+        let Some(kind) = kind.filter(|_| !applied.completion.mentions("type")) else { continue };
+        let message = format!("{} accepts requests without authentication", object.reference());
+        let types = match view.has_flux(OIDC_SINCE) {
+            Some(true) => "`generic-hmac`, `generic-oidc`",
+            Some(false) => "`generic-hmac`",
+            None => "`generic-hmac`, `generic-oidc` (since Flux 2.9)",
+        };
+        let help = format!(
+            "use {types} or the type of the sender: `generic` checks no signature, so the path is its only protection"
+        );
+        found.push(Finding::warning(RULE.id, kind.span().clone(), message).help(help).about(object.reference()));
     }
-    let Some(kind) = object.node.at_keys(&["spec", "type"]).filter(|kind| kind.text() == Some("generic")) else {
-        return;
-    };
-    let message = format!("{} accepts requests without authentication", object.reference());
-    let help = "use `generic-hmac`, `generic-oidc` or the type of the sender: `generic` checks no signature, so the \
-                path is its only protection";
-    found.push(Finding::warning(RULE.id, kind.span().clone(), message).help(help).about(object.reference()));
 }

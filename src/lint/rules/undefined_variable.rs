@@ -75,6 +75,11 @@ declare! {
     ///   host: web.${DOMAIN}
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. It is an error from Flux 2.9 on, and with the feature gate from Flux 2.3 on.
+    /// Otherwise, it is a warning.
+    ///
     /// ## Source
     ///
     /// [Flux: post build variable substitution](https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution),

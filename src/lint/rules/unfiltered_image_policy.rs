@@ -1,10 +1,14 @@
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Severity};
 use crate::flux::Applied;
-use crate::kube::groups;
 use crate::kube::semver_range::Range;
-use crate::lint::context::Context;
+use crate::kube::{Object, groups};
+use crate::lint::automation::{Automation, production_sources};
 use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+use crate::text::Span;
+use crate::yaml::Node;
 
 declare! {
     /// An ImagePolicy selects unintended tags.
@@ -13,7 +17,10 @@ declare! {
     ///
     /// The policy sorts all tags of the repository and selects the last one. In alphabetical or numerical order, a tag
     /// such as `latest`, `main` or `test` also counts, so a tag of an experiment may win. A range without an upper
-    /// limit also includes the next major release.
+    /// bound, such as `>=2.0.0`, also includes the next major release.
+    ///
+    /// The severity is warning if an automation pushes the result to a branch that a production cluster reconciles, so
+    /// that the tag is deployed without review. It is pedantic otherwise.
     ///
     /// ## How to fix it
     ///
@@ -54,40 +61,104 @@ declare! {
     ///       order: asc
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: image policies](https://fluxcd.io/flux/components/image/imagepolicies/#filter-tags)
     "unfiltered-image-policy", Warning, "an ImagePolicy selects unintended tags",
-    Check::Object(check),
+    Check::Fleet(check),
 }
 
-fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
+    for view in fleet.views {
+        let mut automations = None;
+        for applied in view.of_kind(groups::IMAGE, "ImagePolicy") {
+            let Some(Fault { place, message, summary }) = fault(&applied) else { continue };
+            let pushing = automations.get_or_insert_with(|| pushing_to_production(fleet, view));
+            let pushing = pushing.iter().find(|automation| updates(automation, applied.object));
+            let reference = applied.object.reference();
+            let reach = match pushing {
+                Some(_) => "production receives it without a review",
+                None => "any pushed tag may be selected",
+            };
+            let help = format!(
+                "select the intended tags with `filterTags`, or set an upper bound for the range, as in `1.x`: otherwise {reach}"
+            );
+            let is_pushed = if pushing.is_some() { "pushed" } else { "" };
+            let finding = Finding::warning(RULE.id, place, message).help(help).about(reference);
+            let mut finding = finding.caused_by(format!("{summary}{is_pushed}"), "", summary);
+            match pushing {
+                Some(automation) => {
+                    let label = format!("{} pushes it to a branch that production reconciles", automation.reference());
+                    finding = finding.related(automation.span().clone(), label);
+                }
+                None => finding.severity = Severity::Pedantic,
+            }
+            if view.is_whole() {
+                finding.clusters.push(view.receiver.to_string().into());
+            }
+            found.push(finding);
+        }
+    }
+}
+
+/// The fault of a policy that selects unintended tags.
+struct Fault {
+    place: Span,
+    message: String,
+    /// The message for several policies, after their number.
+    summary: &'static str,
+}
+
+fn fault(applied: &Applied<'_>) -> Option<Fault> {
     let object = applied.object;
-    if !object.is(groups::IMAGE, "ImagePolicy") || applied.completion.mentions("filterTags") {
-        return;
+    if applied.completion.mentions("filterTags") {
+        return None;
     }
     let filter = object.text_at(&["spec", "filterTags", "pattern"]);
     if filter.is_some_and(|pattern| !matches_every_tag(pattern)) {
-        return;
+        return None;
     }
-    let Some(policy) = object.node.at_keys(&["spec", "policy"]) else { return };
+    let policy = object.node.at_keys(&["spec", "policy"])?;
     let reference = object.reference();
-    let (place, message, summary) = if let Some(range) = policy.get("semver").and_then(|semver| semver.get("range")) {
-        if !range.text().and_then(Range::parse).is_some_and(|range| range.is_unrestricted()) {
-            return;
-        }
-        let message = format!("{reference} selects any version: `{}`", range.text().unwrap_or_default());
-        (range.span().clone(), message, " ImagePolicies select any version")
-    } else {
-        let order = |field: &str| policy.entry(field).filter(|entry| entry.node.is_map() || entry.node.is_null());
-        let Some(entry) = order("alphabetical").or_else(|| order("numerical")) else { return };
-        let message = format!("{reference} sorts all tags without a filter");
-        (entry.key_span(), message, " ImagePolicies sort all tags without a filter")
-    };
-    let help = "select the intended tags with `filterTags`, or set an upper limit for the range: otherwise any pushed \
-                tag may be selected";
-    let finding = Finding::warning(RULE.id, place, message).help(help).about(reference);
-    found.push(finding.caused_by(summary, "", summary));
+    if let Some(node) = policy.get("semver").and_then(|semver| semver.get("range")) {
+        let text = node.text()?;
+        let range = Range::parse(text).filter(Range::is_unbounded)?;
+        let (message, summary) = if range.is_unrestricted() {
+            (format!("{reference} selects any version: `{text}`"), " ImagePolicies select any version")
+        } else {
+            let message = format!("{reference} selects any newer version: `{text}` has no upper bound");
+            (message, " ImagePolicies select any newer version")
+        };
+        return Some(Fault { place: node.span().clone(), message, summary });
+    }
+    let order = |field: &str| policy.entry(field).filter(|entry| entry.node.is_map() || entry.node.is_null());
+    let entry = order("alphabetical").or_else(|| order("numerical"))?;
+    let message = format!("{reference} sorts all tags without a filter");
+    Some(Fault { place: entry.key_span(), message, summary: " ImagePolicies sort all tags without a filter" })
+}
+
+/// The automations of a cluster that push to a branch that a production cluster reconciles.
+fn pushing_to_production<'a>(fleet: &Fleet<'a>, view: &View<'a>) -> Vec<&'a Object> {
+    let automations = view.of_kind(groups::IMAGE, "ImageUpdateAutomation");
+    let automations = automations.filter_map(|applied| Automation::of(view, &applied));
+    let pushes = automations.filter(|automation| {
+        automation.pushes.iter().any(|push| !production_sources(fleet, automation, push).is_empty())
+    });
+    pushes.map(|automation| automation.object).collect()
+}
+
+/// Returns whether an automation updates the images of a policy: the policy is in its namespace and has the labels of its
+/// `policySelector`.
+///
+/// Source: `getPolicies` of image-automation-controller.
+fn updates(automation: &Object, policy: &Object) -> bool {
+    let labels = automation.node.at_keys(&["spec", "policySelector", "matchLabels"]);
+    let mut labels = labels.map(Node::entries).unwrap_or_default().iter();
+    automation.namespace() == policy.namespace() && labels.all(|label| policy.label(&label.key) == label.node.text())
 }
 
 /// Returns whether a pattern matches every tag: `.*`, or a group of it.

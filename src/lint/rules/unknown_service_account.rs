@@ -1,11 +1,9 @@
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use crate::base::finding::Finding;
-use crate::flux::{Applier, State};
-use crate::kube::groups;
+use crate::kube::{ObjectId, groups};
+use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::findings::Findings;
 use crate::lint::presence::on_cluster::Presence;
+use crate::lint::presence::own_inputs::unknown_producer;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -76,6 +74,10 @@ declare! {
     ///     name: apps
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: role-based access control](https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control),
@@ -103,7 +105,6 @@ fn check(view: &View<'_>, found: &mut Findings) {
     if !view.is_whole() || view.receiver.target.is_some() {
         return;
     }
-    let mut makers: Option<Makers<'_>> = None;
     for (group, kind, path) in NAMING {
         for applied in view.of_kind(group, kind) {
             let object = applied.object;
@@ -114,16 +115,21 @@ fn check(view: &View<'_>, found: &mut Findings) {
             // this one.
             let acts = path == ["spec", "serviceAccountName"];
             let is_remote = acts && object.node.at_keys(&["spec", "kubeConfig"]).is_some_and(Node::is_map);
-            let mut is_known = || match view.presence("", "ServiceAccount", namespace, name) {
-                Presence::Missing => false,
-                Presence::Unknown(_) => makers.get_or_insert_with(|| Makers::of(view)).may_make(namespace, name),
-                Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => true,
+            let id = ObjectId { group: "", kind: "ServiceAccount", namespace, name };
+            let source = match view.presence(id.group, id.kind, namespace, name) {
+                Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => continue,
+                _ if is_remote => continue,
+                Presence::Missing => None,
+                Presence::Unknown(source @ (UnknownSource::Controller(_) | UnknownSource::VariableInName)) => {
+                    Some(source)
+                }
+                Presence::Unknown(_) => {
+                    let may_create = |producer: &Producer<'_>| !is_of_other_tenant(view, producer, namespace);
+                    unknown_producer(view, id, Some(object), may_create)
+                }
             };
-            if is_remote || is_known() {
-                continue;
-            }
-            if view.generator("ServiceAccount").is_some() {
-                found.unchecked("service accounts that a policy may generate");
+            if let Some(source) = source {
+                found.unchecked(format!("{id}, which {source} may create"));
                 continue;
             }
             let message = format!("ServiceAccount `{name}` is not defined in namespace `{namespace}`");
@@ -139,65 +145,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The charts and unbuilt inputs that may create unknown accounts.
-struct Makers<'a> {
-    tenants: &'a BTreeMap<String, Option<String>>,
-    all: Vec<Maker<'a>>,
-}
-
-/// A chart or an unbuilt input.
-struct Maker<'a> {
-    /// The namespace of the chart or input, and the account in that namespace that Flux uses for it.
-    namespace: &'a str,
-    account: Option<&'a str>,
-    /// The namespace of its objects, if it is known.
-    target: Option<&'a str>,
-    /// The applier of the chart or input.
-    by: Option<&'a Arc<Applier>>,
-}
-
-impl<'a> Makers<'a> {
-    fn of(view: &View<'a>) -> Self {
-        let unbuilt = view.appliers().filter(|applier| applier.state != State::Built);
-        let unbuilt = unbuilt.map(|applier| {
-            let text = |field: &str| applier.object.as_ref().and_then(|object| object.text_at(&["spec", field]));
-            let namespace = applier.reference.namespace.as_deref().unwrap_or_default();
-            let (account, target) = (text("serviceAccountName"), text("targetNamespace"));
-            Maker { namespace, account, target, by: applier.parent_applier.as_ref() }
-        });
-        let releases = view.of_kind(groups::HELM, "HelmRelease");
-        let releases = releases.filter(|applied| applied.object.node.at_keys(&["spec", "kubeConfig"]).is_none());
-        let releases = releases.map(|applied| {
-            let text = |field: &str| applied.object.text_at(&["spec", field]);
-            let namespace = applied.namespace().unwrap_or_default();
-            let target = text("targetNamespace").or(Some(namespace));
-            Maker { namespace, account: text("serviceAccountName"), target, by: Some(applied.by) }
-        });
-        Self { tenants: &view.tenancy().tenants, all: unbuilt.chain(releases).collect() }
-    }
-
-    /// Whether a chart or input may create an account. It cannot create the account that it needs itself, and a tenant
-    /// cannot create accounts in namespaces of others.
-    fn may_make(&self, namespace: &str, account: &str) -> bool {
-        let tenant = |namespace: &str| self.tenants.get(namespace);
-        self.all.iter().any(|maker| {
-            let is_other_tenant = tenant(maker.namespace)
-                .is_some_and(|own| maker.namespace != namespace && (own.is_none() || tenant(namespace) != Some(own)));
-            let reaches = maker.target.is_none_or(|target| target == namespace);
-            reaches && !is_other_tenant && !maker.needs(namespace, account)
-        })
-    }
-}
-
-impl Maker<'_> {
-    /// Whether the chart or input needs an account: Flux uses the account for it, or for one of the appliers above it.
-    fn needs(&self, namespace: &str, account: &str) -> bool {
-        let above = std::iter::successors(self.by, |applier| applier.parent_applier.as_ref());
-        let acts = |applier: &Arc<Applier>| {
-            let object = applier.object.as_ref();
-            applier.reference.namespace.as_deref() == Some(namespace)
-                && object.and_then(|object| object.text_at(&["spec", "serviceAccountName"])) == Some(account)
-        };
-        (self.namespace == namespace && self.account == Some(account)) || above.into_iter().any(acts)
-    }
+/// Returns whether a producer belongs to another tenant, which cannot create accounts in a namespace of others.
+fn is_of_other_tenant(view: &View<'_>, producer: &Producer<'_>, namespace: &str) -> bool {
+    let tenant = |namespace: &str| view.tenancy().tenants.get(namespace);
+    tenant(producer.home)
+        .is_some_and(|own| producer.home != namespace && (own.is_none() || tenant(namespace) != Some(own)))
 }

@@ -107,6 +107,10 @@ declare! {
     ///     name: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [flux2-multi-tenancy#126](https://github.com/fluxcd/flux2-multi-tenancy/issues/126);

@@ -1,14 +1,17 @@
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::finding::Finding;
-use crate::flux::Applied;
+use crate::base::finding::{Finding, Label};
+use crate::flux::{Applied, Applier};
 use crate::kube::{Object, ObjectId};
 use crate::lint::fields::flag;
 use crate::lint::findings::Findings;
+use crate::lint::order::applier_tree::ApplierTree;
+use crate::lint::order::apply_order::ApplyOrder;
 use crate::lint::refs::dependency::{Condition, DEPENDENTS, dependencies};
 use crate::lint::rule::{Check, declare, missing_in_spec};
 use crate::lint::view::View;
-use crate::text::Span;
+use crate::text::{Index, Span};
 use crate::yaml::Node;
 
 declare! {
@@ -16,16 +19,20 @@ declare! {
     ///
     /// ## Why
     ///
-    /// A Kustomization without `wait`, `healthChecks` and `healthCheckExprs` is ready as soon as the API server accepts
-    /// its objects. Its dependents start before its controllers run: webhooks reject requests, custom resources are
-    /// unknown, and the first installation fails and is retried with increasing delays. The fault is hidden on an
-    /// existing cluster and appears when a new one is set up. The same is true for a ResourceSet without `wait`.
+    /// A Kustomization without `wait` and `healthChecks` is ready as soon as the API server accepts its objects. Its
+    /// dependents start before its controllers run: webhooks reject requests, custom resources are unknown, and the first
+    /// installation fails and is retried with increasing delays. The fault is hidden on an existing cluster and appears
+    /// when a new one is set up. The same is true for a ResourceSet without `wait`. `healthCheckExprs` define the health
+    /// of a kind, and alone they check nothing.
     ///
-    /// The rule ignores a dependent that defines readiness with `readyExpr`. HelmReleases always wait.
+    /// The rule ignores a dependent that defines readiness with `readyExpr`, and a dependent that the object applies
+    /// itself, directly or not: the object comes first in any case, and with `wait` the two would wait for each other.
+    /// HelmReleases always wait.
     ///
     /// ## How to fix it
     ///
-    /// Set `wait: true` and a `timeout`, or list the important objects in `healthChecks`.
+    /// Set `wait: true` and a `timeout`, or list the important objects in `healthChecks`. If the object applies other
+    /// appliers that depend on it, use `healthChecks`.
     ///
     /// ## Bad
     ///
@@ -93,6 +100,10 @@ declare! {
     ///     name: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. `healthCheckExprs` exists from Flux 2.5 on, and `readyExpr` from Flux 2.7 on.
+    ///
     /// ## Source
     ///
     /// [Flux: wait](https://fluxcd.io/flux/components/kustomize/kustomizations/#wait)
@@ -110,6 +121,8 @@ struct Awaited<'a> {
 
 fn check(view: &View<'_>, found: &mut Findings) {
     let mut awaited: BTreeMap<ObjectId<'_>, Option<Awaited<'_>>> = BTreeMap::new();
+    let own_appliers: OnceCell<OwnAppliers<'_>> = OnceCell::new();
+    let own_appliers = || own_appliers.get_or_init(|| OwnAppliers::of(view));
     for (group, kind) in DEPENDENTS.into_iter().filter(|(_, kind)| *kind != "HelmRelease") {
         for applied in view.of_kind(group, kind) {
             for dependency in dependencies(applied.object).filter(|dependency| dependency.condition == Condition::Ready)
@@ -124,6 +137,9 @@ fn check(view: &View<'_>, found: &mut Findings) {
                     unready.map(|applied| Awaited { applied, by: Vec::new(), count: 0 })
                 });
                 let Some(awaited) = known else { continue };
+                if own_appliers().applies(awaited.applied.object, applied.by) {
+                    continue;
+                }
                 awaited.count += 1;
                 if awaited.by.len() < MAX_SHOWN {
                     awaited.by.push((applied.by.place(dependency.node.span()), applied));
@@ -135,7 +151,41 @@ fn check(view: &View<'_>, found: &mut Findings) {
     let twice = view.duplicates().filter(|_| !view.is_whole());
     let ambiguous: BTreeSet<ObjectId<'_>> = twice.filter_map(|(first, _)| identity(first.object)).collect();
     let unready = awaited.iter().filter(|(wanted, _)| !ambiguous.contains(wanted));
-    found.extend(unready.filter_map(|(_, awaited)| awaited.as_ref()).map(finding));
+    let unready = unready.filter_map(|(_, awaited)| awaited.as_ref()).filter(|awaited| awaited.count > 0);
+    found.extend(unready.map(|awaited| finding(awaited, own_appliers().child_that_waits_for(awaited.applied.object))));
+}
+
+/// The appliers of a cluster by their objects, with their tree and order.
+struct OwnAppliers<'a> {
+    positions: Index<ObjectId<'a>, usize>,
+    appliers: &'a [std::sync::Arc<Applier>],
+    tree: ApplierTree,
+    order: ApplyOrder<'a>,
+}
+
+impl<'a> OwnAppliers<'a> {
+    fn of(view: &View<'a>) -> Self {
+        let appliers = &view.receiver.cluster.appliers;
+        let objects = appliers.iter().filter_map(|applier| Some((applier.object.as_ref()?, applier.at)));
+        let positions = objects.filter_map(|(object, at)| Some((identity(object)?, at))).collect();
+        let tree = ApplierTree::when_running(view);
+        Self { positions, appliers, order: ApplyOrder::new(view, &tree), tree }
+    }
+
+    fn position(&self, object: &Object) -> Option<usize> {
+        self.positions.get(&identity(object)?).copied()
+    }
+
+    /// Returns whether the applier of an object is another one or its ancestor.
+    fn applies(&self, object: &Object, by: &Applier) -> bool {
+        self.position(object).is_some_and(|at| at == by.at || self.tree.is_ancestor(at, by.at))
+    }
+
+    /// An applier that the one of an object applies, and that is ready only after it.
+    fn child_that_waits_for(&self, object: &Object) -> Option<&'a Applier> {
+        let child = self.order.child_that_waits_for(self.position(object)?, &self.tree)?;
+        self.appliers.get(child).map(|child| &**child)
+    }
 }
 
 fn identity(object: &Object) -> Option<ObjectId<'_>> {
@@ -143,23 +193,48 @@ fn identity(object: &Object) -> Option<ObjectId<'_>> {
     Some(ObjectId { group: object.group(), kind: object.kind(), namespace, name: object.name() })
 }
 
-fn finding(awaited: &Awaited<'_>) -> Finding {
+fn finding(awaited: &Awaited<'_>, child: Option<&Applier>) -> Finding {
     let Awaited { applied, by, count } = awaited;
     let object = applied.object;
     let is_set = object.kind() == "ResourceSet";
-    let checks = if is_set { "`wait`" } else { "`wait`, `healthChecks` or `healthCheckExprs`" };
-    let message = format!("{} has dependents, but no {checks}", object.reference());
-    let mut at = missing_in_spec(object, "wait");
+    let spec = object.node.get("spec");
+    let disabled = spec.and_then(|spec| spec.entry("wait")).filter(|entry| flag(&entry.node) == Some(false));
+    let others = if is_set { "" } else { " and no `healthChecks`" };
+    let message = match disabled {
+        Some(_) => format!("{} has dependents, but `wait: false`{others}", object.reference()),
+        None if is_set => format!("{} has dependents, but no `wait`", object.reference()),
+        None => format!("{} has dependents, but no `wait` or `healthChecks`", object.reference()),
+    };
+    let mut at = match disabled {
+        Some(entry) => Label::new(entry.node.span().clone(), "ready as soon as it is applied"),
+        None => missing_in_spec(object, "wait"),
+    };
     at.span = applied.by.place(&at.span);
+    let checks = if is_set { "`wait`" } else { "`wait` or `healthChecks`" };
     let summary = format!(" {}s have dependents, but no {checks}", object.kind());
     let mut finding = Finding::warning(RULE.id, at, message).about(object.reference());
-    finding = finding.caused_by(object.kind(), "", summary);
+    finding = finding.caused_by(format!("{} {}", object.kind(), child.is_some()), "", summary);
     for (place, dependent) in by {
         finding = finding.related(place.clone(), format!("{} waits for it", dependent.object.reference()));
     }
+    if let Some(expressions) = spec.and_then(|spec| spec.entry("healthCheckExprs")) {
+        let place = applied.by.place(&expressions.key_span());
+        finding = finding.related(place, "these define the health of a kind, and check nothing");
+    }
     let others = count.saturating_sub(by.len());
     let more = if others > 0 { format!("; {others} more wait for it") } else { String::new() };
-    finding.help(format!("set `wait: true`: without it, the object is ready as soon as it is applied{more}"))
+    let consequence = "otherwise, it is ready as soon as it is applied";
+    finding.help(match child {
+        Some(child) if is_set => {
+            format!("depend on the objects that are needed: with `wait: true` it would wait for {}, which waits for it{more}", child.reference)
+        }
+        Some(child) => format!(
+            "list the important objects in `healthChecks`: {consequence}; with `wait: true` it would wait for {}, which \
+             waits for it{more}",
+            child.reference
+        ),
+        None => format!("set `wait: true`: {consequence}{more}"),
+    })
 }
 
 /// Whether an object is ready as soon as it is applied. Unknown values, and missing fields of a fragment, may enable a
@@ -173,8 +248,8 @@ fn is_unready(applied: &Applied<'_>) -> bool {
         object.node.at_keys(&["spec", "wait"]).is_some_and(|wait| !wait.is_null() && flag(wait) != Some(false));
     let has =
         |field: &str| object.node.at_keys(&["spec", field]).is_some_and(|list| !list.is_null() && !is_empty(list));
-    let is_patched = ["wait", "healthCheck"].iter().any(|field| completion.mentions(field));
-    is_whole && !may_wait && !has("healthChecks") && !has("healthCheckExprs") && !is_patched
+    let is_patched = ["wait", "healthChecks"].iter().any(|field| completion.mentions(field));
+    is_whole && !may_wait && !has("healthChecks") && !is_patched
 }
 
 fn is_empty(list: &Node) -> bool {

@@ -49,6 +49,10 @@ declare! {
     ///     version: 2.x
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux Operator: cluster configuration](https://fluxoperator.dev/docs/crd/fluxinstance/#cluster-configuration)

@@ -52,6 +52,10 @@ declare! {
     ///         subject: ^https://github.com/acme/shop.*$
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: verification](https://fluxcd.io/flux/components/source/ocirepositories/#verification)

@@ -79,6 +79,10 @@ declare! {
     ///       name: cache-values
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.7, until now. Older versions do not watch ConfigMaps and Secrets.
+    ///
     /// ## Source
     ///
     /// [Flux: react immediately to configuration dependencies](https://fluxcd.io/flux/components/helm/helmreleases/#values-references)
@@ -91,7 +95,13 @@ const WATCH: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
 /// The argument that changes the watched labels of the controllers.
 const SELECTOR: &str = "--watch-configs-label-selector";
 
+/// The first release of Flux that watches ConfigMaps and Secrets with the label.
+const SINCE: (u64, u64) = (2, 7);
+
 fn check(view: &View<'_>, found: &mut Findings) {
+    if view.has_flux(SINCE) == Some(false) {
+        return;
+    }
     let mut watches_others = None;
     let mut seen: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     let kustomizations = view.of_kind(groups::KUSTOMIZE, "Kustomization");

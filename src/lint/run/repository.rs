@@ -127,8 +127,10 @@ fn views<'a>(
         let is_production = options.lint.production.has(&receiver.to_string());
         let context = Context { tenancy, lint: &options.lint, is_production };
         let installations = installations.of_receiver(receiver);
-        let external = &options.settings.config.external;
-        views.push(View::new((*receiver).clone(), context, lists.collect(), installations, external));
+        let helmfile_names = &repo.helmfile_names;
+        let view =
+            View::new((*receiver).clone(), context, lists.collect(), installations, &options.settings, helmfile_names);
+        views.push(view);
     }
     views
 }

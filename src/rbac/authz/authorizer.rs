@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::cluster::Rbac;
 use crate::kube::groups;
+use crate::rbac::identity::unknown_sources::UnknownRights;
 use crate::rbac::model::kinds::is_shipped;
 use crate::rbac::model::request::{Request, Target};
 use crate::rbac::model::role::{Binding, Role};
@@ -114,9 +115,8 @@ impl Rbac {
     /// Returns whether a binding allows a request in its scope.
     fn allows<'a>(&'a self, binding: &'a Binding, request: &Request<'_>) -> Answer<'a> {
         let Some(at) = self.role_at(binding) else {
-            let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
             // A binding to a role that does not exist grants nothing.
-            return match self.unknown_sources.of_roles(namespace) {
+            return match self.unknown_role(binding) {
                 Some(source) => Answer::Unknown(format!("{}, which {source} may contain", binding.role_name())),
                 None => Answer::Denied,
             };
@@ -131,18 +131,28 @@ impl Rbac {
         if role.is_opaque {
             return Answer::Unknown(format!("{} contains unknown values", binding.role_name()));
         }
-        let is_custom = matches!(request.target, Target::Resource(resource) if !is_shipped(resource.group));
-        match self.unknown_sources.of_aggregated_roles().filter(|_| is_custom && !role.aggregates.is_empty()) {
+        let custom = match request.target {
+            Target::Resource(resource) if !is_shipped(resource.group) && !role.aggregates.is_empty() => {
+                self.unknown_sources.of_aggregated_roles(resource.group)
+            }
+            Target::Resource(_) | Target::Path(_) => None,
+        };
+        match custom {
             Some(source) => Answer::Unknown(format!("{}, for which {source} may contain rules", binding.role_name())),
             None => Answer::Denied,
         }
     }
 
+    /// A source that may create the role of a binding.
+    pub(crate) fn unknown_role(&self, binding: &Binding) -> Option<&UnknownRights> {
+        let namespace = if binding.role.is_cluster_role { "" } else { &*binding.namespace };
+        self.unknown_sources.of_role(namespace, &binding.role.name)
+    }
+
     /// The reason why a binding may grant unknown rights.
     pub(crate) fn unknown_rights(&self, binding: &Binding) -> Option<String> {
         let Some(role) = self.role(binding) else {
-            let source =
-                self.unknown_sources.of_roles(if binding.role.is_cluster_role { "" } else { &binding.namespace })?;
+            let source = self.unknown_role(binding)?;
             return Some(format!("{}, which {source} may contain", binding.role_name()));
         };
         let is_open = role.is_opaque || self.role_at(binding).is_some_and(|at| self.exceeds_aggregation_limit(at));
@@ -157,7 +167,7 @@ impl Rbac {
         if self.is_bound(account) {
             return None;
         }
-        let source = self.unknown_sources.of_bindings(&account.namespace)?;
+        let source = self.unknown_sources.of_bindings(account)?;
         Some(format!("no known binding names ServiceAccount `{account}`, and {source} may contain one"))
     }
 

@@ -1,7 +1,10 @@
 //! Reads the access rights of a cluster from the objects that it receives.
 
+use std::collections::BTreeMap;
+
 use super::cluster::Rbac;
-use crate::flux::{Applied, Receiver, Tenancy, is_flux};
+use crate::base::finding::ObjectRef;
+use crate::flux::{Applied, Receiver, Tenancy, is_flux, is_source, repository_owner};
 use crate::kube::{Object, groups};
 use crate::rbac::identity::flux_identity::{FluxIdentities, acts_as};
 use crate::rbac::identity::unknown_sources::{UnknownContents, UnknownRightsSources};
@@ -49,9 +52,18 @@ impl Rbac {
         }
         rbac.index();
         let appliers = receiver.cluster.appliers.iter().filter(|applier| applier.target == receiver.target);
-        let unbuilt = appliers.filter_map(|applier| UnknownContents::of_applier(applier, tenancy));
+        let sources = SourceObjects::among(&relevant);
+        let unbuilt = appliers.clone().filter_map(|applier| {
+            let artifact = applier.source.as_ref().and_then(|source| sources.get(source));
+            UnknownContents::of_applier(applier, artifact, tenancy)
+        });
+        let mut own = appliers.filter_map(|applier| applier.source.as_ref());
+        let own = own.next().and_then(|source| sources.get(source)?.text_at(&["spec", "url"]));
+        let owner = own.and_then(repository_owner);
         let releases = relevant.iter().filter(|applied| applied.object.is(groups::HELM, "HelmRelease"));
-        let charts = releases.filter_map(|release| UnknownContents::of_chart(release, tenancy));
+        let charts = releases.filter_map(|release| {
+            UnknownContents::of_chart(release, sources.of_chart(release), owner.as_deref(), tenancy)
+        });
         let (is_bound, scopes) = (|account: &_| rbac.is_bound(account), |account: &_| rbac.scopes_to_grant(account));
         rbac.unknown_sources =
             UnknownRightsSources::collect(receiver, unbuilt.chain(charts).collect(), is_bound, scopes);
@@ -99,6 +111,33 @@ impl Rbac {
             self.add_account(&account.namespace, &account.name);
             self.impersonated.entry(account.namespace).or_default().insert(account.name);
         }
+    }
+}
+
+/// The sources of a cluster, by kind, namespace and name.
+struct SourceObjects<'a>(BTreeMap<(&'a str, &'a str, &'a str), &'a Object>);
+
+impl<'a> SourceObjects<'a> {
+    fn among(objects: &[Applied<'a>]) -> Self {
+        let sources = objects.iter().map(|applied| applied.object).filter(|object| is_source(object));
+        Self(
+            sources
+                .map(|object| ((object.kind(), object.namespace().unwrap_or_default(), object.name()), object))
+                .collect(),
+        )
+    }
+
+    fn get(&self, reference: &ObjectRef) -> Option<&'a Object> {
+        let namespace = reference.namespace.as_deref().unwrap_or_default();
+        self.0.get(&(&*reference.kind, namespace, &*reference.name)).copied()
+    }
+
+    fn of_chart(&self, release: &Applied<'_>) -> Option<&'a Object> {
+        let spec = release.object.node.get("spec")?;
+        let reference = spec.get("chartRef").or_else(|| spec.at_keys(&["chart", "spec", "sourceRef"]))?;
+        let text = |key: &str| reference.get(key).and_then(Node::text).filter(|text| !text.is_empty());
+        let namespace = text("namespace").or(release.namespace())?;
+        self.0.get(&(text("kind")?, namespace, text("name")?)).copied()
     }
 }
 

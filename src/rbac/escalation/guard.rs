@@ -50,7 +50,7 @@ impl Rbac {
             if self.role_at(binding).is_some() {
                 return self.has(account, &binding.namespace, self.rules(binding).map(|(rule, _)| rule));
             }
-            match self.unknown_sources.of_roles(if binding.role.is_cluster_role { "" } else { &binding.namespace }) {
+            match self.unknown_role(binding) {
                 Some(source) => Guard::Unknown(format!("{}, which {source} may contain", binding.role_name())),
                 None => Guard::Refused,
             }

@@ -4,10 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use super::flux_identity::acts_as;
 use crate::base::finding::ObjectRef;
-use crate::flux::{Applied, Applier, NotBuiltReason, Receiver, State, Tenancy};
+use crate::flux::{Applied, Applier, Creates, NotBuiltReason, Receiver, State, Tenancy, UnknownProducer};
+use crate::kube::{Object, ObjectId, groups};
 use crate::rbac::model::subject::Account;
 use crate::yaml::Name;
 
@@ -52,18 +54,24 @@ impl UnknownRights {
 pub(crate) struct UnknownRightsSources {
     /// A source that may create any object.
     anything: Option<UnknownRights>,
-    /// A source whose chart may create cluster-scoped objects.
-    chart: Option<UnknownRights>,
+    /// The sources that may create cluster-scoped objects, and objects of any namespace.
+    everywhere: Vec<Producer>,
+    /// The charts that may create cluster-scoped objects.
+    charts: Vec<Producer>,
     /// The sources that may create objects of a namespace.
-    namespaces: BTreeMap<Name, UnknownRights>,
+    namespaces: BTreeMap<Name, Vec<Producer>>,
     /// A source that may create admission policies: an applier that is not built, or a source that is named after them.
     policies: Option<UnknownRights>,
 }
+
+/// A source and its contents, as far as they are known.
+type Producer = (UnknownRights, Arc<UnknownProducer>);
 
 /// An applier or chart with unknown contents.
 #[derive(Debug)]
 pub(crate) struct UnknownContents {
     source: UnknownRights,
+    contents: Arc<UnknownProducer>,
     /// The account that it impersonates; `None` if it may do everything.
     account: Option<Account>,
     /// The namespace to which a chart is installed.
@@ -73,21 +81,29 @@ pub(crate) struct UnknownContents {
 }
 
 impl UnknownContents {
-    /// The unknown contents of an applier; `None` if it is built.
-    pub(crate) fn of_applier(applier: &Applier, tenancy: &Tenancy) -> Option<Self> {
-        let source = match &applier.state {
+    /// The unknown contents of an applier, with the source of its artifact; `None` if it is built.
+    pub(crate) fn of_applier(applier: &Applier, artifact: Option<&Object>, tenancy: &Tenancy) -> Option<Self> {
+        let (source, artifact_object) = match &applier.state {
             State::Built => return None,
-            State::Failed => UnknownRights::FailedBuild(applier.reference.clone()),
-            State::NotBuilt(reason) => UnknownRights::NotBuilt(applier.reference.clone(), reason.clone()),
+            State::Failed => (UnknownRights::FailedBuild(applier.reference.clone()), None),
+            State::NotBuilt(reason) => (UnknownRights::NotBuilt(applier.reference.clone(), reason.clone()), artifact),
         };
         let object = applier.object.as_ref();
         let account = object.and_then(|object| acts_as(object, object.namespace(), tenancy));
+        let contents = UnknownProducer::of_applier(object, artifact_object).into();
         let artifact = applier.source.as_ref().map(|source| source.name.clone());
-        Some(Self { source, account, chart_namespace: None, artifact })
+        Some(Self { source, contents, account, chart_namespace: None, artifact })
     }
 
     /// The unknown contents of the chart of a HelmRelease; `None` if it is installed on another cluster.
-    pub(crate) fn of_chart(release: &Applied<'_>, tenancy: &Tenancy) -> Option<Self> {
+    ///
+    /// `owner` is the owner of the fleet's repository.
+    pub(crate) fn of_chart(
+        release: &Applied<'_>,
+        chart_source: Option<&Object>,
+        owner: Option<&str>,
+        tenancy: &Tenancy,
+    ) -> Option<Self> {
         let object = release.object;
         if object.node.at_keys(&["spec", "kubeConfig"]).is_some() {
             return None;
@@ -95,7 +111,10 @@ impl UnknownContents {
         let target = object.text_at(&["spec", "targetNamespace"]).filter(|name| !name.is_empty());
         let chart_namespace = target.or(release.namespace()).map(Name::from);
         let account = acts_as(object, release.namespace(), tenancy);
-        Some(Self { source: UnknownRights::Chart(object.reference()), account, chart_namespace, artifact: None })
+        let source = UnknownRights::Chart(object.reference());
+        let namespace = chart_namespace.as_deref().unwrap_or_default();
+        let contents = UnknownProducer::of_release(object, namespace, chart_source, owner).into();
+        Some(Self { source, contents, account, chart_namespace, artifact: None })
     }
 
     /// Returns whether the applier or its source is named after admission policies.
@@ -127,27 +146,26 @@ impl UnknownRightsSources {
             let may_be_bound = one
                 .account
                 .as_ref()
-                .is_some_and(|account| !is_bound(account) && sources.of_bindings(&account.namespace).is_some());
+                .is_some_and(|account| !is_bound(account) && sources.of_bindings(account).is_some());
             let scopes = one.account.as_ref().map(&scopes);
             let is_everywhere =
                 may_be_bound || scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope.is_empty()));
             // Flux applies nothing of a build that fails.
-            let is_unbuilt = matches!(one.source, UnknownRights::NotBuilt(..));
+            let is_unbuilt = matches!(one.source, UnknownRights::NotBuilt(..)) && one.contents.may_create_policies();
             if one.is_named_after_policies() || (is_everywhere && is_unbuilt) {
                 sources.policies.get_or_insert_with(|| one.source.clone());
             }
+            let producer = (one.source, one.contents);
             match one.chart_namespace {
-                None if is_everywhere => {
-                    sources.anything.get_or_insert(one.source);
-                }
+                None if is_everywhere => sources.everywhere.push(producer),
                 // A chart creates cluster-scoped objects and, mostly, objects of its own namespace.
                 Some(namespace) if is_everywhere => {
-                    sources.namespaces.entry(namespace).or_insert_with(|| one.source.clone());
-                    sources.chart.get_or_insert(one.source);
+                    sources.namespaces.entry(namespace).or_default().push(producer.clone());
+                    sources.charts.push(producer);
                 }
                 None | Some(_) => {
                     for scope in scopes.into_iter().flatten() {
-                        sources.namespaces.entry(scope).or_insert_with(|| one.source.clone());
+                        sources.namespaces.entry(scope).or_default().push(producer.clone());
                     }
                 }
             }
@@ -156,14 +174,16 @@ impl UnknownRightsSources {
     }
 
     /// A source that may create a Role of a namespace, or a ClusterRole if the namespace is empty.
-    pub(crate) fn of_roles(&self, namespace: &str) -> Option<&UnknownRights> {
-        let own = if namespace.is_empty() { self.chart.as_ref() } else { self.namespaces.get(namespace) };
-        self.anything.as_ref().or(own)
+    pub(crate) fn of_role(&self, namespace: &str, name: &str) -> Option<&UnknownRights> {
+        let kind = if namespace.is_empty() { "ClusterRole" } else { "Role" };
+        self.of(ObjectId { group: groups::RBAC, kind, namespace, name })
     }
 
-    /// A source that may create a ClusterRole that others aggregate. Operators create roles for their own kinds.
-    pub(crate) fn of_aggregated_roles(&self) -> Option<&UnknownRights> {
-        self.anything.as_ref().or(self.chart.as_ref())
+    /// A source that may create a ClusterRole that others aggregate, with rules for an API group.
+    pub(crate) fn of_aggregated_roles(&self, group: &str) -> Option<&UnknownRights> {
+        let mut sources = self.everywhere.iter().chain(&self.charts);
+        let found = sources.find(|(_, contents)| contents.may_extend_roles(group));
+        self.anything.as_ref().or_else(|| found.map(|(source, _)| source))
     }
 
     /// A source that may create admission policies.
@@ -176,11 +196,23 @@ impl UnknownRightsSources {
         &'a self,
         namespaces: &'a BTreeSet<Name>,
     ) -> impl Iterator<Item = &'a UnknownRights> {
-        self.anything.iter().chain(namespaces.iter().filter_map(|namespace| self.namespaces.get(namespace)))
+        let in_namespaces = namespaces.iter().filter_map(|namespace| self.namespaces.get(namespace)?.first());
+        let everywhere = self.anything.iter().chain(self.everywhere.first().map(|(source, _)| source)).take(1);
+        everywhere.chain(in_namespaces.map(|(source, _)| source))
     }
 
-    /// A source that may create a binding for an account of a namespace.
-    pub(crate) fn of_bindings(&self, namespace: &str) -> Option<&UnknownRights> {
-        self.anything.as_ref().or_else(|| self.namespaces.get(namespace))
+    /// A source that may create a binding for an account.
+    ///
+    /// A chart binds the accounts that it creates itself. The account of a fleet is one of them only if its values
+    /// contain it.
+    pub(crate) fn of_bindings(&self, account: &Account) -> Option<&UnknownRights> {
+        self.of(ObjectId { group: "", kind: "ServiceAccount", namespace: &account.namespace, name: &account.name })
+    }
+
+    fn of(&self, id: ObjectId<'_>) -> Option<&UnknownRights> {
+        let own = if id.namespace.is_empty() { Some(&self.charts) } else { self.namespaces.get(id.namespace) };
+        let mut all = self.everywhere.iter().chain(own.into_iter().flatten());
+        let found = all.find(|(_, contents)| contents.creates(id) != Creates::Never);
+        self.anything.as_ref().or_else(|| found.map(|(source, _)| source))
     }
 }

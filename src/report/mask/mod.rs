@@ -81,6 +81,15 @@ impl Masks {
         mask
     }
 
+    /// Masks a value that is known to be secret.
+    pub fn hide(&mut self, value: &Span) {
+        self.get(value.file());
+        if let Some((_, mask)) = self.0.get_mut(value.file().path()) {
+            mask.ranges.push(nodes::content(value));
+            mask.ranges = merged(std::mem::take(&mut mask.ranges));
+        }
+    }
+
     /// Returns the first line of a span, trimmed, masked and escaped for terminals.
     pub fn source_line(&mut self, place: &Span) -> String {
         let line = self.get(place.file()).line(place.file(), place.position().line).unwrap_or_default();

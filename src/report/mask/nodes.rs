@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::quick_check::may_hold_secrets;
 use super::scan;
 use crate::lint::private_values;
-use crate::text::File;
+use crate::text::{File, Span};
 use crate::yaml::{Document, Entry, Node, Style, Value};
 
 /// The keys of a Secret whose values are secret.
@@ -34,12 +34,22 @@ fn in_documents(file: &File, documents: &[Document], depth: usize) -> Vec<Range<
     let mut walk = Walk { file, depth, ranges: Vec::new(), aliased: Vec::new() };
     for document in documents {
         walk.visit(&document.node);
+        walk.ranges.extend(private_values(&document.node).iter().map(|private| content(&private.span)));
         let aliased = std::mem::take(&mut walk.aliased);
         if !aliased.is_empty() {
             walk.hide_equal(&document.node, &aliased);
         }
     }
     walk.ranges
+}
+
+/// The range of a value, without the header of a block scalar.
+pub(super) fn content(value: &Span) -> Range<usize> {
+    let mut range = value.range();
+    if value.text().starts_with(['|', '>']) {
+        range.start += value.text().find('\n').unwrap_or_default();
+    }
+    range
 }
 
 /// The kind of object that a patch is applied to, according to its `target`.
@@ -99,12 +109,6 @@ impl Walk<'_> {
             Some("SecretList") => {
                 let items = node.get("items").into_iter().flat_map(Node::items);
                 items.for_each(|item| self.fields(item));
-            }
-            Some("HelmRelease") => {
-                let values = node.at_keys(&["spec", "values"]).map(private_values).unwrap_or_default();
-                for entry in values {
-                    self.hide(&entry.node);
-                }
             }
             _ => {}
         }

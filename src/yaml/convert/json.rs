@@ -4,7 +4,7 @@ use serde_json::{Map, Number};
 
 use crate::text::Span;
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
-use crate::yaml::scalar::timestamp::rfc3339;
+use crate::yaml::scalar::timestamp::plain_time;
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
 /// Converts a node to JSON, with the scalars that a reader resolves.
@@ -13,20 +13,27 @@ use crate::yaml::tree::node::{Entry, Node, Style, Value};
 /// `yes: 1` has the key `true`. [`Reader::Kustomize`] resolves a plain date to a time: `2001-01-01` becomes the string
 /// `2001-01-01T00:00:00Z`.
 pub fn to_json(node: &Node, reader: Reader) -> serde_json::Value {
+    in_context(node, reader, false)
+}
+
+fn in_context(node: &Node, reader: Reader, in_brackets: bool) -> serde_json::Value {
+    let in_brackets = in_brackets || (reader == Reader::Kustomize && node.has_brackets());
     match &node.value {
         Value::Scalar(text, style) => {
             let scalar = if *style == Style::Plain { resolve_plain(text, reader) } else { Scalar::String(text) };
             match (scalar, style, reader) {
                 (Scalar::String(text), Style::Plain, Reader::Kustomize) => {
-                    rfc3339(text).unwrap_or_else(|| text.into()).into()
+                    plain_time(text, in_brackets).unwrap_or_else(|| text.into()).into()
                 }
                 _ => scalar_to_json(scalar, text),
             }
         }
-        Value::Seq(items) => serde_json::Value::Array(items.iter().map(|item| to_json(item, reader)).collect()),
+        Value::Seq(items) => {
+            serde_json::Value::Array(items.iter().map(|item| in_context(item, reader, in_brackets)).collect())
+        }
         Value::Map(entries) => {
-            let pairs = entries.iter().map(|entry| (key_to_json(entry, reader), to_json(&entry.node, reader)));
-            serde_json::Value::Object(pairs.collect::<Map<_, _>>())
+            let pair = |entry: &Entry| (key_to_json(entry, reader), in_context(&entry.node, reader, in_brackets));
+            serde_json::Value::Object(entries.iter().map(pair).collect::<Map<_, _>>())
         }
     }
 }

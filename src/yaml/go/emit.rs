@@ -7,7 +7,7 @@ use super::number;
 use super::order;
 use super::shape::{self, ScalarAnalysis};
 use crate::yaml::scalar::resolve::{Reader, Scalar, resolve_plain};
-use crate::yaml::scalar::timestamp::rfc3339;
+use crate::yaml::scalar::timestamp::plain_time;
 use crate::yaml::tree::node::{Entry, Node, Style, Value};
 
 /// The length of the longest key, in bytes, that is written without a question mark.
@@ -77,11 +77,11 @@ impl<'a, 's> Emitter<'a, 's> {
         let brackets = self.brackets;
         match &node.value {
             Value::Map(entries) if !entries.is_empty() => {
-                self.brackets += usize::from(has_brackets(node));
+                self.brackets += usize::from(node.has_brackets());
                 self.mapping(entries, outer);
             }
             Value::Seq(items) if !items.is_empty() => {
-                self.brackets += usize::from(has_brackets(node));
+                self.brackets += usize::from(node.has_brackets());
                 self.sequence(items, outer, in_mapping);
             }
             // Between brackets, kustomize writes an empty value as quotes, and then reads the object again.
@@ -167,8 +167,7 @@ impl<'a, 's> Emitter<'a, 's> {
         };
         // A plain date becomes a time, which is printed as a string.
         if style == Style::Plain
-            && text.starts_with(|c: char| c.is_ascii_digit())
-            && let Some(time) = rfc3339(text)
+            && let Some(time) = plain_time(text, self.brackets > 0)
         {
             return self.string(&time, ScalarAnalysis::of(&time), false, indent);
         }
@@ -227,10 +226,6 @@ impl<'a, 's> Emitter<'a, 's> {
 }
 
 /// Returns whether the file writes a collection with brackets. kustomize keeps them, even if the content changes.
-fn has_brackets(node: &Node) -> bool {
-    node.origin.written().text().starts_with(['{', '['])
-}
-
 fn deeper(outer: Option<usize>) -> usize {
     outer.map_or(2, |outer| outer + 2)
 }

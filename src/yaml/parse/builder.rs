@@ -30,6 +30,8 @@ pub(super) struct Builder<'a> {
     root: Option<Node>,
     /// The end of the last token.
     last_end: usize,
+    /// The number of findings, and of aliased nodes, before the document.
+    before_document: (usize, usize),
 }
 
 impl<'a> Builder<'a> {
@@ -43,6 +45,7 @@ impl<'a> Builder<'a> {
             stack: Vec::new(),
             root: None,
             last_end: 0,
+            before_document: (0, 0),
         }
     }
 
@@ -50,6 +53,16 @@ impl<'a> Builder<'a> {
     pub(super) fn start_document(&mut self, at: usize) {
         self.last_end = at;
         self.anchors = Index::default();
+        self.before_document = (self.findings.len(), self.aliased_nodes);
+    }
+
+    /// Discards the unfinished document, which is parsed again.
+    pub(super) fn restart_document(&mut self) {
+        let (findings, aliased_nodes) = self.before_document;
+        self.findings.truncate(findings);
+        self.aliased_nodes = aliased_nodes;
+        self.stack.clear();
+        self.root = None;
     }
 
     /// Ends the document; `None` if it is empty.
@@ -103,6 +116,12 @@ impl<'a> Builder<'a> {
         if !empty {
             self.check_tab(range.start);
         }
+        if anchor != 0 {
+            self.check_anchor(gap, range.start);
+        }
+        if written == Style::Double && value.contains('/') {
+            self.check_slash(&range);
+        }
         let span = self.file.span(range);
         let tagged = apply_tag(value, written, tag);
         if let Some(message) = tagged.error {
@@ -137,6 +156,9 @@ impl<'a> Builder<'a> {
 
     fn open(&mut self, flow: bool, anchor: usize, start: usize, range: &Range<usize>, kind: CollectionKind) {
         self.check_tab(start);
+        if anchor != 0 {
+            self.check_anchor(self.last_end, start);
+        }
         if flow {
             self.last_end = self.last_end.max(range.end);
         }
@@ -342,6 +364,37 @@ impl<'a> Builder<'a> {
         let finding = Finding::error(INVALID_YAML, span, "the indentation contains a tab; YAML allows only spaces")
             .help("use spaces, or leave the line empty");
         self.findings.push(finding);
+    }
+
+    /// Reports an anchor in a range whose name go-yaml does not accept.
+    fn check_anchor(&mut self, from: usize, to: usize) {
+        let text = self.file.text();
+        let Some(at) = text.get(from..to).and_then(|gap| gap.rfind('&')).map(|at| from + at + 1) else { return };
+        let rest = text.get(at..).unwrap_or_default();
+        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}' | ':'));
+        let name = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+            return;
+        }
+        let span = self.file.span(at..at + name.len());
+        let message = format!("the name of the anchor `&{name}` is not valid");
+        let finding = Finding::error(INVALID_YAML, span, message)
+            .help("use letters, digits, `-` and `_`; the YAML readers of Kubernetes reject other characters");
+        self.findings.push(finding);
+    }
+
+    /// Reports `\/` in double quotes, which go-yaml does not accept.
+    fn check_slash(&mut self, quoted: &Range<usize>) {
+        let text = self.file.text().get(quoted.clone()).unwrap_or_default();
+        let mut bytes = text.bytes().enumerate();
+        while let Some((at, byte)) = bytes.next() {
+            if byte == b'\\' && bytes.next().is_some_and(|(_, next)| next == b'/') {
+                let span = self.file.span(quoted.start + at..quoted.start + at + 2);
+                let message = "`\\/` is not a valid escape sequence for the YAML readers of Kubernetes";
+                self.findings.push(Finding::error(INVALID_YAML, span, message).help("write `/`"));
+                return;
+            }
+        }
     }
 
     /// Reports a tab between an indicator such as `-` and a token at `start`.

@@ -50,6 +50,11 @@ impl Embedded {
         Self { outer, text, segments, expansions }
     }
 
+    /// The position of the scalar.
+    pub fn outer(&self) -> &Span {
+        &self.outer
+    }
+
     /// Parses the text, with the positions of nodes and findings in the outer file.
     pub fn parse(&self) -> Parsed {
         let file = self.outer.file();

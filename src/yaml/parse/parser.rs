@@ -1,9 +1,10 @@
 //! Text → nodes. The parser never fails: it returns the documents that it could parse, and findings.
 
-use granit_parser::{Event, Marker, Parser, StructureStyle};
+use granit_parser::{Event, Marker, Parser, ScanError, StructureStyle};
 
 use super::builder::Builder;
 use super::collection::MAX_DEPTH;
+use super::repair::RepairedText;
 use super::syntax_error;
 use crate::base::finding::Finding;
 use crate::text::File;
@@ -40,7 +41,8 @@ pub fn parse(file: &File) -> Parsed {
     let mut builder = Builder::new(file);
     let mut documents = Vec::new();
     let mut start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-    while let Some(stop) = parse_from(&mut builder, &mut documents, start) {
+    let mut repaired = RepairedText::new(text);
+    while let Some(stop) = parse_from(&mut builder, &mut documents, &mut repaired, start) {
         let Some(next) = stop.resume.or_else(|| next_document(text, stop)) else { break };
         start = next;
     }
@@ -74,9 +76,54 @@ fn next_document(text: &str, stop: Stop) -> Option<usize> {
     }
 }
 
+/// The end of a run of the event parser.
+enum Obstacle {
+    /// A byte order mark at this offset.
+    ByteOrderMark(usize),
+    /// An alias that ends at this offset, and in a colon.
+    Alias(usize),
+    /// An error at this offset.
+    Error(usize, ScanError),
+}
+
 /// Parses from an offset to the end, or to the first error.
-fn parse_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: usize) -> Option<Stop> {
-    let text = builder.file.text().get(base..)?;
+fn parse_from(
+    builder: &mut Builder<'_>,
+    documents: &mut Vec<Document>,
+    repaired: &mut RepairedText<'_>,
+    base: usize,
+) -> Option<Stop> {
+    let (document, obstacle) = parse_events(builder, documents, repaired, base)?;
+    let (at, error) = match obstacle {
+        Obstacle::ByteOrderMark(at) => {
+            return Some(Stop { document, at, resume: Some(at + BYTE_ORDER_MARK.len_utf8()) });
+        }
+        Obstacle::Alias(end) => {
+            repaired.repair_alias(end);
+            builder.restart_document();
+            return Some(Stop { document, at: end, resume: Some(document) });
+        }
+        Obstacle::Error(at, error) => (at, error),
+    };
+    let context = builder.error_context();
+    if repaired.repair(builder.file.text(), at, error.kind(), &context) {
+        builder.restart_document();
+        return Some(Stop { document, at, resume: Some(document) });
+    }
+    builder.findings.push(syntax_error::explain(builder.file, at, error.kind(), &context));
+    documents.extend(builder.abandon().map(|node| Document { node, complete: false }));
+    Some(Stop { document, at, resume: None })
+}
+
+/// Parses from an offset, and returns the obstacle at which parsing stopped, with the start of its document.
+fn parse_events(
+    builder: &mut Builder<'_>,
+    documents: &mut Vec<Document>,
+    repaired: &RepairedText<'_>,
+    base: usize,
+) -> Option<(usize, Obstacle)> {
+    let text = repaired.from(base)?;
+    let start = repaired.repaired(base);
     let options = granit_parser::options! {
         emit_comments: false,
         emit_unresolved_aliases: true,
@@ -85,7 +132,7 @@ fn parse_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: us
     };
     let mut document = base;
     builder.start_document(base);
-    let offset = |marker: &Marker| base + marker.byte_offset().unwrap_or(0);
+    let offset = |marker: &Marker| repaired.original(start + marker.byte_offset().unwrap_or(0));
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = match event {
             Ok(pair) => pair,
@@ -95,11 +142,9 @@ fn parse_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: us
                 let before = builder.file.text().get(document..at).unwrap_or_default();
                 let rest = builder.file.text().get(at..).unwrap_or_default();
                 if rest.starts_with(BYTE_ORDER_MARK) && before.trim_end() == "---" {
-                    return Some(Stop { document, at, resume: Some(at + BYTE_ORDER_MARK.len_utf8()) });
+                    return Some((document, Obstacle::ByteOrderMark(at)));
                 }
-                builder.findings.push(syntax_error::explain(builder.file, at, error.kind(), &builder.error_context()));
-                documents.extend(builder.abandon().map(|node| Document { node, complete: false }));
-                return Some(Stop { document, at, resume: None });
+                return Some((document, Obstacle::Error(at, error)));
             }
         };
         let range = offset(&span.start)..offset(&span.end);
@@ -116,6 +161,9 @@ fn parse_from(builder: &mut Builder<'_>, documents: &mut Vec<Document>, base: us
             Event::MappingStart(style, anchor, _) => builder.open_map(style == StructureStyle::Flow, anchor, range),
             Event::SequenceEnd | Event::MappingEnd => builder.close(&range),
             Event::Alias(id) => builder.alias(id, range),
+            Event::UnresolvedAlias(name) if name.ends_with(':') && repaired.may_repair() => {
+                return Some((document, Obstacle::Alias(range.end)));
+            }
             Event::UnresolvedAlias(name) => builder.unknown_alias(&name, range),
             _ => {}
         }

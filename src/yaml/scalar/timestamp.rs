@@ -1,5 +1,13 @@
 //! Timestamps: kustomize resolves a plain date to a time.
 
+/// Converts a plain date or time to RFC 3339, as kustomize resolves it when it reads its own output.
+///
+/// Between brackets, kustomize writes a text with a colon in quotes, so that a time of day stays a string.
+pub(crate) fn plain_time(text: &str, in_brackets: bool) -> Option<String> {
+    let is_plain = text.starts_with(|c: char| c.is_ascii_digit()) && !(in_brackets && text.contains(':'));
+    is_plain.then(|| rfc3339(text))?
+}
+
 /// Converts a date or a time, in a form that kustomize's YAML reader accepts, to RFC 3339 as kustomize prints it.
 pub(crate) fn rfc3339(text: &str) -> Option<String> {
     let (year, rest) = text.split_at_checked(4)?;

@@ -124,6 +124,11 @@ impl Node {
         matches!(self.value, Value::Map(_))
     }
 
+    /// Returns whether the file writes this collection with brackets. kustomize keeps them, even if the content changes.
+    pub fn has_brackets(&self) -> bool {
+        !matches!(self.value, Value::Scalar(..)) && self.origin.written().text().starts_with(['{', '['])
+    }
+
     /// Returns whether this is a sequence.
     pub fn is_seq(&self) -> bool {
         matches!(self.value, Value::Seq(_))

@@ -42,7 +42,7 @@ pub(super) fn cluster_folders(
     units.retain(|unit, syncs| {
         let is_part = unit.split('/').any(|segment| PARTS.contains(&segment) || is_placeholder(segment));
         let is_unit = syncs.iter().any(|sync| sync.is_loose) || includers.is_buildable(unit);
-        let is_aside = is_set_aside(unit, |folder| is_cluster(folder));
+        let is_aside = is_set_aside(unit, is_cluster);
         is_unit && !is_part && !is_aside && !coverage.overlaps(unit) && !coverage.covers(unit)
     });
     let mut found: BTreeSet<String> = BTreeSet::new();

@@ -10,6 +10,7 @@ pub(crate) mod rule_ids;
 mod values;
 mod fault;
 mod origin;
+mod partial;
 mod scalars;
 pub(crate) mod undefined;
 mod whole;
@@ -35,6 +36,11 @@ pub fn substitute(object: &Object, variables: &Variables, strict: bool) -> Resul
         return Ok(Object { node: node.unwrap_or_else(|| object.node.clone()) });
     }
     whole::substitute(object, &values).map(|node| Object { node })
+}
+
+/// Substitutes the known variables in an object for which [`substitute`] fails.
+pub(crate) fn substitute_known(object: &Object, variables: &Variables, strict: bool) -> Object {
+    Object { node: partial::substitute(&object.node, &Values { variables, strict }) }
 }
 
 /// The sorted names of the variables that an object depends on; empty if substitution changes nothing.

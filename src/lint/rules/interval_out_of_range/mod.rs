@@ -11,7 +11,7 @@ use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 
 declare! {
-    /// An interval is shorter than a minute, or shorter than the timeout of the Kustomization.
+    /// An interval is shorter than a minute.
     ///
     /// ## Why
     ///
@@ -19,14 +19,12 @@ declare! {
     /// minute, a few clusters are enough for a Git host to throttle them, and changes no longer arrive. A Receiver
     /// delivers a push immediately, whatever the interval.
     ///
-    /// If the `interval` of a Kustomization is shorter than its `timeout`, the next reconciliation may be due while
-    /// Flux still waits for the objects. Without `timeout` the interval itself is the limit, which is never out of
-    /// range.
+    /// An interval below the `timeout` is valid: Flux starts the next interval when a reconciliation has ended, and never
+    /// reconciles an object twice at the same time.
     ///
     /// ## How to fix it
     ///
     /// Set at least one minute for sources and ten minutes for Kustomizations, and use a Receiver for fast updates.
-    /// Keep `timeout` below `interval`.
     ///
     /// ## Bad
     ///
@@ -64,11 +62,15 @@ declare! {
     ///     name: flux-system
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: recommended settings](https://fluxcd.io/flux/components/kustomize/kustomizations/#recommended-settings),
     /// [interval](https://fluxcd.io/flux/components/kustomize/kustomizations/#interval)
-    "interval-out-of-range", Warning, "an interval is shorter than a minute or than the timeout", Check::Object(check),
+    "interval-out-of-range", Warning, "an interval is shorter than a minute", Check::Object(check),
 }
 
 /// The shortest interval that servers do not throttle.
@@ -83,33 +85,22 @@ fn check(applied: &Applied<'_>, _: Context<'_>, found: &mut Findings) {
     if !is_judged || !is_fetched || applied.completion.mentions("interval") {
         return;
     }
-    let field_of = |field: &str| object.node.at_keys(&["spec", field]).filter(|node| !node.is_null());
-    let Some(interval) = field_of("interval") else { return };
+    let Some(interval) = object.node.at_keys(&["spec", "interval"]).filter(|node| !node.is_null()) else { return };
     let (Some(text), Some(length)) = (interval.text(), go_duration(interval)) else { return };
-    if length < SHORTEST {
-        let message = format!("{} has an interval of `{text}`, which is shorter than a minute", object.reference());
-        let help = if is_kustomization {
-            "set a minute or more: each interval builds all objects and compares them with the cluster; a change of the \
-             source triggers a reconciliation whatever the interval is"
-        } else {
-            "set a minute or more: servers throttle frequent clients; a Receiver delivers pushes immediately"
-        };
-        let finding = Finding::warning(RULE.id, interval.span().clone(), message);
-        let finding = finding.help(help).about(object.reference());
-        let summary = " objects have an interval that is shorter than a minute";
-        found.push(finding.caused_by(if is_kustomization { "built" } else { "fetched" }, "", summary));
+    if length >= SHORTEST {
         return;
     }
-    let Some(timeout) = field_of("timeout").filter(|_| is_kustomization) else { return };
-    if go_duration(timeout).is_some_and(|longest| length < longest) {
-        let limit = timeout.text().unwrap_or_default();
-        let message = format!("{} has an interval of `{text}`, shorter than its timeout `{limit}`", object.reference());
-        let finding = Finding::warning(RULE.id, interval.span().clone(), message)
-            .related(timeout.span().clone(), "a reconciliation may take this long")
-            .help("set an interval longer than the timeout: otherwise the next reconciliation is due while Flux still waits")
-            .about(object.reference());
-        found.push(finding);
-    }
+    let message = format!("{} has an interval of `{text}`, which is shorter than a minute", object.reference());
+    let help = if is_kustomization {
+        "set a minute or more: each interval builds all objects and compares them with the cluster; a change of the \
+         source triggers a reconciliation whatever the interval is"
+    } else {
+        "set a minute or more: servers throttle frequent clients; a Receiver delivers pushes immediately"
+    };
+    let finding = Finding::warning(RULE.id, interval.span().clone(), message);
+    let finding = finding.help(help).about(object.reference());
+    let summary = " objects have an interval that is shorter than a minute";
+    found.push(finding.caused_by(if is_kustomization { "built" } else { "fetched" }, "", summary));
 }
 
 fn is_image_repository(object: &Object) -> bool {

@@ -86,6 +86,10 @@ declare! {
     ///     url: https://git.example.com/acme/fleet.git
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now. source-watcher exists from Flux 2.7 on.
+    ///
     /// ## Source
     ///
     /// [Flux Operator: components](https://fluxoperator.dev/docs/crd/fluxinstance/#components-configuration),

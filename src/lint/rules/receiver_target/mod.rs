@@ -4,6 +4,7 @@ use crate::base::finding::{Finding, did_you_mean};
 use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::findings::Findings;
+use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
 use crate::yaml::Node;
@@ -65,6 +66,10 @@ declare! {
     ///     name: webhook-token
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: receivers](https://fluxcd.io/flux/components/notification/receivers/)
@@ -87,7 +92,8 @@ fn check(view: &View<'_>, found: &mut Findings) {
     for receiver in view.of_kind(groups::NOTIFICATION, "Receiver") {
         let spec = |field: &str| receiver.object.node.at_keys(&["spec", field]);
         for resource in spec("resources").map_or(&[][..], Node::items) {
-            found.extend(target(view, &receiver, resource));
+            let finding = target(view, &receiver, resource, found);
+            found.extend(finding);
         }
         let Some(sender) = spec("type").and_then(Node::text) else { continue };
         for event in spec("events").map_or(&[][..], Node::items) {
@@ -96,7 +102,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node) -> Option<Finding> {
+fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node, found: &mut Findings) -> Option<Finding> {
     let text = |field: &str| resource.get(field).and_then(Node::text).filter(|value| !value.is_empty());
     let (kind, name) = (text("kind")?, text("name")?);
     let namespace = text("namespace").or(receiver.namespace())?;
@@ -120,8 +126,16 @@ fn target(view: &View<'_>, receiver: &Applied<'_>, resource: &Node) -> Option<Fi
         return (!has_labels).then(|| error("name", message).help(help));
     }
     // Controllers create objects of these kinds.
-    if matches!(kind, "HelmChart" | "ExternalArtifact") || !view.presence(group, kind, namespace, name).is_missing() {
+    if matches!(kind, "HelmChart" | "ExternalArtifact") {
         return None;
+    }
+    match view.presence(group, kind, namespace, name) {
+        Presence::Missing => {}
+        Presence::Unknown(source) => {
+            found.unchecked(format!("{kind} `{namespace}/{name}`, which {source} may create"));
+            return None;
+        }
+        Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => return None,
     }
     let here: Vec<Applied<'_>> = view.of_kind(group, kind).collect();
     let names = here.iter().filter(|other| other.namespace() == Some(namespace)).map(|other| other.object.name());

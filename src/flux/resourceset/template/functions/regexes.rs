@@ -1,8 +1,7 @@
 //! Regular expressions.
 
-use regex::Regex;
-
 use super::function::{Function, boolean, error, int, paid, text};
+use crate::base::go_regexp::Regexp;
 use crate::flux::resourceset::template::budget::Budget;
 use crate::flux::resourceset::template::fault::Fault;
 use crate::flux::resourceset::template::functions::function::Parameter::{Int, Text};
@@ -10,7 +9,7 @@ use crate::flux::resourceset::template::value::Value;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("regexMatch", &[Text, Text], None, |a, _| {
-        boolean(Regex::new(text(a, 0)).is_ok_and(|regex| regex.is_match(text(a, 1))))
+        boolean(Regexp::compile(text(a, 0)).is_ok_and(|regexp| regexp.is_match(text(a, 1))))
     }),
     Function::new("mustRegexMatch", &[Text, Text], None, |a, _| boolean(compile(a)?.is_match(text(a, 1)))),
     Function::new("regexFind", &[Text, Text], None, find),
@@ -30,14 +29,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-fn compile(arguments: &[Value]) -> Result<Regex, Fault> {
-    Regex::new(text(arguments, 0))
-        .map_err(|_| error(format!("`{}` is not a valid regular expression", text(arguments, 0))))
+fn compile(arguments: &[Value]) -> Result<Regexp, Fault> {
+    let pattern = text(arguments, 0);
+    Regexp::compile(pattern)
+        .map_err(|refused| error(format!("`{pattern}` is not a valid regular expression: {refused}")))
 }
 
 fn find(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-    let regex = compile(arguments)?;
-    paid(regex.find(text(arguments, 1)).map_or("", |found| found.as_str()), budget)
+    let regexp = compile(arguments)?;
+    paid(regexp.find(text(arguments, 1)).unwrap_or_default(), budget)
 }
 
 /// The limit of the last argument; no limit if it is negative.
@@ -46,31 +46,28 @@ fn limit(arguments: &[Value]) -> usize {
 }
 
 fn find_all(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-    let regex = compile(arguments)?;
+    let regexp = compile(arguments)?;
     budget.bytes(text(arguments, 1).len() * 8)?;
-    Ok(Value::texts(regex.find_iter(text(arguments, 1)).take(limit(arguments)).map(|found| found.as_str())))
+    Ok(Value::texts(regexp.find_all(text(arguments, 1)).take(limit(arguments))))
 }
 
 fn replace(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-    let regex = compile(arguments)?;
+    let regexp = compile(arguments)?;
     let (text, by) = (text(arguments, 1), text(arguments, 2));
-    budget.bytes(regex.find_iter(text).count() * by.len())?;
-    paid(regex.replace_all(text, by), budget)
+    budget.bytes(regexp.find_all(text).count() * by.len())?;
+    paid(regexp.replace_all(text, by), budget)
 }
 
 fn replace_literal(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-    let regex = compile(arguments)?;
+    let regexp = compile(arguments)?;
     let (text, by) = (text(arguments, 1), text(arguments, 2));
-    budget.bytes(regex.find_iter(text).count() * by.len())?;
-    paid(regex.replace_all(text, regex::NoExpand(by)), budget)
+    budget.bytes(regexp.find_all(text).count() * by.len())?;
+    paid(regexp.replace_all_literal(text, by), budget)
 }
 
 fn split(arguments: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
-    let regex = compile(arguments)?;
+    let regexp = compile(arguments)?;
     let text = text(arguments, 1);
     budget.bytes(text.len() * 8)?;
-    Ok(match limit(arguments) {
-        0 => Value::texts(Vec::<&str>::new()),
-        limit => Value::texts(regex.splitn(text, limit)),
-    })
+    Ok(Value::texts(regexp.split(text, limit(arguments))))
 }

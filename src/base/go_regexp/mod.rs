@@ -1,0 +1,147 @@
+//! Regular expressions as Go's package `regexp` compiles them: the RE2 syntax, with Go's limits.
+//!
+//! kustomize and the controllers compile patterns with Go. Other dialects differ in what they accept (`a{b}`, `\Qa\E`,
+//! `\pL`), in what they refuse (`a**`, `a{1001}`), and in meaning (`\<`, `[a&&b]`). A pattern is therefore translated,
+//! and `regex-lite` runs the translation. Most patterns run on a few names, so compilation must be cheap.
+
+mod refused;
+mod class;
+mod translate;
+
+use std::borrow::Cow;
+
+pub use refused::Refused;
+
+/// The maximum size of a compiled pattern in bytes.
+const MAX_SIZE: usize = 4 << 20;
+
+/// A compiled pattern.
+#[derive(Debug, Clone)]
+pub struct Regexp(regex_lite::Regex);
+
+impl Regexp {
+    /// Compiles a pattern like `regexp.Compile`.
+    pub fn compile(pattern: &str) -> Result<Self, Refused> {
+        let translated = translate::translate(pattern)?;
+        let mut builder = regex_lite::RegexBuilder::new(&translated);
+        // A group of the pattern becomes at most three groups.
+        let nesting = 4 * translate::MAX_NESTING;
+        let compiled = builder.size_limit(MAX_SIZE).nest_limit(u32::try_from(nesting).unwrap_or(u32::MAX)).build();
+        compiled.map(Self).map_err(|_| Refused::Size)
+    }
+
+    /// Returns whether the pattern matches a part of a text.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
+    /// The first match.
+    pub fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
+        self.0.find(text).map(|found| found.as_str())
+    }
+
+    /// All matches that do not overlap.
+    pub fn find_all<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        self.0.find_iter(text).map(|found| found.as_str())
+    }
+
+    /// Replaces all matches; `$1` and `${name}` in the replacement are groups of the match.
+    pub fn replace_all<'t>(&self, text: &'t str, by: &str) -> Cow<'t, str> {
+        self.0.replace_all(text, by)
+    }
+
+    /// Replaces all matches by a literal text.
+    pub fn replace_all_literal<'t>(&self, text: &'t str, by: &str) -> Cow<'t, str> {
+        self.0.replace_all(text, regex_lite::NoExpand(by))
+    }
+
+    /// Splits a text at the matches into at most `limit` parts. Go drops an empty match at either end.
+    pub fn split<'t>(&self, text: &'t str, limit: usize) -> Vec<&'t str> {
+        if limit == 0 {
+            return Vec::new();
+        }
+        if text.is_empty() && !self.0.as_str().is_empty() {
+            return vec![text];
+        }
+        let (mut parts, mut begin, mut end) = (Vec::new(), 0, 0);
+        for found in self.0.find_iter(text) {
+            if parts.len() == limit - 1 {
+                break;
+            }
+            end = found.start();
+            if found.end() != 0 {
+                parts.extend(text.get(begin..end));
+            }
+            begin = found.end();
+        }
+        if end != text.len() {
+            parts.extend(text.get(begin..));
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::Regexp;
+
+    #[derive(Deserialize)]
+    struct Record {
+        texts: Vec<String>,
+        answers: Vec<Answer>,
+    }
+
+    /// What Go does with a pattern: its first match in each text, if it compiles.
+    #[derive(Deserialize)]
+    struct Answer {
+        pattern: String,
+        matches: Option<Vec<Option<String>>>,
+    }
+
+    #[test]
+    fn patterns_match_what_go_matches() {
+        let record = include_str!("../../../testdata/oracles/regexp/answers.json");
+        let record: Record = serde_json::from_str(record).expect("the record is JSON");
+        let mut differences = Vec::new();
+        // Go 1.25 does not find scripts whose names have an underscore. Earlier versions do.
+        let excused = [r"\p{Old_Italic}", r"\p{OldItalic}"];
+        for Answer { pattern, matches } in record.answers.iter().filter(|one| !excused.contains(&&*one.pattern)) {
+            let ours = Regexp::compile(pattern).map(|regexp| {
+                let find = |text: &String| regexp.find(text).map(str::to_owned);
+                record.texts.iter().map(find).collect::<Vec<_>>()
+            });
+            match (ours, matches) {
+                (Ok(ours), Some(theirs)) if ours == *theirs => {}
+                (Err(_), None) => {}
+                (Ok(ours), Some(theirs)) => {
+                    let pairs = record.texts.iter().zip(ours).zip(theirs);
+                    differences.extend(pairs.filter(|((_, ours), theirs)| ours != *theirs).map(
+                        |((text, ours), theirs)| format!("`{pattern}` in {text:?}: ours {ours:?}, Go's {theirs:?}"),
+                    ));
+                }
+                (Ok(_), None) => differences.push(format!("`{pattern}`: Go refuses it")),
+                (Err(refused), Some(_)) => differences.push(format!("`{pattern}`: Go compiles it, we say: {refused}")),
+            }
+        }
+        assert!(differences.is_empty(), "{}", differences.join("\n"));
+    }
+
+    #[test]
+    fn groups_nest_to_the_limit() {
+        let nested = |depth: usize| format!("{}a{}", "(".repeat(depth), ")*".repeat(depth));
+        assert!(Regexp::compile(&nested(super::translate::MAX_NESTING)).is_ok_and(|regexp| regexp.is_match("a")));
+        assert!(Regexp::compile(&nested(super::translate::MAX_NESTING + 1)).is_err());
+    }
+
+    #[test]
+    fn a_text_splits_as_in_go() {
+        let split = |pattern: &str, text, limit| Regexp::compile(pattern).unwrap().split(text, limit).join("|");
+        assert_eq!(split("", "abc", usize::MAX), "a|b|c");
+        assert_eq!(split("b*", "abc", usize::MAX), "a|c");
+        assert_eq!(split("-", "a-b-c", 2), "a|b-c");
+        assert_eq!(split("-", "a-", usize::MAX), "a|");
+        assert_eq!(split("c", "", usize::MAX), "");
+    }
+}

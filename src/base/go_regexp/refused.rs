@@ -1,0 +1,48 @@
+//! The reasons why Go refuses a pattern.
+
+use std::fmt;
+
+/// The reason why a pattern does not compile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// `\y`, `\1`, or `\b` in a class.
+    Escape,
+    /// `[b-a]`, `[[:word]]` or `\p{None}`.
+    Class,
+    /// `[a`
+    Bracket,
+    /// `(a`
+    OpenParenthesis,
+    /// `a)`
+    CloseParenthesis,
+    /// `*a`
+    Operand,
+    /// `a**`, `a{2}{3}` or `a++`.
+    Repeated,
+    /// `a{1001}` or `(a{100}){100}`.
+    Count,
+    /// `(?x)` or `(?=a)`.
+    Group,
+    /// `(?P<a-b>c)`
+    GroupName,
+    /// The pattern is too large, or its groups are nested too deeply.
+    Size,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Escape => "it has an escape sequence that Go does not know",
+            Self::Class => "it has an invalid range or an unknown character class",
+            Self::Bracket => "a `[` is not closed",
+            Self::OpenParenthesis => "a `(` is not closed",
+            Self::CloseParenthesis => "a `)` is not opened",
+            Self::Operand => "a repetition has nothing before it",
+            Self::Repeated => "a repetition cannot be repeated",
+            Self::Count => "a repetition is limited to 1000",
+            Self::Group => "Go does not know this kind of group or flag",
+            Self::GroupName => "the name of a group is invalid",
+            Self::Size => "it is too large",
+        })
+    }
+}

@@ -1,0 +1,340 @@
+//! The answer to the question whether an unknown producer creates an object.
+
+use super::known_contents::{KnownContents, Purpose, is_of_project, known};
+use super::publisher::public_owner;
+use crate::address::Address;
+use crate::flux::install::installation::installs;
+use crate::kube::{Object, ObjectId, groups};
+use crate::yaml::{Name, Node, Value};
+
+/// Whether a producer creates an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Creates {
+    /// It certainly does not.
+    Never,
+    /// It may.
+    Possibly,
+    /// It certainly does.
+    Certainly,
+}
+
+/// A chart or an applier whose objects are not in the repository.
+#[derive(Debug, Clone)]
+pub struct UnknownProducer {
+    contents: Contents,
+    /// The namespace of its namespaced objects; `None` for any.
+    namespace: Option<Name>,
+    /// The names from which a chart derives the names of its objects.
+    names: Vec<Name>,
+    /// The values of the release.
+    values: Option<Node>,
+    /// Whether the release has further values.
+    has_more_values: bool,
+}
+
+/// What is known about the contents of a producer.
+#[derive(Debug, Clone, Copy)]
+enum Contents {
+    Known(&'static KnownContents),
+    /// A public project, which does not know the objects of any fleet.
+    Public,
+    /// CRDs and nothing else.
+    Definitions,
+    /// Any object.
+    Anything,
+}
+
+impl UnknownProducer {
+    /// The chart of a HelmRelease that installs it in a namespace.
+    ///
+    /// `owner` is the owner of the fleet's repository: a chart of the same owner may contain any object.
+    pub fn of_release(release: &Object, namespace: &str, source: Option<&Object>, owner: Option<&str>) -> Self {
+        let contents = contents_of_chart(release, source, owner);
+        let fields: [&[&str]; 6] = [
+            &["metadata", "name"],
+            &["spec", "releaseName"],
+            &["spec", "chart", "spec", "chart"],
+            &["spec", "chartRef", "name"],
+            &["spec", "values", "fullnameOverride"],
+            &["spec", "values", "nameOverride"],
+        ];
+        let names = fields.iter().filter_map(|keys| release.text_at(keys)).map(last_segment);
+        let values = release.node.at_keys(&["spec", "values"]).cloned();
+        let has_more_values =
+            release.node.at_keys(&["spec", "valuesFrom"]).is_some_and(|list| !list.items().is_empty());
+        // A chart of manifests has the namespaces that its values contain.
+        let namespace = Some(Name::from(namespace)).filter(|_| !contents.is(Purpose::Manifests));
+        Self {
+            contents,
+            namespace,
+            names: names.filter(|name| !name.is_empty()).map(Name::from).collect(),
+            values,
+            has_more_values,
+        }
+    }
+
+    /// An applier that is not built, with the source of its artifact.
+    pub fn of_applier(applier: Option<&Object>, source: Option<&Object>) -> Self {
+        let target = applier.and_then(|object| object.text_at(&["spec", "targetNamespace"]));
+        let namespace = target.filter(|name| !name.is_empty() && !name.contains('$')).map(Name::from);
+        let contents = source.map_or(Contents::Anything, contents_of_artifact);
+        // The manifests of Flux contain its namespace.
+        let home = || applier.and_then(Object::namespace).map(Name::from);
+        let namespace = namespace.or_else(|| home().filter(|_| contents.is(Purpose::Flux)));
+        Self { contents, namespace, names: Vec::new(), values: None, has_more_values: false }
+    }
+
+    /// Returns whether the producer creates an object; a cluster-scoped object has the empty namespace.
+    pub fn creates(&self, id: ObjectId<'_>) -> Creates {
+        let is_elsewhere = |own: &Name| !id.namespace.is_empty() && **own != *id.namespace;
+        if self.namespace.as_ref().is_some_and(is_elsewhere) {
+            return Creates::Never;
+        }
+        let known = match self.contents {
+            Contents::Anything => return Creates::Possibly,
+            Contents::Known(known) => Some(known),
+            Contents::Public | Contents::Definitions => None,
+        };
+        let purpose = known.map(|known| known.purpose);
+        let is_definitions = purpose == Some(Purpose::Definitions) || matches!(self.contents, Contents::Definitions);
+        if is_definition(id) {
+            let group = id.name.split_once('.').map_or("", |(_, group)| group);
+            return match known.map(|known| known.groups) {
+                None | Some([]) => Creates::Possibly,
+                Some(groups) if groups.contains(&group) => Creates::Certainly,
+                Some(_) => possibly(!is_definitions),
+            };
+        }
+        let is_related = || self.is_named_after(id.name) || self.mentions(id.name);
+        match purpose {
+            _ if is_definitions => Creates::Never,
+            Some(Purpose::Flux) => {
+                let home = self.namespace.as_deref().unwrap_or(groups::FLUX_NAMESPACE);
+                if installs(home, id.group, id.kind, id.namespace, id.name) {
+                    return Creates::Certainly;
+                }
+                // Flux Operator names the sync of a FluxInstance after its namespace, or as the values tell.
+                let is_sync = || contains_instance(known) && (*id.name == *home || self.mentions(id.name));
+                possibly(if id.is_flux() { is_sync() } else { is_related() })
+            }
+            Some(Purpose::Manifests) => possibly(self.has_more_values || is_related()),
+            // The name of an object in a fleet is not known to a public chart. It is known to the values.
+            _ if id.is_flux() => possibly(self.mentions(id.name)),
+            _ if is_of_rights(id) => possibly(is_related()),
+            _ => Creates::Possibly,
+        }
+    }
+
+    /// Returns whether the producer may create ClusterRoles that others aggregate, with rules for an API group.
+    pub fn may_extend_roles(&self, group: &str) -> bool {
+        match self.contents {
+            Contents::Definitions => false,
+            Contents::Known(known) => match known.purpose {
+                Purpose::Definitions => false,
+                Purpose::Flux | Purpose::Controller => known.groups.contains(&group),
+                Purpose::Manifests => true,
+            },
+            Contents::Public | Contents::Anything => true,
+        }
+    }
+
+    /// Returns whether the producer may create admission policies under any name.
+    pub fn may_create_policies(&self) -> bool {
+        matches!(self.contents, Contents::Anything)
+    }
+
+    /// The namespace of its namespaced objects; `None` for any.
+    pub fn namespace(&self) -> Option<&Name> {
+        self.namespace.as_ref()
+    }
+
+    fn is_named_after(&self, name: &str) -> bool {
+        self.names.iter().any(|own| has_word(name, own))
+    }
+
+    fn mentions(&self, name: &str) -> bool {
+        self.values.as_ref().is_some_and(|values| mentions(values, name))
+    }
+}
+
+impl Contents {
+    fn is(self, purpose: Purpose) -> bool {
+        matches!(self, Self::Known(known) if known.purpose == purpose)
+    }
+}
+
+fn possibly(may: bool) -> Creates {
+    if may { Creates::Possibly } else { Creates::Never }
+}
+
+fn contents_of_chart(release: &Object, source: Option<&Object>, owner: Option<&str>) -> Contents {
+    let text = |object: &Object, keys: &[&str]| object.text_at(keys).map(ToOwned::to_owned);
+    let url = source.and_then(|source| text(source, &["spec", "url"]));
+    let (kind, name) = match text(release, &["spec", "chartRef", "kind"]) {
+        Some(kind) => (Some(kind), url.clone().or_else(|| text(release, &["spec", "chartRef", "name"]))),
+        None => (
+            text(release, &["spec", "chart", "spec", "sourceRef", "kind"]),
+            text(release, &["spec", "chart", "spec", "chart"]),
+        ),
+    };
+    match kind.as_deref() {
+        Some("OCIRepository" | "HelmRepository") => {}
+        Some("GitRepository") => return source.map_or(Contents::Anything, contents_of_artifact),
+        _ => return Contents::Anything,
+    }
+    let name = name.unwrap_or_default();
+    if let Some(known) = known(name.trim_end_matches('/')) {
+        return Contents::Known(known);
+    }
+    // Helm-controller cannot install a chart without its source.
+    let Some(source) = source else { return Contents::Public };
+    if !is_public(source) {
+        return Contents::Anything;
+    }
+    let Some(publisher) = url.as_deref().and_then(public_owner) else { return Contents::Anything };
+    match owner {
+        Some(owner) if !owner.eq_ignore_ascii_case(&publisher) => {
+            let is_definitions = name.ends_with("-crds") || name.ends_with("-crd");
+            if is_definitions { Contents::Definitions } else { Contents::Public }
+        }
+        _ => Contents::Anything,
+    }
+}
+
+/// Returns whether a source needs no credentials.
+fn is_public(source: &Object) -> bool {
+    let Some(spec) = source.node.get("spec") else { return false };
+    let is_private = ["secretRef", "certSecretRef", "serviceAccountName"].iter().any(|field| spec.get(field).is_some());
+    let provider = source.text_at(&["spec", "provider"]);
+    !is_private && provider.is_none_or(|provider| provider == "generic")
+}
+
+fn contents_of_artifact(source: &Object) -> Contents {
+    let Some(url) = source.text_at(&["spec", "url"]) else { return Contents::Anything };
+    let address = Address::new(url);
+    match source.kind() {
+        "OCIRepository" => known(address.key()).map_or(Contents::Anything, Contents::Known),
+        "GitRepository" if is_of_project(address.key()) => Contents::Public,
+        _ => Contents::Anything,
+    }
+}
+
+fn contains_instance(known: Option<&KnownContents>) -> bool {
+    known.is_some_and(|known| known.name == "flux-instance")
+}
+
+fn is_definition(id: ObjectId<'_>) -> bool {
+    id.kind == "CustomResourceDefinition"
+}
+
+/// Returns whether an object is an account, a role or a binding.
+fn is_of_rights(id: ObjectId<'_>) -> bool {
+    id.group == groups::RBAC || (id.group.is_empty() && id.kind == "ServiceAccount")
+}
+
+fn last_segment(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+fn mentions(node: &Node, word: &str) -> bool {
+    match &node.value {
+        Value::Scalar(text, _) => has_word(text, word),
+        Value::Seq(items) => items.iter().any(|item| mentions(item, word)),
+        // The entries of some maps are objects by name.
+        Value::Map(entries) => entries.iter().any(|entry| *entry.key == *word || mentions(&entry.node, word)),
+    }
+}
+
+/// Returns whether a text contains a whole word: `RoleBinding` does not contain `Role`.
+pub fn has_word(text: &str, word: &str) -> bool {
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, _)| {
+            let is_boundary = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
+            let (before, after) = (text.get(..at), text.get(at + word.len()..));
+            is_boundary(before.and_then(|text| text.chars().next_back()))
+                && is_boundary(after.and_then(|text| text.chars().next()))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::File;
+    use crate::yaml::parse;
+
+    fn object(text: &str) -> Object {
+        let file = File::new("a.yaml", text);
+        let parsed = parse(&file);
+        Object { node: parsed.documents.first().expect("a document").node.clone() }
+    }
+
+    fn repository(url: &str) -> Object {
+        object(&format!("kind: HelmRepository\nmetadata: {{name: charts}}\nspec: {{url: \"{url}\"}}\n"))
+    }
+
+    fn release(chart: &str, values: &str) -> Object {
+        object(&format!(
+            "kind: HelmRelease\nmetadata: {{name: web}}\nspec:\n  chart: {{spec: {{chart: {chart}, sourceRef: {{kind: \
+             HelmRepository, name: charts}}}}}}\n  values: {values}\n"
+        ))
+    }
+
+    fn creates(chart: &str, url: &str, values: &str, id: (&str, &str, &str, &str)) -> Creates {
+        let (group, kind, namespace, name) = id;
+        let producer =
+            UnknownProducer::of_release(&release(chart, values), "shop", Some(&repository(url)), Some("acme"));
+        producer.creates(ObjectId { group, kind, namespace, name })
+    }
+
+    const PUBLIC: &str = "oci://ghcr.io/stefanprodan/charts";
+    const OWN: &str = "oci://ghcr.io/acme/charts";
+    const SOURCE: (&str, &str, &str, &str) = (groups::SOURCE, "GitRepository", "shop", "orders");
+
+    #[test]
+    fn a_public_chart_creates_no_flux_objects_of_a_fleet() {
+        assert_eq!(creates("podinfo", PUBLIC, "{}", SOURCE), Creates::Never);
+        assert_eq!(creates("podinfo", PUBLIC, "{extra: [{name: orders}]}", SOURCE), Creates::Possibly);
+        assert_eq!(creates("podinfo", OWN, "{}", SOURCE), Creates::Possibly);
+        assert_eq!(creates("podinfo", "https://charts.example.com", "{}", SOURCE), Creates::Possibly);
+    }
+
+    #[test]
+    fn a_public_chart_creates_only_its_own_accounts() {
+        assert_eq!(creates("podinfo", PUBLIC, "{}", ("", "ServiceAccount", "shop", "flux")), Creates::Never);
+        assert_eq!(creates("podinfo", PUBLIC, "{}", ("", "ServiceAccount", "shop", "web-podinfo")), Creates::Possibly);
+        let values = "{serviceAccount: {name: runner}}";
+        assert_eq!(creates("podinfo", PUBLIC, values, ("", "ServiceAccount", "shop", "runner")), Creates::Possibly);
+        assert_eq!(creates("podinfo", PUBLIC, values, ("", "ServiceAccount", "other", "runner")), Creates::Never);
+    }
+
+    #[test]
+    fn a_chart_may_create_any_config_map_of_its_namespace() {
+        assert_eq!(creates("podinfo", PUBLIC, "{}", ("", "ConfigMap", "shop", "settings")), Creates::Possibly);
+        assert_eq!(creates("podinfo", PUBLIC, "{}", ("", "ConfigMap", "other", "settings")), Creates::Never);
+    }
+
+    #[test]
+    fn charts_of_flux_contain_its_installation() {
+        let of_flux = |id| creates("flux-operator", "oci://registry.example.com/mirror", "{}", id);
+        assert_eq!(of_flux(("", "ServiceAccount", "shop", "flux-operator")), Creates::Certainly);
+        assert_eq!(of_flux(("", "ConfigMap", "shop", "settings")), Creates::Never);
+        assert_eq!(of_flux(SOURCE), Creates::Never);
+        let sync = (groups::SOURCE, "GitRepository", "shop", "shop");
+        assert_eq!(creates("flux-instance", OWN, "{}", sync), Creates::Possibly);
+    }
+
+    #[test]
+    fn charts_of_definitions_contain_nothing_else() {
+        let name = "certificates.cert-manager.io";
+        let definition = ("apiextensions.k8s.io", "CustomResourceDefinition", "", name);
+        assert_eq!(creates("cert-manager", PUBLIC, "{}", definition), Creates::Certainly);
+        assert_eq!(creates("prometheus-operator-crds", PUBLIC, "{}", definition), Creates::Never);
+        assert_eq!(creates("prometheus-operator-crds", PUBLIC, "{}", ("", "Secret", "shop", "a")), Creates::Never);
+    }
+
+    #[test]
+    fn a_chart_of_manifests_creates_what_its_values_contain() {
+        assert_eq!(creates("raw", PUBLIC, "{resources: [{name: orders}]}", SOURCE), Creates::Possibly);
+        assert_eq!(creates("raw", PUBLIC, "{resources: [{name: other}]}", SOURCE), Creates::Never);
+    }
+}

@@ -1,0 +1,6 @@
+//! Producers whose objects are not in the repository, such as charts and sources without a copy, and what they may
+//! create. All rules use this answer.
+
+pub(super) mod publisher;
+pub(super) mod known_contents;
+pub(super) mod contents;

@@ -1,0 +1,12 @@
+//! Private values in plain text: the only place that decides which values are private.
+//!
+//! A value is private because of its shape (a private key, a token with a known prefix, an address with a password), or
+//! because of its name. Names are less certain.
+
+pub(super) mod encoding;
+mod name;
+pub(crate) mod private;
+mod shape;
+pub(crate) mod address;
+pub(crate) mod search;
+pub(crate) mod secret;

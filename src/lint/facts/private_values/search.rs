@@ -1,0 +1,259 @@
+//! The search for private values in nodes and in texts, with the places of the values.
+
+use std::ops::Range;
+
+use super::encoding::is_encrypted_file;
+use super::name::{self, Name};
+use super::private::{Evidence, Private};
+use super::shape;
+use crate::text::{File, Span};
+use crate::yaml::{Embedded, Node, Parsed, Reader, Scalar, Style, Value, parse};
+
+/// The maximum depth at which values are searched.
+const MAX_DEPTH: usize = 32;
+
+/// The private values of a node and of the texts in it.
+pub fn private_values(node: &Node) -> Vec<Private> {
+    let mut search = Search { found: Vec::new() };
+    search.node(node, 0);
+    search.found
+}
+
+/// The private parts of the text of a scalar. The text may be the decoded one, or that of a generator's file.
+pub(super) fn in_text(scalar: &Node, text: &str) -> Vec<Private> {
+    let mut search = Search { found: Vec::new() };
+    search.text(&Place::of(scalar, text), text, 0);
+    search.found
+}
+
+/// Returns whether a text has parts: several lines, or the fields of a JSON object.
+pub(super) fn is_structured(text: &str) -> bool {
+    text.contains('\n') || (text.starts_with('{') && text.ends_with('}') && text.contains('"'))
+}
+
+/// Returns whether a text is a YAML or JSON mapping.
+pub(super) fn is_mapping(text: &str) -> bool {
+    let parsed = parse(&File::new("", text));
+    parsed.findings.is_empty() && parsed.documents.iter().all(|document| document.node.is_map())
+}
+
+/// The place of a text, for the places of its parts.
+enum Place {
+    /// The text is a file.
+    File(File),
+    /// The text is a scalar.
+    Scalar(Box<Embedded>),
+    /// The text is encoded, so its parts have no place of their own.
+    Whole(Span),
+}
+
+impl Place {
+    fn of(scalar: &Node, text: &str) -> Self {
+        let span = scalar.span();
+        if span.file().text() == text {
+            Self::File(span.file().clone())
+        } else if scalar.text() == Some(text) {
+            Self::Scalar(Box::new(Embedded::new(scalar)))
+        } else {
+            Self::Whole(span.clone())
+        }
+    }
+
+    fn parse(&self, text: &str) -> Parsed {
+        match self {
+            Self::File(file) => parse(file),
+            Self::Scalar(embedded) => embedded.parse(),
+            Self::Whole(_) => parse(&File::new("", text)),
+        }
+    }
+
+    /// The position of a range of the text; `None` if only that of the whole text is known.
+    fn span(&self, range: Range<usize>) -> Option<Span> {
+        match self {
+            Self::File(file) => Some(file.span(range)),
+            Self::Scalar(embedded) => embedded.span(range),
+            Self::Whole(_) => None,
+        }
+    }
+}
+
+struct Search {
+    found: Vec<Private>,
+}
+
+impl Search {
+    fn node(&mut self, node: &Node, depth: usize) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        match &node.value {
+            Value::Scalar(..) => self.scalar("", node, node, depth),
+            Value::Seq(items) => items.iter().for_each(|item| self.node(item, depth + 1)),
+            Value::Map(entries) => {
+                // An environment variable: `name: PASSWORD` beside `value: …`.
+                let variable = node.get("name").and_then(Node::text).unwrap_or_default();
+                for entry in entries.iter() {
+                    let name = if &*entry.key == "value" { variable } else { &entry.key };
+                    match &entry.node.value {
+                        Value::Scalar(..) => self.scalar(name, &entry.node, node, depth),
+                        Value::Seq(_) | Value::Map(_) => self.node(&entry.node, depth + 1),
+                    }
+                }
+            }
+        }
+    }
+
+    fn scalar(&mut self, name: &str, scalar: &Node, among: &Node, depth: usize) {
+        let Value::Scalar(text, style) = &scalar.value else { return };
+        if *style == Style::Unknown || is_encrypted_file(text) {
+            return;
+        }
+        let value = text.trim();
+        if is_structured(value) {
+            let before = self.found.len();
+            self.text(&Place::of(scalar, text), text, depth + 1);
+            for one in self.found.iter_mut().skip(before).filter(|one| one.name.is_empty()) {
+                one.name = name.to_string();
+            }
+            return;
+        }
+        if let Some(evidence) = evidence(name, scalar, value, among) {
+            self.found.push(Private::new(scalar, name, evidence));
+        }
+    }
+
+    fn text(&mut self, place: &Place, text: &str, depth: usize) {
+        if depth > MAX_DEPTH || is_encrypted_file(text) {
+            return;
+        }
+        let before = self.found.len();
+        if may_name_secrets(text) {
+            let parsed = place.parse(text);
+            let is_plain = |node: &Node| node.text().is_some();
+            let is_known = parsed.findings.is_empty() && parsed.documents.iter().all(|document| document.complete);
+            if is_known && !parsed.documents.iter().any(|document| is_plain(&document.node)) {
+                parsed.documents.iter().for_each(|document| self.node(&document.node, depth + 1));
+            } else {
+                self.lines(place, text);
+            }
+        }
+        let is_found = self.found.iter().skip(before).any(|one| matches!(one.evidence, Evidence::Shape(_)));
+        if !is_found && let Some(shape) = shape::find(text) {
+            let span = place.span(shape.range);
+            let span = span.unwrap_or_else(|| whole(place));
+            let evidence = Evidence::Shape(shape.what);
+            self.found.push(Private { span, name: String::new(), evidence, variable: None });
+        }
+        if let Place::Whole(span) = place {
+            self.found.iter_mut().skip(before).for_each(|one| one.span = span.clone());
+        }
+    }
+
+    /// Searches the lines `name = value` and `name: value` of a text in another format. Only random values count, since
+    /// a program has such lines too.
+    fn lines(&mut self, place: &Place, text: &str) {
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let at = start;
+            start += line.len();
+            if line.trim_start().starts_with(['#', ';']) || line.trim_start().starts_with("//") {
+                continue;
+            }
+            let Some((name, value)) = line.split_once(['=', ':']) else { continue };
+            let name = name.trim().rsplit(char::is_whitespace).next().unwrap_or_default();
+            let value = value.trim().trim_end_matches([',', ';']).trim_matches(['"', '\'']);
+            if name::of_value(name.trim_matches(['"', '\''])) == Name::Neutral
+                || !shape::looks_random(value)
+                || shape::is_placeholder(value)
+                || shape::is_public(value)
+            {
+                continue;
+            }
+            let from = at + line.rfind(value).unwrap_or_default();
+            let span = place.span(from..from + value.len()).unwrap_or_else(|| whole(place));
+            let name = name.trim_matches(['"', '\'']).to_string();
+            self.found.push(Private { span, name, evidence: Evidence::Name, variable: None });
+        }
+    }
+}
+
+/// The place of a whole text.
+fn whole(place: &Place) -> Span {
+    match place {
+        Place::File(file) => file.first_line(),
+        Place::Scalar(embedded) => embedded.outer().clone(),
+        Place::Whole(span) => span.clone(),
+    }
+}
+
+/// The reason why a value outside of a Secret is private; `None` if it is not.
+fn evidence(name: &str, scalar: &Node, value: &str, among: &Node) -> Option<Evidence> {
+    if let Some(shape) = shape::find(value) {
+        return Some(Evidence::Shape(shape.what));
+    }
+    let is_string = || matches!(scalar.resolve(Reader::Kustomize), Some(Scalar::String(_)));
+    let told = name::of_value(name);
+    if told == Name::Neutral
+        || !is_string()
+        || shape::is_placeholder(value)
+        || shape::is_public(value)
+        || shape::is_address(value)
+    {
+        return None;
+    }
+    if shape::looks_random(value) {
+        return Some(Evidence::Name);
+    }
+    let is_setting = shape::is_setting(value) || shape::is_variable_name(value);
+    if told == Name::Ambiguous || is_setting || value.contains(char::is_whitespace) || is_key_of_secret(name, among) {
+        return None;
+    }
+    if shape::is_guessable(value) {
+        return Some(Evidence::Guessable);
+    }
+    // A password may be any word, except the name of a key of a Secret: `password: admin-password`. Other values may be
+    // names: `clientSecret: web-client`, `apiKey: unused`.
+    let has_digit = value.contains(|letter: char| letter.is_ascii_digit());
+    let is_private = if name::is_password(name) {
+        has_digit || name::of_value(value) == Name::Neutral
+    } else {
+        has_digit && !value.contains('-')
+    };
+    is_private.then_some(Evidence::Name)
+}
+
+/// Returns whether a value is a key of a Secret that a sibling entry names, such as `secretKey` beside `existingSecret`.
+fn is_key_of_secret(name: &str, among: &Node) -> bool {
+    let is_key = name.to_ascii_lowercase().ends_with("key");
+    is_key
+        && among.entries().iter().any(|entry| {
+            let other = entry.key.to_ascii_lowercase();
+            let is_named = entry.node.text().is_none_or(|text| !text.is_empty());
+            *entry.key != *name
+                && is_named
+                && ["secret", "secretname", "secretref"].iter().any(|end| other.ends_with(end))
+        })
+}
+
+/// A fast check for texts that may contain names of private values. Most texts do not.
+fn may_name_secrets(text: &str) -> bool {
+    let parts = [
+        "pass",
+        "PASS",
+        "Pass",
+        "oken",
+        "OKEN",
+        "ecret",
+        "ECRET",
+        "key",
+        "KEY",
+        "Key",
+        "auth",
+        "AUTH",
+        "Auth",
+        "pwd",
+        "PWD",
+        "redential",
+    ];
+    parts.iter().any(|part| text.contains(part))
+}

@@ -1,0 +1,403 @@
+//! The shapes of values: those that are private under any name, and those that are private under none.
+
+use std::ops::Range;
+
+use super::name::words;
+
+/// A part of a text that is private whatever its name is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// The range in the text.
+    pub(super) range: Range<usize>,
+    /// A noun with its article.
+    pub(super) what: &'static str,
+}
+
+/// The prefixes of tokens, the minimum length with the prefix, and the kind of the token.
+///
+/// Sources: the documentation of the issuers; GitHub's list of secret scanning patterns.
+const TOKENS: [(&str, usize, &str); 30] = [
+    ("ghp_", 36, "a token of GitHub"),
+    ("gho_", 36, "a token of GitHub"),
+    ("ghu_", 36, "a token of GitHub"),
+    ("ghs_", 36, "a token of GitHub"),
+    ("ghr_", 36, "a token of GitHub"),
+    ("github_pat_", 40, "a token of GitHub"),
+    ("glpat-", 26, "a token of GitLab"),
+    ("gldt-", 25, "a token of GitLab"),
+    ("glrt-", 25, "a token of GitLab"),
+    ("xoxb-", 30, "a token of Slack"),
+    ("xoxp-", 30, "a token of Slack"),
+    ("xapp-", 30, "a token of Slack"),
+    ("sk_live_", 24, "a key of Stripe"),
+    ("rk_live_", 24, "a key of Stripe"),
+    ("AIza", 39, "a key of Google"),
+    ("GOCSPX-", 30, "a client secret of Google"),
+    ("npm_", 40, "a token of npm"),
+    ("dop_v1_", 60, "a token of DigitalOcean"),
+    ("hvs.", 28, "a token of Vault"),
+    ("SG.", 60, "a key of SendGrid"),
+    ("tskey-auth-", 24, "a key of Tailscale"),
+    ("tskey-client-", 24, "a key of Tailscale"),
+    ("dckr_pat_", 30, "a token of Docker Hub"),
+    ("pypi-AgEIcHlwaS5vcmc", 60, "a token of PyPI"),
+    ("sk-ant-", 40, "a key of Anthropic"),
+    ("sk-proj-", 40, "a key of OpenAI"),
+    ("glsa_", 40, "a token of Grafana"),
+    ("ATATT3", 60, "a token of Atlassian"),
+    ("AGE-SECRET-KEY-1", 60, "a key of age"),
+    ("AGE-SECRET-KEY-PQ-1", 60, "a key of age"),
+];
+
+/// The hosts and paths of webhooks whose last segment is the credential.
+const WEBHOOKS: [(&str, &str); 13] = [
+    ("hooks.slack.com/services/", "a webhook of Slack"),
+    ("hooks.slack.com/workflows/", "a webhook of Slack"),
+    ("hooks.slack.com/triggers/", "a webhook of Slack"),
+    ("discord.com/api/webhooks/", "a webhook of Discord"),
+    ("discordapp.com/api/webhooks/", "a webhook of Discord"),
+    (".webhook.office.com/", "a webhook of Microsoft Teams"),
+    ("outlook.office.com/webhook/", "a webhook of Microsoft Teams"),
+    ("webexapis.com/v1/webhooks/incoming/", "a webhook of Webex"),
+    ("open.larksuite.com/open-apis/bot/v2/hook/", "a webhook of Lark"),
+    ("open.feishu.cn/open-apis/bot/v2/hook/", "a webhook of Lark"),
+    ("hooks.zapier.com/hooks/catch/", "a webhook of Zapier"),
+    ("api.telegram.org/bot", "a token of Telegram"),
+    ("hc-ping.com/", "a ping address"),
+];
+
+/// The parameters of addresses whose value is a credential.
+const PARAMETERS: [&str; 9] =
+    ["token", "access_token", "key", "api_key", "apikey", "sig", "secret", "password", "private_token"];
+
+/// The first part of a text that is private under any name.
+pub(super) fn find(text: &str) -> Option<Shape> {
+    private_key(text).or_else(|| token(text)).or_else(|| addresses(text).find_map(|place| private_address(text, place)))
+}
+
+/// A private key in PEM format.
+fn private_key(text: &str) -> Option<Shape> {
+    let (start, _) = text.match_indices("-----BEGIN ").find(|(at, begin)| {
+        let label = text.get(at + begin.len()..).unwrap_or_default().split("-----").next().unwrap_or_default();
+        label.ends_with("PRIVATE KEY") || label.ends_with("PRIVATE KEY BLOCK")
+    })?;
+    let rest = text.get(start..)?;
+    let line_end = |at: usize| rest.get(at..)?.find('\n').map(|end| at + end);
+    let end = rest.find("-----END ").and_then(line_end).unwrap_or(rest.len());
+    let body = rest.get(..end)?.split("-----").nth(2).unwrap_or_default();
+    // A script may contain the frame of a key without a key. In JSON, a line break may be escaped.
+    let first = body.trim_start().trim_start_matches("\\n").split(['\n', '\\']).next().unwrap_or_default().trim();
+    let is_header = ["Proc-Type:", "Version:", "Comment:"].iter().any(|header| first.starts_with(header));
+    let is_encoded = first.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+    let is_key = !first.is_empty() && (is_header || is_encoded) && !is_placeholder(first);
+    is_key.then(|| Shape { range: start..start + end, what: "a private key" })
+}
+
+/// A token with a known prefix.
+fn token(text: &str) -> Option<Shape> {
+    for (prefix, length, what) in TOKENS {
+        for (at, _) in text.match_indices(prefix) {
+            let before = text.get(..at).and_then(|text| text.chars().next_back());
+            if before.is_some_and(|before| before.is_ascii_alphanumeric() || before == '_') {
+                continue;
+            }
+            let rest = text.get(at..).unwrap_or_default();
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).unwrap_or(rest.len());
+            if end >= length && is_random(rest.get(prefix.len()..end).unwrap_or_default()) {
+                return Some(Shape { range: at..at + end, what });
+            }
+        }
+    }
+    None
+}
+
+/// The ranges of the addresses in a text.
+fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> {
+    text.match_indices("://").map(move |(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let scheme = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c));
+        let start = scheme.len();
+        let rest = text.get(at..).unwrap_or_default();
+        let end = rest.find(|c: char| c.is_whitespace() || "\"'`,;)]}".contains(c)).unwrap_or(rest.len());
+        start..at + end
+    })
+}
+
+/// An address that contains a password, or that is a credential itself.
+fn private_address(text: &str, range: Range<usize>) -> Option<Shape> {
+    let address = text.get(range.clone())?;
+    let (_, rest) = address.split_once("://")?;
+    if contains_placeholder(rest) {
+        return None;
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if let Some((_, password)) = authority.rsplit_once('@').and_then(|(user, _)| user.split_once(':'))
+        && !is_placeholder(password)
+        && !is_guessable(password)
+    {
+        return Some(Shape { range, what: "an address with a password" });
+    }
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    let hook = WEBHOOKS.iter().find(|(place, _)| path.contains(place));
+    if let Some((place, what)) = hook {
+        let credential = path.split(place).nth(1).unwrap_or_default();
+        let last = credential.trim_end_matches('/').rsplit('/').find(|segment| segment.len() >= 8).unwrap_or_default();
+        if is_random(last) {
+            return Some(Shape { range, what });
+        }
+    }
+    let query = rest.split_once('?').map(|(_, query)| query.split('#').next().unwrap_or_default())?;
+    let is_private = query.split('&').filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
+        PARAMETERS.contains(&name.to_ascii_lowercase().as_str()) && value.len() >= 12 && is_random(value)
+    });
+    is_private.then_some(Shape { range, what: "an address with a token" })
+}
+
+/// Returns whether the last segment of an address looks like the credential of a webhook.
+pub(super) fn ends_with_token(address: &str) -> bool {
+    let Some((_, rest)) = address.split_once("://") else { return false };
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    let Some((_, path)) = path.split_once('/') else { return false };
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    !contains_placeholder(rest) && last.len() >= 16 && looks_random(last)
+}
+
+/// Returns whether a text has the distinct letters and digits of a random text, not those of an example.
+fn is_random(text: &str) -> bool {
+    let mut letters: Vec<char> = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    let lower = text.to_ascii_lowercase();
+    let is_example = ["xxxx", "example", "your", "replace", "0000", "abcdefgh", "redacted"];
+    letters.sort_unstable();
+    letters.dedup();
+    letters.len() >= 6 && !is_example.iter().any(|example| lower.contains(example)) && !contains_placeholder(text)
+}
+
+/// Returns whether a text looks like a key or a token: a word that mixes letters and digits, not a name or a version.
+pub(super) fn looks_random(text: &str) -> bool {
+    let text = text.trim_end_matches('=');
+    if text.len() < 8 || text.contains(char::is_whitespace) || text.contains("://") || is_host(text) {
+        return false;
+    }
+    let mixed = text.split(['-', '_', '.', '/', '+', ':', '@']).filter(|part| {
+        let digits = part.chars().filter(char::is_ascii_digit).count();
+        let letters = part.chars().filter(char::is_ascii_alphabetic).count();
+        digits >= 2 && letters >= 2 || digits >= 1 && part.len() >= 12 && letters >= 2
+    });
+    let length: usize = mixed.map(str::len).sum();
+    length >= 8 && is_random(text)
+}
+
+/// Returns whether a text is a host or an image: words with dots and without capitals.
+fn is_host(text: &str) -> bool {
+    let host = text.split([':', '/']).next().unwrap_or_default();
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    };
+    let labels: Vec<&str> = host.trim_end_matches('.').split('.').collect();
+    let top = labels.last().copied().unwrap_or_default();
+    let is_address = labels.len() == 4 && labels.iter().all(|label| label.parse::<u8>().is_ok());
+    is_address
+        || (labels.len() > 1
+            && labels.iter().all(|label| is_label(label))
+            && (2..=12).contains(&top.len())
+            && top.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
+/// Returns whether a value is an address or a path: a URL, a host with a port, an email address or a file.
+pub(super) fn is_address(text: &str) -> bool {
+    let is_email = text.split_once('@').is_some_and(|(user, host)| !user.contains([':', '/']) && is_host(host));
+    text.contains("://") || text.starts_with(['/', '~']) || text.starts_with("./") || is_host(text) || is_email
+}
+
+/// Returns whether a value contains no secret: it is empty, a variable, encrypted, a reference, or meant to be replaced.
+///
+/// `changeme` is no placeholder: if nothing replaces it, it is the password.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    let text = text.trim().trim_matches(['"', '\'']);
+    let lower = text.to_ascii_lowercase();
+    let is_of_one_sign = text.chars().all(|c| !c.is_alphanumeric()) || lower.chars().all(|c| c == 'x' || c == '-');
+    let words = [
+        "todo",
+        "tbd",
+        "fixme",
+        "none",
+        "null",
+        "n/a",
+        "undefined",
+        "redacted",
+        "placeholder",
+        "dummy",
+        "unset",
+        "unused",
+        "not-used",
+        "notused",
+        "not-needed",
+        "notneeded",
+        "fake",
+        "notasecret",
+        "not-a-secret",
+        "empty",
+        "string",
+        "sk-no-key-required",
+    ];
+    let starts =
+        ["replace", "your", "insert", "enter", "put-", "put_", "put ", "fill", "set-me", "set_me", "set me", "setme"];
+    text.is_empty()
+        || is_of_one_sign
+        || contains_placeholder(text)
+        || words.contains(&lower.as_str())
+        || starts.iter().any(|start| lower.starts_with(start))
+        || lower.contains("placeholder")
+        || lower.contains("replace_me")
+        || lower.contains("replaceme")
+        || is_reference(text)
+}
+
+/// Returns whether a text contains a variable, a template or an encrypted part.
+fn contains_placeholder(text: &str) -> bool {
+    let in_brackets = text.split_once('<').is_some_and(|(_, rest)| rest.contains('>'));
+    let templates = ["${", "$(", "{{", "<<", "((", "[[", "%(", "#{", "ENC["];
+    let is_marked =
+        text.len() > 4 && ["__", "@@", "%%"].iter().any(|mark| text.starts_with(mark) && text.ends_with(mark));
+    // `{env:TOKEN}`, `{file:token}`, and tags such as `!env_var TOKEN`.
+    let is_braced = text.starts_with('{') && text.ends_with('}') && !text.contains('"');
+    in_brackets
+        || is_marked
+        || is_braced
+        || text.starts_with('!')
+        || templates.iter().any(|template| text.contains(template))
+}
+
+/// Returns whether a value refers to the secret instead of containing it: a path, a reference to a vault, `$NAME`.
+fn is_reference(text: &str) -> bool {
+    let stores = [
+        "ref+",
+        "vault:",
+        "op://",
+        "secret:",
+        "secret/",
+        "arn:aws:",
+        "awssm:",
+        "gcpsm:",
+        "azurekv:",
+        "akv:",
+        "env:",
+        "env.",
+        "file:",
+        "projects/",
+        "secretref:",
+        "sops:",
+        "bank-vaults:",
+        "kv/",
+    ];
+    text.starts_with(['/', '$', '%', '@', '~'])
+        || text.starts_with("./")
+        || stores.iter().any(|store| text.starts_with(store))
+}
+
+/// Returns whether a value is a password that everyone tries first. Examples contain them, and some are never replaced.
+pub(super) fn is_guessable(text: &str) -> bool {
+    let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    let known = [
+        "adminadmin",
+        "administrator",
+        "changeit",
+        "changethis",
+        "foobar",
+        "guest",
+        "letmein",
+        "mypassword",
+        "mysecret",
+        "passwd",
+        "pleasechangeme",
+        "postgres",
+        "secretpassword",
+        "supersecret",
+    ];
+    // `test-token`, `my_secret_key`, `adminPassword`.
+    let vocabulary = [
+        "access", "admin", "api", "bar", "client", "default", "demo", "example", "foo", "key", "my", "pass",
+        "password", "root", "sample", "secret", "some", "super", "test", "testing", "token", "user",
+    ];
+    let words = words(text);
+    known.contains(&plain.as_str())
+        || plain.starts_with("changeme")
+        || (!words.is_empty() && words.iter().all(|word| vocabulary.contains(&word.as_str())))
+}
+
+/// Returns whether a value is a number, a period, a switch or a limit.
+pub(super) fn is_setting(text: &str) -> bool {
+    let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-'));
+    let is_number =
+        unit.len() < text.len() && matches!(unit, "" | "ms" | "s" | "m" | "h" | "d" | "w" | "y" | "Mi" | "Gi");
+    is_number || matches!(text, "true" | "false" | "yes" | "no" | "on" | "off" | "enabled" | "disabled" | "auto")
+}
+
+/// Returns whether a value is the name of an environment variable, such as `API_TOKEN`.
+pub(super) fn is_variable_name(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    text.contains('_') && text.bytes().all(is_letter) && text.starts_with(|letter: char| letter.is_ascii_uppercase())
+}
+
+/// Returns whether a value is a certificate or a public key.
+pub(super) fn is_public(text: &str) -> bool {
+    let public = ["ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-", "sk-ssh-ed25519", "age1"];
+    let is_pem = text.starts_with("-----BEGIN ") && !text.contains("PRIVATE KEY");
+    is_pem || public.iter().any(|start| text.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_and_keys_are_private_under_any_name() {
+        let token = ["ghp", "_", "k7Qzv3LmX0pR9tAk7Qzv3LmX0pR9tAbC12dE"].concat();
+        for (text, what) in [
+            (token.as_str(), "a token of GitHub"),
+            ("-----BEGIN EC PRIVATE KEY-----\nMHcCAQ\n-----END EC PRIVATE KEY-----\n", "a private key"),
+            ("postgres://shop:correcthorse@db/shop", "an address with a password"),
+            ("https://discord.com/api/webhooks/123456789/k7Qz-v3LmX0pR9tA", "a webhook of Discord"),
+            ("https://prod.logic.azure.com/triggers?api-version=1&sig=k7Qzv3LmX0pR9tA", "an address with a token"),
+        ] {
+            assert_eq!(find(text).map(|shape| shape.what), Some(what), "{text}");
+        }
+    }
+
+    #[test]
+    fn examples_and_addresses_are_not_private() {
+        for text in [
+            "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+            "-----BEGIN PRIVATE KEY-----\n${KEY}\n-----END PRIVATE KEY-----",
+            "https://hooks.slack.com/services/<your-webhook>",
+            "https://user:${PASSWORD}@example.com",
+            "https://user:password@example.com",
+            "ssh://git@git.example.com/shop",
+            "echo \"-----BEGIN OPENSSH PRIVATE KEY-----\"\ncat key\necho \"-----END OPENSSH PRIVATE KEY-----\"",
+            "https://api.example.com/@me:x",
+            "https://example.com/?page=k7Qzv3LmX0pR9tA",
+        ] {
+            assert_eq!(find(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn random_texts_mix_letters_and_digits() {
+        for text in ["k7Qz-v3LmX0pR9tA", "04561461-0f92-42b3-9328-8b0c1bba4641", "5f4dcc3b5aa765d61d8327deb882cf99"] {
+            assert!(looks_random(text), "{text}");
+        }
+        for text in [
+            "oauth2-proxy",
+            "my-app-secret",
+            "db.example.com",
+            "10.0.0.1:5432",
+            "sha256",
+            "v1.2.3-rc.1",
+            "registry.example.com/web:1.2",
+        ] {
+            assert!(!looks_random(text), "{text}");
+        }
+    }
+}

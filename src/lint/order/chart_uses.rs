@@ -1,0 +1,80 @@
+//! Custom resources whose CRDs the chart of a release installs.
+
+use std::collections::BTreeMap;
+
+use crate::flux::{Applied, AppliedSet, ApplyMode};
+use crate::kube::{Object, groups};
+use crate::lint::facts::chart_groups::groups_of_chart;
+use crate::lint::refs::source_reference::source_of;
+use crate::lint::view::View;
+use crate::text::Index;
+
+/// The fields of values that disable the CRDs of a chart.
+const SWITCHES: [&[&str]; 4] = [&["installCRDs"], &["crds", "enabled"], &["crds", "install"], &["crds", "create"]];
+
+/// A custom resource, and the releases whose charts install its CRD.
+pub(crate) struct ChartUse<'a> {
+    /// The first object of its kind in its applier.
+    pub(crate) user: Applied<'a>,
+    /// The releases. One of them is enough.
+    pub(crate) charts: Vec<Applied<'a>>,
+}
+
+/// The custom resources of a cluster whose CRDs only charts install, one of each kind for each applier.
+pub(crate) fn uses_of_charts<'a>(view: &View<'a>) -> Vec<ChartUse<'a>> {
+    let mut charts: BTreeMap<&str, Vec<Applied<'a>>> = BTreeMap::new();
+    for release in view.of_kind(groups::HELM, "HelmRelease").filter(|release| installs_definitions(release.object)) {
+        let chart = chart_of(view, release.object).unwrap_or_default();
+        // A helmfile usually installs CRDs before Flux starts.
+        let names = view.before_flux.helmfile_names;
+        if names.contains(chart) || names.contains(release.object.name()) {
+            continue;
+        }
+        for group in groups_of_chart(chart) {
+            charts.entry(group).or_default().push(release);
+        }
+    }
+    if charts.is_empty() {
+        return Vec::new();
+    }
+    let mut defined: Index<u64, ()> = Index::default();
+    for (brought, listing) in &view.lists {
+        for kind in &listing.needs(&brought.objects).defined_kinds {
+            defined.insert(*kind, ());
+        }
+    }
+    let mut found = Vec::new();
+    for (brought, listing) in view.by_flux().filter(|(brought, _)| !brought.by.is_suspended()) {
+        for (kind, at) in &listing.needs(&brought.objects).custom_kinds {
+            let brought: &'a AppliedSet = brought;
+            let Some(user) = brought.at(*at).filter(|user| user.apply_mode() != ApplyMode::Ignored) else { continue };
+            if let Some(charts) = charts.get(user.object.group()).filter(|_| !defined.contains(kind)) {
+                found.push(ChartUse { user, charts: charts.clone() });
+            }
+        }
+    }
+    found
+}
+
+/// The name of the chart of a release.
+fn chart_of<'a>(view: &View<'a>, release: &'a Object) -> Option<&'a str> {
+    let last = |name: &'a str| name.rsplit('/').next().unwrap_or(name);
+    if let Some(chart) = release.text_at(&["spec", "chart", "spec", "chart"]) {
+        return Some(last(chart));
+    }
+    let target = source_of(release)?.target;
+    let source = view.get(target).and_then(|source| {
+        let fields: [&[&str]; 2] = [&["spec", "url"], &["spec", "chart"]];
+        fields.into_iter().find_map(|field| source.object.text_at(field))
+    });
+    Some(last(source.unwrap_or(target.name)))
+}
+
+/// Returns whether a release installs the CRDs of its chart on the cluster of Flux.
+fn installs_definitions(release: &Object) -> bool {
+    let is_set_to = |keys: &[&str], value: &str| release.text_at(keys) == Some(value);
+    let is_off = |switch: &&[&str]| is_set_to(&[&["spec", "values"], *switch].concat(), "false");
+    release.node.at_keys(&["spec", "kubeConfig"]).is_none()
+        && !is_set_to(&["spec", "install", "crds"], "Skip")
+        && !SWITCHES.iter().any(is_off)
+}

@@ -1,0 +1,188 @@
+//! Objects that an applier uses and that only another one applies, without an order between the two.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::applier_tree::ApplierTree;
+use super::apply_order::{ApplyOrder, waits_for};
+use super::chart_uses::{ChartUse, uses_of_charts};
+use crate::flux::{Applied, Applier, ApplierKind};
+use crate::lint::facts::distinct::memory_address;
+use crate::lint::facts::inputs::Input;
+use crate::lint::view::View;
+use crate::text::Span;
+use crate::yaml::Node;
+
+/// The uses between the appliers of a cluster, by the positions of consumer and provider.
+#[derive(Default)]
+pub(crate) struct LateUses<'a> {
+    pairs: BTreeMap<(usize, usize), LateUse<'a>>,
+}
+
+/// The uses of a provider's objects by one consumer.
+pub(crate) struct LateUse<'a> {
+    /// The consumer.
+    pub(crate) by: &'a Arc<Applier>,
+    /// The first used object: the release, if its chart installs a CRD.
+    pub(crate) thing: Applied<'a>,
+    /// The custom resource whose CRD a chart installs.
+    pub(crate) custom_resource: Option<Applied<'a>>,
+    /// The place of its first use.
+    pub(crate) at: Span,
+    /// The addresses of the used objects.
+    things: BTreeSet<usize>,
+    /// The topmost ancestor of the consumer that could depend on the provider instead.
+    pub(crate) above: Option<&'a Arc<Applier>>,
+    /// Whether the provider comes after the consumer.
+    pub(crate) is_late: bool,
+}
+
+impl LateUse<'_> {
+    /// The number of used objects.
+    pub(crate) fn count(&self) -> usize {
+        self.things.len()
+    }
+}
+
+/// A search for uses without an order.
+struct Search<'v, 'a> {
+    view: &'v View<'a>,
+    order: OnceCell<Order<'a>>,
+    pairs: BTreeMap<(usize, usize), LateUse<'a>>,
+}
+
+/// The tree of appliers, and the order that results from it.
+struct Order<'a> {
+    tree: ApplierTree,
+    order: ApplyOrder<'a>,
+}
+
+impl<'a> LateUses<'a> {
+    /// The uses on a cluster.
+    pub(crate) fn of(view: &View<'a>) -> Self {
+        let mut search = Search { view, order: OnceCell::new(), pairs: BTreeMap::new() };
+        for Input { user, by, is_itself, thing, node } in view.inputs() {
+            search.add(by, *thing, node, || *is_itself || waits_for(by, user));
+        }
+        search.add_custom_resources();
+        search.add_resources_of_charts();
+        let mut pairs = search.pairs;
+        if !pairs.is_empty() {
+            // An object that a second applier applies too does not require the first one.
+            let twice: BTreeSet<usize> = view.duplicates().map(|(first, _)| memory_address(first.object)).collect();
+            pairs.retain(|_, one| !twice.contains(&memory_address(one.thing.object)));
+        }
+        Self { pairs }
+    }
+
+    /// The uses, one for each pair of consumer and provider.
+    pub(crate) fn into_uses(self) -> impl Iterator<Item = LateUse<'a>> {
+        self.pairs.into_values()
+    }
+
+    /// Returns whether an applier uses objects of another one.
+    pub(crate) fn contains(&self, consumer: usize, provider: usize) -> bool {
+        self.pairs.contains_key(&(consumer, provider))
+    }
+}
+
+impl<'a> Search<'_, 'a> {
+    /// Adds the custom resources as consumers of their CRDs.
+    fn add_custom_resources(&mut self) {
+        for definition in self.view.of_kind("apiextensions.k8s.io", "CustomResourceDefinition") {
+            let text = |keys: &[&str]| definition.object.text_at(keys);
+            let (Some(group), Some(kind)) = (text(&["spec", "group"]), text(&["spec", "names", "kind"])) else {
+                continue;
+            };
+            for applied in self.view.of_kind(group, kind) {
+                self.add(applied.by, definition, kind_of(applied), || true);
+            }
+        }
+    }
+
+    /// Adds the custom resources as consumers of the releases whose charts install their CRDs.
+    fn add_resources_of_charts(&mut self) {
+        for ChartUse { user, charts } in uses_of_charts(self.view) {
+            let consumer = user.by.at;
+            let comes_first = |chart: &Applied<'a>| {
+                let provider = chart.by.at;
+                provider == consumer
+                    || is_ancestor(chart.by, user.by)
+                    || self.order().order.is_before(provider, consumer)
+            };
+            if charts.iter().any(comes_first) {
+                continue;
+            }
+            let Some(chart) = charts.first() else { continue };
+            let is_new = !self.pairs.contains_key(&(consumer, chart.by.at));
+            self.add(user.by, *chart, kind_of(user), || true);
+            if let Some(added) = self.pairs.get_mut(&(consumer, chart.by.at)).filter(|_| is_new) {
+                added.custom_resource = Some(user);
+            }
+        }
+    }
+
+    fn order(&self) -> &Order<'a> {
+        self.order.get_or_init(|| {
+            let tree = ApplierTree::when_running(self.view);
+            Order { order: ApplyOrder::new(self.view, &tree), tree }
+        })
+    }
+
+    /// Adds the use of an object by an applier, unless the order already guarantees that the object comes first.
+    ///
+    /// `is_required` tells whether the applier does not become ready without the object.
+    fn add(&mut self, by: &'a Arc<Applier>, thing: Applied<'a>, node: &Node, is_required: impl Fn() -> bool) {
+        let (consumer, provider) = (by.at, thing.by.at);
+        if let Some(known) = self.pairs.get_mut(&(consumer, provider)) {
+            known.things.insert(memory_address(thing.object));
+            return;
+        }
+        // The provider is usually an ancestor of the consumer, which is cheap to check without the complete order.
+        if consumer == provider || !can_wait(by, thing.by) || is_ancestor(thing.by, by) {
+            return;
+        }
+        let Order { tree, order } = self.order();
+        if order.is_before(provider, consumer) || tree.is_ancestor(consumer, provider) {
+            return;
+        }
+        let is_late = order.is_before(consumer, provider);
+        // The two wait for each other, which `bootstrap-order` reports.
+        if is_late && is_required() {
+            return;
+        }
+        let could_wait = |above: &&Arc<Applier>| {
+            let at = above.at;
+            at != provider
+                && can_wait(above, thing.by)
+                && !tree.is_ancestor(at, provider)
+                && !order.is_before(at, provider)
+        };
+        let lineage = std::iter::successors(by.parent_applier.as_ref(), |above| above.parent_applier.as_ref());
+        let above = lineage.take_while(could_wait).last();
+        let at = by.place(node.span());
+        let things = BTreeSet::from([memory_address(thing.object)]);
+        let found = LateUse { by, thing, custom_resource: None, at, things, above, is_late };
+        self.pairs.insert((consumer, provider), found);
+    }
+}
+
+fn kind_of<'a>(applied: Applied<'a>) -> &'a Node {
+    applied.object.node.get("kind").unwrap_or(&applied.object.node)
+}
+
+/// Returns whether one applier applies another one, directly or not.
+fn is_ancestor(one: &Applier, other: &Applier) -> bool {
+    std::iter::successors(other.parent_applier.as_ref(), |above| above.parent_applier.as_ref())
+        .any(|above| above.at == one.at)
+}
+
+/// Returns whether one applier can depend on another one. A Kustomization can depend only on Kustomizations.
+fn can_wait(consumer: &Applier, provider: &Applier) -> bool {
+    match consumer.kind {
+        ApplierKind::Kustomization => provider.kind == ApplierKind::Kustomization,
+        ApplierKind::ResourceSet => matches!(provider.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet),
+        ApplierKind::Bootstrap | ApplierKind::FluxInstance | ApplierKind::Folder => false,
+    }
+}

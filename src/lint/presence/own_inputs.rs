@@ -1,0 +1,81 @@
+//! Producers that cannot create the inputs of an object, because they come after it.
+//!
+//! An applier does not create its own inputs: Flux reads the sources, dependencies and values of an object before it
+//! applies anything of it, and applies what depends on the object after that.
+
+use std::collections::BTreeSet;
+
+use crate::kube::{Object, ObjectId, groups};
+use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
+use crate::lint::refs::dependency::{Condition, dependencies};
+use crate::lint::refs::source_reference::source_of;
+use crate::lint::refs::values_reference::values_of;
+use crate::lint::view::View;
+
+/// The maximum number of producers that are checked; if there are more, one of them may contain the object.
+const MAX_PRODUCERS: usize = 200;
+/// The maximum number of dependencies that are followed.
+const MAX_DEPENDENCIES: usize = 500;
+
+/// An unknown producer that may create an object; before the object that needs it, if that waits for it.
+pub(crate) fn unknown_producer(
+    view: &View<'_>,
+    wanted: ObjectId<'_>,
+    needed_by: Option<&Object>,
+    may_create: impl Fn(&Producer<'_>) -> bool,
+) -> Option<UnknownSource> {
+    let mut producers = view.unknown_sources().of(wanted).filter(|producer| may_create(producer)).enumerate();
+    let comes_first = |at: usize, producer: &Producer<'_>| {
+        at >= MAX_PRODUCERS || !comes_after(view, producer, wanted, needed_by.map(ObjectId::of))
+    };
+    producers.find(|(at, producer)| comes_first(*at, producer)).map(|(_, producer)| producer.source.clone())
+}
+
+/// Returns whether a producer comes after an object: the object applies it, or it waits for the object or its input.
+fn comes_after(
+    view: &View<'_>,
+    producer: &Producer<'_>,
+    wanted: ObjectId<'_>,
+    needed_by: Option<ObjectId<'_>>,
+) -> bool {
+    let above = std::iter::successors(producer.by, |applier| applier.parent_applier.as_ref());
+    let above = above.filter_map(|applier| applier.object.as_ref());
+    let chain: Vec<&Object> = producer.object.into_iter().chain(above).collect();
+    let is_it = |object: &Object| needed_by.is_some_and(|needed_by| is_same(ObjectId::of(object), needed_by));
+    let is_or_needs = |object: &&Object| is_it(object) || needs(object, wanted);
+    chain.iter().any(is_or_needs) || needed_by.is_some_and(|needed_by| depend_on(view, &chain, needed_by))
+}
+
+/// Returns whether Flux needs an object before it applies another one.
+fn needs(object: &Object, wanted: ObjectId<'_>) -> bool {
+    let account = || object.text_at(&["spec", "serviceAccountName"]);
+    let is_account = (wanted.group, wanted.kind) == ("", "ServiceAccount")
+        && object.namespace() == Some(wanted.namespace)
+        && matches!(object.group(), groups::KUSTOMIZE | groups::HELM | groups::FLUX_OPERATOR)
+        && account() == Some(wanted.name);
+    is_account
+        || source_of(object).is_some_and(|source| source.target == wanted)
+        || dependencies(object).any(|dependency| dependency.target == wanted)
+        || values_of(object).any(|values| values.target == wanted && !values.optional)
+}
+
+/// Returns whether one of some objects waits until another is ready.
+fn depend_on(view: &View<'_>, objects: &[&Object], other: ObjectId<'_>) -> bool {
+    let mut open: Vec<&Object> = objects.to_vec();
+    let mut seen: BTreeSet<ObjectId<'_>> = BTreeSet::new();
+    while let Some(object) = open.pop() {
+        for dependency in dependencies(object).filter(|dependency| dependency.condition == Condition::Ready) {
+            if is_same(dependency.target, other) {
+                return true;
+            }
+            if seen.len() < MAX_DEPENDENCIES && seen.insert(dependency.target) {
+                open.extend(view.get(dependency.target).map(|found| found.object));
+            }
+        }
+    }
+    false
+}
+
+fn is_same(one: ObjectId<'_>, other: ObjectId<'_>) -> bool {
+    one.settled() == other.settled()
+}

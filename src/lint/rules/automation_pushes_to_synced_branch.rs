@@ -1,0 +1,121 @@
+use crate::base::finding::Finding;
+use crate::kube::groups;
+use crate::lint::automation::{Automation, Push, production_sources};
+use crate::lint::findings::Findings;
+use crate::lint::fleet::Fleet;
+use crate::lint::rule::{Check, declare};
+
+declare! {
+    /// Image automation pushes to a branch that production reconciles.
+    ///
+    /// ## Why
+    ///
+    /// The automation commits every new tag that the registry offers. If production reconciles the target branch, an
+    /// account that can push an image can also deploy it, without review and without a test in staging.
+    ///
+    /// The rule reports nothing if only non-production clusters reconcile the branch, or if the automation changes a
+    /// directory that production does not apply. The name of a cluster, or `.fleetwright.yaml`, determines whether it
+    /// is a production cluster.
+    ///
+    /// ## How to fix it
+    ///
+    /// Push to a separate branch, and open a pull request from it.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: image.toolkit.fluxcd.io/v1
+    /// kind: ImageUpdateAutomation
+    /// metadata:
+    ///   name: images
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 30m
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   git:
+    ///     checkout:
+    ///       ref:
+    ///         branch: main
+    ///     commit:
+    ///       author:
+    ///         email: flux@example.com
+    ///     push:
+    ///       branch: main
+    ///   update:
+    ///     path: ./
+    ///     strategy: Setters
+    /// # /clusters/production/web.yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: web
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: image.toolkit.fluxcd.io/v1
+    /// kind: ImageUpdateAutomation
+    /// metadata:
+    ///   name: images
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 30m
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   git:
+    ///     checkout:
+    ///       ref:
+    ///         branch: main
+    ///     commit:
+    ///       author:
+    ///         email: flux@example.com
+    ///     push:
+    ///       branch: image-updates
+    ///   update:
+    ///     path: ./
+    ///     strategy: Setters
+    /// # /clusters/production/web.yaml
+    /// apiVersion: v1
+    /// kind: Namespace
+    /// metadata:
+    ///   name: web
+    /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
+    /// ## Source
+    ///
+    /// [Flux: push updates to a different branch](https://fluxcd.io/flux/guides/image-update/#push-updates-to-a-different-branch)
+    "automation-pushes-to-synced-branch", Warning, "image automation pushes to a branch that production reconciles",
+    Check::Fleet(check),
+}
+
+fn check(fleet: &Fleet<'_>, found: &mut Findings) {
+    for view in fleet.views {
+        for applied in view.of_kind(groups::IMAGE, "ImageUpdateAutomation") {
+            let Some(automation) = Automation::of(view, &applied) else { continue };
+            for push in &automation.pushes {
+                found.extend(judge(fleet, &automation, push));
+            }
+        }
+    }
+}
+
+fn judge(fleet: &Fleet<'_>, automation: &Automation<'_>, push: &Push) -> Option<Finding> {
+    let hits = production_sources(fleet, automation, push);
+    let (_, source) = hits.first()?;
+    let reference = automation.object.reference();
+    let message = format!("{reference} pushes to `{}`, which production reconciles", push.branch);
+    let help =
+        "push to another branch and review its changes: otherwise an account that can push an image can deploy it";
+    let mut finding = Finding::warning(RULE.id, push.place.clone(), message).help(help).about(reference);
+    finding = finding.related(source.span().clone(), "production fetches it here");
+    finding.clusters = hits.into_iter().map(|(name, _)| name.into()).collect();
+    Some(finding)
+}

@@ -1,0 +1,167 @@
+use crate::base::finding::{Finding, Label, did_you_mean};
+use crate::kube::groups;
+use crate::lint::findings::Findings;
+use crate::lint::presence::on_cluster::Presence;
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+use crate::rbac::Binding;
+
+declare! {
+    /// A RoleBinding or ClusterRoleBinding references a role that does not exist.
+    ///
+    /// ## Why
+    ///
+    /// Kubernetes accepts the binding without a warning, but the binding grants no permissions. An account that relies
+    /// on them fails later, in another place. And an account that can create a role of that name decides what the
+    /// binding grants.
+    ///
+    /// The rule ignores the roles of Kubernetes, of Flux, and of common platforms (GKE, EKS, AKS, OpenShift, Rancher,
+    /// k3s). It also ignores remote clusters that Flux reaches with a `kubeConfig`. A chart may create a role that has
+    /// the chart's name, and an input that could not be built may create any role: the rule does not report such a
+    /// role.
+    ///
+    /// ## How to fix it
+    ///
+    /// Add the role to the objects that the cluster receives, or correct the name. The cluster does not receive a file
+    /// that its kustomization.yaml does not list. A Role must be in the namespace of the binding.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: RoleBinding
+    /// metadata:
+    ///   name: readers
+    ///   namespace: backend
+    /// roleRef:
+    ///   apiGroup: rbac.authorization.k8s.io
+    ///   kind: Role
+    ///   name: reader
+    /// subjects:
+    ///   - kind: ServiceAccount
+    ///     name: backend
+    ///     namespace: backend
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: RoleBinding
+    /// metadata:
+    ///   name: readers
+    ///   namespace: backend
+    /// roleRef:
+    ///   apiGroup: rbac.authorization.k8s.io
+    ///   kind: Role
+    ///   name: reader
+    /// subjects:
+    ///   - kind: ServiceAccount
+    ///     name: backend
+    ///     namespace: backend
+    /// ---
+    /// apiVersion: rbac.authorization.k8s.io/v1
+    /// kind: Role
+    /// metadata:
+    ///   name: reader
+    ///   namespace: backend
+    /// rules:
+    ///   - apiGroups: [""]
+    ///     resources: [configmaps]
+    ///     verbs: [get, list, watch]
+    /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
+    /// ## Source
+    ///
+    /// [Kubernetes: role bindings](https://kubernetes.io/docs/reference/access-authn-authz/rbac/#rolebinding-and-clusterrolebinding)
+    "dangling-role-reference", Error, "a binding references a role that does not exist", Check::Cluster(check),
+}
+
+/// The prefixes of the roles that platforms and their add-ons create.
+const PLATFORMS: &[&str] = &[
+    "system:",
+    "kubeadm:",
+    "eks:",
+    "eks-",
+    "aws-node",
+    "vpc-resource-controller",
+    "aks-",
+    "container-insights-",
+    "gce:",
+    "gke-",
+    "cloud-provider",
+    "gmp-",
+    "openshift",
+    "registry-",
+    "self-",
+    "cluster-reader",
+    "cluster-status",
+    "cluster-monitoring-",
+    "basic-user",
+    "sudoer",
+    "storage-admin",
+    "cattle-",
+    "rancher-",
+    "k3s-",
+    "rke2-",
+    "local-path-provisioner",
+    "psp:",
+    "calico-",
+    "tigera-",
+    "cilium",
+];
+
+/// The kinds that grant permissions.
+const BINDINGS: [&str; 2] = ["ClusterRoleBinding", "RoleBinding"];
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    if !view.is_whole() || view.receiver.target.is_some() {
+        return;
+    }
+    // Manifests of roles and bindings come together, so a cluster without its own bindings has no missing roles.
+    let mut own = BINDINGS.iter().flat_map(|kind| view.of_kind(groups::RBAC, kind));
+    if own.next().is_none() {
+        return;
+    }
+    let rbac = view.rbac();
+    for binding in rbac.bindings().filter(|binding| rbac.role(binding).is_none()) {
+        let name = &*binding.role.name;
+        if name.contains("${") || PLATFORMS.iter().any(|prefix| name.starts_with(prefix)) {
+            continue;
+        }
+        let (namespace, kind) =
+            if binding.role.is_cluster_role { ("", "ClusterRole") } else { (&*binding.namespace, "Role") };
+        match view.presence(groups::RBAC, kind, namespace, name) {
+            Presence::Unknown(source) => {
+                found.unchecked(format!("{}, which {source} may create", binding.role_name()));
+            }
+            Presence::Received(_) | Presence::Produced(_) | Presence::BuiltIn => {}
+            Presence::Missing => found.extend(finding(view, binding, namespace, kind)),
+        }
+    }
+}
+
+fn finding(view: &View<'_>, binding: &Binding, namespace: &str, kind: &str) -> Option<Finding> {
+    let at = Label::new(binding.role.place.written()?.clone(), "not found");
+    let message = format!("{} references {}, which does not exist", binding.reference(), binding.role_name());
+    let mut others = view.of_kind(groups::RBAC, kind);
+    let elsewhere = others.find(|other| other.object.name() == &*binding.role.name);
+    let roles = view.of_kind(groups::RBAC, kind);
+    let near: Vec<String> = roles
+        .filter(|role| namespace.is_empty() || role.namespace() == Some(namespace))
+        .map(|role| role.object.name().to_owned())
+        .collect();
+    let help = match (elsewhere, did_you_mean(&binding.role.name, near.iter().map(String::as_str))) {
+        (Some(other), _) => format!(
+            "{} is in another namespace: a Role must be in the namespace of the binding, `{namespace}`",
+            other.object.reference()
+        ),
+        (None, Some(meant)) => format!("did you mean `{meant}`?"),
+        (None, None) => format!("add the {kind} to the objects that the cluster receives, or correct the name"),
+    };
+    Some(Finding::error(RULE.id, at, message).help(help).about(binding.object()))
+}

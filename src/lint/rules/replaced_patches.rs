@@ -1,0 +1,182 @@
+use std::collections::BTreeMap;
+
+use crate::base::finding::Finding;
+use crate::flux::Applied;
+use crate::kube::groups;
+use crate::lint::findings::Findings;
+use crate::lint::rule::{Check, declare};
+use crate::lint::view::View;
+use crate::text::{File, Span};
+use crate::yaml::{ChangedBy, Node, Origin, parse};
+
+declare! {
+    /// A patch replaces the patches of a Kustomization.
+    ///
+    /// ## Why
+    ///
+    /// kustomize does not know the lists of Flux objects. A strategic merge patch that sets `spec.patches` therefore
+    /// replaces the whole list: the Kustomization loses its own patches, and Flux reports nothing. The usual patch of
+    /// this kind has a `target` that selects many Kustomizations, and one of them has patches of its own.
+    ///
+    /// The rule reports nothing if the new list contains all patches of the old one.
+    ///
+    /// ## How to fix it
+    ///
+    /// Add to the list with a JSON patch: `op: add` and `path: /spec/patches/-`. It needs a list to add to, so keep the
+    /// strategic merge patch for the Kustomizations without patches. Otherwise, repeat the lost patches in the new list.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// # shop.yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   patches:
+    ///     - target:
+    ///         kind: Deployment
+    ///       patch: |
+    ///         - op: add
+    ///           path: /spec/replicas
+    ///           value: 3
+    /// # kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources:
+    ///   - flux-system/gotk-sync.yaml
+    ///   - shop.yaml
+    /// patches:
+    ///   - target:
+    ///       kind: Kustomization
+    ///       name: shop
+    ///     patch: |
+    ///       apiVersion: kustomize.toolkit.fluxcd.io/v1
+    ///       kind: Kustomization
+    ///       metadata:
+    ///         name: any
+    ///       spec:
+    ///         patches:
+    ///           - target:
+    ///               kind: HelmRelease
+    ///             patch: |
+    ///               - op: add
+    ///                 path: /spec/timeout
+    ///                 value: 10m
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// # shop.yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: shop
+    ///   namespace: flux-system
+    /// spec:
+    ///   interval: 1h
+    ///   path: ./shop
+    ///   prune: true
+    ///   sourceRef:
+    ///     kind: GitRepository
+    ///     name: flux-system
+    ///   patches:
+    ///     - target:
+    ///         kind: Deployment
+    ///       patch: |
+    ///         - op: add
+    ///           path: /spec/replicas
+    ///           value: 3
+    /// # kustomization.yaml
+    /// apiVersion: kustomize.config.k8s.io/v1beta1
+    /// kind: Kustomization
+    /// resources:
+    ///   - flux-system/gotk-sync.yaml
+    ///   - shop.yaml
+    /// patches:
+    ///   - target:
+    ///       kind: Kustomization
+    ///       name: shop
+    ///     patch: |
+    ///       - op: add
+    ///         path: /spec/patches/-
+    ///         value:
+    ///           target:
+    ///             kind: HelmRelease
+    ///           patch: |
+    ///             - op: add
+    ///               path: /spec/timeout
+    ///               value: 10m
+    /// ```
+    ///
+    /// ## Source
+    ///
+    /// [kustomize: strategic merge patches](https://kubectl.docs.kubernetes.io/references/kustomize/glossary/#patchstrategicmerge)
+    "replaced-patches", Warning, "a patch replaces the patches of a Kustomization", Check::Cluster(check),
+}
+
+/// The Kustomizations whose patches one patch replaces.
+struct Replaced<'a> {
+    place: Span,
+    lost: Vec<(Applied<'a>, Span)>,
+}
+
+fn check(view: &View<'_>, found: &mut Findings) {
+    let mut by_place: BTreeMap<(String, usize), Replaced<'_>> = BTreeMap::new();
+    for applied in view.of_kind(groups::KUSTOMIZE, "Kustomization") {
+        let Some(patches) = applied.object.node.at_keys(&["spec", "patches"]) else { continue };
+        let Some((by, lost)) = lost_patches(patches) else { continue };
+        let place = applied.by.place(by);
+        let key = (place.file().path().to_owned(), place.range().start);
+        let lost = (applied, applied.by.place(lost));
+        by_place.entry(key).or_insert_with(|| Replaced { place, lost: Vec::new() }).lost.push(lost);
+    }
+    for Replaced { place, lost } in by_place.into_values() {
+        let Some((first, _)) = lost.first() else { continue };
+        let reference = first.object.reference();
+        let others = match lost.len() - 1 {
+            0 => String::new(),
+            1 => " and one other".to_owned(),
+            others => format!(" and {others} others"),
+        };
+        let message =
+            format!("this patch replaces `spec.patches` of {reference}{others}: the earlier patches are lost");
+        let mut finding = Finding::warning(RULE.id, place, message)
+            .help(
+                "add to the list with a JSON patch, `op: add` and `path: /spec/patches/-`, or repeat the lost patches: a \
+                 strategic merge patch replaces the whole list",
+            )
+            .about(reference);
+        for (applied, span) in lost {
+            finding = finding.related(span, format!("the lost patches of {}", applied.object.reference()));
+        }
+        found.push(finding);
+    }
+}
+
+/// The position of the patch that replaces a list of patches, and that of the list, if it has patches that the new list
+/// lacks.
+fn lost_patches(patches: &Node) -> Option<(&Span, &Span)> {
+    let Origin::Via(step) = &patches.origin else { return None };
+    let (ChangedBy::Patch(by), Some(previous)) = (&step.by, &step.previous) else { return None };
+    let written = previous.written();
+    let texts = |items: &[Node]| -> Vec<String> {
+        let texts = items.iter().filter_map(|item| item.get("patch").and_then(Node::text));
+        texts.map(|text| text.trim().to_owned()).collect()
+    };
+    let kept = texts(patches.items());
+    // The list alone, at its indentation.
+    let indent = written.position().column.saturating_sub(1) as usize;
+    let parsed = parse(&File::new(written.file().path(), format!("{}{}", " ".repeat(indent), written.text())));
+    let old = parsed.documents.first().map(|document| texts(document.node.items())).unwrap_or_default();
+    old.iter().any(|patch| !kept.contains(patch)).then_some((by, written))
+}

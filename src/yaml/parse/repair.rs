@@ -1,0 +1,181 @@
+//! Text that go-yaml accepts although the specification does not.
+//!
+//! kustomize and Flux read files with go-yaml, so what it accepts is applied. The event parser follows the
+//! specification. Before it reads such a text again, spaces are inserted where the specification wants them. Offsets are
+//! mapped back, so that positions are those of the file.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use granit_parser::ErrorKind;
+
+use super::syntax_error::ErrorContext;
+use super::token;
+
+/// The maximum number of repairs of a file. Each one parses its document again.
+const MAX_REPAIRS: usize = 100;
+
+/// The text of a file with its repairs.
+pub(super) struct RepairedText<'a> {
+    text: Cow<'a, str>,
+    /// The offsets in the file at which spaces are inserted, with their numbers; sorted.
+    insertions: Vec<(usize, usize)>,
+    repairs: usize,
+}
+
+impl<'a> RepairedText<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text: Cow::Borrowed(text), insertions: Vec::new(), repairs: 0 }
+    }
+
+    /// The text from an offset in the file.
+    pub(super) fn from(&self, offset: usize) -> Option<&str> {
+        self.text.get(self.repaired(offset)..)
+    }
+
+    /// The offset in this text of an offset in the file.
+    pub(super) fn repaired(&self, offset: usize) -> usize {
+        let before = self.insertions.iter().take_while(|(at, _)| *at < offset);
+        offset + before.map(|(_, spaces)| spaces).sum::<usize>()
+    }
+
+    /// The offset in the file of an offset in this text.
+    pub(super) fn original(&self, offset: usize) -> usize {
+        let mut inserted = 0;
+        for (at, spaces) in &self.insertions {
+            let start = at + inserted;
+            if offset <= start {
+                break;
+            }
+            if offset < start + spaces {
+                return *at;
+            }
+            inserted += spaces;
+        }
+        offset - inserted
+    }
+
+    /// Repairs an error at an offset in the file, and returns whether the document can be parsed again.
+    pub(super) fn repair(&mut self, file: &str, at: usize, kind: &ErrorKind, context: &ErrorContext) -> bool {
+        let insertions = match kind {
+            ErrorKind::InvalidQuotedScalarIndent => quoted_lines(file, at, context),
+            ErrorKind::TabNotAllowed
+            | ErrorKind::TabInBlockIndentation
+            | ErrorKind::TabInIndentation
+            | ErrorKind::TabInPlainScalar => {
+                if let Some(flow) = context.flow {
+                    return self.replace_tabs(&bracketed(file, flow));
+                }
+                quoted_lines(file, at, context)
+            }
+            _ => return false,
+        };
+        self.insert(insertions)
+    }
+
+    /// Separates an alias from a colon after it, as go-yaml does, which permits no colon in the name.
+    pub(super) fn repair_alias(&mut self, end: usize) {
+        self.insert(vec![(end.saturating_sub(1), 1)]);
+    }
+
+    fn insert(&mut self, insertions: Vec<(usize, usize)>) -> bool {
+        let is_new = insertions.iter().all(|(at, _)| !self.insertions.iter().any(|(other, _)| other == at));
+        if insertions.is_empty() || !is_new || !self.may_repair() {
+            return false;
+        }
+        self.repairs += 1;
+        let text = self.text.to_mut();
+        for (at, spaces) in insertions {
+            let before = self.insertions.iter().take_while(|(other, _)| *other < at);
+            let place = at + before.map(|(_, spaces)| spaces).sum::<usize>();
+            text.insert_str(place, &" ".repeat(spaces));
+            let position = self.insertions.partition_point(|(other, _)| *other < at);
+            self.insertions.insert(position, (at, spaces));
+        }
+        true
+    }
+
+    /// Replaces the tabs in the indentation of lines between brackets.
+    fn replace_tabs(&mut self, lines: &Range<usize>) -> bool {
+        let range = self.repaired(lines.start)..self.repaired(lines.end);
+        let Some(old) = self.text.get(range.clone()) else { return false };
+        let (mut is_indentation, mut last) = (false, ' ');
+        let replace = |c: char| {
+            // A plain scalar may go on in the next line, and there go-yaml refuses a tab.
+            let ends_token = matches!(last, '[' | ']' | '{' | '}' | ',' | '"' | '\'');
+            is_indentation = (c == '\n' && ends_token) || (is_indentation && matches!(c, ' ' | '\t'));
+            if !c.is_whitespace() {
+                last = c;
+            }
+            if is_indentation && c == '\t' { ' ' } else { c }
+        };
+        let new: String = old.chars().map(replace).collect();
+        if new == old || !self.may_repair() {
+            return false;
+        }
+        self.repairs += 1;
+        self.text.to_mut().replace_range(range, &new);
+        true
+    }
+
+    /// Returns whether the limit of repairs is not reached.
+    pub(super) fn may_repair(&self) -> bool {
+        self.repairs < MAX_REPAIRS
+    }
+}
+
+/// The spaces that the lines of the quoted scalar around an error lack.
+fn quoted_lines(file: &str, at: usize, context: &ErrorContext) -> Vec<(usize, usize)> {
+    let Some(open) = token::open_quote(file, context.last_end, at) else { return Vec::new() };
+    let Some(close) = closing_quote(file, open).filter(|close| *close >= at) else { return Vec::new() };
+    let before = file.get(..open).unwrap_or_default();
+    let indent = before.rsplit('\n').next().unwrap_or_default().chars().count();
+    let scalar = file.get(open..close).unwrap_or_default();
+    let starts = scalar.match_indices('\n').map(|(at, _)| open + at + 1);
+    let line = |start: usize| file.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let is_wanted = |start: &usize| !line(*start).trim().is_empty() && !is_document_marker(line(*start));
+    starts.filter(is_wanted).map(|start| (start, indent.max(1))).collect()
+}
+
+/// Returns whether a line separates documents, which go-yaml does not accept inside of quotes either.
+fn is_document_marker(line: &str) -> bool {
+    let rest = ["---", "..."].into_iter().find_map(|marker| line.strip_prefix(marker));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r']))
+}
+
+fn closing_quote(text: &str, open: usize) -> Option<usize> {
+    let quote = text.get(open..)?.chars().next()?;
+    let mut rest = text.get(open + 1..)?.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        if c == '\\' && quote == '"' {
+            rest.next();
+        } else if c == quote {
+            if quote == '\'' && rest.peek().is_some_and(|(_, next)| *next == '\'') {
+                rest.next();
+                continue;
+            }
+            return Some(open + 1 + at);
+        }
+    }
+    None
+}
+
+/// The range from a bracket to the one that closes it, or to the end.
+fn bracketed(text: &str, open: usize) -> Range<usize> {
+    let (mut depth, mut at, mut before) = (0_usize, open, ' ');
+    while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        let starts_token = before.is_whitespace() || matches!(before, '[' | '{' | ',' | ':');
+        match c {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth = depth.saturating_sub(1),
+            '"' | '\'' if starts_token => at = closing_quote(text, at).unwrap_or(text.len()),
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        before = c;
+        at += c.len_utf8();
+    }
+    open..at.min(text.len())
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// Files are the files of a repository by path.
+type Files map[string]string
+
+// readCase reads a directory, or a Markdown file whose blocks are files.
+func readCase(name string) (Files, error) {
+	files := Files{}
+	if info, err := os.Stat(name); err != nil {
+		return nil, err
+	} else if info.IsDir() {
+		err := filepath.WalkDir(name, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || entry.Name() == "expected.txt" {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			relative, _ := filepath.Rel(name, file)
+			files[relative] = string(text)
+			return err
+		})
+		return files, err
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	before, _, _ := strings.Cut(string(text), "```findings\n")
+	for _, block := range strings.Split(before, "```yaml ")[1:] {
+		file, body, _ := strings.Cut(block, "\n")
+		body, _, _ = strings.Cut(body, "```")
+		files[strings.TrimSpace(file)] = body
+	}
+	return files, nil
+}
+
+// paths are the paths of the files, sorted.
+func (files Files) paths() []string {
+	paths := make([]string, 0, len(files))
+	for name := range files {
+		paths = append(paths, name)
+	}
+	sort.Strings(paths)
+	return paths
+}
+
+// write copies the files below a directory.
+func (files Files) write(dir string) error {
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objects are the objects of a file; documents that cannot be read are left out.
+func objects(name, text string) []*unstructured.Unstructured {
+	switch path.Ext(name) {
+	case ".yaml", ".yml", ".json":
+	default:
+		return nil
+	}
+	var found []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(text), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			// The decoder does not always pass a broken document.
+			return found
+		}
+		if object.Object == nil || object.GetKind() == "" {
+			continue
+		}
+		if strings.HasSuffix(object.GetKind(), "List") && object.IsList() {
+			_ = object.EachListItem(func(item runtimeObject) error {
+				found = append(found, item.(*unstructured.Unstructured))
+				return nil
+			})
+			continue
+		}
+		found = append(found, object)
+	}
+}
+
+// all are the objects of all files.
+func (files Files) all() []*unstructured.Unstructured {
+	var found []*unstructured.Unstructured
+	for _, name := range files.paths() {
+		found = append(found, objects(name, files[name])...)
+	}
+	return found
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// dump is what the store has, without what changes on its own.
+func (stack *Stack) dump() (map[string]string, error) {
+	var answer struct {
+		Kvs []struct{ Key, Value []byte }
+	}
+	if err := stack.ask("range", map[string]any{"key": []byte("/registry/"), "range_end": []byte("/registry0")}, &answer); err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, pair := range answer.Kvs {
+		key := string(pair.Key)
+		if !volatile(key) {
+			found[key] = string(pair.Value)
+		}
+	}
+	return found, nil
+}
+
+func volatile(key string) bool {
+	for _, part := range []string{"leases/", "masterleases/", "ranges/", "apiregistration.k8s.io/", "peerserverleases/",
+		"flowschemas/", "prioritylevelconfigurations/", "storageversions/"} {
+		if strings.HasPrefix(key, "/registry/"+part) {
+			return true
+		}
+	}
+	return false
+}
+
+// reset restores the store as it was before the first case. The watches of the API server see each change.
+func (stack *Stack) reset() error {
+	now, err := stack.dump()
+	if err != nil {
+		return err
+	}
+	for key := range now {
+		if _, ok := stack.baseline[key]; !ok {
+			if err := stack.ask("deleterange", map[string]any{"key": []byte(key)}, nil); err != nil {
+				return err
+			}
+		}
+	}
+	for key, value := range stack.baseline {
+		if now[key] != value {
+			if err := stack.ask("put", map[string]any{"key": []byte(key), "value": []byte(value)}, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ask calls the JSON interface of etcd.
+func (stack *Stack) ask(method string, question map[string]any, answer any) error {
+	body, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	response, err := http.Post(stack.etcd+"/v3/kv/"+method, "application/json", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("etcd: %s: %s", method, response.Status)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.NewDecoder(response.Body).Decode(answer)
+}

@@ -1,0 +1,3 @@
+module fleetwright.dev/oracles/regexp
+
+go 1.26.0
