@@ -23,6 +23,9 @@ const ASIDE: &[&str] = &[
     "unused",
 ];
 
+/// Words in the names of directories that are copied for each new cluster.
+const TEMPLATES: &[&str] = &["template", "templates"];
+
 /// Words in the names of directories with building blocks, which others copy or render.
 const BUILDING_BLOCKS: &[&str] = &["chart", "charts", "template", "templates"];
 
@@ -33,11 +36,19 @@ pub fn is_set_aside(path: &str, is_reached: impl Fn(&str) -> bool) -> bool {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
     ends.filter_map(|end| path.get(..end)).any(|directory| {
         let name = directory.rsplit('/').next().unwrap_or(directory);
-        let words = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
-        let words: Vec<String> = words.collect();
-        let has_one_of = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        let has_one_of = |list: &[&str]| has_word(name, list);
         name.starts_with('.') || has_one_of(BUILDING_BLOCKS) || (has_one_of(ASIDE) && !is_reached(directory))
     })
+}
+
+/// Returns whether the name of a directory in a path shows that it is copied for each new cluster.
+pub fn is_template(path: &str) -> bool {
+    path.split('/').any(|name| has_word(name, TEMPLATES))
+}
+
+fn has_word(name: &str, list: &[&str]) -> bool {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+    words.into_iter().any(|word| list.contains(&word.as_str()))
 }
 
 #[cfg(test)]

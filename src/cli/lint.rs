@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::error::Error;
 use super::exit::Exit;
 use super::linter;
-use super::repository::Options;
+use super::repository::{DECLARE, NO_CLUSTER, Options};
 use super::source::{self, FLEET, Source, folder_of, or_current};
 use super::streams::Streams;
 use crate::base::finding::{Severity, did_you_mean};
@@ -126,7 +126,12 @@ pub(super) fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Error> {
     if args.verbose {
         linter::print_skipped(&report.summary.coverage, streams);
     }
-    warn_nothing_to_lint(&report, &tree, &args.dir, streams);
+    if !warn_nothing_to_lint(&report, &tree, &args.dir, streams)
+        && !disk::is_file(&args.dir)
+        && clusters.iter().all(String::is_empty)
+    {
+        streams.message(format_args!("{NO_CLUSTER}; most rules do not apply; {DECLARE}"));
+    }
     warn_partial_repository(&report, &args.dir, &folder, streams);
     refuse_unreadable(&tree, &report)?;
     Ok(exit(&report, args.fail_on))
@@ -223,8 +228,8 @@ fn warn_unknown_clusters(
     )
 }
 
-/// Warns if the result is clean only because there was nothing to lint.
-fn warn_nothing_to_lint(report: &Report, tree: &Tree, dir: &Path, streams: &mut Streams) {
+/// Warns if the result is clean only because there was nothing to lint, and returns whether it did.
+fn warn_nothing_to_lint(report: &Report, tree: &Tree, dir: &Path, streams: &mut Streams) -> bool {
     let is_file = disk::is_file(dir);
     let dir = dir.display();
     let names_flux = |text: &str| text.contains("fluxcd.io/") || text.contains("fluxcd.controlplane.io/");
@@ -239,7 +244,10 @@ fn warn_nothing_to_lint(report: &Report, tree: &Tree, dir: &Path, streams: &mut 
         streams.message(format_args!("nothing to lint: there is no Kubernetes object in `{dir}`"));
     } else if !tree.files().any(|file| names_flux(file.text())) {
         streams.message(format_args!("there is no Flux object in `{dir}`: most rules do not apply"));
+    } else {
+        return false;
     }
+    true
 }
 
 /// Explains missing paths if only a part of a repository is linted.

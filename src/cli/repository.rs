@@ -9,11 +9,20 @@ use super::source::{display_prefix, folder_of, or_current};
 use super::streams::Streams;
 use crate::address::{Address, Location, LocationError, short_reference};
 use crate::base::finding::{Finding, did_you_mean};
-use crate::config::{self, Bearings, DeclaredCopy, SourceCopy};
+use crate::config::{self, Bearings, DeclaredCopy, DeclaredRoot, SourceCopy};
 use crate::disk::{self, CopyFault, DiskError, Refusal};
 use crate::flux::source::Copy;
 use crate::flux::{Cluster, Receiver, Repo, Settings};
-use crate::text::{Span, Tree};
+use crate::text::{Span, Tree, is_inside, normalize};
+use crate::yaml::{Style, Value};
+
+/// What the search for clusters did not find.
+pub(super) const NO_CLUSTER: &str = "no cluster was found: there is no FluxInstance with `spec.sync`, no `gotk-sync.yaml`, \
+    no Kustomization that applies its own directory, and no directory below `clusters/` with Kustomizations that nothing \
+    applies";
+
+/// How to declare a cluster.
+pub(super) const DECLARE: &str = "declare one with `clusters.NAME.root` in .fleetwright.yaml";
 
 /// Options of every command that reads a repository.
 #[derive(Debug, Default, clap::Args)]
@@ -116,6 +125,7 @@ impl Options {
             take(&place, copy);
         }
         if !bearings.folder.is_empty() {
+            config.roots = config.roots.into_iter().filter_map(|root| below(root, &bearings.folder)).collect();
             // The configuration applies to a larger directory, which may contain the other clusters.
             config.named_clusters.clear();
             config.lint.named_clusters.clear();
@@ -275,6 +285,15 @@ impl Repository {
     }
 }
 
+/// The root in a part of the directory to which the configuration applies; `None` if it is elsewhere.
+fn below(mut declared: DeclaredRoot, folder: &str) -> Option<DeclaredRoot> {
+    let path = normalize(&declared.root.path)?;
+    let inside = is_inside(&path, folder).then(|| path.get(folder.len()..))??.trim_start_matches('/').to_owned();
+    declared.path.value = Value::Scalar(format!("./{inside}").into(), Style::Plain);
+    declared.root.path = inside;
+    Some(declared)
+}
+
 fn copy(location: &Location, place: &Path, folder: &Path, tree: &Tree) -> Result<Copy, Error> {
     Ok(match path_inside(place, folder, tree) {
         Some(inside) => Copy::inside(location, &inside),
@@ -357,9 +376,7 @@ fn refused_copy(copy: &SourceCopy, at: &Span, fault: &CopyFault) -> Finding {
 fn unknown_cluster(wanted: &str, names: &[String]) -> Error {
     let message = format!("there is no cluster `{wanted}`");
     if names.is_empty() {
-        let help =
-            "this directory bootstraps no cluster: it has no FluxInstance with `spec.sync` and no `gotk-sync.yaml`";
-        return Error::with_help(message, help);
+        return Error::with_help(message, format!("{NO_CLUSTER}; {DECLARE}"));
     }
     let help = match did_you_mean(wanted, names.iter().map(String::as_str)) {
         Some(meant) => format!("did you mean `{meant}`?"),

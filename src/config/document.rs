@@ -2,13 +2,13 @@
 
 use super::decode::decode;
 use super::external::{Declared, External};
-use super::formats::{ALL_WORDS, COPY_PATH, FLUX_VERSION};
+use super::formats::{ALL_WORDS, COPY_PATH, FLUX_VERSION, NAMESPACE, ROOT_PATH, SOURCE_NAME};
 use super::lint::{Lint, check};
 use super::named_clusters::{self, NamedCluster};
 use crate::base::finding::Finding;
 use crate::schema::{Checker, publish};
 use crate::text::{File, Span, Tree};
-use crate::yaml::Node;
+use crate::yaml::{Entry, Node};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -61,6 +61,43 @@ pub struct ClusterConfig {
     #[serde(default)]
     #[schemars(schema_with = "flux_version_schema", example = &"2.9.4")]
     pub flux_version: Option<Version>,
+    /// The root of the cluster, if a platform configures Flux elsewhere, such as Terraform, Cluster API or a chart.
+    #[serde(default)]
+    #[schemars(example = serde_json::json!({"path": "clusters/staging"}))]
+    pub root: Option<RootConfig>,
+}
+
+/// The directory with which Flux starts on a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RootConfig {
+    /// The directory that Flux applies, relative to this file.
+    #[schemars(length(min = 1), extend("format" = ROOT_PATH), example = &"clusters/staging")]
+    pub path: String,
+    /// The name of the source that contains the repository, with its kind if it is not a GitRepository, as in
+    /// `OCIRepository/flux-system`. Kustomizations reference it. Defaults to `flux-system`.
+    #[serde(default = "flux_system")]
+    #[schemars(regex(pattern = SOURCE_NAME), example = &"flux-system")]
+    pub source: String,
+    /// The namespace of Flux. Defaults to `flux-system`.
+    #[serde(default = "flux_system")]
+    #[schemars(regex(pattern = NAMESPACE), example = &"flux-system")]
+    pub namespace: String,
+}
+
+fn flux_system() -> String {
+    "flux-system".to_owned()
+}
+
+/// A root and its declaration.
+#[derive(Debug, Clone)]
+pub struct DeclaredRoot {
+    /// The name of the cluster.
+    pub cluster: String,
+    /// The root.
+    pub root: RootConfig,
+    /// The node of its `path`.
+    pub path: Node,
 }
 
 /// A Flux version as written: `2.9`, `v2.9.4`, `2.x`.
@@ -94,6 +131,8 @@ pub struct Settings {
     pub flux_version: Option<Version>,
     /// The overrides by cluster.
     pub clusters: BTreeMap<String, ClusterConfig>,
+    /// The declared roots of clusters.
+    pub roots: Vec<DeclaredRoot>,
     /// The copies of sources.
     pub sources: Vec<DeclaredCopy>,
     /// The objects of clusters that no manifest defines.
@@ -181,11 +220,16 @@ fn settings(root: &Node) -> Settings {
     let items = |field: &str| root.get(field).map(Node::items).unwrap_or_default();
     let external = |node: &Node| Some(Declared { external: decode(node)?, node: node.clone() });
     let copy = |node: &Node| Some(DeclaredCopy { copy: decode(node)?, at: node.get("path")?.span().clone() });
-    let clusters = root.get("clusters").map(Node::entries).unwrap_or_default().iter();
+    let clusters = || root.get("clusters").map(Node::entries).unwrap_or_default().iter();
+    let declared = |entry: &Entry| {
+        let node = entry.node.get("root")?;
+        Some(DeclaredRoot { cluster: entry.key.to_string(), root: decode(node)?, path: node.get("path")?.clone() })
+    };
     Settings {
         lint: root.get("lint").map_or_else(Lint::default, Lint::read),
         flux_version: root.get("fluxVersion").and_then(decode),
-        clusters: clusters.filter_map(|entry| Some((entry.key.to_string(), decode(&entry.node)?))).collect(),
+        roots: clusters().filter_map(declared).collect(),
+        clusters: clusters().filter_map(|entry| Some((entry.key.to_string(), decode(&entry.node)?))).collect(),
         sources: items("sources").iter().filter_map(copy).collect(),
         external: items("external").iter().filter_map(external).collect(),
         named_clusters: named_clusters::of_config(root),

@@ -13,6 +13,10 @@ pub(super) const NAMESPACE: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 pub(super) const ACCOUNT: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
 /// The pattern of a Flux version.
 pub(super) const FLUX_VERSION: &str = r"^v?[0-9]+(\.[0-9]+){0,2}(\.x)?$";
+/// The pattern of the name of a source, with an optional kind.
+pub(super) const SOURCE_NAME: &str = "^((GitRepository|OCIRepository|Bucket)/)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
+/// The format of the path of a root.
+pub(super) const ROOT_PATH: &str = "root-path";
 /// The format of the path of a source copy.
 pub(super) const COPY_PATH: &str = "copy-path";
 
@@ -34,6 +38,8 @@ pub(super) const ALL_WORDS: &[TextFormat] = &[
     WORDS[4],
     TextFormat { keyword: FLUX_VERSION, check: flux_version },
     TextFormat { keyword: COPY_PATH, check: copy_path },
+    TextFormat { keyword: SOURCE_NAME, check: source_name },
+    TextFormat { keyword: ROOT_PATH, check: root_path },
 ];
 
 #[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
@@ -77,5 +83,28 @@ fn copy_path(text: &str) -> Option<FormatError> {
     };
     let help = "write it relative to this file and with `/`, as `vendor/apps`, or name the directory on the command line \
                 with `--source URL=DIR`";
+    Some(FormatError { rule: None, message, help: help.into() })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the signature is that of all formats")]
+fn source_name(text: &str) -> Option<FormatError> {
+    let message = format!("is `{text}`, which is not the name of a source");
+    let help = "write the name of a GitRepository, or a kind and a name, for example `OCIRepository/flux-system`";
+    Some(FormatError { rule: None, message, help: help.into() })
+}
+
+/// Rejects paths that are not below the configuration.
+fn root_path(text: &str) -> Option<FormatError> {
+    let is_absolute = text.starts_with(['/', '~']) || text.get(1..2) == Some(":");
+    let message = if is_absolute {
+        format!("is `{text}`, an absolute path")
+    } else if text.contains('\\') {
+        format!("is `{text}`, a path with backslashes")
+    } else if text.split('/').any(|segment| segment == "..") {
+        format!("is `{text}`, a path with `..`")
+    } else {
+        return None;
+    };
+    let help = "write it relative to this file and with `/`, as `clusters/staging`";
     Some(FormatError { rule: None, message, help: help.into() })
 }

@@ -22,7 +22,8 @@ use crate::flux::engine::unreached_path::OwnSources;
 use crate::flux::engine::waves::{AT_ONCE, run};
 use crate::flux::install::kustomizations::{KustomizationFile, is_kustomization_name, kustomizations};
 use crate::flux::install::lockdown::Installation;
-use crate::flux::install::root::{Root, roots};
+use crate::flux::install::roots::find::{Roots, roots};
+use crate::flux::install::roots::root::Root;
 use crate::flux::install::sync::objects_of;
 use crate::flux::model::built_object::Built;
 use crate::flux::model::completion::{Completion, WrittenKustomization, WrittenKustomizations};
@@ -48,6 +49,8 @@ pub struct Repo {
     pub parked: BTreeSet<String>,
     /// The names of releases and charts in helmfiles, which usually install them before Flux starts.
     pub helmfile_names: BTreeSet<String>,
+    /// The directories of roots that are not followed, since they sync the directories of other clusters.
+    pub unfollowed: BTreeSet<String>,
     /// The directories of Helm charts, whose files belong to the charts.
     pub charts: BTreeSet<String>,
     /// The reasons why appliers were not built although nothing is wrong, sorted.
@@ -101,7 +104,7 @@ impl Repo {
         let named = NamedPaths::new(&kustomizations);
         let appliers = appliers(&files);
         let builder = Builder::new(files.clone().with_copies(source::bases(&files, &settings.copies)));
-        let roots = roots(&builder, &kustomizations);
+        let Roots { roots, overlaps } = roots(&builder, &kustomizations, &settings.config.roots);
         let (is_rootless, own) = (roots.is_empty(), OwnSources::new(&roots));
         // The objects of the directories and the builds of the clusters are independent.
         let load_objects = || {
@@ -127,6 +130,10 @@ impl Repo {
                 repo.not_done = outcome.not_done;
                 repo.gaps = outcome.gaps;
             }
+        }
+        for overlap in overlaps {
+            repo.problems.push(overlap.finding);
+            repo.unfollowed.insert(overlap.folder);
         }
         sort(&mut repo.problems);
         repo
@@ -245,8 +252,13 @@ impl Repo {
 
     /// The one cluster of a repository without a root, which receives every directory.
     fn without_root(&self) -> Cluster {
-        let mut cluster =
-            Cluster { name: "".into(), appliers: Vec::new(), applied_sets: Vec::new(), lookups: Lookups::default() };
+        let mut cluster = Cluster {
+            name: "".into(),
+            folder: String::new(),
+            appliers: Vec::new(),
+            applied_sets: Vec::new(),
+            lookups: Lookups::default(),
+        };
         let mut by_folder: BTreeMap<Arc<str>, Arc<crate::flux::cluster::applier::Applier>> = BTreeMap::new();
         for built in &self.objects {
             let by = by_folder.entry(built.folder.clone()).or_insert_with(|| {

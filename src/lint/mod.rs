@@ -16,7 +16,8 @@ mod run;
 
 pub use context::Context;
 pub use facts::artifacts::generates;
-pub use facts::private_values::{Evidence, Private, private_values};
+pub use facts::private_values::private::{Evidence, Private};
+pub use facts::private_values::search::private_values;
 pub use facts::unknown_sources::UnknownSource;
 pub use findings::Findings;
 pub use fleet::Fleet;

@@ -7,7 +7,7 @@ use super::unknown_contents::UnknownContents;
 use crate::flux::build::applier_spec::ApplierSpec;
 use crate::flux::build::inventory::{Fingerprint, IndexedObject};
 use crate::flux::build::output::Output;
-use crate::flux::install::root::Root;
+use crate::flux::install::roots::root::Root;
 use crate::flux::model::applier_kind::ApplierKind;
 use crate::flux::producer::Producers;
 use crate::flux::producer::produced::Produced;

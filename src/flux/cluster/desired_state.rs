@@ -12,6 +12,8 @@ use crate::yaml::Name;
 pub struct Cluster {
     /// The name; empty for a repository without a root, which is checked as if one cluster received all directories.
     pub name: Name,
+    /// The directory that its root syncs, or that of the bootstrap if the repository does not contain it.
+    pub folder: String,
     /// The appliers: the root first, each after its parent.
     pub appliers: Vec<Arc<Applier>>,
     /// The objects that it receives or that it applies to other clusters by `kubeConfig`, in the order of the appliers.

@@ -13,7 +13,7 @@ use crate::flux::build::job::{Job, SubstitutionInput};
 use crate::flux::build::output::Output;
 use crate::flux::cluster::cluster_index::ClusterIndex;
 use crate::flux::cluster::shared_position::is_shared;
-use crate::flux::install::root::Root;
+use crate::flux::install::roots::root::Root;
 use crate::flux::install::version::Strictness;
 use crate::flux::model::applier_kind::{ApplierKind, State};
 use crate::flux::model::not_built::NotBuiltReason;

@@ -97,7 +97,8 @@ pub(crate) fn finish(clusters: &[ClusterBuild]) -> Outcome {
         }
         remove_reapplied(&mut applied_sets);
         let lookups = Lookups::new(cluster.index.clone());
-        done.push(Cluster { name: cluster.root.name.clone(), appliers, applied_sets, lookups });
+        let (name, folder) = (cluster.root.name.clone(), cluster.root.folder.clone());
+        done.push(Cluster { name, folder, appliers, applied_sets, lookups });
     }
     let gaps = gaps.into_iter();
     let gaps = gaps.map(|(reason, (appliers, of))| Gap { reason, appliers, clusters: of.into_iter().collect() });

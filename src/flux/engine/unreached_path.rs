@@ -8,7 +8,7 @@ use crate::base::finding::Finding;
 use crate::base::set_aside::is_set_aside;
 use crate::flux::build::kustomization::missing;
 use crate::flux::cluster::desired_state::Cluster;
-use crate::flux::install::root::Root;
+use crate::flux::install::roots::root::Root;
 use crate::flux::model::built_object::Built;
 use crate::flux::object::kinds::is_kustomization;
 use crate::flux::object::kustomization_path::{below, clamp};

@@ -14,7 +14,7 @@ use crate::flux::build::build_key::BuildKey;
 use crate::flux::build::context::{BuildContext, Memo};
 use crate::flux::build::job::Job;
 use crate::flux::build::output::Output;
-use crate::flux::install::root::Root;
+use crate::flux::install::roots::root::Root;
 use crate::flux::settings::Settings;
 use crate::flux::source::sources::Sources;
 use crate::flux::variables::shared_substitution::SubstitutionCache;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::installation::{COMPONENTS_FILE, SYNC_FILE};
 use super::kustomizations::KustomizationFile;
-use crate::text::{Span, Tree};
+use crate::text::{Span, Tree, folder_of, is_inside};
 
 /// The directories that include each path.
 pub(super) struct Includers {
@@ -13,13 +13,24 @@ pub(super) struct Includers {
     pub(super) absent: BTreeMap<String, Span>,
     /// The directories of kustomizations that list a missing `gotk-components.yaml`.
     pub(super) without_components: BTreeSet<String>,
+    /// The directories of kustomizations, and whether it is a Component.
+    folders: BTreeMap<String, bool>,
+    /// The files that kustomizations read otherwise, such as patches.
+    pub(super) named: BTreeSet<String>,
 }
 
 impl Includers {
     pub(crate) fn new(tree: &Tree, kustomizations: &[KustomizationFile]) -> Self {
-        let mut includers =
-            Self { by_path: BTreeMap::new(), absent: BTreeMap::new(), without_components: BTreeSet::new() };
-        for KustomizationFile { folder, file, references, .. } in kustomizations {
+        let mut includers = Self {
+            by_path: BTreeMap::new(),
+            absent: BTreeMap::new(),
+            without_components: BTreeSet::new(),
+            folders: BTreeMap::new(),
+            named: BTreeSet::new(),
+        };
+        for KustomizationFile { folder, file, references, is_component, .. } in kustomizations {
+            includers.folders.insert(folder.clone(), *is_component);
+            includers.named.extend(references.named.iter().cloned());
             for included in &references.included {
                 if !tree.has_file(included) {
                     match included.rsplit('/').next() {
@@ -36,6 +47,49 @@ impl Includers {
             }
         }
         includers
+    }
+
+    /// Returns whether a directory has a kustomization that can be built by itself.
+    pub(crate) fn is_buildable(&self, folder: &str) -> bool {
+        self.folders.get(folder) == Some(&false)
+    }
+
+    /// Returns whether Flux reaches a path if it applies a directory: the directory's kustomization includes it, or
+    /// Flux generates a kustomization with everything up to the next one.
+    pub(crate) fn reaches(&self, folder: &str, path: &str) -> bool {
+        if folder == path {
+            return true;
+        }
+        if !(folder.is_empty() || is_inside(path, folder)) {
+            return self.folders.contains_key(folder) && self.includes(folder, path);
+        }
+        // The outermost kustomization between both determines which paths belong to the build.
+        let mut outermost = None;
+        let mut above = folder_of(path);
+        loop {
+            if self.folders.contains_key(above) {
+                outermost = Some(above);
+            }
+            if above == folder {
+                break;
+            }
+            above = folder_of(above);
+        }
+        outermost.is_none_or(|outermost| self.includes(outermost, path))
+    }
+
+    /// Returns whether the build of a directory includes a path.
+    fn includes(&self, folder: &str, path: &str) -> bool {
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut open: Vec<&str> = vec![path];
+        while let Some(at) = open.pop() {
+            if at == folder {
+                return true;
+            }
+            let above = self.by_path.get(at).map_or(&[][..], Vec::as_slice);
+            open.extend(above.iter().map(String::as_str).filter(|folder| seen.insert(folder)));
+        }
+        false
     }
 
     /// The outermost directories whose builds include a file.

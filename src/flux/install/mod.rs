@@ -8,5 +8,5 @@ pub(super) mod sync;
 pub(super) mod deployments;
 pub(super) mod manifests;
 pub(super) mod lockdown;
-pub(super) mod root;
 pub(super) mod version;
+pub(super) mod roots;

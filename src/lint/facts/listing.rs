@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::identity_hash::{identity_hash, kind_hash};
 use super::needs::Needs;
-use super::private_values::is_encrypted;
+use super::private_values::encoding::is_encrypted;
 use crate::flux::Objects;
 use crate::kube::{Object, ObjectId, Scope, scope_of};
 use crate::text::Index;

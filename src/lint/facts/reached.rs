@@ -93,17 +93,24 @@ impl<'a> ReachedFiles<'a> {
     }
 }
 
+/// The kind, namespace and name of a source, which may have any API version.
+type SourceId<'a> = (&'a str, Option<&'a str>, &'a str);
+
+fn id(source: &ObjectRef) -> SourceId<'_> {
+    (&source.kind, source.namespace.as_deref(), &source.name)
+}
+
 /// Whether an artifact without a copy, whose whole content is applied, may be built from a directory of this repository.
 ///
 /// The root of a Git repository belongs to another repository, and so does the public artifact of another owner.
 fn may_apply_this_repository(repo: &Repo, received: &[&Object]) -> bool {
-    let (mut whole, mut built) = (Index::<&ObjectRef, ()>::default(), Index::<&ObjectRef, ()>::default());
+    let (mut whole, mut built) = (Index::<SourceId<'_>, ()>::default(), Index::<SourceId<'_>, ()>::default());
     for applier in repo.clusters.iter().flat_map(|cluster| &cluster.appliers) {
         let Some(source) = &applier.source else { continue };
         if applier.state == State::Built {
-            built.insert(source, ());
+            built.insert(id(source), ());
         } else if applier.folder.is_empty() && matches!(&*source.kind, "OCIRepository" | "Bucket") {
-            whole.insert(source, ());
+            whole.insert(id(source), ());
         }
     }
     let sources =
@@ -111,10 +118,10 @@ fn may_apply_this_repository(repo: &Repo, received: &[&Object]) -> bool {
     let (mut own, mut others) = (BTreeSet::new(), BTreeSet::new());
     for (object, reference) in sources {
         let url = object.text_at(&["spec", "url"]);
-        if built.contains(&reference) {
+        if built.contains(&id(&reference)) {
             own.extend(url.and_then(repository_owner).map(|owner| owner.to_ascii_lowercase()));
         }
-        if whole.contains(&reference) {
+        if whole.contains(&id(&reference)) {
             others.insert(url.and_then(public_owner).map(|owner| owner.to_ascii_lowercase()));
         }
     }

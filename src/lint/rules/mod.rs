@@ -53,6 +53,7 @@ rules! {
     mod missing_timeout;
     mod namespace_from_helm;
     mod object_owned_twice;
+    mod overlapping_sync;
     mod plaintext_secret;
     mod privileged_workload;
     mod rbac_escalation;

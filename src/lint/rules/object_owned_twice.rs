@@ -1,11 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, Severity};
-use crate::flux::{Applied, ApplierKind};
+use crate::flux::{Applied, Applier, ApplierKind};
+use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::ownership::{OwnershipSettings, is_ignored, prunes};
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 use crate::lint::view::View;
+use crate::text::is_inside;
 
 /// The number of owners that a finding shows for one object.
 const MAX_SHOWN: usize = 4;
@@ -31,6 +34,9 @@ declare! {
     /// - suspended Kustomizations
     /// - the objects that bootstrap Flux: a `gotk-sync.yaml` that is first applied by hand and then by Flux, and the
     ///   objects that Flux Operator creates and excludes from reconciliation
+    ///
+    /// If the path of one Kustomization contains the path of another one, both apply the same files. The rule reports
+    /// the outer path once, as a warning, unless the Kustomizations change the objects differently.
     ///
     /// The severity is warning if no owner prunes the object and all owners define it equally, because nothing breaks
     /// yet.
@@ -159,7 +165,17 @@ fn check(view: &View<'_>, found: &mut Findings) {
         let owners = owned.entry(id(&first)).or_insert_with(|| vec![first]);
         owners.push(again);
     }
-    let judged: Vec<(Names, Finding)> = owned.into_values().filter_map(judge).collect();
+    // Kustomizations whose directories overlap own the same files; the overlap is the fault.
+    let mut overlaps: BTreeMap<usize, Vec<[Applied<'_>; 2]>> = BTreeMap::new();
+    let mut judged: Vec<(Names, Finding)> = Vec::new();
+    for owners in owned.into_values() {
+        match (nested(&owners), judge(owners)) {
+            (Some(pair), Some(_)) => overlaps.entry(pair[0].by.at).or_default().push(pair),
+            (None, Some(own)) => judged.push(own),
+            (_, None) => {}
+        }
+    }
+    found.extend(overlaps.into_values().filter_map(|pairs| overlap(&pairs)));
     // A line whose objects have different owners is the cause. Otherwise it is the group of owners.
     let mut owners_of: BTreeMap<(String, usize), BTreeSet<&Names>> = BTreeMap::new();
     for (owners, finding) in &judged {
@@ -177,6 +193,67 @@ fn check(view: &View<'_>, found: &mut Findings) {
             finding.caused_by(owners.join(" "), "", summary)
         });
     }
+}
+
+/// The two owners of an object, if the directory of the first one contains that of the second one and both apply the same
+/// object of the same file.
+fn nested<'a>(owners: &[Applied<'a>]) -> Option<[Applied<'a>; 2]> {
+    let [a, b] = owners else { return None };
+    let is_equal = written_position(a.object) == written_position(b.object) && a.object.node == b.object.node;
+    let is_one_source = a.by.source.is_some() && a.by.source == b.by.source;
+    let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
+    let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
+    (is_equal && is_one_source && is_nested).then(|| [outer.clone(), inner.clone()])
+}
+
+/// The finding of a Kustomization whose directory contains those of others.
+fn overlap(pairs: &[[Applied<'_>; 2]]) -> Option<Finding> {
+    let [outer, _] = pairs.first()?;
+    let path = |applied: &Applied<'_>| {
+        let object = applied.by.object.as_ref()?;
+        let node = object.node.at_keys(&["spec", "path"]).unwrap_or(&object.node);
+        let place = |by: &Arc<Applier>| by.place(node.span());
+        Some(applied.by.parent_applier.as_ref().map_or_else(|| node.span().clone(), place))
+    };
+    let folder =
+        |applied: &Applied<'_>| if applied.by.folder.is_empty() { ".".into() } else { applied.by.folder.clone() };
+    let mut inner: Vec<&Applied<'_>> = pairs.iter().map(|[_, inner]| inner).collect();
+    inner.sort_by_key(|applied| applied.by.at);
+    inner.dedup_by_key(|applied| applied.by.at);
+    let (first, rest) = inner.split_first()?;
+    let count = if pairs.len() == 1 { "one object".to_string() } else { format!("{} objects", pairs.len()) };
+    let (contains, inside) = (folder(outer), folder(first));
+    let whose = format!("{}, `{inside}`", first.by.reference);
+    let message = match rest.len() {
+        0 if contains == inside => format!(
+            "{} and {} have the same path `{contains}`, so both apply {count}",
+            outer.by.reference, first.by.reference
+        ),
+        0 => format!(
+            "the path of {} is `{contains}`, which contains the path of {whose}, so both apply {count}",
+            outer.by.reference
+        ),
+        more => format!(
+            "the path of {} is `{contains}`, which contains the path of {whose}, and those of {more} others, so {count} \
+            are applied twice",
+            outer.by.reference
+        ),
+    };
+    let help = "apply each directory with one Kustomization: list the directories of the outer one in a \
+                kustomization.yaml, or remove the inner Kustomization. Each one takes over the objects of the other at \
+                every interval, and if one is deleted with `prune: true`, they are gone until the other one applies them \
+                again";
+    let label = Label::new(path(outer)?, format!("applies `{contains}`"));
+    let mut finding = Finding::warning(RULE.id, label, message).help(help).about(outer.by.reference.clone());
+    for applied in inner.iter().take(MAX_SHOWN) {
+        if let Some(other) = path(applied) {
+            finding = finding.related(other, format!("applies `{}`", folder(applied)));
+        }
+    }
+    for [_, applied] in pairs.iter().take(MAX_SHOWN) {
+        finding = finding.related(applied.by.place(applied.object.span()), applied.object.reference().to_string());
+    }
+    Some(finding)
 }
 
 /// The names of the owners of an object.

@@ -3,7 +3,10 @@ use crate::flux::Applied;
 use crate::kube::groups;
 use crate::lint::context::Context;
 use crate::lint::facts::pods::containers;
-use crate::lint::facts::private_values::{Evidence, Private, in_address, in_secret, in_webhook, private_values};
+use crate::lint::facts::private_values::address::{in_address, in_webhook};
+use crate::lint::facts::private_values::private::{Evidence, Private};
+use crate::lint::facts::private_values::search::private_values;
+use crate::lint::facts::private_values::secret::in_secret;
 use crate::lint::findings::Findings;
 use crate::lint::rule::{Check, declare};
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::finding::{Finding, Label};
-use crate::flux::{is_flux, is_kustomization};
+use crate::flux::{Cluster, is_flux, is_kustomization};
 use crate::kube::{Object, groups};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::paths::{prefixes, segment_runs};
@@ -9,7 +9,7 @@ use crate::lint::facts::reached::has_root;
 use crate::lint::findings::Findings;
 use crate::lint::fleet::Fleet;
 use crate::lint::rule::{Check, declare};
-use crate::text::{Index, folder_of, normalize};
+use crate::text::{Index, folder_of, is_inside, normalize};
 
 /// The number of further objects of a directory that a finding shows.
 const MAX_SHOWN: usize = 10;
@@ -47,6 +47,8 @@ declare! {
     /// - files that a kustomization.yaml references in a commented line
     /// - directories whose name shows that they are not applied: examples, tests, templates, charts, documentation,
     ///   archives and hidden directories
+    /// - directories named `base` or `bases`, which others build upon: a library may contain more than is in use
+    /// - the directories of clusters that `--cluster` does not select
     /// - Components
     /// - files of other tools
     /// - objects that an unbuilt input may reach
@@ -125,6 +127,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     let parked: Index<&str, ()> = fleet.repo.parked.iter().map(|path| (path.as_str(), ())).collect();
     let is_parked =
         |path: &str| prefixes(path).any(|above| parked.contains(above) || fleet.repo.charts.contains(above));
+    let unfollowed = |folder: &str| fleet.repo.unfollowed.contains(folder);
+    let is_of_other = |path: &str| prefixes(path).any(unfollowed) || is_of_unchecked_cluster(fleet, path);
     let built = fleet.repo.objects.iter().map(|built| &built.object).filter(|object| is_fluxs(object));
     let aside = fleet.repo.aside.iter().filter(|object| {
         let (root, path, _) = written_position(object);
@@ -141,7 +145,8 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         {
             led_to.insert(leads, folder_of(path));
         }
-        if root.is_none() && !reached.is_set_aside(path) && !is_parked(path) {
+        let is_excused = reached.is_set_aside(path) || is_library(path) || is_parked(path) || is_of_other(path);
+        if root.is_none() && !is_excused {
             folders.entry(folder_of(path)).or_default().insert((path, offset), object);
         }
     }
@@ -155,6 +160,18 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
         let objects: Vec<&Object> = objects.into_values().collect();
         found.extend(finding(folder, &objects));
     }
+}
+
+/// Returns whether a file is in a directory that others build upon, according to its name.
+fn is_library(path: &str) -> bool {
+    folder_of(path).split('/').any(|segment| matches!(segment, "base" | "bases"))
+}
+
+/// Returns whether a file is in the directory of a cluster that is not checked, and not in that of a checked one.
+fn is_of_unchecked_cluster(fleet: &Fleet<'_>, path: &str) -> bool {
+    let is_in = |cluster: &Cluster| !cluster.folder.is_empty() && is_inside(path, &cluster.folder);
+    let mut checked = fleet.views.iter().map(|view| view.receiver.cluster);
+    !checked.any(is_in) && fleet.repo.clusters.iter().any(is_in)
 }
 
 fn is_fluxs(object: &Object) -> bool {

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use super::encoding::is_encrypted_file;
 use super::name::{self, Name};
-use super::{Evidence, Private, is_encrypted_file, shape};
+use super::private::{Evidence, Private};
+use super::shape;
 use crate::text::{File, Span};
 use crate::yaml::{Embedded, Node, Parsed, Reader, Scalar, Style, Value, parse};
 

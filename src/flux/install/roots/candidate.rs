@@ -1,0 +1,123 @@
+//! Candidates for roots.
+
+use super::names::CLUSTERS;
+use crate::base::finding::Finding;
+use crate::flux::object::kustomization_path::{below, clamp};
+use crate::kube::Object;
+use crate::text::{File, Span, Tree, folder_of, is_inside};
+use crate::yaml::Name;
+
+/// The kind of a candidate, the most reliable one first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum CandidateKind {
+    /// The configuration declares it.
+    Declared,
+    Instance,
+    Sync,
+    Chart,
+    Values,
+    /// A Kustomization applies the directory that contains it.
+    SelfApplied,
+    ToCome,
+    /// A directory of Kustomizations that nothing applies.
+    Folder,
+}
+
+/// A candidate for a root.
+pub(super) struct RootCandidate {
+    pub(super) kind: CandidateKind,
+    /// The file of the object that creates the root.
+    pub(super) file: File,
+    /// The directory that contains the bootstrap: that of the file, or of the kustomization that includes it.
+    pub(super) home: String,
+    /// The objects of the bootstrap; the object that creates the root is the last one.
+    pub(super) objects: Vec<Object>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) controller: Option<Object>,
+    /// The synced path.
+    pub(super) path: String,
+    /// The root of the source, if it is known.
+    pub(super) prefix: Option<String>,
+    /// The name, if the configuration sets it.
+    pub(super) name: Option<Name>,
+}
+
+impl RootCandidate {
+    pub(super) fn new(kind: CandidateKind, file: &File, objects: Vec<Object>, path: &str) -> Self {
+        Self {
+            kind,
+            file: file.clone(),
+            home: folder_of(file.path()).to_string(),
+            objects,
+            findings: Vec::new(),
+            controller: None,
+            path: path.to_string(),
+            prefix: None,
+            name: None,
+        }
+    }
+
+    /// The place of the synced path.
+    pub(super) fn place(&self) -> Span {
+        let place = self.objects.last().and_then(|object| {
+            let paths = [&["spec", "path"][..], &["spec", "sync", "path"]];
+            paths.into_iter().find_map(|path| object.node.at_keys(path)).map(|node| node.span().clone())
+        });
+        place.unwrap_or_else(|| self.file.first_line())
+    }
+
+    /// Returns whether the kind refers to a `gotk-sync.yaml`.
+    pub(super) fn is_bootstrap(&self) -> bool {
+        matches!(self.kind, CandidateKind::Sync | CandidateKind::ToCome)
+    }
+
+    /// Returns whether Flux Operator creates the root.
+    pub(super) fn is_of_operator(&self) -> bool {
+        matches!(self.kind, CandidateKind::Instance | CandidateKind::Chart | CandidateKind::Values)
+    }
+
+    /// Returns whether the source is an artifact, which a program builds from any directory.
+    fn is_of_artifact(&self) -> bool {
+        let Some(object) = self.objects.last() else { return false };
+        let kinds = [&["spec", "sourceRef", "kind"][..], &["spec", "sync", "kind"]];
+        kinds.iter().any(|path| matches!(object.text_at(path), Some("OCIRepository" | "Bucket")))
+    }
+
+    /// The synced directory of the tree; `None` if it does not exist.
+    pub(super) fn synced(&self, tree: &Tree) -> Option<String> {
+        let prefix = self.prefix(tree)?;
+        let folder = below(&prefix, &clamp(&self.path));
+        tree.has_folder(&folder).then_some(folder)
+    }
+
+    /// The directory of the tree that is the root of the synced source.
+    pub(super) fn prefix(&self, tree: &Tree) -> Option<String> {
+        let found = || prefix(tree, self.file.path(), &clamp(&self.path));
+        // A cluster's own artifact contains only its directory.
+        if clamp(&self.path).is_empty() && self.is_of_artifact() && self.prefix.is_none() {
+            let home = prefixes(&self.home).find(|above| folder_of(above).rsplit('/').next() == Some(CLUSTERS));
+            if let Some(home) = home {
+                return Some(home.to_string());
+            }
+        }
+        // `flux bootstrap` writes its file into the synced repository, so the path is missing there.
+        self.prefix.clone().or_else(found).or_else(|| (self.kind == CandidateKind::Sync).then(String::new))
+    }
+}
+
+/// The directory of the tree below which the path of a source exists: the tree itself, or a part that is an artifact or
+/// a separate repository.
+pub(super) fn prefix(tree: &Tree, file: &str, path: &str) -> Option<String> {
+    let folders = || prefixes(folder_of(file));
+    // The synced directory nearly always contains the bootstrap itself; if not, the outermost directory counts.
+    let own = folders().find(|prefix| is_inside(file, &below(prefix, path)));
+    let own = own.or_else(|| folders().find(|prefix| tree.has_folder(&below(prefix, path))));
+    own.map(ToString::to_string)
+}
+
+/// The directories above a directory and the directory itself, outermost first.
+pub(super) fn prefixes(folder: &str) -> impl Iterator<Item = &str> {
+    let ends = folder.match_indices('/').map(|(at, _)| at);
+    let own = Some(folder).filter(|folder| !folder.is_empty());
+    std::iter::once("").chain(ends.filter_map(|end| folder.get(..end))).chain(own)
+}

@@ -1,0 +1,186 @@
+//! Directories of Kustomizations that nothing applies: `flux bootstrap` has not run yet, or a platform configures Flux
+//! elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::candidate::{CandidateKind, RootCandidate, prefixes};
+use super::coverage::{Coverage, WrittenSync};
+use super::names::{CLUSTERS, is_generic, is_placeholder};
+use super::synthetic_sync::{bootstrap_source, sync_of};
+use crate::base::set_aside::is_set_aside;
+use crate::flux::classify::objects;
+use crate::flux::install::includers::Includers;
+use crate::flux::install::installation::SYNC_FILE;
+use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::flux::object::kustomization_path::{below, clamp};
+use crate::flux::object::synthetic_node::text;
+use crate::flux::source::reference::SourceRef;
+use crate::kube::{Object, groups};
+use crate::kustomize::Builder;
+use crate::text::{File, Index, Tree, folder_of, is_inside};
+
+/// Names of directories with parts of clusters.
+const PARTS: &[&str] = &["base", "bases", "common", "components", "shared"];
+
+/// A directory whose Kustomizations no other one applies, with the numbers of these.
+type Units<'a> = BTreeMap<&'a str, Vec<&'a WrittenSync>>;
+
+/// The directories of clusters: those below `clusters`, and, in a repository without any other root, sibling directories
+/// that define the same Kustomizations.
+pub(super) fn cluster_folders(
+    builder: &Builder,
+    includers: &Includers,
+    coverage: &Coverage<'_>,
+    is_alone: bool,
+) -> Vec<RootCandidate> {
+    let mut units: Units<'_> = BTreeMap::new();
+    for sync in &coverage.syncs {
+        for unit in &sync.units {
+            units.entry(unit).or_default().push(sync);
+        }
+    }
+    units.retain(|unit, syncs| {
+        let is_part = unit.split('/').any(|segment| PARTS.contains(&segment) || is_placeholder(segment));
+        let is_unit = syncs.iter().any(|sync| sync.is_loose) || includers.is_buildable(unit);
+        let is_aside = is_set_aside(unit, |folder| is_cluster(folder));
+        is_unit && !is_part && !is_aside && !coverage.overlaps(unit) && !coverage.covers(unit)
+    });
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    let bases: BTreeSet<&str> = units.keys().filter_map(|unit| base_of(unit)).collect();
+    for base in &bases {
+        split(base, &units, &mut found);
+    }
+    if found.is_empty() && is_alone {
+        let parents: BTreeSet<&str> = units.keys().map(|unit| folder_of(unit)).collect();
+        for parent in parents {
+            let children = children(parent, &units);
+            if children.len() > 1 && are_alike(&children) {
+                found.extend(children.into_keys());
+            }
+        }
+    }
+    found.retain(|folder| !coverage.overlaps(folder));
+    found.iter().map(|folder| candidate(builder, includers, folder, &units)).collect()
+}
+
+/// Returns whether a directory is that of a cluster, which may have any name.
+fn is_cluster(folder: &str) -> bool {
+    folder_of(folder).rsplit('/').next() == Some(CLUSTERS)
+}
+
+/// The directory `clusters` above a directory.
+fn base_of(folder: &str) -> Option<&str> {
+    prefixes(folder).find(|above| above.rsplit('/').next() == Some(CLUSTERS)).filter(|base| *base != folder)
+}
+
+/// The Kustomizations below each child of a directory.
+fn children<'a>(parent: &str, units: &Units<'a>) -> BTreeMap<String, Vec<&'a WrittenSync>> {
+    let mut children: BTreeMap<String, Vec<&'a WrittenSync>> = BTreeMap::new();
+    for (unit, syncs) in units.iter().filter(|(unit, _)| is_inside(unit, parent) && **unit != parent) {
+        let rest = if parent.is_empty() { Some(*unit) } else { unit.get(parent.len() + 1..) };
+        let Some(child) = rest.and_then(|rest| rest.split('/').next()) else { continue };
+        children.entry(below(parent, child)).or_default().extend(syncs);
+    }
+    children
+}
+
+/// Returns whether two of several directories define the same Kustomization, so that they are of different clusters.
+fn are_alike(children: &BTreeMap<String, Vec<&WrittenSync>>) -> bool {
+    let mut seen: Index<(Option<&str>, &str), &str> = Index::default();
+    children.iter().any(|(child, syncs)| {
+        syncs.iter().any(|sync| {
+            let identity = (sync.object.namespace(), sync.object.name());
+            seen.insert(identity, child).is_some_and(|other| other != child)
+        })
+    })
+}
+
+/// Adds the directories of clusters below a directory. The parts of one cluster are in several directories, too, but
+/// define different Kustomizations.
+fn split(base: &str, units: &Units<'_>, found: &mut BTreeSet<String>) {
+    for folder in children(base, units).into_keys() {
+        let parts = children(&folder, units);
+        let is_unit = units.contains_key(folder.as_str());
+        let single =
+            parts.keys().next().filter(|part| parts.len() == 1 && !is_generic(part.rsplit('/').next().unwrap_or(part)));
+        if !is_unit && (are_alike(&parts) || single.is_some()) {
+            split(&folder, units, found);
+        } else {
+            found.insert(folder);
+        }
+    }
+}
+
+/// The root of a directory: the source that its Kustomizations share, and a Kustomization of the directory.
+fn candidate(builder: &Builder, includers: &Includers, folder: &str, units: &Units<'_>) -> RootCandidate {
+    let mut objects: Vec<Object> = Vec::new();
+    if includers.is_buildable(folder) {
+        objects = builder.build(folder).objects;
+    } else {
+        for (unit, syncs) in units.iter().filter(|(unit, _)| is_inside(unit, folder)) {
+            objects.extend(syncs.iter().map(|sync| sync.object.clone()));
+            objects.extend(sources_in(builder, unit));
+        }
+    }
+    let (source, prefix) = own_source(builder.files().tree(), folder, &objects);
+    let path = folder.get(prefix.len()..).unwrap_or_default().trim_start_matches('/').to_string();
+    // The file that `flux bootstrap` will write.
+    let file = File::new(format!("{folder}/{}/{SYNC_FILE}", groups::FLUX_NAMESPACE), "");
+    let place = file.first_line();
+    let objects = sync_of(&source, &text(&format!("./{path}"), &place), &place);
+    let found = RootCandidate::new(CandidateKind::Folder, &file, objects, &path);
+    RootCandidate { home: folder.to_string(), prefix: Some(prefix), ..found }
+}
+
+/// The sources that the files of a directory define.
+fn sources_in(builder: &Builder, folder: &str) -> Vec<Object> {
+    let files = builder.files().tree().under(folder).filter_map(|path| builder.files().get(path));
+    files.flat_map(|parsed| objects(&parsed).filter(is_source).collect::<Vec<_>>()).collect()
+}
+
+/// The source of Kustomizations that is the repository, with the directory that is its root. Usually nothing defines it
+/// yet, since the bootstrap will.
+fn own_source(tree: &Tree, folder: &str, objects: &[Object]) -> (SourceRef, String) {
+    let sources = objects.iter().filter(|object| is_source(object));
+    let defined: BTreeSet<(&str, &str)> = sources.map(|source| (source.kind(), source.name())).collect();
+    // The paths of the Kustomizations of each source.
+    let mut used: BTreeMap<SourceRef, Vec<String>> = BTreeMap::new();
+    for object in objects.iter().filter(|object| is_kustomization(object)) {
+        let Some(source) = source_of(object) else { continue };
+        let path = object.text_at(&["spec", "path"]).unwrap_or_default();
+        let paths = used.entry(source).or_default();
+        paths.extend(Some(clamp(path)).filter(|path| !path.is_empty() && !path.contains('$')));
+    }
+    let rated = used.into_iter().filter_map(|(source, paths)| {
+        let (prefix, count) = best_prefix(tree, folder, &paths);
+        let is_defined = defined.contains(&(&*source.kind, &*source.name));
+        let is_bootstrap = &*source.name == groups::FLUX_NAMESPACE;
+        // A source that is defined is the repository if all paths exist, whatever its address: it may have moved.
+        let is_own = if is_defined { count > 0 && count == paths.len() } else { count > 0 || is_bootstrap };
+        is_own.then_some(((!is_defined, count, is_bootstrap), source, prefix))
+    });
+    let best = rated.max_by_key(|(rate, ..)| *rate);
+    best.map_or_else(
+        || (bootstrap_source(groups::FLUX_NAMESPACE), String::new()),
+        |(_, source, prefix)| (source, prefix),
+    )
+}
+
+/// The source of a Kustomization, in the namespace of Flux by default.
+fn source_of(object: &Object) -> Option<SourceRef> {
+    let source = SourceRef::of_kustomization(object)?;
+    let is_known = !source.namespace.is_empty();
+    Some(if is_known { source } else { SourceRef { namespace: groups::FLUX_NAMESPACE.into(), ..source } })
+}
+
+/// The outermost directory above a cluster below which most paths exist, and their number.
+fn best_prefix(tree: &Tree, folder: &str, paths: &[String]) -> (String, usize) {
+    let mut best = (String::new(), 0);
+    for prefix in prefixes(folder_of(folder)) {
+        let count = paths.iter().filter(|path| tree.has_folder(&below(prefix, path))).count();
+        if count > best.1 {
+            best = (prefix.to_string(), count);
+        }
+    }
+    best
+}

@@ -1,0 +1,95 @@
+//! The Kustomizations as written, and the directories that they apply.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::candidate::{RootCandidate, prefix, prefixes};
+use crate::flux::classify::objects;
+use crate::flux::install::includers::Includers;
+use crate::flux::object::kinds::is_kustomization;
+use crate::flux::object::kustomization_path::{below, clamp};
+use crate::kube::Object;
+use crate::kustomize::Files;
+use crate::text::{Tree, folder_of, is_inside};
+
+/// A Kustomization as written.
+pub(super) struct WrittenSync {
+    pub(super) object: Object,
+    /// The path of its file.
+    pub(super) file: String,
+    /// The directories whose builds contain it: those of the outermost kustomizations that include it, or that of its
+    /// file.
+    pub(super) units: BTreeSet<String>,
+    /// Whether no kustomization includes it.
+    pub(super) is_loose: bool,
+}
+
+/// The directories that Flux applies because a Kustomization or a root refers to them.
+pub(super) struct Coverage<'a> {
+    pub(super) syncs: Vec<WrittenSync>,
+    /// The Kustomizations that apply each directory.
+    by_target: BTreeMap<String, Vec<usize>>,
+    /// The directories that roots sync.
+    synced: BTreeSet<String>,
+    includers: &'a Includers,
+}
+
+impl<'a> Coverage<'a> {
+    pub(super) fn new(files: &Files, includers: &'a Includers) -> Self {
+        let tree = files.tree();
+        let mut coverage = Self { syncs: Vec::new(), by_target: BTreeMap::new(), synced: BTreeSet::new(), includers };
+        for (path, parsed) in files.parsed() {
+            if !parsed.file.text().contains("kustomize.toolkit.fluxcd.io") {
+                continue;
+            }
+            for object in objects(parsed).filter(is_kustomization) {
+                let tops = includers.tops(path);
+                let is_loose = tops.is_empty();
+                if is_loose && includers.named.contains(path) {
+                    // A patch is not an object.
+                    continue;
+                }
+                let units = if is_loose { BTreeSet::from([folder_of(path).to_string()]) } else { tops };
+                if let Some(target) = target(tree, path, &object) {
+                    coverage.by_target.entry(target).or_default().push(coverage.syncs.len());
+                }
+                coverage.syncs.push(WrittenSync { object, file: path.to_string(), units, is_loose });
+            }
+        }
+        coverage
+    }
+
+    /// Adds the directories that roots sync.
+    pub(super) fn add(&mut self, tree: &Tree, roots: &[RootCandidate]) {
+        self.synced.extend(roots.iter().filter_map(|root| root.synced(tree)));
+    }
+
+    /// Returns whether a root or a Kustomization elsewhere applies a directory.
+    pub(super) fn covers(&self, folder: &str) -> bool {
+        let is_outside = |at: &usize| !self.syncs[*at].units.iter().any(|unit| is_inside(unit, folder));
+        let is_applied = |target: &str| {
+            let by = self.by_target.get(target).map_or(&[][..], Vec::as_slice);
+            self.synced.contains(target) || by.iter().any(is_outside)
+        };
+        prefixes(folder).any(|target| is_applied(target) && self.includers.reaches(target, folder))
+    }
+
+    /// Returns whether a directory contains the directory of a root, or is inside of one.
+    pub(super) fn overlaps(&self, folder: &str) -> bool {
+        let below = self.synced.range(folder.to_string()..).next().is_some_and(|synced| is_inside(synced, folder));
+        below || prefixes(folder).any(|above| !above.is_empty() && self.synced.contains(above))
+    }
+}
+
+/// The directory that a Kustomization applies. A path of the whole source does not identify the repository.
+fn target(tree: &Tree, file: &str, object: &Object) -> Option<String> {
+    let path = object.text_at(&["spec", "path"]).map(clamp).filter(|path| !path.is_empty())?;
+    if tree.has_folder(&path) {
+        return Some(path);
+    }
+    if let Some((known, _)) = path.split_once('$') {
+        // A variable may be any directory.
+        let known = known.rsplit_once('/').map_or("", |(known, _)| known);
+        return Some(known.to_string()).filter(|known| !known.is_empty());
+    }
+    prefix(tree, file, &path).map(|prefix| below(&prefix, &path))
+}

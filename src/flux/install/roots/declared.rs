@@ -1,0 +1,27 @@
+//! Roots that the configuration declares, for platforms that configure Flux elsewhere.
+
+use super::candidate::{CandidateKind, RootCandidate};
+use super::synthetic_sync::sync_of;
+use crate::config::DeclaredRoot;
+use crate::flux::object::kustomization_path::clamp;
+use crate::flux::source::reference::SourceRef;
+use crate::text::Tree;
+use crate::yaml::Name;
+
+/// The declared roots. A declaration of a directory that another root syncs only names that one.
+pub(super) fn declare(tree: &Tree, declared: &[DeclaredRoot], candidates: &mut Vec<RootCandidate>) {
+    for DeclaredRoot { cluster, root, path } in declared {
+        let folder = clamp(&root.path);
+        let name: Name = cluster.as_str().into();
+        if let Some(known) = candidates.iter_mut().find(|known| known.synced(tree).as_deref() == Some(&folder)) {
+            known.name = Some(name);
+            continue;
+        }
+        let (kind, source) = root.source.split_once('/').unwrap_or(("GitRepository", &root.source));
+        let source = SourceRef { kind: kind.into(), namespace: root.namespace.as_str().into(), name: source.into() };
+        let place = path.span();
+        let objects = sync_of(&source, path, place);
+        let found = RootCandidate::new(CandidateKind::Declared, place.file(), objects, &root.path);
+        candidates.push(RootCandidate { home: folder, prefix: Some(String::new()), name: Some(name), ..found });
+    }
+}

@@ -1,0 +1,91 @@
+//! The search for roots.
+
+use std::collections::BTreeMap;
+
+use super::candidate::{CandidateKind, RootCandidate};
+use super::cluster_folders::cluster_folders;
+use super::coverage::Coverage;
+use super::declared::declare;
+use super::names::names;
+use super::overlaps::{Overlap, remove_overlaps, remove_unused};
+use super::root::Root;
+use super::self_applied::self_applied;
+use super::written::written;
+use crate::config::DeclaredRoot;
+use crate::flux::install::includers::Includers;
+use crate::flux::install::kustomizations::KustomizationFile;
+use crate::flux::object::kustomization_path::{below, clamp};
+use crate::kustomize::Builder;
+use crate::text::{Tree, folder_of};
+
+/// The roots of a repository.
+#[derive(Default)]
+pub(crate) struct Roots {
+    /// The roots, sorted by name.
+    pub(crate) roots: Vec<Root>,
+    /// The roots that are not followed.
+    pub(crate) overlaps: Vec<Overlap>,
+}
+
+/// Finds the roots of a tree.
+pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], declared: &[DeclaredRoot]) -> Roots {
+    let (files, tree) = (builder.files(), builder.files().tree());
+    let includers = Includers::new(tree, kustomizations);
+    let mut candidates = written(builder, &includers);
+    let mut coverage = Coverage::new(files, &includers);
+    remove_unused(tree, &mut candidates);
+    declare(tree, declared, &mut candidates);
+    coverage.add(tree, &candidates);
+    let mut by_hand = self_applied(builder, &includers, &coverage);
+    by_hand.retain(|one| one.synced(tree).is_none_or(|folder| !coverage.overlaps(&folder)));
+    candidates.extend(by_hand);
+    remove_unused(tree, &mut candidates);
+    let overlaps = remove_overlaps(tree, &includers, &mut candidates);
+    coverage.add(tree, &candidates);
+    let is_alone = candidates.is_empty();
+    let mut folders = cluster_folders(builder, &includers, &coverage, is_alone);
+    folders.retain(|folder| !overlaps.iter().any(|overlap| overlap.folder == folder.home));
+    candidates.extend(folders);
+    Roots { roots: settle(tree, candidates), overlaps }
+}
+
+/// Resolves the synced directories of candidates, keeps one candidate for each, and names the roots.
+fn settle(tree: &Tree, mut candidates: Vec<RootCandidate>) -> Vec<Root> {
+    candidates.sort_by(|a, b| (a.kind, a.file.path()).cmp(&(b.kind, b.file.path())));
+    let mut found: BTreeMap<(Option<String>, String), RootCandidate> = BTreeMap::new();
+    for candidate in candidates {
+        let (path, prefix) = (clamp(&candidate.path), candidate.prefix(tree));
+        // Roots that sync another repository differ by their own files.
+        let of = if candidate.synced(tree).is_some() { path } else { below(&path, candidate.file.path()) };
+        found.entry((prefix, of)).or_insert(candidate);
+    }
+    let folders: Vec<String> = found.values().map(|root| named_after(tree, root)).collect();
+    let names = names(&folders);
+    let roots = found.into_iter().zip(names).map(|(((prefix, _), candidate), name)| {
+        let synced = candidate.synced(tree);
+        let path_exists = synced.is_some();
+        Root {
+            path_exists,
+            is_own: path_exists || candidate.kind == CandidateKind::Declared,
+            name: candidate.name.unwrap_or_else(|| name.into()),
+            folder: synced.unwrap_or(candidate.home),
+            objects: candidate.objects,
+            findings: candidate.findings,
+            controller: candidate.controller,
+            prefix,
+        }
+    });
+    let mut roots: Vec<Root> = roots.collect();
+    roots.sort_by(|a, b| a.name.cmp(&b.name));
+    roots
+}
+
+/// The directory that a cluster is named after.
+fn named_after(tree: &Tree, root: &RootCandidate) -> String {
+    let path = below(&root.prefix(tree).unwrap_or_default(), &clamp(&root.path));
+    let is_missing = root.is_bootstrap() && !tree.has_folder(&path);
+    let whole = if is_missing { folder_of(root.file.path()).to_string() } else { path };
+    // The directory of Flux's namespace does not name the cluster.
+    let trimmed = whole.strip_suffix("/flux-system").map_or(whole.clone(), ToString::to_string);
+    if trimmed.is_empty() { "cluster".to_string() } else { trimmed }
+}

@@ -1,0 +1,17 @@
+//! Roots: the objects with which a user bootstraps a cluster, and from which Flux reaches all others.
+//!
+//! The configuration declares a root, or the repository shows it: a FluxInstance, the release of a chart that creates
+//! one, the `gotk-sync.yaml` of `flux bootstrap`, a Kustomization that applies its own directory, or a directory of
+//! Kustomizations that nothing applies.
+
+pub(crate) mod root;
+mod names;
+mod candidate;
+mod synthetic_sync;
+mod written;
+mod coverage;
+mod self_applied;
+mod cluster_folders;
+mod declared;
+pub(crate) mod overlaps;
+pub(crate) mod find;

@@ -1,0 +1,118 @@
+//! The names of clusters: the parts of their directories that differ.
+
+use std::collections::BTreeMap;
+
+/// Names of directories that say what they contain and not which cluster they belong to.
+const GENERIC: &[&str] = &[
+    "apps",
+    "base",
+    "bootstrap",
+    "cluster",
+    "clusters",
+    "config",
+    "configs",
+    "deploy",
+    "flux",
+    "flux-system",
+    "fluxcd",
+    "gitops",
+    "infra",
+    "infrastructure",
+    "k8s",
+    "kubernetes",
+    "manifests",
+    "root",
+    "setup",
+    "sync",
+];
+
+/// The directory that contains the directories of clusters by convention.
+pub(super) const CLUSTERS: &str = "clusters";
+
+/// The name of a cluster whose directory has only generic segments.
+const ONLY: &str = "cluster";
+
+/// Returns whether the name of a directory says what it contains and not which cluster it belongs to.
+pub(super) fn is_generic(segment: &str) -> bool {
+    GENERIC.contains(&segment)
+}
+
+/// Returns whether the name of a directory is a placeholder, as `CLUSTER_NAME`.
+pub(super) fn is_placeholder(segment: &str) -> bool {
+    let is_capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    (segment.contains('_') && segment.chars().all(is_capital)) || segment.contains(['$', '{', '<'])
+}
+
+/// The names of clusters with these directories: the shortest unique suffixes, without generic segments if the others
+/// are unique.
+pub(super) fn names(folders: &[String]) -> Vec<String> {
+    let specific: Vec<String> = folders.iter().map(|folder| specific(folder)).collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for folder in &specific {
+        *counts.entry(folder).or_default() += 1;
+    }
+    let is_unique = |folder: &String| counts.get(folder.as_str()) == Some(&1);
+    let chosen = specific.iter().zip(folders);
+    let chosen: Vec<String> =
+        chosen.map(|(specific, whole)| if is_unique(specific) { specific } else { whole }.clone()).collect();
+    shortest(&chosen)
+}
+
+/// The segments of a directory that are not generic. A directory of `clusters` may have any name.
+fn specific(folder: &str) -> String {
+    let segments: Vec<&str> = folder.split('/').collect();
+    let is_cluster = |at: usize| at > 0 && segments[at - 1] == CLUSTERS;
+    let kept = segments.iter().enumerate().filter(|(at, segment)| is_cluster(*at) || !is_generic(segment));
+    let kept: Vec<&str> = kept.map(|(_, segment)| *segment).collect();
+    if kept.is_empty() { ONLY.to_string() } else { kept.join("/") }
+}
+
+/// The shortest unique suffixes of paths.
+fn shortest(paths: &[String]) -> Vec<String> {
+    let end = |path: &str, count: usize| {
+        let segments: Vec<&str> = path.split('/').collect();
+        segments[segments.len().saturating_sub(count)..].join("/")
+    };
+    let mut counts: Vec<usize> = vec![1; paths.len()];
+    loop {
+        let ends: Vec<String> = paths.iter().zip(&counts).map(|(path, count)| end(path, *count)).collect();
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in &ends {
+            *seen.entry(name).or_default() += 1;
+        }
+        let mut grew = false;
+        for ((name, count), path) in ends.iter().zip(&mut counts).zip(paths) {
+            if seen.get(name.as_str()).is_some_and(|times| *times > 1) && name != path {
+                *count += 1;
+                grew = true;
+            }
+        }
+        if !grew {
+            return ends;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(folders: &[&str]) -> Vec<String> {
+        names(&folders.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn names_are_the_shortest_unique_suffixes() {
+        let paths = ["clusters/eu/prod", "clusters/us/prod", "clusters/staging", "prod"];
+        assert_eq!(named(&paths), ["eu/prod", "us/prod", "staging", "prod"]);
+    }
+
+    #[test]
+    fn names_have_generic_segments_only_if_the_others_are_not_unique() {
+        assert_eq!(named(&["kubernetes/main/cluster/config", "kubernetes/test/cluster/config"]), ["main", "test"]);
+        assert_eq!(named(&["nas-1/flux", "nas-1/config", "prod/flux"]), ["nas-1/flux", "config", "prod"]);
+        assert_eq!(named(&["kubernetes/clusters/apps", "kubernetes/clusters/infra"]), ["apps", "infra"]);
+        assert_eq!(named(&["kubernetes/flux"]), ["cluster"]);
+        assert_eq!(named(&["kubernetes/flux", "k8s/apps"]), ["flux", "apps"]);
+    }
+}

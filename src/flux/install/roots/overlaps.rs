@@ -1,0 +1,161 @@
+//! Candidates that are not roots, and roots that sync the directories of other clusters.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::candidate::{CandidateKind, RootCandidate};
+use super::names::{CLUSTERS, is_generic, is_placeholder};
+use crate::base::finding::{Finding, Severity};
+use crate::base::set_aside::{is_set_aside, is_template};
+use crate::flux::install::includers::Includers;
+use crate::text::{Tree, folder_of, is_inside};
+
+/// The rule id of the findings.
+pub(super) const OVERLAPPING_SYNC: &str = "overlapping-sync";
+
+/// The number of clusters that a message lists.
+const MAX_NAMED: usize = 3;
+
+/// A root that is not followed, since it syncs the directories of other clusters.
+pub(crate) struct Overlap {
+    pub(crate) finding: Finding,
+    /// The directory of its bootstrap, which no cluster applies for this reason.
+    pub(crate) folder: String,
+}
+
+/// Removes the candidates that no cluster uses: templates, examples beside real clusters, and what `flux bootstrap` left
+/// beside a FluxInstance.
+pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
+    candidates.retain(|one| one.kind == CandidateKind::Declared || !is_unfilled(tree, one));
+    // The directory of a cluster may have any name.
+    let is_cluster =
+        |folder: &str| folder.split('/').any(|segment| segment == CLUSTERS) || folder_of(folder).is_empty();
+    let is_aside = |one: &RootCandidate| {
+        one.kind != CandidateKind::Declared && is_set_aside(folder_of(cluster_folder(&one.home)), is_cluster)
+    };
+    if candidates.iter().any(|one| !is_aside(one)) {
+        candidates.retain(|one| !is_aside(one));
+    }
+    let operated: Vec<(String, Option<String>)> =
+        candidates.iter().filter(|one| one.is_of_operator()).map(|one| (one.home.clone(), one.synced(tree))).collect();
+    candidates.retain(|one| {
+        let synced = one.synced(tree);
+        let is_left_over = |(home, of): &(String, Option<String>)| {
+            let folder = of.as_deref().filter(|folder| !folder.is_empty());
+            let is_in = |path: &str| folder.is_some_and(|folder| is_inside(path, folder));
+            *home == one.home || (is_in(&one.home) && synced.as_deref().is_none_or(is_in))
+        };
+        !(one.is_bootstrap() && operated.iter().any(is_left_over))
+    });
+}
+
+/// Whether a candidate is a template: by the name of a directory, or because its path has a placeholder.
+fn is_unfilled(tree: &Tree, candidate: &RootCandidate) -> bool {
+    let has_placeholder = candidate.path.contains(['$', '{', '<']) && candidate.synced(tree).is_none();
+    is_template(&candidate.home) || has_placeholder || candidate.home.split('/').any(is_placeholder)
+}
+
+/// The directory of a cluster that contains a bootstrap: without the directories of Flux.
+fn cluster_folder(home: &str) -> &str {
+    let name = |folder: &'_ str| folder.rsplit('/').next().unwrap_or(folder).to_string();
+    let mut folder = home;
+    while !folder.is_empty() && is_generic(&name(folder)) && name(folder_of(folder)) != CLUSTERS {
+        folder = folder_of(folder);
+    }
+    folder
+}
+
+/// Removes the roots that sync the directories of other clusters.
+pub(super) fn remove_overlaps(tree: &Tree, includers: &Includers, candidates: &mut Vec<RootCandidate>) -> Vec<Overlap> {
+    let mut overlaps = copies(tree, candidates);
+    let synced: Vec<Option<String>> = candidates.iter().map(|one| one.synced(tree)).collect();
+    let mut by_folder: BTreeMap<&str, usize> = BTreeMap::new();
+    for (at, folder) in synced.iter().enumerate() {
+        if let Some(folder) = folder {
+            by_folder.entry(folder).or_insert(at);
+        }
+    }
+    let mut removed: BTreeSet<usize> = BTreeSet::new();
+    for (at, one) in candidates.iter().enumerate().filter(|(_, one)| one.kind != CandidateKind::Declared) {
+        let Some(folder) = &synced[at] else { continue };
+        let below = by_folder.range(folder.as_str()..).take_while(|(other, _)| is_inside(other, folder));
+        let below = below.filter(|(other, _)| **other != folder.as_str());
+        let reached: Vec<&RootCandidate> = below
+            .map(|(_, other)| &candidates[*other])
+            .filter(|other| other.kind != CandidateKind::Declared && reaches(includers, tree, folder, other))
+            .collect();
+        if !reached.is_empty() {
+            overlaps.push(contains_others(one, folder, &reached, tree));
+            removed.insert(at);
+        }
+    }
+    let mut at = 0;
+    candidates.retain(|_| {
+        at += 1;
+        !removed.contains(&(at - 1))
+    });
+    overlaps
+}
+
+/// Returns whether a root that syncs a directory applies the objects of another root.
+fn reaches(includers: &Includers, tree: &Tree, folder: &str, other: &RootCandidate) -> bool {
+    let synced = || other.synced(tree).is_some_and(|synced| includers.reaches(folder, &synced));
+    includers.reaches(folder, other.file.path()) || synced()
+}
+
+/// Removes the roots that sync the directory in which another root is written, since that one syncs it already.
+fn copies(tree: &Tree, candidates: &mut Vec<RootCandidate>) -> Vec<Overlap> {
+    let mut owners: BTreeMap<String, String> = BTreeMap::new();
+    for one in candidates.iter() {
+        if let Some(folder) = one.synced(tree).filter(|folder| is_inside(&one.home, folder)) {
+            owners.entry(folder).or_insert_with(|| one.file.path().to_string());
+        }
+    }
+    let mut overlaps = Vec::new();
+    candidates.retain(|one| {
+        let Some(folder) = one.synced(tree).filter(|_| one.kind != CandidateKind::Declared) else { return true };
+        let own = cluster_folder(&one.home);
+        let is_sibling = folder_of(own) == folder_of(&folder) && !own.is_empty() && own != folder;
+        let Some(owner) = owners.get(&folder).filter(|_| is_sibling) else { return true };
+        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
+        let message = format!(
+            "cluster `{}` syncs `{folder}`, the directory of cluster `{}`, and nothing syncs `{own}`",
+            name(own),
+            name(&folder)
+        );
+        let help = format!(
+            "set `./{own}`, or delete the directory if `{}` is to be a copy of the other cluster: both clusters apply \
+            everything in `{folder}`",
+            name(own)
+        );
+        let mut finding = Finding::error(OVERLAPPING_SYNC, one.place(), message).help(help);
+        if let Ok(file) = tree.file(owner) {
+            finding = finding.related(file.first_line(), "the other cluster");
+        }
+        finding.severity = Severity::Warning;
+        finding.object = one.objects.last().map(crate::kube::Object::reference);
+        overlaps.push(Overlap { finding, folder: own.to_string() });
+        false
+    });
+    overlaps
+}
+
+fn contains_others(one: &RootCandidate, folder: &str, others: &[&RootCandidate], tree: &Tree) -> Overlap {
+    let folders: Vec<String> =
+        others.iter().filter_map(|other| other.synced(tree)).map(|folder| format!("`{folder}`")).collect();
+    let shown = folders.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = folders.len().saturating_sub(MAX_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let own = if folder.is_empty() { "." } else { folder };
+    let what = one.objects.last().map(|object| object.reference().to_string()).unwrap_or_default();
+    let directories = if folders.len() == 1 { "the directory" } else { "the directories" };
+    let message = format!("{what} syncs `{own}`, which contains {directories} of other clusters: {shown}{more}");
+    let help = "set the directory of its own cluster, or delete it if no cluster uses it: Flux would apply the objects \
+                of the other clusters to this one. The linter does not follow it";
+    let mut finding = Finding::error(OVERLAPPING_SYNC, one.place(), message).help(help);
+    for other in others.iter().take(MAX_NAMED) {
+        finding = finding.related(other.place(), "the sync of the other cluster");
+    }
+    finding.severity = Severity::Warning;
+    finding.object = one.objects.last().map(crate::kube::Object::reference);
+    Overlap { finding, folder: one.home.clone() }
+}

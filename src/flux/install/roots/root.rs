@@ -1,0 +1,55 @@
+//! The bootstrap of a cluster.
+
+use crate::base::finding::Finding;
+use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::flux::source::reference::SourceRef;
+use crate::kube::{Object, groups};
+use crate::yaml::Name;
+
+/// The bootstrap of a cluster.
+#[derive(Debug, Clone)]
+pub(crate) struct Root {
+    /// The name of the cluster.
+    pub(crate) name: Name,
+    /// The objects of the bootstrap: a FluxInstance, or a source and a Kustomization. The object that creates the root
+    /// is the last one.
+    pub(crate) objects: Vec<Object>,
+    /// The findings of the build that contains them.
+    pub(crate) findings: Vec<Finding>,
+    /// The directory of the tree that is the root of the synced source; `None` if it is not in the tree.
+    pub(crate) prefix: Option<String>,
+    /// The Deployment of kustomize-controller, if the file that installs Flux is missing.
+    pub(crate) controller: Option<Object>,
+    /// The synced directory of the tree, or the directory of the bootstrap if the tree does not contain it.
+    pub(crate) folder: String,
+    /// Whether the synced path exists.
+    pub(crate) path_exists: bool,
+    /// Whether the source is certainly the repository: the path exists, or the configuration declares the root.
+    pub(crate) is_own: bool,
+}
+
+impl Root {
+    /// The source that it syncs, if that is the repository itself.
+    pub(crate) fn own_source(&self) -> Option<SourceRef> {
+        let last = self.objects.last().filter(|_| self.is_own)?;
+        if !last.is(groups::FLUX_OPERATOR, "FluxInstance") {
+            return SourceRef::of_kustomization(last);
+        }
+        let namespace = last.namespace().unwrap_or(groups::FLUX_NAMESPACE);
+        let sync_field = |key: &str| last.text_at(&["spec", "sync", key]).filter(|text| !text.is_empty());
+        let (kind, name) = (sync_field("kind").unwrap_or("GitRepository"), sync_field("name").unwrap_or(namespace));
+        Some(SourceRef { kind: kind.into(), namespace: namespace.into(), name: name.into() })
+    }
+
+    /// The source of its Kustomization, if it is part of the bootstrap.
+    pub(crate) fn source(&self) -> Option<&Object> {
+        let sync = self.objects.last().filter(|object| is_kustomization(object))?;
+        self.objects.iter().find(|source| is_source(source) && is_of(sync, source))
+    }
+}
+
+/// Returns whether a source is the one that a Kustomization of the same namespace references.
+pub(super) fn is_of(kustomization: &Object, source: &Object) -> bool {
+    let source_field = |key: &str| kustomization.text_at(&["spec", "sourceRef", key]);
+    source_field("name") == Some(source.name()) && source_field("kind") == Some(source.kind())
+}

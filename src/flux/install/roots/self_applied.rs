@@ -1,0 +1,106 @@
+//! Roots without the tools of Flux: a Kustomization that applies the directory that contains it.
+//!
+//! A user applied it once, and since then it applies itself. So nothing else has to lead to the directory. A Kustomization
+//! of the whole source does not count: a tenant's may do so with another repository.
+
+use std::collections::BTreeSet;
+
+use super::candidate::{CandidateKind, RootCandidate};
+use super::coverage::{Coverage, WrittenSync};
+use super::root::is_of;
+use super::synthetic_sync::source_of;
+use crate::base::finding::Finding;
+use crate::flux::classify::objects;
+use crate::flux::install::includers::Includers;
+use crate::flux::install::version::is_controller;
+use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::flux::object::kustomization_path::clamp;
+use crate::flux::source::reference::SourceRef;
+use crate::kube::{Object, groups};
+use crate::kustomize::Builder;
+use crate::text::is_inside;
+
+/// The Kustomizations that apply their own directory, in directories that nothing else applies.
+pub(super) fn self_applied(builder: &Builder, includers: &Includers, coverage: &Coverage<'_>) -> Vec<RootCandidate> {
+    let mut candidates = Vec::new();
+    let mut tops: BTreeSet<&str> = BTreeSet::new();
+    for sync in &coverage.syncs {
+        if sync.is_loose {
+            candidates.extend(in_file(builder, includers, coverage, sync));
+        } else {
+            tops.extend(sync.units.iter().map(String::as_str));
+        }
+    }
+    for top in tops {
+        if includers.is_buildable(top) && !coverage.covers(top) {
+            let build = builder.build(top);
+            candidates.extend(in_build(top, build.objects, build.findings));
+        }
+    }
+    candidates
+}
+
+/// The path of a Kustomization; `None` for the whole source and for unknown paths.
+fn path_of(object: &Object) -> Option<String> {
+    let path = object.text_at(&["spec", "path"])?;
+    Some(clamp(path)).filter(|folder| !folder.is_empty() && !path.contains('$'))
+}
+
+/// A Kustomization in a file that no kustomization includes.
+fn in_file(
+    builder: &Builder,
+    includers: &Includers,
+    coverage: &Coverage<'_>,
+    sync: &WrittenSync,
+) -> Option<RootCandidate> {
+    let folder = path_of(&sync.object)?;
+    if !is_inside(&sync.file, &folder) || !includers.reaches(&folder, &sync.file) || coverage.covers(&folder) {
+        return None;
+    }
+    let beside = builder.files().get(&sync.file)?;
+    let beside = objects(&beside).filter(|object| is_source(object) && is_of(&sync.object, object));
+    Some(candidate(beside.collect(), sync.object.clone(), &folder))
+}
+
+/// A Kustomization in the build of a directory.
+fn in_build(top: &str, objects: Vec<Object>, findings: Vec<Finding>) -> Option<RootCandidate> {
+    let applies_it = |object: &Object| path_of(object).filter(|path| is_kustomization(object) && path == top);
+    // The Kustomization may also apply a directory above, if its source is beside it.
+    let applies_more = |object: &Object| {
+        let path = path_of(object).filter(|path| is_kustomization(object) && is_inside(top, path))?;
+        objects.iter().any(|source| is_source(source) && is_of(object, source)).then_some(path)
+    };
+    let find = |applies: &dyn Fn(&Object) -> Option<String>| {
+        let mut found = objects.iter().enumerate().filter_map(|(at, object)| Some((at, applies(object)?)));
+        let first = found.next()?;
+        let named = |(at, _): &(usize, _)| objects[*at].name() == groups::FLUX_NAMESPACE;
+        Some(if named(&first) { first } else { found.find(named).unwrap_or(first) })
+    };
+    let (own, more) = (find(&applies_it), || find(&applies_more));
+    let is_own = own.is_some();
+    let (at, path) = own.or_else(more)?;
+    let mut beside = objects;
+    let sync = beside.remove(at);
+    // The version of Flux must be known before the first build.
+    let controller = beside.iter().rfind(|object| is_controller(object)).cloned();
+    if is_own {
+        // The Kustomization applies the other objects of its directory.
+        beside.retain(|object| is_source(object) && is_of(&sync, object));
+    }
+    let found = candidate(beside, sync, &path);
+    Some(RootCandidate { home: top.to_string(), findings, controller, ..found })
+}
+
+/// The candidate of a Kustomization, with a source if none is beside it.
+fn candidate(beside: Vec<Object>, sync: Object, path: &str) -> RootCandidate {
+    let file = sync.node.origin.written().file().clone();
+    let mut objects = beside;
+    if !objects.iter().any(|source| is_source(source) && is_of(&sync, source))
+        && let Some(source) = SourceRef::of_kustomization(&sync)
+    {
+        objects.push(source_of(&source, &file.first_line()));
+    }
+    objects.push(sync);
+    let found = RootCandidate::new(CandidateKind::SelfApplied, &file, objects, path);
+    RootCandidate { prefix: Some(String::new()), ..found }
+}

@@ -1,0 +1,133 @@
+//! Roots that the repository contains: FluxInstances, releases of charts that create one, and the `gotk-sync.yaml` of
+//! `flux bootstrap`.
+//!
+//! A root is read from the build of its directory, since clusters often patch a shared one.
+
+use std::collections::BTreeSet;
+
+use super::candidate::{CandidateKind, RootCandidate};
+use super::root::is_of;
+use super::synthetic_sync::{bootstrap_source, sync_of};
+use crate::base::finding::Finding;
+use crate::flux::classify::objects;
+use crate::flux::install::deployments::{controller_in, patched_by};
+use crate::flux::install::includers::Includers;
+use crate::flux::install::installation::SYNC_FILE;
+use crate::flux::install::instance_chart::{self, instance, instance_of};
+use crate::flux::object::kinds::{is_kustomization, is_source};
+use crate::flux::object::synthetic_node::text;
+use crate::kube::{Object, ObjectId, groups};
+use crate::kustomize::Builder;
+use crate::text::{File, folder_of};
+use crate::yaml::Node;
+
+/// The roots that the repository contains.
+pub(super) fn written(builder: &Builder, includers: &Includers) -> Vec<RootCandidate> {
+    let mut candidates = Vec::new();
+    let mut tops: BTreeSet<String> = BTreeSet::new();
+    for (path, parsed) in builder.files().parsed() {
+        let is_sync = path.rsplit('/').next() == Some(SYNC_FILE);
+        let holds = is_sync || objects(parsed).any(|object| makes_instance(&object));
+        if holds {
+            let above = includers.tops(path);
+            if above.is_empty() {
+                candidates
+                    .extend(take(objects(parsed).collect(), Vec::new(), |object| is_sync || stands_in_sync(object)));
+            }
+            tops.extend(above);
+        }
+        if is_sync && parsed.documents.iter().all(|document| document.node.is_null()) {
+            candidates.extend(to_come(&parsed.file, path));
+        }
+        candidates.extend(values(parsed.documents.iter().map(|document| &document.node)));
+    }
+    for folder in &tops {
+        let build = builder.build(folder);
+        let found = take(build.objects, build.findings, stands_in_sync);
+        candidates.extend(found.into_iter().map(|candidate| RootCandidate { home: folder.clone(), ..candidate }));
+    }
+    candidates.extend(includers.absent.iter().filter_map(|(path, place)| to_come(place.file(), path)));
+    for candidate in &mut candidates {
+        let folder = folder_of(candidate.file.path());
+        if candidate.kind == CandidateKind::ToCome {
+            // The kustomization with the patches of the future file exists already.
+            candidate.objects = patched_by(builder, folder, std::mem::take(&mut candidate.objects));
+        }
+        if candidate.is_bootstrap() && includers.without_components.contains(folder) {
+            candidate.controller = controller_in(builder, folder);
+        }
+    }
+    candidates
+}
+
+/// Returns whether an object is a FluxInstance, or the release of a chart that creates one.
+fn makes_instance(object: &Object) -> bool {
+    object.is(groups::FLUX_OPERATOR, "FluxInstance")
+        || (object.is(groups::HELM, "HelmRelease") && instance_chart::sync_of(object).is_some())
+}
+
+/// Returns whether `flux bootstrap` wrote an object, according to the name of its file.
+fn stands_in_sync(object: &Object) -> bool {
+    object.node.origin.written().file().path().rsplit('/').next() == Some(SYNC_FILE)
+}
+
+/// The candidates among the objects of one build or file. `is_sync` selects the objects of the bootstrap.
+pub(super) fn take(
+    objects: Vec<Object>,
+    findings: Vec<Finding>,
+    is_sync: impl Fn(&Object) -> bool,
+) -> Vec<RootCandidate> {
+    let mut candidates = Vec::new();
+    for object in &objects {
+        let file = object.node.origin.written().file();
+        if object.is(groups::FLUX_OPERATOR, "FluxInstance") {
+            if let Some(path) = object.text_at(&["spec", "sync", "path"]) {
+                candidates.push(RootCandidate::new(CandidateKind::Instance, file, vec![object.clone()], path));
+            }
+        } else if let Some(instance) = instance_chart::sync_of(object).and_then(|_| instance_of(object)) {
+            let path = instance.text_at(&["spec", "sync", "path"]).unwrap_or_default().to_string();
+            candidates.push(RootCandidate::new(CandidateKind::Chart, file, vec![instance], &path));
+        } else if is_kustomization(object) && is_sync(object) {
+            let sources = objects.iter().filter(|source| is_source(source) && is_sync(source) && is_of(object, source));
+            let path = object.text_at(&["spec", "path"]).unwrap_or("./");
+            let objects = sources.chain([object]).cloned().collect();
+            candidates.push(RootCandidate::new(CandidateKind::Sync, file, objects, path));
+        }
+    }
+    // The objects beside a single root are applied together with it. Those beside several roots are not.
+    if let [one] = candidates.as_mut_slice() {
+        let own = std::mem::take(&mut one.objects);
+        let known: Vec<ObjectId<'_>> = own.iter().map(|object| ObjectId::of(object).settled()).collect();
+        let is_new = |object: &Object| !known.contains(&ObjectId::of(object).settled());
+        let mut all: Vec<Object> = objects.into_iter().filter(is_new).collect();
+        all.extend(own);
+        one.objects = all;
+        one.findings = findings;
+    }
+    candidates
+}
+
+/// Candidates in files of values for the chart `flux-instance`, recognized by their structure.
+fn values<'a>(documents: impl Iterator<Item = &'a Node>) -> Vec<RootCandidate> {
+    let mut found = Vec::new();
+    for document in documents {
+        let Some(spec) = document.get("instance").filter(|_| document.get("kind").is_none()) else { continue };
+        let sync_field = |key: &str| spec.at_keys(&["sync", key]).and_then(Node::text);
+        let (Some(path), Some(_), Some(_)) = (sync_field("path"), sync_field("kind"), sync_field("url")) else {
+            continue;
+        };
+        found.push(RootCandidate::new(CandidateKind::Values, spec.span().file(), vec![instance(spec, None)], path));
+    }
+    found
+}
+
+/// The root that `flux bootstrap` will write into a file that is empty or missing. The file's directory has the name of
+/// Flux's namespace and is in the synced directory.
+fn to_come(file: &File, path: &str) -> Option<RootCandidate> {
+    let folder = folder_of(path);
+    let namespace = folder.rsplit('/').next().filter(|name| !name.is_empty())?;
+    let place = file.first_line();
+    let synced = folder_of(folder);
+    let objects = sync_of(&bootstrap_source(namespace), &text(&format!("./{synced}"), &place), &place);
+    Some(RootCandidate::new(CandidateKind::ToCome, file, objects, synced))
+}

@@ -1,0 +1,17 @@
+//! The credentials in addresses.
+
+use super::private::{Evidence, Private};
+use super::shape;
+use crate::yaml::Node;
+
+/// The credentials in the address of a field.
+pub(crate) fn in_address(node: &Node, field: &str) -> Option<Private> {
+    let shape = shape::find(node.text()?)?;
+    Some(Private::new(node, field, Evidence::Shape(shape.what)))
+}
+
+/// The credentials in the address of a webhook, whose last segment may be one.
+pub(crate) fn in_webhook(node: &Node, field: &str) -> Option<Private> {
+    let is_token = shape::ends_with_token(node.text()?);
+    in_address(node, field).or_else(|| is_token.then(|| Private::new(node, field, Evidence::Name)))
+}

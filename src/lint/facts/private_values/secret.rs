@@ -1,0 +1,77 @@
+//! The private values of Secrets.
+
+use super::encoding::{decoded, is_encrypted_file};
+use super::private::{Evidence, Private};
+use super::{name, search, shape};
+use crate::kube::Object;
+use crate::yaml::{Entry, Node, Style, Value};
+
+/// The private values of a Secret: those of `stringData`, and those of `data` as far as they are readable.
+pub(crate) fn in_secret(object: &Object) -> Vec<Private> {
+    // SOPS adds a field `sops` to the objects that it encrypts.
+    if object.node.get("sops").is_some() {
+        return Vec::new();
+    }
+    let entries = |field: &str| object.node.get(field).map(Node::entries).unwrap_or_default();
+    let plain = entries("stringData").iter().flat_map(|entry| in_entry(entry, entry.node.text()));
+    let encoded = entries("data").iter().flat_map(|entry| {
+        // A placeholder for a value that is set later is not encoded.
+        if entry.node.text().is_some_and(|text| text.is_empty() || shape::is_placeholder(text)) {
+            return Vec::new();
+        }
+        in_entry(entry, entry.node.text().and_then(decoded).as_deref())
+    });
+    plain.chain(encoded).collect()
+}
+
+/// The extensions of files that contain private keys in a binary format.
+const KEY_STORES: [&str; 6] = [".jks", ".p12", ".pfx", ".keystore", ".kdbx", ".key"];
+
+/// The private parts of a value of a Secret. `text` is the decoded value; `None` if it is not text.
+fn in_entry(entry: &Entry, text: Option<&str>) -> Vec<Private> {
+    let (key, node) = (&*entry.key, &entry.node);
+    let is_told = name::of_secret(key);
+    let private = |evidence: Evidence| vec![Private::new(node, key, evidence)];
+    if matches!(node.value, Value::Scalar(_, Style::Unknown)) || key.starts_with("sops_") {
+        return Vec::new();
+    }
+    let Some(text) = text else {
+        let is_store = KEY_STORES.iter().any(|end| key.to_ascii_lowercase().ends_with(end));
+        return if is_store || is_told { private(Evidence::Secret) } else { Vec::new() };
+    };
+    let value = text.trim();
+    if is_encrypted_file(value) || shape::is_public(value) {
+        return Vec::new();
+    }
+    if search::is_structured(value) {
+        let mut found = search::in_text(node, text);
+        // The format of the file is unknown, but its name tells.
+        let looks_random = || value.split_whitespace().any(shape::looks_random);
+        if found.is_empty() && is_told && !search::is_mapping(value) && looks_random() {
+            found = private(Evidence::Secret);
+        }
+        let is_registry = matches!(key, ".dockerconfigjson" | ".dockercfg");
+        for one in &mut found {
+            if one.name.is_empty() {
+                one.name = key.to_string();
+            }
+            if is_registry && one.evidence == Evidence::Name {
+                one.evidence = Evidence::Secret;
+            }
+        }
+        return found;
+    }
+    if let Some(shape) = shape::find(value) {
+        return private(Evidence::Shape(shape.what));
+    }
+    let is_switch = matches!(value, "true" | "false" | "yes" | "no" | "on" | "off");
+    if shape::is_placeholder(value) || name::is_public(key) || is_switch || shape::is_address(value) {
+        return Vec::new();
+    }
+    match (is_told, shape::is_guessable(value)) {
+        (true, true) => private(Evidence::Guessable),
+        (true, false) => private(Evidence::Secret),
+        (false, _) if shape::looks_random(value) => private(Evidence::Name),
+        (false, _) => Vec::new(),
+    }
+}
