@@ -1,9 +1,10 @@
 //! Merges findings that say the same, and groups findings that one change removes.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::finding::{Finding, Label, Others, Severity};
+use super::finding::{Finding, Label, ObjectRef, Others, Severity};
 use crate::text::Index;
 
 /// The maximum number of related places of merged findings.
@@ -82,6 +83,30 @@ fn relate(finding: &mut Finding, related: Vec<Label>) {
             finding.related.push(label);
         }
     }
+}
+
+/// Removes findings that follow from another one, and adds their number to its help.
+pub fn absorb(findings: &mut Vec<Finding>) {
+    let mut followers: BTreeMap<(&'static str, ObjectRef), usize> = BTreeMap::new();
+    for finding in findings.iter() {
+        if let Some(cause) = finding.cause.as_ref().and_then(|cause| cause.follows.clone()) {
+            *followers.entry(cause).or_default() += 1;
+        }
+    }
+    if followers.is_empty() {
+        return;
+    }
+    let mut causes: BTreeSet<(&'static str, ObjectRef)> = BTreeSet::new();
+    for finding in findings.iter_mut() {
+        let Some(key) = finding.object.clone().map(|object| (finding.rule, object)) else { continue };
+        let Some(count) = followers.get(&key) else { continue };
+        let others = if *count == 1 { "finding follows" } else { "findings follow" };
+        let help = finding.help.take().map(|help| format!("{help}; ")).unwrap_or_default();
+        finding.help = Some(format!("{help}{count} other {others} from it"));
+        causes.insert(key);
+    }
+    let follows = |finding: &Finding| finding.cause.as_ref()?.follows.clone();
+    findings.retain(|finding| follows(finding).is_none_or(|cause| !causes.contains(&cause)));
 }
 
 /// The key of a group of findings.

@@ -126,6 +126,8 @@ pub struct Cause {
     pub summary: [String; 2],
     /// The help of that finding, if the help of the first one does not fit all.
     pub help: Option<String>,
+    /// The rule and the object of the finding that this one follows from.
+    pub follows: Option<(&'static str, ObjectRef)>,
     /// Whether the finding keeps the related places of all findings at its position, and not of the first one only.
     pub keeps_related: bool,
 }
@@ -171,7 +173,8 @@ impl Finding {
     #[must_use]
     pub fn caused_by(mut self, key: impl Into<String>, before: impl Into<String>, after: impl Into<String>) -> Self {
         let summary = [before.into(), after.into()];
-        self.cause = Some(Box::new(Cause { key: key.into(), summary, help: None, keeps_related: false }));
+        self.cause =
+            Some(Box::new(Cause { key: key.into(), summary, help: None, follows: None, keeps_related: false }));
         self
     }
 
@@ -180,6 +183,15 @@ impl Finding {
     pub fn help_for_all(mut self, help: impl Into<String>) -> Self {
         if let Some(cause) = &mut self.cause {
             cause.help = Some(help.into());
+        }
+        self
+    }
+
+    /// Names the rule and the object of the finding that this one follows from. Only that finding is reported.
+    #[must_use]
+    pub fn following(mut self, rule: &'static str, object: ObjectRef) -> Self {
+        if let Some(cause) = &mut self.cause {
+            cause.follows = Some((rule, object));
         }
         self
     }
