@@ -96,7 +96,9 @@ pub(crate) fn missing(kustomization: &Object, place: &Node, folder: &str, is_fil
         "correct `spec.path`, which starts at the root of the source: Flux applies nothing until the path exists"
             .to_string()
     };
-    Finding::error(MISSING_PATH, place.span().clone(), message).help(help).about(kustomization.reference())
+    let summary = format!(" Kustomizations have a wrong `spec.path`: {message}");
+    let finding = Finding::error(MISSING_PATH, place.span().clone(), message).help(help);
+    finding.about(kustomization.reference()).caused_by(folder, "", summary)
 }
 
 fn source_of(kustomization: &Object) -> String {
