@@ -49,7 +49,6 @@ pub(super) fn claim_of(finding: &Finding) -> Claim {
         "rbac-escalation" | "tenant-forbidden-object" | "target-namespace-mismatch" => Claim::FailsOrLetsIn,
         "automation-pushes-to-synced-branch"
         | "dangling-image-policy"
-        | "dangling-values"
         | "duplicate-cluster-identity"
         | "floating-version"
         | "insecure-source"
@@ -118,6 +117,16 @@ pub(super) fn about(finding: &Finding, answer: &Answer) -> BTreeSet<String> {
     let mut names = named(finding);
     if !names.is_empty() {
         return names;
+    }
+    // The Kustomization that reads the variable fails, wherever the variable is.
+    if finding.rule == "invalid-variable-name" {
+        let fails = |state: &State| {
+            let (_, rest) = state.message.split_once("envsubst error: '")?;
+            let (key, rest) = rest.split_once('\'')?;
+            Some(rest.starts_with(" var name is invalid") && finding.message.starts_with(&format!("`{key}` ")))
+        };
+        let readers = answer.kustomizations.iter().filter(|(_, state)| fails(state) == Some(true));
+        return readers.map(|(name, _)| name.clone()).collect();
     }
     if let Some(object) = &finding.object {
         let namespace = object.namespace.as_deref();
