@@ -59,8 +59,8 @@ impl<'a> Coverage<'a> {
     }
 
     /// Adds the directories that roots sync.
-    pub(super) fn add(&mut self, tree: &Tree, roots: &[RootCandidate]) {
-        self.synced.extend(roots.iter().filter_map(|root| root.synced(tree)));
+    pub(super) fn add<'r>(&mut self, tree: &Tree, roots: impl Iterator<Item = &'r RootCandidate>) {
+        self.synced.extend(roots.filter_map(|root| root.synced(tree)));
     }
 
     /// Returns whether a root or a Kustomization elsewhere applies a directory.
