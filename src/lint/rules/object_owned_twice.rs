@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use crate::base::finding::{Finding, Label, Severity};
 use crate::flux::{Applied, Applier, ApplierKind};
+use crate::kube::{Scope, scope_of};
 use crate::lint::facts::distinct::written_position;
 use crate::lint::facts::ownership::{OwnershipSettings, is_ignored, prunes};
 use crate::lint::findings::Findings;
@@ -22,7 +23,7 @@ declare! {
     /// changes of the other at every interval, and the object belongs to the one that applied it last. If that one no
     /// longer contains the object, or is deleted, it prunes the object, and the other one loses it too.
     ///
-    /// Two objects are the same even if their API versions differ, or if only one of them sets namespace `default`.
+    /// Two objects are the same even if their API versions differ.
     /// Objects of a Kustomization with `kubeConfig` belong to the cluster that it references. A ResourceSet counts like
     /// a Kustomization.
     ///
@@ -32,6 +33,7 @@ declare! {
     /// - an object that all owners but one annotate with `kustomize.toolkit.fluxcd.io/ssa: IfNotPresent`, `Ignore` or
     ///   `Merge`, or with `reconcile: disabled`; ResourceSets do not support these annotations
     /// - suspended Kustomizations
+    /// - a namespaced object without a namespace, which Flux rejects ([default-namespace](default-namespace.md))
     /// - the objects that bootstrap Flux: a `gotk-sync.yaml` that is first applied by hand and then by Flux, and the
     ///   objects that Flux Operator creates and excludes from reconciliation
     ///
@@ -203,7 +205,7 @@ fn nested<'a>(owners: &[Applied<'a>]) -> Option<[Applied<'a>; 2]> {
     let is_one_source = a.by.source.is_some() && a.by.source == b.by.source;
     let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
     let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
-    (is_equal && is_one_source && is_nested).then(|| [outer.clone(), inner.clone()])
+    (is_equal && is_one_source && is_nested).then_some([*outer, *inner])
 }
 
 /// The finding of a Kustomization whose directory contains those of others.
@@ -234,9 +236,9 @@ fn overlap(pairs: &[[Applied<'_>; 2]]) -> Option<Finding> {
             outer.by.reference
         ),
         more => format!(
-            "the path of {} is `{contains}`, which contains the path of {whose}, and those of {more} others, so {count} \
-            are applied twice",
-            outer.by.reference
+            "the path of {} is `{contains}`, which contains the path of {whose}, and {}, so {count} are applied twice",
+            outer.by.reference,
+            if more == 1 { "that of another one".to_string() } else { format!("those of {more} others") }
         ),
     };
     let help = "apply each directory with one Kustomization: list the directories of the outer one in a \
@@ -273,7 +275,10 @@ fn id<'a>(applied: &Applied<'a>) -> Id<'a> {
 fn judge(mut owners: Vec<Applied<'_>>) -> Option<(Names, Finding)> {
     owners.retain(|owner| {
         let is_ours = matches!(owner.by.kind, ApplierKind::Kustomization | ApplierKind::ResourceSet);
-        is_ours && !owner.by.is_suspended()
+        // Flux rejects a namespaced object without a namespace.
+        let object = owner.object;
+        let is_refused = object.namespace().is_none() && scope_of(object.group(), object.kind()) == Scope::Namespaced;
+        is_ours && !owner.by.is_suspended() && !is_refused
     });
     // Two objects with one identity in the same build are another fault.
     owners.sort_by_key(|owner| owner.by.at);
