@@ -216,6 +216,10 @@ fn own(undefined: &UndefinedVariable, what: &str, cluster: &ClusterBuild, slot: 
     };
     let mut finding =
         Finding::error(SHELL_VARIABLE_SUBSTITUTED, place.clone(), message).help(help).about(undefined.object.clone());
+    // Clusters may have copies of a file, such as the manifests of Flux.
+    let [before, after] =
+        [format!("{names} {belong} to the {what} in "), format!(" places, and Flux substitutes {them}")];
+    finding = finding.caused_by(format!("{before} {object} {why}"), before, after);
     finding.severity = severity(undefined, cluster.strictness);
     // One annotation of the object removes all of them.
     let key = format!("{object} {}", place.file().path());

@@ -237,7 +237,8 @@ fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str]) -> Finding {
         // One file may become a ConfigMap of each namespace.
         None => {
             let file = place.file().path();
-            finding.caused_by(file, "no object reads ", format!(" keys that {} gets from this file", reference.kind))
+            let what = format!("{} `{}`", reference.kind, reference.name);
+            finding.caused_by(format!("{file} {what}"), "no object reads ", format!(" entries of {what}"))
         }
     };
     finding.help(help)
