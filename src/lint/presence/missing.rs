@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::on_cluster::Presence;
 use super::own_inputs::unknown_producer;
-use crate::base::finding::{Finding, did_you_mean};
+use crate::base::finding::{Finding, MIN_WORD, did_you_mean, is_almost};
 use crate::flux::Applied;
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
@@ -14,8 +14,6 @@ use crate::yaml::Origin;
 
 /// The maximum number of missing objects of a cluster for which a suggestion is searched.
 const MAX_SUGGESTIONS: usize = 50;
-/// The length from which a word of a name may be a typing error; a shorter one is more likely a number or a stage.
-const MIN_WORD: usize = 4;
 
 /// A search for missing objects on a cluster, which remembers its answers.
 pub(crate) struct MissingSearch<'v, 'a> {
@@ -142,10 +140,8 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
             return Some((Mistake::Renamed, *found));
         }
         let meant = did_you_mean(name, near.iter().map(|found| found.object.name()))?;
-        // The names of programs are short and similar.
-        let is_near = strsim::damerau_levenshtein(name, meant) * 3 < name.len().max(MIN_WORD);
         let found = near.into_iter().find(|found| found.object.name() == meant);
-        found.filter(|_| is_near).map(|found| (Mistake::Name, found))
+        found.filter(|_| is_almost(name, meant)).map(|found| (Mistake::Name, found))
     }
 }
 

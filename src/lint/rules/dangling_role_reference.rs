@@ -20,7 +20,7 @@ declare! {
     /// The rule ignores the roles of Kubernetes, of Flux, and of common platforms (GKE, EKS, AKS, OpenShift, Rancher,
     /// k3s). It also ignores remote clusters that Flux reaches with a `kubeConfig`. A chart may create a role that has
     /// the chart's name, and an input that could not be built may create any role: the rule does not report such a
-    /// role.
+    /// role. The severity is warning if a chart with another name may contain the role.
     ///
     /// ## How to fix it
     ///

@@ -133,5 +133,11 @@ fn finding(namespace: &str, applied: &Applied<'_>) -> Finding {
          fails",
         applied.by.reference
     );
-    Finding::warning(RULE.id, Label::new(place, "not received"), message).help(help).about(object.reference())
+    let finding = Finding::warning(RULE.id, Label::new(place, "not received"), message).help(help);
+    let before = format!("the cluster does not receive namespace `{namespace}` of ");
+    let help = format!(
+        "add a Namespace `{namespace}` to the objects that the cluster receives, or correct the name: without it, the \
+         appliers of these objects fail"
+    );
+    finding.about(object.reference()).caused_by(namespace, before, " objects").help_for_all(help)
 }

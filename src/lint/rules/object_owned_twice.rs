@@ -205,7 +205,7 @@ fn nested<'a>(owners: &[Applied<'a>]) -> Option<[Applied<'a>; 2]> {
     let is_one_source = a.by.source.is_some() && a.by.source == b.by.source;
     let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
     let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
-    (is_equal && is_one_source && is_nested).then(|| [*outer, *inner])
+    (is_equal && is_one_source && is_nested).then_some([*outer, *inner])
 }
 
 /// The finding of a Kustomization whose directory contains those of others.

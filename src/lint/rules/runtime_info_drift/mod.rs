@@ -234,7 +234,11 @@ fn unread(key: &str, place: &Span, info: &Info<'_>, known: &[&str]) -> Finding {
     let finding = Finding::warning(RULE.id, place.clone(), message).about(reference.clone());
     let finding = match meant {
         Some(_) => finding,
-        None => finding.caused_by(reference.to_string(), "no object reads ", format!(" keys of {reference}")),
+        // One file may become a ConfigMap of each namespace.
+        None => {
+            let file = place.file().path();
+            finding.caused_by(file, "no object reads ", format!(" keys that {} gets from this file", reference.kind))
+        }
     };
     finding.help(help)
 }
