@@ -31,6 +31,8 @@ declare! {
     /// - a step that an admission policy of the cluster may forbid because it checks `serviceAccountName`
     /// - a step that a policy in an unbuilt input or in a chart of policies may forbid
     /// - the missing lockdown, if `tenancy.lockdown` is `none`
+    /// - the identity of a controller, if the repository does not define how Flux is installed: an extension of a cloud
+    ///   provider may lock Flux down
     ///
     /// The accounts of a tenant's own namespaces are one finding for each binding that allows to act as them. A namespace
     /// of Kubernetes or Flux, such as `kube-system`, contains accounts with all rights: a tenant that owns it owns the
@@ -189,6 +191,7 @@ fn check(view: &View<'_>, found: &mut Findings) {
         return;
     }
     let rbac = view.rbac();
+    let is_lockdown_known = view.shows_controllers();
     for tenant in tenants.iter() {
         let mut groups: Vec<(Span, String, Vec<EscapeChain<'_>>)> = Vec::new();
         for escape in tenant.escapes(rbac) {
@@ -197,9 +200,15 @@ fn check(view: &View<'_>, found: &mut Findings) {
                 continue;
             }
             let chain = escape.chain;
-            // The configuration accepts Flux without lockdown, with a reason.
-            if view.tenancy().unlocked.is_some() && chain.steps.iter().any(is_unnamed) {
-                continue;
+            if chain.steps.iter().any(is_unnamed) {
+                // The configuration accepts Flux without lockdown, with a reason.
+                if view.tenancy().unlocked.is_some() {
+                    continue;
+                }
+                if !is_lockdown_known {
+                    found.unchecked("the arguments of the Flux controllers");
+                    continue;
+                }
             }
             let Some((at, cause)) = place_of(&chain).zip(cause(&chain, tenant)) else { continue };
             match groups.iter_mut().find(|(place, known, _)| *place == at && *known == cause) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{CandidateKind, RootCandidate, prefixes};
 use super::coverage::{Coverage, WrittenSync};
-use super::names::{CLUSTERS, is_generic, is_placeholder};
+use super::names::{CLUSTERS, is_placeholder};
 use super::synthetic_sync::{bootstrap_source, sync_of};
 use crate::base::set_aside::is_set_aside;
 use crate::flux::classify::objects;
@@ -96,14 +96,16 @@ fn are_alike(children: &BTreeMap<String, Vec<&WrittenSync>>) -> bool {
 }
 
 /// Adds the directories of clusters below a directory. The parts of one cluster are in several directories, too, but
-/// define different Kustomizations.
+/// define different Kustomizations. A directory with one subdirectory contains a cluster only if a sibling contains
+/// several.
 fn split(base: &str, units: &Units<'_>, found: &mut BTreeSet<String>) {
+    let folders = children(base, units).into_keys().filter(|folder| !units.contains_key(folder.as_str()));
+    let parts: BTreeMap<String, BTreeMap<String, Vec<&WrittenSync>>> =
+        folders.map(|folder| (folder.clone(), children(&folder, units))).collect();
+    let is_nested = parts.values().any(are_alike);
     for folder in children(base, units).into_keys() {
-        let parts = children(&folder, units);
-        let is_unit = units.contains_key(folder.as_str());
-        let single =
-            parts.keys().next().filter(|part| parts.len() == 1 && !is_generic(part.rsplit('/').next().unwrap_or(part)));
-        if !is_unit && (are_alike(&parts) || single.is_some()) {
+        let is_group = parts.get(&folder).is_some_and(|parts| are_alike(parts) || (is_nested && parts.len() == 1));
+        if is_group {
             split(&folder, units, found);
         } else {
             found.insert(folder);
