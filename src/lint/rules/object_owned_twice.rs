@@ -203,7 +203,7 @@ fn nested<'a>(owners: &[Applied<'a>]) -> Option<[Applied<'a>; 2]> {
     let is_one_source = a.by.source.is_some() && a.by.source == b.by.source;
     let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
     let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
-    (is_equal && is_one_source && is_nested).then(|| [outer.clone(), inner.clone()])
+    (is_equal && is_one_source && is_nested).then(|| [*outer, *inner])
 }
 
 /// The finding of a Kustomization whose directory contains those of others.
@@ -234,9 +234,9 @@ fn overlap(pairs: &[[Applied<'_>; 2]]) -> Option<Finding> {
             outer.by.reference
         ),
         more => format!(
-            "the path of {} is `{contains}`, which contains the path of {whose}, and those of {more} others, so {count} \
-            are applied twice",
-            outer.by.reference
+            "the path of {} is `{contains}`, which contains the path of {whose}, and {}, so {count} are applied twice",
+            outer.by.reference,
+            if more == 1 { "that of another one".to_string() } else { format!("those of {more} others") }
         ),
     };
     let help = "apply each directory with one Kustomization: list the directories of the outer one in a \

@@ -42,7 +42,7 @@ pub(super) fn cluster_folders(
     units.retain(|unit, syncs| {
         let is_part = unit.split('/').any(|segment| PARTS.contains(&segment) || is_placeholder(segment));
         let is_unit = syncs.iter().any(|sync| sync.is_loose) || includers.is_buildable(unit);
-        let is_aside = is_set_aside(unit, |folder| is_cluster(folder));
+        let is_aside = is_set_aside(unit, is_cluster);
         is_unit && !is_part && !is_aside && !coverage.overlaps(unit) && !coverage.covers(unit)
     });
     let mut found: BTreeSet<String> = BTreeSet::new();
@@ -96,16 +96,10 @@ fn are_alike(children: &BTreeMap<String, Vec<&WrittenSync>>) -> bool {
 }
 
 /// Adds the directories of clusters below a directory. The parts of one cluster are in several directories, too, but
-/// define different Kustomizations. A directory with one subdirectory contains a cluster only if a sibling contains
-/// several.
+/// define different Kustomizations.
 fn split(base: &str, units: &Units<'_>, found: &mut BTreeSet<String>) {
-    let folders = children(base, units).into_keys().filter(|folder| !units.contains_key(folder.as_str()));
-    let parts: BTreeMap<String, BTreeMap<String, Vec<&WrittenSync>>> =
-        folders.map(|folder| (folder.clone(), children(&folder, units))).collect();
-    let is_nested = parts.values().any(are_alike);
     for folder in children(base, units).into_keys() {
-        let is_group = parts.get(&folder).is_some_and(|parts| are_alike(parts) || (is_nested && parts.len() == 1));
-        if is_group {
+        if !units.contains_key(folder.as_str()) && are_alike(&children(&folder, units)) {
             split(&folder, units, found);
         } else {
             found.insert(folder);
