@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::on_cluster::Presence;
 use super::own_inputs::unknown_producer;
 use crate::base::finding::{Finding, MIN_WORD, did_you_mean, is_almost};
-use crate::flux::Applied;
+use crate::flux::{Applied, COPY_FROM};
 use crate::kube::{Object, ObjectId, groups};
 use crate::lint::facts::unknown_sources::{Producer, UnknownSource};
 use crate::lint::findings::Findings;
@@ -120,7 +120,10 @@ impl<'v, 'a> MissingSearch<'v, 'a> {
         let view = self.view;
         let ObjectId { group, kind, namespace, name } = wanted;
         let alike = || view.of_kind(group, kind);
-        if let Some(found) = alike().find(|found| found.object.name() == name) {
+        // A copy is not the object that it copies.
+        let is_copy =
+            |found: &Applied<'a>| found.object.node.at_keys(&["metadata", "annotations", COPY_FROM]).is_some();
+        if let Some(found) = alike().find(|found| found.object.name() == name && !is_copy(found)) {
             return Some((Mistake::Namespace, found));
         }
         if group == groups::SOURCE {
