@@ -133,11 +133,11 @@ fn check(fleet: &Fleet<'_>, found: &mut Findings) {
     unread_keys(&judged, found);
 }
 
-/// The file and the offset of a key.
-type Position = (String, usize);
+/// The file and the offset of a key, with the key, since a variable may set it differently in each copy.
+type Position = (String, usize, String);
 
-fn position(place: &Span) -> Position {
-    (place.file().path().to_owned(), place.range().start)
+fn position(key: &Name, place: &Span) -> Position {
+    (place.file().path().to_owned(), place.range().start, key.to_string())
 }
 
 /// The keys that no object reads on any cluster, as far as the readers are known.
@@ -217,9 +217,9 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
         for info in *infos {
             for (key, place) in &info.keys {
                 if left_over.contains(*key) {
-                    copies.entry(position(place)).or_default().insert(info.object.reference().to_string());
+                    copies.entry(position(key, place)).or_default().insert(info.object.reference().to_string());
                 } else {
-                    used.insert(position(place));
+                    used.insert(position(key, place));
                 }
             }
         }
@@ -232,7 +232,7 @@ fn unread_keys(judged: &[(&[Info<'_>], BTreeSet<&Name>)], found: &mut Findings) 
             let mut current: Option<usize> = None;
             for info in *infos {
                 let Some(place) = info.keys.get(key) else { continue };
-                let position = position(place);
+                let position = position(key, place);
                 if used.contains(&position) {
                     continue;
                 }
