@@ -70,15 +70,13 @@ pub(crate) fn build(spec: &ApplierSpec, artifact: &Artifact) -> Output {
 fn chart_findings(charts: Vec<Finding>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for chart in charts {
-        match findings.last_mut().filter(|last| last.at.span.file() == chart.at.span.file()) {
-            Some(last) => last.related.push(Label::new(chart.at.span, "another chart")),
-            None => {
-                let message = "Flux does not build a kustomization with Helm charts, so it applies none of its objects";
-                let help =
-                    "use a HelmRelease, or render the chart to a file: Flux runs kustomize without `--enable-helm`";
-                findings.push(Finding::error(FAILED_BUILD, chart.at.span, message).help(help));
-            }
+        if let Some(last) = findings.last_mut().filter(|last| last.at.span.file() == chart.at.span.file()) {
+            last.related.push(Label::new(chart.at.span, "another chart"));
+            continue;
         }
+        let message = "Flux does not build a kustomization with Helm charts, so it applies none of its objects";
+        let help = "use a HelmRelease, or render the chart to a file: Flux runs kustomize without `--enable-helm`";
+        findings.push(Finding::error(FAILED_BUILD, chart.at.span, message).help(help));
     }
     findings
 }

@@ -32,6 +32,9 @@ pub struct UnknownProducer {
     has_more_values: bool,
 }
 
+/// Words in the names of charts that contain roles for others.
+const RIGHTS: [&str; 6] = ["access", "permission", "rbac", "role", "tenant", "user"];
+
 /// What is known about the contents of a producer.
 #[derive(Debug, Clone, Copy)]
 enum Contents {
@@ -120,9 +123,20 @@ impl UnknownProducer {
             Some(Purpose::Manifests) => possibly(self.has_more_values || is_related()),
             // The name of an object in a fleet is not known to a public chart. It is known to the values.
             _ if id.is_flux() => possibly(self.mentions(id.name)),
-            _ if is_of_rights(id) => possibly(is_related()),
+            _ if is_of_rights(id) && !is_role(id) => possibly(is_related()),
             _ => Creates::Possibly,
         }
+    }
+
+    /// Returns whether it is likely that the producer creates an object that it may create: charts mostly name roles
+    /// after themselves, unless rights are their purpose.
+    pub fn is_likely_to_create(&self, id: ObjectId<'_>) -> bool {
+        let has_rights = |name: &Name| RIGHTS.iter().any(|word| name.contains(word));
+        !self.is_chart()
+            || !is_role(id)
+            || self.is_named_after(id.name)
+            || self.mentions(id.name)
+            || self.names.iter().any(has_rights)
     }
 
     /// Returns whether the producer may create ClusterRoles that others aggregate, with rules for an API group.
@@ -146,6 +160,10 @@ impl UnknownProducer {
     /// The namespace of its namespaced objects; `None` for any.
     pub fn namespace(&self) -> Option<&Name> {
         self.namespace.as_ref()
+    }
+
+    fn is_chart(&self) -> bool {
+        !self.names.is_empty()
     }
 
     fn is_named_after(&self, name: &str) -> bool {
@@ -230,6 +248,10 @@ fn is_definition(id: ObjectId<'_>) -> bool {
 /// Returns whether an object is an account, a role or a binding.
 fn is_of_rights(id: ObjectId<'_>) -> bool {
     id.group == groups::RBAC || (id.group.is_empty() && id.kind == "ServiceAccount")
+}
+
+fn is_role(id: ObjectId<'_>) -> bool {
+    id.group == groups::RBAC && matches!(id.kind, "Role" | "ClusterRole")
 }
 
 fn last_segment(name: &str) -> &str {

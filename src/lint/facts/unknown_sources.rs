@@ -159,6 +159,11 @@ impl<'a> UnknownSources<'a> {
         self.of(id).any(|one| one.contents.creates(id) == Creates::Certainly)
     }
 
+    /// Returns whether it is likely that a producer creates an object.
+    pub(crate) fn is_likely(&self, id: ObjectId<'_>) -> bool {
+        self.of(id).any(|one| one.contents.is_likely_to_create(id))
+    }
+
     /// Returns whether a release creates a namespace.
     pub(crate) fn creates(&self, namespace: &str) -> bool {
         self.created.contains(namespace)

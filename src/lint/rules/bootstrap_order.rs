@@ -475,7 +475,7 @@ fn deadlock(order: &ApplyOrder<'_>, cycle: &EventCycle, severity: Severity) -> O
             }
             Reason::HealthCheck(place) => finding = finding.related(place.clone(), format!("{one} waits for {other}")),
             Reason::DependsOn(place, _) => {
-                finding = finding.related(place.clone(), format!("{one} depends on {other}"))
+                finding = finding.related(place.clone(), format!("{one} depends on {other}"));
             }
             Reason::AppliedByParent => {
                 if let Some(place) = order.position(*from) {

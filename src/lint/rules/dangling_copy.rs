@@ -76,6 +76,10 @@ declare! {
     ///           fluxcd.controlplane.io/copyFrom: flux-system/cluster-info
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.2, until now. The Flux Operator expands ResourceSets.
+    ///
     /// ## Source
     ///
     /// [Flux Operator: copying data](https://fluxoperator.dev/docs/crd/resourceset/#copying-data-from-existing-configmaps-and-secrets)

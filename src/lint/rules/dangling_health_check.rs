@@ -82,6 +82,10 @@ declare! {
     ///   wait: true
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: health checks](https://fluxcd.io/flux/components/kustomize/kustomizations/#health-checks)

@@ -64,6 +64,10 @@ declare! {
     ///   interval: 10m
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: image repository reference](https://fluxcd.io/flux/components/image/imagepolicies/#image-repository-reference)

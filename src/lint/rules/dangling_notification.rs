@@ -74,6 +74,10 @@ declare! {
     ///   type: generic
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [Flux: alerts](https://fluxcd.io/flux/components/notification/alerts/),

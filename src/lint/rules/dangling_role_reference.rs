@@ -1,5 +1,6 @@
-use crate::base::finding::{Finding, Label, did_you_mean};
-use crate::kube::groups;
+use crate::base::finding::{Finding, Label, Severity, did_you_mean};
+use crate::kube::{ObjectId, groups};
+use crate::lint::facts::unknown_sources::UnknownSource;
 use crate::lint::findings::Findings;
 use crate::lint::presence::on_cluster::Presence;
 use crate::lint::rule::{Check, declare};
@@ -135,7 +136,12 @@ fn check(view: &View<'_>, found: &mut Findings) {
         }
         let (namespace, kind) =
             if binding.role.is_cluster_role { ("", "ClusterRole") } else { (&*binding.namespace, "Role") };
+        let id = ObjectId { group: groups::RBAC, kind, namespace, name };
         match view.presence(groups::RBAC, kind, namespace, name) {
+            Presence::Unknown(UnknownSource::Chart(_)) if !view.unknown_sources().is_likely(id) => {
+                let finding = finding(view, binding, namespace, kind);
+                found.extend(finding.map(|finding| Finding { severity: Severity::Warning, ..finding }));
+            }
             Presence::Unknown(source) => {
                 found.unchecked(format!("{}, which {source} may create", binding.role_name()));
             }

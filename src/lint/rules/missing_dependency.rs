@@ -198,10 +198,10 @@ fn finding(one: &LateUse<'_>) -> Option<Finding> {
         others => format!(" and {others} more objects"),
     };
     let message = match custom_resource {
-        Some(user) => format!(
+        Some(resource) => format!(
             "{} applies {}, whose CRD the chart of {used} installs, and does not depend on {provider}",
             by.reference,
-            user.object.reference()
+            resource.object.reference()
         ),
         None => format!("{} uses {used}{others} of {provider} and does not depend on it", by.reference),
     };

@@ -204,7 +204,7 @@ fn nested<'a>(owners: &[Applied<'a>]) -> Option<[Applied<'a>; 2]> {
     let has_source = a.by.source.is_some() && b.by.source.is_some();
     let (outer, inner) = if is_inside(&b.by.folder, &a.by.folder) { (a, b) } else { (b, a) };
     let is_nested = is_inside(&inner.by.folder, &outer.by.folder) && outer.by.at != inner.by.at;
-    (is_same_file && has_source && is_nested).then(|| [outer.clone(), inner.clone()])
+    (is_same_file && has_source && is_nested).then_some([*outer, *inner])
 }
 
 /// The finding of a Kustomization whose directory contains those of others.
@@ -237,7 +237,7 @@ fn overlap(pairs: &[[Applied<'_>; 2]]) -> Option<Finding> {
         more => format!(
             "the path of {} is `{contains}`, which contains the path of {whose}, and {}, so {count} are applied twice",
             outer.by.reference,
-            if more == 1 { "that of one other".to_string() } else { format!("those of {more} others") }
+            if more == 1 { "that of another one".to_string() } else { format!("those of {more} others") }
         ),
     };
     let differ = pairs.iter().filter(|[outer, inner]| outer.object.node != inner.object.node).count();

@@ -20,6 +20,21 @@ declare! {
     /// ## Bad
     ///
     /// ```yaml
+    /// # /clusters/prod/flux-system/flux-instance.yaml
+    /// apiVersion: fluxcd.controlplane.io/v1
+    /// kind: FluxInstance
+    /// metadata:
+    ///   name: flux
+    ///   namespace: flux-system
+    /// spec:
+    ///   distribution:
+    ///     version: 2.x
+    ///     registry: ghcr.io/fluxcd
+    ///   sync:
+    ///     kind: GitRepository
+    ///     url: https://example.com/fleet.git
+    ///     ref: refs/heads/main
+    ///     path: clusters/prod
     /// # /clusters/demo/flux-system/flux-instance.yaml
     /// apiVersion: fluxcd.controlplane.io/v1
     /// kind: FluxInstance
@@ -34,12 +49,27 @@ declare! {
     ///     kind: GitRepository
     ///     url: https://example.com/fleet.git
     ///     ref: refs/heads/main
-    ///     path: clusters/example
+    ///     path: clusters/prod
     /// ```
     ///
     /// ## Good
     ///
     /// ```yaml
+    /// # /clusters/prod/flux-system/flux-instance.yaml
+    /// apiVersion: fluxcd.controlplane.io/v1
+    /// kind: FluxInstance
+    /// metadata:
+    ///   name: flux
+    ///   namespace: flux-system
+    /// spec:
+    ///   distribution:
+    ///     version: 2.x
+    ///     registry: ghcr.io/fluxcd
+    ///   sync:
+    ///     kind: GitRepository
+    ///     url: https://example.com/fleet.git
+    ///     ref: refs/heads/main
+    ///     path: clusters/prod
     /// # /clusters/demo/flux-system/flux-instance.yaml
     /// apiVersion: fluxcd.controlplane.io/v1
     /// kind: FluxInstance
@@ -56,6 +86,10 @@ declare! {
     ///     ref: refs/heads/main
     ///     path: clusters/demo
     /// ```
+    ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
     ///
     /// ## Source
     ///

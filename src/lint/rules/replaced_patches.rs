@@ -118,6 +118,10 @@ declare! {
     ///               value: 10m
     /// ```
     ///
+    /// ## Versions
+    ///
+    /// Since Flux 2.0, until now.
+    ///
     /// ## Source
     ///
     /// [kustomize: strategic merge patches](https://kubectl.docs.kubernetes.io/references/kustomize/glossary/#patchstrategicmerge)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{CandidateKind, RootCandidate, prefixes};
 use super::coverage::{Coverage, WrittenSync};
-use super::names::{CLUSTERS, is_generic, is_placeholder};
+use super::names::{CLUSTERS, is_placeholder};
 use super::synthetic_sync::{bootstrap_source, sync_of};
 use crate::base::set_aside::is_set_aside;
 use crate::flux::classify::objects;
@@ -42,7 +42,7 @@ pub(super) fn cluster_folders(
     units.retain(|unit, syncs| {
         let is_part = unit.split('/').any(|segment| PARTS.contains(&segment) || is_placeholder(segment));
         let is_unit = syncs.iter().any(|sync| sync.is_loose) || includers.is_buildable(unit);
-        let is_aside = is_set_aside(unit, |folder| is_cluster(folder));
+        let is_aside = is_set_aside(unit, is_cluster);
         is_unit && !is_part && !is_aside && !coverage.overlaps(unit) && !coverage.covers(unit)
     });
     let mut found: BTreeSet<String> = BTreeSet::new();
@@ -99,11 +99,7 @@ fn are_alike(children: &BTreeMap<String, Vec<&WrittenSync>>) -> bool {
 /// define different Kustomizations.
 fn split(base: &str, units: &Units<'_>, found: &mut BTreeSet<String>) {
     for folder in children(base, units).into_keys() {
-        let parts = children(&folder, units);
-        let is_unit = units.contains_key(folder.as_str());
-        let single =
-            parts.keys().next().filter(|part| parts.len() == 1 && !is_generic(part.rsplit('/').next().unwrap_or(part)));
-        if !is_unit && (are_alike(&parts) || single.is_some()) {
+        if !units.contains_key(folder.as_str()) && are_alike(&children(&folder, units)) {
             split(&folder, units, found);
         } else {
             found.insert(folder);

@@ -16,7 +16,7 @@ use crate::flux::install::includers::Includers;
 use crate::flux::install::kustomizations::KustomizationFile;
 use crate::flux::object::kustomization_path::{below, clamp};
 use crate::kustomize::Builder;
-use crate::text::{Tree, folder_of};
+use crate::text::{Tree, folder_of, is_inside};
 
 /// The roots of a repository.
 #[derive(Default)]
@@ -44,7 +44,10 @@ pub(crate) fn roots(builder: &Builder, kustomizations: &[KustomizationFile], dec
     coverage.add(tree, &candidates);
     let is_alone = candidates.is_empty();
     let mut folders = cluster_folders(builder, &includers, &coverage, is_alone);
-    folders.retain(|folder| !overlaps.iter().any(|overlap| overlap.folder == folder.home));
+    // The path of a bootstrap in the directory may be missing.
+    let others = candidates.iter().map(|one| one.home.as_str()).chain(overlaps.iter().map(|one| &*one.folder));
+    let has_other = |folder: &RootCandidate| others.clone().any(|other| is_inside(other, &folder.home));
+    folders.retain(|folder| !has_other(folder));
     candidates.extend(folders);
     Roots { roots: settle(tree, candidates), overlaps }
 }

@@ -61,19 +61,27 @@ pub(super) fn names(folders: &[String]) -> Vec<String> {
 /// The segments of a directory that are not generic. A directory of `clusters` may have any name.
 fn specific(folder: &str) -> String {
     let segments: Vec<&str> = folder.split('/').collect();
-    let is_cluster = |at: usize| at > 0 && segments[at - 1] == CLUSTERS;
-    let kept = segments.iter().enumerate().filter(|(at, segment)| is_cluster(*at) || !is_generic(segment));
-    let kept: Vec<&str> = kept.map(|(_, segment)| *segment).collect();
+    let kept: Vec<&str> = (0..segments.len()).filter(|at| is_specific(&segments, *at)).map(|at| segments[at]).collect();
     if kept.is_empty() { ONLY.to_string() } else { kept.join("/") }
 }
 
-/// The shortest unique suffixes of paths.
+fn is_specific(segments: &[&str], at: usize) -> bool {
+    (at > 0 && segments[at - 1] == CLUSTERS) || !is_generic(segments[at])
+}
+
+/// The number of segments at the end of a path up to the last one that is not generic.
+fn up_to_specific(path: &str) -> usize {
+    let segments: Vec<&str> = path.split('/').collect();
+    (0..segments.len()).rev().find(|at| is_specific(&segments, *at)).map_or(1, |at| segments.len() - at)
+}
+
+/// The shortest unique suffixes of paths that are not only generic.
 fn shortest(paths: &[String]) -> Vec<String> {
     let end = |path: &str, count: usize| {
         let segments: Vec<&str> = path.split('/').collect();
         segments[segments.len().saturating_sub(count)..].join("/")
     };
-    let mut counts: Vec<usize> = vec![1; paths.len()];
+    let mut counts: Vec<usize> = paths.iter().map(|path| up_to_specific(path)).collect();
     loop {
         let ends: Vec<String> = paths.iter().zip(&counts).map(|(path, count)| end(path, *count)).collect();
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -110,7 +118,7 @@ mod tests {
     #[test]
     fn names_have_generic_segments_only_if_the_others_are_not_unique() {
         assert_eq!(named(&["kubernetes/main/cluster/config", "kubernetes/test/cluster/config"]), ["main", "test"]);
-        assert_eq!(named(&["nas-1/flux", "nas-1/config", "prod/flux"]), ["nas-1/flux", "config", "prod"]);
+        assert_eq!(named(&["nas-1/flux", "nas-1/config", "prod/flux"]), ["nas-1/flux", "nas-1/config", "prod"]);
         assert_eq!(named(&["kubernetes/clusters/apps", "kubernetes/clusters/infra"]), ["apps", "infra"]);
         assert_eq!(named(&["kubernetes/flux"]), ["cluster"]);
         assert_eq!(named(&["kubernetes/flux", "k8s/apps"]), ["flux", "apps"]);

@@ -40,7 +40,7 @@ pub(super) fn remove_unused(tree: &Tree, candidates: &mut Vec<RootCandidate>) {
     candidates.retain(|one| {
         let synced = one.synced(tree);
         let is_left_over = |(home, of): &(String, Option<String>)| {
-            let folder = of.as_deref().filter(|folder| !folder.is_empty());
+            let folder = of.as_deref().filter(|folder| !folder.is_empty() && !is_beside(home, folder));
             let is_in = |path: &str| folder.is_some_and(|folder| is_inside(path, folder));
             *home == one.home || (is_in(&one.home) && synced.as_deref().is_none_or(is_in))
         };
@@ -62,6 +62,12 @@ fn cluster_folder(home: &str) -> &str {
         folder = folder_of(folder);
     }
     folder
+}
+
+/// Returns whether a bootstrap is in the directory of a cluster beside another one.
+fn is_beside(home: &str, folder: &str) -> bool {
+    let own = cluster_folder(home);
+    folder_of(own) == folder_of(folder) && !own.is_empty() && own != folder
 }
 
 /// Removes the roots that sync the directories of other clusters.
@@ -114,8 +120,7 @@ fn copies(tree: &Tree, candidates: &mut Vec<RootCandidate>) -> Vec<Overlap> {
     candidates.retain(|one| {
         let Some(folder) = one.synced(tree).filter(|_| one.kind != CandidateKind::Declared) else { return true };
         let own = cluster_folder(&one.home);
-        let is_sibling = folder_of(own) == folder_of(&folder) && !own.is_empty() && own != folder;
-        let Some(owner) = owners.get(&folder).filter(|_| is_sibling) else { return true };
+        let Some(owner) = owners.get(&folder).filter(|_| is_beside(&one.home, &folder)) else { return true };
         let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
         let message = format!(
             "cluster `{}` syncs `{folder}`, the directory of cluster `{}`, and nothing syncs `{own}`",
