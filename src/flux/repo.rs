@@ -95,6 +95,8 @@ struct NamedPaths {
     included: BTreeSet<String>,
     /// The files that kustomizations use otherwise.
     others: BTreeSet<String>,
+    /// The files that generators copy as text, which may be templates of other programs.
+    data: BTreeSet<String>,
 }
 
 impl Repo {
@@ -203,10 +205,13 @@ impl Repo {
             let is_kustomization = named.folders.contains_key(folder_of(path)) && is_kustomization_name(path);
             let mentioned = named.included.contains(path) || named.others.contains(path);
             let text = parsed.file.text();
-            let spoken_for = is_kustomization || mentioned;
+            let is_data = named.data.contains(path);
+            let spoken_for = is_kustomization || mentioned || is_data;
             if !parsed.findings.is_empty() {
                 let template = is_template(parsed);
-                if (spoken_for && !is_of_scaffold(parsed)) || (!template && claims_to_be_manifest(text)) {
+                let is_copied_template = template && is_data && !is_kustomization && !mentioned;
+                let is_judged = spoken_for && !is_copied_template && !is_of_scaffold(parsed);
+                if is_judged || (!template && claims_to_be_manifest(text)) {
                     self.problems.extend(parsed.findings.iter().cloned());
                 } else {
                     self.skipped.count(if template { SkipReason::Template } else { SkipReason::NotYaml });
@@ -321,6 +326,7 @@ impl NamedPaths {
             named.folders.insert(folder.clone(), *is_component);
             named.included.extend(references.included.iter().cloned());
             named.others.extend(references.named.iter().cloned());
+            named.data.extend(references.data.iter().cloned());
         }
         named
     }

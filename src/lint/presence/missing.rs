@@ -167,7 +167,17 @@ impl Missing<'_> {
         let Some((mistake, near)) = &self.suggestion else { return finding.help(otherwise) };
         let (namespace, name) = (near.object.namespace().unwrap_or_default(), near.object.name());
         let help = match mistake {
-            Mistake::Namespace => format!("found in namespace `{namespace}`; set `namespace: {namespace}`, or add one to this namespace"),
+            // References to these kinds have no field `namespace`.
+            Mistake::Namespace if matches!(wanted.kind, "Secret" | "ConfigMap" | "Provider") => {
+                format!(
+                    "found in namespace `{namespace}`, but this reference cannot cross namespaces; add one to namespace \
+                     `{}`",
+                    wanted.namespace
+                )
+            }
+            Mistake::Namespace => {
+                format!("found in namespace `{namespace}`; set `namespace: {namespace}`, or add one to this namespace")
+            }
             Mistake::Kind => format!("`{namespace}/{name}` has kind {kind}; set `kind: {kind}`", kind = near.object.kind()),
             Mistake::Hash => {
                 "the generator adds a hash to the name; set `disableNameSuffixHash: true` there, or let kustomize update \
